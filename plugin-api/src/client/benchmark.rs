@@ -1,0 +1,74 @@
+//! A benchmark's table.
+
+use crate::error::checked;
+use crate::provide::{HostTable, ReporterTable, TargetTable};
+use crate::raw::*;
+use crate::{Error, Options, Result, grow, text};
+
+#[derive(Clone, Copy)]
+pub struct BenchmarkRef(sb_benchmark);
+
+impl BenchmarkRef {
+    /// # Safety
+    /// `table` is null or a benchmark's static table.
+    pub(super) unsafe fn new(table: *const sb_benchmark) -> Result<BenchmarkRef> {
+        // SAFETY: the caller promises it.
+        let raw = unsafe { grow::read(table) }.ok_or_else(|| Error::invalid("a benchmark's table is null"))?;
+        match raw.run.is_some() {
+            true => Ok(BenchmarkRef(raw)),
+            false => Err(Error::invalid("a benchmark's table has no `run`")),
+        }
+    }
+
+    pub fn id(&self) -> String {
+        self.text(self.0.id)
+    }
+
+    pub fn version(&self) -> String {
+        self.text(self.0.version)
+    }
+
+    pub fn category(&self) -> String {
+        self.text(self.0.category)
+    }
+
+    pub fn summary(&self) -> String {
+        self.text(self.0.summary)
+    }
+
+    pub fn options_schema(&self) -> String {
+        self.text(self.0.options_schema)
+    }
+
+    pub fn needs_target(&self) -> bool {
+        self.0.flags & SB_BENCHMARK_NEEDS_TARGET != 0
+    }
+
+    pub fn cold_start(&self) -> bool {
+        self.0.flags & SB_BENCHMARK_COLD_START != 0
+    }
+
+    fn text(&self, text: *const std::ffi::c_char) -> String {
+        // SAFETY: a string of a static table.
+        unsafe { text::borrow(text) }.unwrap_or_default().into_owned()
+    }
+
+    /// Runs the benchmark on the control thread.
+    ///
+    /// # Errors
+    /// Whatever the benchmark says.
+    pub fn run(
+        &self,
+        host: &'static HostTable,
+        target: Option<&TargetTable<'_>>,
+        options: &Options,
+        reporter: &ReporterTable<'_>,
+    ) -> Result<()> {
+        let Some(run) = self.0.run else { return Err(Error::invalid("the benchmark cannot run")) };
+        let target = target.map_or(std::ptr::null(), |target| target.as_ptr());
+        options.lend(|options| {
+            // SAFETY: [main]; everything lent lives through the call.
+            checked(|error| unsafe { run(host.as_ptr(), target, options, reporter.as_ptr(), error) })
+        })
+    }
+}

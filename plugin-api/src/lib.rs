@@ -1,0 +1,39 @@
+//! The skillbench plugin contract in Rust.
+//!
+//! - [`raw`]: the mirror of `include/skillbench.h`, nothing else.
+//! - [`sdk`]: what a plugin written in Rust implements: [`sdk::Backend`], [`sdk::Skillset`], [`sdk::Benchmark`], and
+//!   [`export_plugin!`], which turns them into the C table. A plugin contains no `unsafe` for it.
+//! - [`client`]: the other side: a loaded plugin's tables behind safe types. The worker uses it, and so does a benchmark
+//!   to run the model it measures.
+//! - [`provide`]: what the worker hands to plugins (services of the host, the target, the reporter) as C tables.
+//! - [`door`]: the `abi_stable` root module, the second door to the same table.
+//!
+//! The other modules hold the values that cross the contract. Not here: loading libraries, registries, processes, policy.
+
+mod grow;
+
+pub mod client;
+pub mod door;
+mod error;
+pub mod provide;
+pub mod raw;
+pub mod sdk;
+mod tensor;
+mod text;
+mod values;
+
+pub use error::{Code, Error, Result, Why};
+pub use tensor::{Element, HostTensor, OwnedTensor};
+pub use values::{
+    DType, Device, DeviceKind, Dim, Direction, Load, Memory, Options, Placement, Port, Round, RoundKind, SeriesInfo,
+    SeriesKind, Source, Timing,
+};
+
+/// The header a plugin in C or C++ is compiled with.
+pub const HEADER: &str = include_str!("../include/skillbench.h");
+
+/// What [`export_plugin!`] expands to needs these; nobody else does.
+#[doc(hidden)]
+pub mod __private {
+    pub use abi_stable;
+}

@@ -1,0 +1,133 @@
+//! The traits of a backend.
+
+use super::Host;
+use crate::tensor::Bound;
+use crate::{Device, Error, Load, Memory, Options, OwnedTensor, Placement, Port, Result, Timing, Why};
+use std::ffi::CStr;
+use std::sync::Arc;
+
+/// A backend's opened runtime and its devices.
+///
+/// Methods may be called from several threads at once, except [`Backend::open`].
+pub trait Backend: Send + Sync + Sized + 'static {
+    /// Unique among backends: "rten", "cpu", "cuda".
+    const ID: &'static CStr;
+    /// JSON Schema of the options `open` takes; the host checks them before the plugin sees them.
+    const OPTIONS_SCHEMA: &'static CStr;
+    /// Whether loads (and unloads) must not overlap.
+    const SERIAL_LOAD: bool = false;
+
+    type Model: Model;
+
+    /// Loads the vendor's runtime and finds its devices.
+    ///
+    /// # Errors
+    /// `Unavailable` with the reason and the next step, where nothing here can run.
+    fn open(host: Host, options: &Options) -> Result<Self>;
+
+    /// Usable devices, and those known of but not usable, with the reason.
+    fn devices(&self) -> Vec<Device>;
+
+    /// Why this load would not work, as far as it can be told without compiling.
+    ///
+    /// # Errors
+    /// `Unimplemented`, naming the operator or the precision.
+    fn supports(&self, _load: &Load) -> Result<()> {
+        Ok(())
+    }
+
+    /// Reads and compiles a model.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a broken file, `Unimplemented` for what the engine lacks (a precision is applied or refused, never
+    /// ignored), `ResourceExhausted` where memory does not suffice.
+    fn load(&self, load: &Load) -> Result<Self::Model>;
+
+    /// Memory of a device, where the runtime can tell.
+    ///
+    /// # Errors
+    /// `Unimplemented` where it cannot.
+    fn memory(&self, _device: u32) -> Result<Memory> {
+        Err(Error::unimplemented(Why::NONE, "this backend cannot tell its device memory"))
+    }
+}
+
+/// A compiled model. Its weights are shared by its requests.
+pub trait Model: Send + Sync + 'static {
+    type Request: Request;
+
+    /// What really happened at load: read back from the engine, never what was asked for.
+    fn placement(&self) -> Placement;
+    fn inputs(&self) -> &[Port];
+    fn outputs(&self) -> &[Port];
+
+    /// A new set of bound tensors. It adds no copy of the weights.
+    ///
+    /// # Errors
+    /// Whatever the engine says.
+    fn request(self: &Arc<Self>) -> Result<Self::Request>;
+}
+
+/// The tensors that are bound to a request now. The SDK has checked type, rank and fixed dimensions against the ports.
+pub struct Bindings {
+    pub(crate) inputs: Vec<Option<Bound>>,
+    pub(crate) outputs: Vec<Option<Bound>>,
+}
+
+impl Bindings {
+    /// An input; bound, when [`Request::run`] is called.
+    ///
+    /// # Errors
+    /// `FailedPrecondition`, where it is not bound.
+    pub fn input(&self, index: usize) -> Result<&Bound> {
+        let missing = || Error::new(crate::Code::FailedPrecondition, format!("input {index} is not bound"));
+        self.inputs.get(index).and_then(Option::as_ref).ok_or_else(missing)
+    }
+
+    /// Memory that an output goes into; `None`: the engine allocates.
+    pub fn output(&self, index: usize) -> Option<&Bound> {
+        self.outputs.get(index).and_then(Option::as_ref)
+    }
+}
+
+/// One lane of work on a model. One thread at a time uses it.
+pub trait Request: Send + 'static {
+    /// A tensor was bound to an input. An engine that converts or copies its inputs does it here.
+    ///
+    /// # Errors
+    /// Whatever the engine says; the port stays as it was.
+    fn bind_input(&mut self, _index: usize, _tensor: &Bound) -> Result<()> {
+        Ok(())
+    }
+
+    /// An output is to go into this memory on later runs, or (`None`) is the engine's to allocate.
+    ///
+    /// # Errors
+    /// `Unimplemented` for an engine that always allocates its outputs; that is the default.
+    fn bind_output(&mut self, _index: usize, tensor: Option<&Bound>) -> Result<()> {
+        match tensor {
+            None => Ok(()),
+            Some(_) => Err(Error::unimplemented(Why::NONE, "this engine allocates its outputs itself")),
+        }
+    }
+
+    /// Runs once, and returns when the outputs can be read. Every input is bound.
+    ///
+    /// # Errors
+    /// Whatever the engine says.
+    fn run(&mut self, bound: &Bindings) -> Result<Timing>;
+
+    /// Gives away an output of the last run that was not bound to memory; later runs never write it. `None`: there is none.
+    ///
+    /// # Errors
+    /// Whatever the engine says.
+    fn take_output(&mut self, index: usize) -> Result<Option<OwnedTensor>>;
+
+    /// Clears the state that the model keeps between runs.
+    ///
+    /// # Errors
+    /// Whatever the engine says.
+    fn reset(&mut self) -> Result<()> {
+        Ok(())
+    }
+}

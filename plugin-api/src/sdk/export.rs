@@ -1,0 +1,134 @@
+//! `export_plugin!`: the one exported symbol, and the second door.
+
+use crate::raw::{sb_benchmark, sb_benchmarks, sb_plugin};
+
+/// What the macro needs from a plugin's tables.
+pub struct Exports;
+
+impl Exports {
+    pub const fn benchmarks(
+        count: unsafe extern "C" fn() -> u32,
+        at: unsafe extern "C" fn(u32) -> *const sb_benchmark,
+    ) -> sb_benchmarks {
+        sb_benchmarks { size: size_of::<sb_benchmarks>() as u32, flags: 0, count: Some(count), at: Some(at) }
+    }
+
+    pub const PLUGIN_SIZE: u32 = size_of::<sb_plugin>() as u32;
+}
+
+/// A literal that ends with NUL, as C text.
+pub const fn terminated(text: &'static str) -> *const std::ffi::c_char {
+    match std::ffi::CStr::from_bytes_with_nul(text.as_bytes()) {
+        Ok(text) => text.as_ptr(),
+        Err(_) => panic!("a name of the plugin has a NUL inside"),
+    }
+}
+
+/// Exports a plugin: `skillbench_plugin` for the C table, and the `abi_stable` root module that leads to the same table.
+///
+/// ```
+/// # use skillbench_plugin_api::{Options, Result, sdk::{Host, Skillset}};
+/// # use std::{ffi::{CStr, CString}, path::Path};
+/// struct Nothing;
+///
+/// impl Skillset for Nothing {
+///     const ID: &'static CStr = c"nothing";
+///     const SUMMARY: &'static CStr = c"A skillset without skills";
+///     fn descriptions() -> &'static [CString] {
+///         &[]
+///     }
+///     fn build(_: Host, _: &str, _: &Options, _: &Path) -> Result<()> {
+///         Ok(())
+///     }
+/// }
+///
+/// skillbench_plugin_api::export_plugin! {
+///     id: "nothing",
+///     name: "Nothing",
+///     vendor: "Nobody",
+///     skillset: Nothing,
+/// }
+/// # fn main() {}
+/// ```
+///
+/// The parts, each optional, in this order: `backend: Type`, `skillset: Type`, `benchmarks: [Type, ..]`. Version, licence
+/// and address come from the crate's `Cargo.toml`.
+#[macro_export]
+macro_rules! export_plugin {
+    (
+        id: $id:literal,
+        name: $name:literal,
+        vendor: $vendor:literal,
+        $(backend: $backend:ty,)?
+        $(skillset: $skillset:ty,)?
+        $(benchmarks: [$($benchmark:ty),+ $(,)?],)?
+    ) => {
+        const _: () = {
+            use $crate::raw;
+            use ::std::ffi::{CStr, c_char, c_void};
+
+            $(
+                static BACKEND: raw::sb_backend = $crate::sdk::BackendTable::<$backend>::TABLE;
+            )?
+            $(
+                static SKILLSET: raw::sb_skillset = $crate::sdk::SkillsetTable::<$skillset>::TABLE;
+            )?
+            $(
+                static BENCHMARK: &[raw::sb_benchmark] = &[$($crate::sdk::benchmark_table::<$benchmark>()),+];
+                static BENCHMARKS: raw::sb_benchmarks = $crate::sdk::Exports::benchmarks(count, at);
+
+                unsafe extern "C" fn count() -> u32 {
+                    BENCHMARK.len() as u32
+                }
+
+                unsafe extern "C" fn at(index: u32) -> *const raw::sb_benchmark {
+                    BENCHMARK.get(index as usize).map_or(::std::ptr::null(), |table| table)
+                }
+            )?
+
+            unsafe extern "C" fn factory(id: *const c_char) -> *const c_void {
+                if id.is_null() {
+                    return ::std::ptr::null();
+                }
+                // SAFETY: the contract: a NUL-terminated string.
+                let id = unsafe { CStr::from_ptr(id) }.to_bytes();
+                $(
+                    let _: ::std::marker::PhantomData<$backend>;
+                    if id == raw::SB_BACKEND.as_bytes() {
+                        return (&raw const BACKEND).cast();
+                    }
+                )?
+                $(
+                    let _: ::std::marker::PhantomData<$skillset>;
+                    if id == raw::SB_SKILLSET.as_bytes() {
+                        return (&raw const SKILLSET).cast();
+                    }
+                )?
+                $(
+                    let _: ::std::marker::PhantomData<($($benchmark,)+)>;
+                    if id == raw::SB_BENCHMARKS.as_bytes() {
+                        return (&raw const BENCHMARKS).cast();
+                    }
+                )?
+                ::std::ptr::null()
+            }
+
+            #[unsafe(no_mangle)]
+            #[allow(non_upper_case_globals)]
+            pub static skillbench_plugin: raw::sb_plugin = raw::sb_plugin {
+                size: $crate::sdk::Exports::PLUGIN_SIZE,
+                abi_major: raw::SB_ABI_MAJOR,
+                id: $crate::sdk::terminated(concat!($id, "\0")),
+                name: $crate::sdk::terminated(concat!($name, "\0")),
+                version: $crate::sdk::terminated(concat!(env!("CARGO_PKG_VERSION"), "\0")),
+                vendor: $crate::sdk::terminated(concat!($vendor, "\0")),
+                license: $crate::sdk::terminated(concat!(env!("CARGO_PKG_LICENSE"), "\0")),
+                url: $crate::sdk::terminated(concat!(env!("CARGO_PKG_REPOSITORY"), "\0")),
+                init: None,
+                factory: Some(factory),
+            };
+
+            $crate::export_door!(skillbench_plugin);
+        };
+    };
+}

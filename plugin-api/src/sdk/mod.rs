@@ -1,0 +1,23 @@
+//! What a plugin written in Rust implements.
+//!
+//! Implement [`Backend`] (with its [`Model`] and [`Request`]), [`Skillset`] or [`Benchmark`], and list them in
+//! [`export_plugin!`](crate::export_plugin). Every `extern "C"` function, every pointer and every size is the SDK's
+//! business: a panic becomes an error, a `Result` fills the caller's `sb_error`.
+
+mod backend;
+mod backend_table;
+mod benchmark;
+mod export;
+mod host;
+mod skillset;
+mod target;
+
+pub use crate::tensor::Bound;
+pub use backend::{Backend, Bindings, Model, Request};
+pub use backend_table::BackendTable;
+pub(crate) use backend_table::read_dims;
+pub use benchmark::{Benchmark, Context, Reporter, Series, benchmark_table};
+pub use export::{Exports, terminated};
+pub use host::{Host, Level};
+pub use skillset::{Skillset, SkillsetTable};
+pub use target::{Target, TargetModel};

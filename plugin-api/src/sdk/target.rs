@@ -1,0 +1,116 @@
+//! What a benchmark measures: it loads, prepares and verifies through the host, and runs through the backend's own table.
+
+use crate::client::{BackendRef, Model, Request};
+use crate::error::checked;
+use crate::raw::*;
+use crate::{Dim, Error, Result, grow, text};
+use std::marker::PhantomData;
+
+/// A backend, a device and a model's parts, at one point of the workload grid.
+pub struct Target<'a> {
+    raw: sb_target,
+    backend: BackendRef,
+    skill: String,
+    axes: Vec<Dim>,
+    _borrowed: PhantomData<&'a ()>,
+}
+
+// SAFETY: load, unload are [any]; prepare and verify are [lane], and need `&mut Request`.
+unsafe impl Sync for Target<'_> {}
+
+/// A model that the host loaded. Dropping it unloads it.
+pub struct TargetModel<'t> {
+    model: Model<'t>,
+    target: &'t Target<'t>,
+}
+
+impl<'a> Target<'a> {
+    /// # Safety
+    /// `raw` is null or a target that lives for `'a`.
+    pub(crate) unsafe fn new(raw: *const sb_target) -> Result<Option<Target<'a>>> {
+        // SAFETY: the caller promises it.
+        let Some(raw) = (unsafe { grow::read(raw) }) else { return Ok(None) };
+        // SAFETY: the contract: the backend's table is static, the strings and axes live through `run`.
+        unsafe {
+            Ok(Some(Target {
+                backend: BackendRef::new(raw.backend)?,
+                skill: text::borrow(raw.skill).unwrap_or_default().into_owned(),
+                axes: super::read_dims(raw.axes, raw.axis_count),
+                raw,
+                _borrowed: PhantomData,
+            }))
+        }
+    }
+
+    pub fn skill(&self) -> &str {
+        &self.skill
+    }
+
+    /// The cell's value of an axis, such as "batch".
+    pub fn axis(&self, name: &str) -> Option<i64> {
+        self.axes.iter().find(|axis| axis.name == name).map(|axis| axis.opt)
+    }
+
+    /// The batch size; 1 for a model that has no such axis.
+    pub fn batch_size(&self) -> i64 {
+        self.axis("batch").unwrap_or(1)
+    }
+
+    /// Loads a part for the target's axes.
+    ///
+    /// # Errors
+    /// Whatever the backend says, and a fallback that nobody allowed.
+    pub fn load(&self, part: &str) -> Result<TargetModel<'_>> {
+        let slot = self.raw.load.ok_or_else(|| incomplete("load"))?;
+        let part = text::c_string(part);
+        let mut model = std::ptr::null_mut();
+        // SAFETY: [any]; the strings live through the call.
+        checked(|e| unsafe { slot(self.raw.ctx, part.as_ptr(), std::ptr::null(), 0, &raw mut model, e) })?;
+        // SAFETY: a live model of this backend; the host unloads it, see Drop.
+        let model = unsafe { Model::borrowed(&self.backend, model)? };
+        Ok(TargetModel { model, target: self })
+    }
+
+    /// Binds every input of a request, filled by the skill's rules.
+    ///
+    /// # Errors
+    /// A dimension that the axes do not give, memory that does not suffice.
+    pub fn prepare(&self, model: &TargetModel<'_>, request: &mut Request<'_>, variant: u64) -> Result<()> {
+        let slot = self.raw.prepare.ok_or_else(|| incomplete("prepare"))?;
+        // SAFETY: [lane]: the request is borrowed mutably; both are alive.
+        checked(|e| unsafe { slot(self.raw.ctx, model.model.as_raw(), request.as_raw(), variant, e) })
+    }
+
+    /// After a run on variant 0: holds the outputs against the reference.
+    ///
+    /// # Errors
+    /// `WrongOutput`, saying by how much and where.
+    pub fn verify(&self, model: &TargetModel<'_>, request: &mut Request<'_>) -> Result<()> {
+        let slot = self.raw.verify.ok_or_else(|| incomplete("verify"))?;
+        // SAFETY: [lane]: the request is borrowed mutably; both are alive.
+        checked(|e| unsafe { slot(self.raw.ctx, model.model.as_raw(), request.as_raw(), e) })
+    }
+}
+
+fn incomplete(slot: &str) -> Error {
+    Error::invalid(format!("the host's target is incomplete: no `{slot}`"))
+}
+
+impl TargetModel<'_> {
+    /// A new request on this model; it shares the weights.
+    ///
+    /// # Errors
+    /// Whatever the backend says.
+    pub fn request(&self) -> Result<Request<'_>> {
+        self.model.request()
+    }
+}
+
+impl Drop for TargetModel<'_> {
+    fn drop(&mut self) {
+        if let Some(unload) = self.target.raw.unload {
+            // SAFETY: [any]; requests borrow from the model, so none is alive.
+            unsafe { unload(self.target.raw.ctx, self.model.as_raw()) }
+        }
+    }
+}
