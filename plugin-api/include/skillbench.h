@@ -181,6 +181,7 @@ typedef struct sb_port {      /* filled by the callee; its pointers live until u
   const int64_t *shape;       /* `ndim` of them; -1: dynamic */
   const char *const *dim_names; /* `ndim` of them, NULL where a dimension has no name; NULL: no names at all */
   sb_dtype dtype;
+  uint32_t flags;
 } sb_port;
 
 typedef struct sb_placement { /* filled by the callee: what really happened at load, never what was asked for */

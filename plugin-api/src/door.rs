@@ -69,7 +69,7 @@ macro_rules! export_door {
             }
 
             // The name that abi_stable 0.11 looks up (`ROOT_MODULE_LOADER_NAME`); a test holds the two together.
-            #[unsafe(export_name = "_as_0root_1module_0loader")]
+            #[unsafe(export_name = "_1as_0lib_1header_0root_bmodule_bloader")]
             #[doc(hidden)]
             pub static SKILLBENCH_DOOR: LibHeader =
                 // SAFETY: `construct` returns a RootRef with its type erased by abi_stable itself.
@@ -82,6 +82,6 @@ macro_rules! export_door {
 mod tests {
     #[test]
     fn the_door_has_the_name_that_abi_stable_looks_up() {
-        assert_eq!(abi_stable::library::ROOT_MODULE_LOADER_NAME, "_as_0root_1module_0loader");
+        assert_eq!(abi_stable::library::ROOT_MODULE_LOADER_NAME, "_1as_0lib_1header_0root_bmodule_bloader");
     }
 }

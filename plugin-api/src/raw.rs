@@ -1,7 +1,7 @@
 //! The Rust mirror of `include/skillbench.h`, name for name and field for field.
 //!
 //! The header is the truth and holds the documentation: threads, lifetimes and meanings are not repeated here.
-//! `tests/layout.rs` compares every size and offset with what a C compiler makes of the header.
+//! `tests/contract/layout.rs` compares every size and offset with what a C compiler makes of the header.
 #![allow(non_camel_case_types)]
 
 use std::ffi::{c_char, c_void};
@@ -145,6 +145,7 @@ structs! {
     }
     sb_port {
         size: u32, ndim: u32, name: *const c_char, shape: *const i64, dim_names: *const *const c_char, dtype: sb_dtype,
+        flags: u32,
     }
     sb_placement {
         size: u32, flags: u32, nodes_total: u64, nodes_on_device: u64, cache_hit: u64,

@@ -174,6 +174,9 @@ pub struct OwnedTensor {
     _owner: Box<dyn Any + Send>,
 }
 
+// SAFETY: it alone leads to its memory, whose owner is Send.
+unsafe impl Send for OwnedTensor {}
+
 impl OwnedTensor {
     /// Gives a vector away as a dense tensor.
     ///
@@ -186,6 +189,15 @@ impl OwnedTensor {
         let pointer = data.as_mut_ptr().cast();
         // SAFETY: the vector moves into the owner, and its elements stay where they are on the heap.
         Ok(unsafe { OwnedTensor::from_raw(T::DTYPE, shape, pointer, Box::new(data)) })
+    }
+
+    /// As [`OwnedTensor::from_vec`], for booleans, which are one byte each.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn from_bools(shape: &[usize], data: Vec<bool>) -> Result<OwnedTensor> {
+        let bytes = OwnedTensor::from_vec(shape, data.into_iter().map(u8::from).collect())?;
+        Ok(OwnedTensor { dtype: DType::Bool, ..bytes })
     }
 
     /// Gives away memory that `owner` keeps alive.
@@ -231,6 +243,8 @@ pub struct Bound {
     shape: Vec<usize>,
     data: *mut u8,
     bytes: usize,
+    /// Bound to an output: written, and never lent as a slice.
+    output: bool,
 }
 
 // SAFETY: [lane]: one thread at a time uses a request and with it its bound tensors.
@@ -239,10 +253,10 @@ unsafe impl Send for Bound {}
 impl Bound {
     /// # Safety
     /// `raw` is a tensor whose data stays valid until this value is dropped.
-    pub(crate) unsafe fn new(raw: &sb_tensor) -> Result<Bound> {
+    pub(crate) unsafe fn new(raw: &sb_tensor, output: bool) -> Result<Bound> {
         // SAFETY: the caller promises a readable tensor.
         let Described { dtype, shape, data, bytes } = unsafe { describe(raw)? };
-        Ok(Bound { dtype, shape, data, bytes })
+        Ok(Bound { dtype, shape, data, bytes, output })
     }
 
     pub fn dtype(&self) -> DType {
@@ -262,12 +276,29 @@ impl Bound {
         self.bytes
     }
 
-    /// The elements; `None` where they are not of type `T`.
+    /// An input's elements; `None` where they are not of type `T`, and for memory of an output, which is only written.
     pub fn as_slice<T: Element>(&self) -> Option<&[T]> {
+        if self.output {
+            return None;
+        }
         if self.bytes == 0 {
             return (T::DTYPE == self.dtype).then_some(&[]);
         }
-        // SAFETY: valid for as long as `self`, see `new`.
+        // SAFETY: valid for as long as `self`, see `new`; nothing writes to an input.
         cast(self.dtype, unsafe { std::slice::from_raw_parts(self.data, self.bytes) })
+    }
+
+    /// Writes all elements of an output.
+    ///
+    /// # Errors
+    /// `Internal` for an input, another type or another number of elements.
+    pub fn write<T: Element>(&self, elements: &[T]) -> Result<()> {
+        if !self.output || T::DTYPE != self.dtype || size_of_val(elements) != self.bytes {
+            let text = format!("{} {:?} cannot take {} elements", self.dtype.name(), self.shape, elements.len());
+            return Err(Error::internal(text));
+        }
+        // SAFETY: valid for as long as `self`; memory of an output is never lent as a slice, and one thread holds the lane.
+        unsafe { std::ptr::copy(elements.as_ptr().cast::<u8>(), self.data, self.bytes) };
+        Ok(())
     }
 }

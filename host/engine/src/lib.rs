@@ -1,0 +1,28 @@
+//! The engine of the skillbench host: everything between a request and its outcomes.
+//!
+//! - [`registry`]: which plugins there are, and why others are not.
+//! - [`worker`]: the child processes that load plugins, seen from the host; [`serve`] is the same seen from inside.
+//! - [`skill`]: models: descriptions, building, dimensions, inputs.
+//! - [`run`]: a request becomes a plan, a plan becomes outcomes.
+//! - [`stats`]: samples become figures.
+//! - [`document`]: the outcome of a run as data, the form of `run.json`.
+//! - [`check`]: the rules of a well-behaved plugin.
+//!
+//! `unsafe` lives in `loader` alone. Not here: data frames, files of results, drawing, the command line.
+
+pub mod check;
+pub mod defaults;
+pub mod describe;
+pub mod document;
+pub mod environment;
+mod loader;
+pub mod options;
+pub mod paths;
+pub mod registry;
+pub mod run;
+pub mod runtime;
+pub mod serve;
+pub mod skill;
+pub mod stats;
+pub mod suggest;
+pub mod worker;

@@ -1,0 +1,9 @@
+//! Results for people: tables in the terminal, Markdown, CSV and JSON. It draws what it is handed, and computes nothing.
+
+mod render;
+mod run;
+mod table;
+
+pub use render::Format;
+pub use run::summary;
+pub use table::{Cell, Table};

@@ -3,6 +3,7 @@
 use crate::error::checked;
 use crate::provide::HostTable;
 use crate::raw::*;
+use crate::sdk::{Backend, BackendTable};
 use crate::tensor::{Described, describe};
 use crate::{
     DType, Device, Direction, Error, HostTensor, Load, Memory, Options, Placement, Port, Result, Why, grow, text,
@@ -61,6 +62,15 @@ impl BackendRef {
             }
             None => Ok(BackendRef { raw, table: Arc::new(table) }),
         }
+    }
+
+    /// A backend that is linked into this program, behind the same table as a loaded one: for the tests of a plugin.
+    ///
+    /// # Errors
+    /// None that a backend of the SDK can cause.
+    pub fn linked<B: Backend>() -> Result<BackendRef> {
+        // SAFETY: the SDK's own table, which is static.
+        unsafe { BackendRef::new(BackendTable::<B>::STATIC) }
     }
 
     pub fn id(&self) -> String {

@@ -29,7 +29,10 @@ impl Plugin {
             return Err(Error::invalid(text));
         }
         if raw.factory.is_none() {
-            let text = format!("skillbench_plugin has {} bytes, too few to reach its factory", raw.size);
+            let text = match (raw.size as usize) < size_of::<sb_plugin>() {
+                true => format!("skillbench_plugin has {} bytes, too few to reach its factory", raw.size),
+                false => "the factory of skillbench_plugin is NULL: nothing can be asked for".into(),
+            };
             return Err(Error::invalid(text));
         }
         let plugin = Plugin(raw);

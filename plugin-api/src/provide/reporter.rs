@@ -68,10 +68,11 @@ unsafe extern "C" fn series<S: ReporterServices>(
                 items_per_sample: raw.items_per_sample,
             };
             let new = (*ctx.cast::<S>()).series(info)?;
-            match handle.is_null() {
-                true => Err(Error::invalid("no place to put the series' handle")),
-                false => Ok(handle.write(new)),
+            if handle.is_null() {
+                return Err(Error::invalid("no place to put the series' handle"));
             }
+            handle.write(new);
+            Ok(())
         })
     }
 }

@@ -51,7 +51,10 @@ pub struct TargetParts<'a> {
 pub struct TargetTable<'a> {
     raw: sb_target,
     _texts: Vec<CString>,
+    // Boxed: the table points at each of them, and a vector moves its elements when it grows.
+    #[allow(clippy::vec_box)]
     _sources: Vec<Box<sb_source>>,
+    #[allow(clippy::vec_box)]
     _parts: Vec<Box<sb_part>>,
     _part_pointers: Vec<*const sb_part>,
     _axes: Vec<sb_dim>,
@@ -128,10 +131,11 @@ unsafe extern "C" fn load<S: TargetServices>(
         guarded(error, || {
             let dims = crate::sdk::read_dims(dims, dim_count);
             let model = (*ctx.cast::<S>()).load(&text::borrow(part).unwrap_or_default(), &dims)?;
-            match out.is_null() {
-                true => Err(Error::invalid("no place to put the model")),
-                false => Ok(out.write(model as *mut sb_model)),
+            if out.is_null() {
+                return Err(Error::invalid("no place to put the model"));
             }
+            out.write(model as *mut sb_model);
+            Ok(())
         })
     }
 }

@@ -64,6 +64,8 @@ impl CPort {
 pub struct BackendTable<B>(PhantomData<B>);
 
 impl<B: Backend> BackendTable<B> {
+    /// The table at an address that lasts.
+    pub(crate) const STATIC: &'static sb_backend = &Self::TABLE;
     pub const TABLE: sb_backend = sb_backend {
         size: size_of::<sb_backend>() as u32,
         flags: if B::SERIAL_LOAD { SB_BACKEND_SERIAL_LOAD } else { 0 },
@@ -377,8 +379,9 @@ unsafe extern "C" fn bind<B: Backend>(
             if !host_memory {
                 return Err(Error::unimplemented(crate::Why::NONE, "this backend binds host memory only"));
             }
-            let bound = tensor.as_ref().map(|tensor| Bound::new(tensor)).transpose()?;
-            match Direction::from_raw(direction)? {
+            let direction = Direction::from_raw(direction)?;
+            let bound = tensor.as_ref().map(|t| Bound::new(t, direction == Direction::Output)).transpose()?;
+            match direction {
                 Direction::Input => {
                     let port = lane.model.inputs().get(index).ok_or_else(|| no_port(index))?;
                     let bound = bound.ok_or_else(|| Error::invalid("an input needs a tensor"))?;

@@ -1,0 +1,33 @@
+//! The rten backend: ONNX models on the CPU, in pure Rust, with no library to install. It is the reference that other
+//! backends' outputs are compared with, and the example to start a backend from.
+//!
+//! Read it in the order of the work:
+//! - [`backend`]: options, the one device, and what a load is made of;
+//! - [`declared`] and [`files`]: what the ONNX file says of itself, and reading it with its external data;
+//! - [`model`]: the loaded model and its ports;
+//! - [`request`]: bound tensors, a run, its outputs; [`convert`] between the file's types and the engine's;
+//! - [`errors`]: the engine's errors, as the contract tells them.
+//!
+//! Not here: `unsafe`, the C table (the SDK's business), clocks other than the load's, tolerances, policy.
+
+#![deny(unsafe_code)]
+
+mod backend;
+mod convert;
+mod declared;
+mod device;
+mod errors;
+mod files;
+mod model;
+mod request;
+
+pub use backend::RtenBackend;
+pub use model::RtenModel;
+pub use request::RtenRequest;
+
+skillbench_plugin_api::export_plugin! {
+    id: "rten",
+    name: "rten",
+    vendor: "skillbench",
+    backend: RtenBackend,
+}

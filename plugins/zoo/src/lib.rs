@@ -1,0 +1,60 @@
+//! A skillset of real architectures: graphs that were exported once, shipped without their weights, and given weights
+//! from a rule when they are built. Latency and memory are those of the original; what the model says is not.
+//!
+//! - `skills`: the records of `data/skills.json`, and what they become: descriptions and `skill.json`.
+//! - `skeleton`: the shipped graphs, unpacked and held against their hash.
+//! - `graph`: a skeleton's way to a graph that finds its weights in a file beside it.
+//! - `rule`: the numbers of a weight. `weights`: the file they are written to.
+//!
+//! Not here: which inputs a run gets (the host fills them by the record's rules), and any engine.
+
+mod graph;
+mod rule;
+mod skeleton;
+mod skills;
+mod weights;
+
+use skillbench_plugin_api::sdk::{Host, Skillset};
+use skillbench_plugin_api::{Error, Options, Result};
+use std::ffi::{CStr, CString};
+use std::path::Path;
+use std::sync::LazyLock;
+
+pub struct Zoo;
+
+impl Skillset for Zoo {
+    const ID: &'static CStr = c"zoo";
+    const SUMMARY: &'static CStr = c"Graphs of real architectures, with seeded weights";
+
+    fn descriptions() -> &'static [CString] {
+        static DESCRIPTIONS: LazyLock<Vec<CString>> =
+            LazyLock::new(|| skills::all().iter().filter_map(|skill| CString::new(skill.description()).ok()).collect());
+        &DESCRIPTIONS
+    }
+
+    fn build(host: Host, skill: &str, _options: &Options, directory: &Path) -> Result<()> {
+        let record = skills::all().iter().find(|record| record.id == skill).ok_or_else(|| {
+            let known: Vec<&str> = skills::all().iter().map(|record| record.id.as_str()).collect();
+            Error::not_found(format!("the zoo has no skill '{skill}'; it has {}", known.join(", ")))
+        })?;
+        host.phase("build", 0.0);
+        let skeleton = skeleton::unpack(&record.id, &record.sha256)?;
+        let (graph, weights) = graph::refill(&skeleton)?;
+        weights.write(&host, &directory.join(graph::WEIGHTS))?;
+        write(&directory.join("model.onnx"), &graph)?;
+        write(&directory.join("skill.json"), record.manifest().as_bytes())?;
+        host.phase("build", 1.0);
+        Ok(())
+    }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    std::fs::write(path, bytes).map_err(|error| weights::unwritable(path, &error))
+}
+
+skillbench_plugin_api::export_plugin! {
+    id: "zoo",
+    name: "Zoo",
+    vendor: "skillbench",
+    skillset: Zoo,
+}

@@ -1,0 +1,113 @@
+//! Rules about benchmarks. They run on the probe, with the reference backend.
+
+use crate::loader;
+use crate::registry::PluginOptions;
+use crate::serve::{Services, run_cell};
+use crate::worker::{CellJob, CellReport, CheckJob, Failure, ModelPaths, Policy, VerifyJob};
+use skillbench_plugin_api::client::BenchmarkRef;
+use skillbench_plugin_api::provide::{ReporterServices, ReporterTable};
+use skillbench_plugin_api::{Options, Result as SbResult, Round, SeriesInfo};
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+type Test = Result<(), String>;
+
+fn benchmarks(job: &CheckJob) -> Result<Vec<BenchmarkRef>, String> {
+    let (plugin, _) = loader::load(&job.library).map_err(|error| error.to_string())?;
+    plugin.benchmarks().map_err(|error| error.to_string())
+}
+
+pub(super) fn described(_: &'static Services, job: &CheckJob) -> Test {
+    let mut ids = HashSet::new();
+    for benchmark in benchmarks(job)? {
+        let id = benchmark.id();
+        if id.is_empty() || !ids.insert(id.clone()) {
+            return Err(format!("the id '{id}' is empty, or there twice"));
+        }
+        if benchmark.version().is_empty() {
+            return Err(format!("benchmark '{id}' has no version"));
+        }
+        if !["unit", "integration", "performance"].contains(&benchmark.category().as_str()) {
+            return Err(format!("benchmark '{id}' has category '{}'", benchmark.category()));
+        }
+        crate::options::check(&PluginOptions::new(), &benchmark.options_schema(), &id)?;
+    }
+    Ok(())
+}
+
+/// A reporter that gives out no round.
+struct NoRounds;
+
+impl ReporterServices for NoRounds {
+    fn series(&self, _: SeriesInfo) -> SbResult<u32> {
+        Ok(0)
+    }
+
+    fn next_round(&self, _: u32) -> Option<Round> {
+        None
+    }
+
+    fn samples(&self, _: u32, _: u64, _: &[f64]) -> SbResult<()> {
+        Ok(())
+    }
+
+    fn attach(&self, _: &str, _: &[u8]) {}
+}
+
+pub(super) fn needs_target(services: &'static Services, job: &CheckJob) -> Test {
+    for benchmark in benchmarks(job)?.into_iter().filter(BenchmarkRef::needs_target) {
+        let reporter = ReporterTable::new(&NoRounds);
+        if benchmark.run(services.table(), None, &Options::default(), &reporter).is_ok() {
+            return Err(format!("benchmark '{}' succeeds without the target it needs", benchmark.id()));
+        }
+    }
+    Ok(())
+}
+
+/// Runs a benchmark on a model file with the reference backend.
+fn run(services: &'static Services, job: &CheckJob, id: &str, model: PathBuf) -> Result<CellReport, Failure> {
+    let missing = || Failure::failed("reference", "there is no reference backend to measure with");
+    let cell = CellJob {
+        backend: job.backend.clone().ok_or_else(missing)?,
+        device: None,
+        benchmark_library: job.library.clone(),
+        benchmark: id.into(),
+        benchmark_options: PluginOptions::new(),
+        model: ModelPaths { skill: "probe".into(), manifest: String::new(), parts: vec![(String::new(), model)] },
+        axes: [("batch".to_string(), 4)].into(),
+        precision: None,
+        seed: 1,
+        verify: VerifyJob::Alone { why: "a check of the benchmark, not of a backend".into() },
+        policy: Policy { warmup: 2, iterations: Some(10), interval: 0.5, budget_ns: 200_000_000, verify_only: false },
+        cache_dir: None,
+    };
+    run_cell(services, &cell)
+}
+
+pub(super) fn measures(services: &'static Services, job: &CheckJob) -> Test {
+    for benchmark in benchmarks(job)?.into_iter().filter(BenchmarkRef::needs_target) {
+        let id = benchmark.id();
+        let report = run(services, job, &id, job.probe.clone()).map_err(|failure| format!("benchmark '{id}': {failure}"))?;
+        if report.verification.is_none() {
+            return Err(format!("benchmark '{id}' does not verify its target"));
+        }
+        let measured = |series: &crate::worker::SeriesRecord| series.rounds.iter().any(|round| round.measured);
+        if !report.series.iter().any(measured) {
+            return Err(format!("benchmark '{id}' measured no round"));
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn passes_failure_on(services: &'static Services, job: &CheckJob) -> Test {
+    let missing = job.scratch.join("missing.onnx");
+    for benchmark in benchmarks(job)?.into_iter().filter(BenchmarkRef::needs_target) {
+        let id = benchmark.id();
+        match run(services, job, &id, missing.clone()) {
+            Ok(_) => return Err(format!("benchmark '{id}' reports figures of a model that could not be loaded")),
+            Err(failure) if failure.reason.code == "benchmark" => return Err(format!("benchmark '{id}': {failure}")),
+            Err(_) => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,63 @@
+//! `data/defaults.toml`, typed.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+#[derive(Debug, Deserialize)]
+pub struct Defaults {
+    pub run: RunDefaults,
+    pub grid: GridDefaults,
+    pub token_limit: TokenLimit,
+    pub tolerance: BTreeMap<String, f64>,
+    pub reference: Reference,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct RunDefaults {
+    pub models: Vec<String>,
+    pub benchmarks: Vec<String>,
+    pub batch_sizes: Vec<i64>,
+    pub sequence_lengths: Vec<i64>,
+    pub warmup: u64,
+    pub timeout_s: f64,
+    pub budget_s: f64,
+    pub interval: f64,
+    pub concurrent_workers: u64,
+    pub cold_starts: usize,
+    pub startups: usize,
+    pub seed: u64,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct GridDefaults {
+    pub batch_sizes: Vec<i64>,
+    pub sequence_lengths: Vec<i64>,
+    pub axes: BTreeMap<String, i64>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct TokenLimit {
+    pub limit: i64,
+    pub architectures: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct Reference {
+    pub plugin: String,
+}
+
+/// The defaults that are compiled in. A test reads them, so that a slip in the file cannot ship.
+pub fn defaults() -> &'static Defaults {
+    static DEFAULTS: LazyLock<Defaults> =
+        LazyLock::new(|| toml::from_str(include_str!("../data/defaults.toml")).expect("data/defaults.toml is valid"));
+    &DEFAULTS
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_defaults_can_be_read() {
+        assert!(super::defaults().tolerance.contains_key("float32"));
+    }
+}

@@ -1,0 +1,130 @@
+//! What a plugin says of itself, and the cache of it, so that listing many plugins does not open many libraries.
+
+pub use crate::loader::Door;
+use crate::paths;
+use crate::worker::{Command, Failure, Limits, Reply, Worker};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+/// A plugin's descriptor: data, read by a worker.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Description {
+    pub id: String,
+    pub name: String,
+    pub version: String,
+    pub vendor: String,
+    pub license: String,
+    pub url: String,
+    pub door: Door,
+    pub backend: Option<BackendDescription>,
+    pub skillset: Option<SkillsetDescription>,
+    pub benchmarks: Vec<BenchmarkDescription>,
+}
+
+impl Description {
+    /// "backend", "skillset", "benchmark": what the plugin offers.
+    pub fn kinds(&self) -> Vec<&'static str> {
+        let offers = [self.backend.is_some(), self.skillset.is_some(), !self.benchmarks.is_empty()];
+        crate::registry::Kind::NAMES.into_iter().zip(offers).filter(|(_, offered)| *offered).map(|(name, _)| name).collect()
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BackendDescription {
+    pub id: String,
+    pub options_schema: String,
+    pub serial_load: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SkillsetDescription {
+    pub id: String,
+    pub summary: String,
+    /// Each skill's description, as JSON text.
+    pub skills: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BenchmarkDescription {
+    pub id: String,
+    pub version: String,
+    pub category: String,
+    pub summary: String,
+    pub options_schema: String,
+    pub needs_target: bool,
+    pub cold_start: bool,
+}
+
+/// Descriptions by path, size and modification time. A library that changes in any of them is described anew.
+#[derive(Default)]
+pub struct DescriptionCache {
+    file: PathBuf,
+    entries: BTreeMap<String, Description>,
+    changed: bool,
+}
+
+/// The form of the cache's file: another host version starts afresh.
+#[derive(Serialize, Deserialize)]
+struct CacheForm {
+    host: String,
+    entries: BTreeMap<String, Description>,
+}
+
+/// What makes a library's file the same as before; `None` where it is not there.
+fn key(library: &Path) -> Option<String> {
+    let data = std::fs::metadata(library).ok()?;
+    let modified = data.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(format!("{}|{}|{}", library.display(), data.len(), modified.as_nanos()))
+}
+
+impl DescriptionCache {
+    /// Reads the cache; an unreadable one counts as empty.
+    pub fn open() -> DescriptionCache {
+        let file = paths::cache().join("descriptions.json");
+        let form = std::fs::read(&file).ok().and_then(|bytes| serde_json::from_slice::<CacheForm>(&bytes).ok());
+        let form = form.filter(|form| form.host == env!("CARGO_PKG_VERSION"));
+        DescriptionCache { file, entries: form.map(|form| form.entries).unwrap_or_default(), changed: false }
+    }
+
+    /// The description of a library, from the cache or from a worker.
+    ///
+    /// # Errors
+    /// What became of the worker: a library that is none, a plugin that crashes when it is opened.
+    pub fn describe(&mut self, library: &Path) -> Result<Description, Failure> {
+        let key = key(library);
+        if let Some(known) = key.as_ref().and_then(|key| self.entries.get(key)) {
+            return Ok(known.clone());
+        }
+        let command = Command::Describe { library: library.into() };
+        let description = match Worker::call_once(&command, &Limits::looking())? {
+            Reply::Described(description) => *description,
+            other => return Err(Failure::unexpected(&other)),
+        };
+        if let Some(key) = key {
+            let prefix = format!("{}|", library.display());
+            self.entries.retain(|known, _| !known.starts_with(&prefix));
+            self.entries.insert(key, description.clone());
+            self.changed = true;
+        }
+        Ok(description)
+    }
+}
+
+impl Drop for DescriptionCache {
+    /// Written once, at the end, and whole or not at all. A cache that cannot be written costs time, nothing else.
+    fn drop(&mut self) {
+        if !self.changed {
+            return;
+        }
+        let form = CacheForm { host: env!("CARGO_PKG_VERSION").into(), entries: std::mem::take(&mut self.entries) };
+        let Some(folder) = self.file.parent() else { return };
+        let written = std::fs::create_dir_all(folder).and_then(|()| tempfile::NamedTempFile::new_in(folder));
+        if let Ok(file) = written
+            && serde_json::to_writer(&file, &form).is_ok()
+        {
+            let _ = file.persist(&self.file);
+        }
+    }
+}

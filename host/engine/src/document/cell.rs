@@ -1,0 +1,225 @@
+//! A cell: one target, one point of the workload grid, one benchmark; and how it ended.
+
+use super::Metrics;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The point of the workload grid: "batch", "sequence" and the model's other axes.
+pub type Axes = BTreeMap<String, i64>;
+
+/// Why a cell has no figures.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reason {
+    /// A short, stable word: "signal", "exit", "memory-limit", "unimplemented" ...
+    pub code: String,
+    /// What happened, where, and what to do next.
+    pub message: String,
+}
+
+impl Reason {
+    pub fn new(code: &str, message: impl Into<String>) -> Reason {
+        Reason { code: code.into(), message: message.into() }
+    }
+}
+
+/// How a cell ended. Only a measured one has numbers; each other has a reason.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    Measured(Box<Metrics>),
+    Failed(Reason),
+    Crashed(Reason),
+    TimedOut(Reason),
+    Unavailable(Reason),
+    Unsupported(Reason),
+    Wrong(Reason),
+    Skipped(Reason),
+}
+
+impl Outcome {
+    /// The name that `run.json` has for it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Outcome::Measured(_) => "measured",
+            Outcome::Failed(_) => "failed",
+            Outcome::Crashed(_) => "crashed",
+            Outcome::TimedOut(_) => "timed-out",
+            Outcome::Unavailable(_) => "unavailable",
+            Outcome::Unsupported(_) => "unsupported",
+            Outcome::Wrong(_) => "wrong",
+            Outcome::Skipped(_) => "skipped",
+        }
+    }
+
+    pub fn metrics(&self) -> Option<&Metrics> {
+        match self {
+            Outcome::Measured(metrics) => Some(metrics),
+            _ => None,
+        }
+    }
+
+    pub fn reason(&self) -> Option<&Reason> {
+        match self {
+            Outcome::Measured(_) => None,
+            Outcome::Failed(reason)
+            | Outcome::Crashed(reason)
+            | Outcome::TimedOut(reason)
+            | Outcome::Unavailable(reason)
+            | Outcome::Unsupported(reason)
+            | Outcome::Wrong(reason)
+            | Outcome::Skipped(reason) => Some(reason),
+        }
+    }
+}
+
+/// What the loaded model said of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlacementRecord {
+    pub precision: String,
+    pub device: String,
+    pub engine: String,
+    pub nodes_total: Option<u64>,
+    pub nodes_on_device: Option<u64>,
+    pub cache_hit: Option<bool>,
+}
+
+impl From<&skillbench_plugin_api::Placement> for PlacementRecord {
+    fn from(placement: &skillbench_plugin_api::Placement) -> PlacementRecord {
+        PlacementRecord {
+            precision: placement.precision.clone(),
+            device: placement.device.clone(),
+            engine: placement.engine.clone(),
+            nodes_total: placement.nodes_total,
+            nodes_on_device: placement.nodes_on_device,
+            cache_hit: placement.cache_hit,
+        }
+    }
+}
+
+/// What the check of the outputs found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "kebab-case")]
+pub enum Verification {
+    /// Finite, of the right shape, and within the tolerance of the reference.
+    Passed { reference: String, max_relative_difference: f64, tolerance: f64, elements_compared: u64 },
+    /// Finite, but there is no reference to hold the outputs against.
+    NoReference { why: String },
+    /// Switched off with `--no-verify`.
+    Off,
+}
+
+/// One target × one point of the grid × one benchmark.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "CellForm", into = "CellForm")]
+pub struct Cell {
+    /// Place in the plan; stays the same when a run is resumed.
+    pub index: usize,
+    pub plugin: String,
+    pub plugin_version: String,
+    pub device: String,
+    pub skill: String,
+    pub family: String,
+    pub architecture: String,
+    pub benchmark: String,
+    pub benchmark_version: String,
+    pub precision_requested: Option<String>,
+    pub threads: Option<u64>,
+    pub axes: Axes,
+    pub emulated: bool,
+    /// The interval of the median reached its target.
+    pub stable: bool,
+    pub placement: Option<PlacementRecord>,
+    pub verification: Option<Verification>,
+    pub outcome: Outcome,
+}
+
+/// The flat form in files: `outcome`, `reason` and `metrics` side by side.
+#[derive(Serialize, Deserialize)]
+struct CellForm {
+    index: usize,
+    plugin: String,
+    plugin_version: String,
+    device: String,
+    skill: String,
+    family: String,
+    architecture: String,
+    benchmark: String,
+    benchmark_version: String,
+    precision_requested: Option<String>,
+    threads: Option<u64>,
+    batch_size: Option<i64>,
+    sequence_length: Option<i64>,
+    axes: Axes,
+    outcome: String,
+    reason: Option<Reason>,
+    emulated: bool,
+    stable: bool,
+    placement: Option<PlacementRecord>,
+    verification: Option<Verification>,
+    metrics: Option<Box<Metrics>>,
+}
+
+impl From<Cell> for CellForm {
+    fn from(cell: Cell) -> CellForm {
+        CellForm {
+            index: cell.index,
+            plugin: cell.plugin,
+            plugin_version: cell.plugin_version,
+            device: cell.device,
+            skill: cell.skill,
+            family: cell.family,
+            architecture: cell.architecture,
+            benchmark: cell.benchmark,
+            benchmark_version: cell.benchmark_version,
+            precision_requested: cell.precision_requested,
+            threads: cell.threads,
+            batch_size: cell.axes.get("batch").copied(),
+            sequence_length: cell.axes.get("sequence").copied(),
+            axes: cell.axes,
+            outcome: cell.outcome.name().into(),
+            reason: cell.outcome.reason().cloned(),
+            emulated: cell.emulated,
+            stable: cell.stable,
+            placement: cell.placement,
+            verification: cell.verification,
+            metrics: match cell.outcome {
+                Outcome::Measured(metrics) => Some(metrics),
+                _ => None,
+            },
+        }
+    }
+}
+
+impl From<CellForm> for Cell {
+    fn from(form: CellForm) -> Cell {
+        let reason = || form.reason.clone().unwrap_or_else(|| Reason::new("unknown", "no reason was recorded"));
+        let outcome = match (form.outcome.as_str(), form.metrics) {
+            ("measured", Some(metrics)) => Outcome::Measured(metrics),
+            ("crashed", _) => Outcome::Crashed(reason()),
+            ("timed-out", _) => Outcome::TimedOut(reason()),
+            ("unavailable", _) => Outcome::Unavailable(reason()),
+            ("unsupported", _) => Outcome::Unsupported(reason()),
+            ("wrong", _) => Outcome::Wrong(reason()),
+            ("skipped", _) => Outcome::Skipped(reason()),
+            _ => Outcome::Failed(reason()),
+        };
+        Cell {
+            index: form.index,
+            plugin: form.plugin,
+            plugin_version: form.plugin_version,
+            device: form.device,
+            skill: form.skill,
+            family: form.family,
+            architecture: form.architecture,
+            benchmark: form.benchmark,
+            benchmark_version: form.benchmark_version,
+            precision_requested: form.precision_requested,
+            threads: form.threads,
+            axes: form.axes,
+            emulated: form.emulated,
+            stable: form.stable,
+            placement: form.placement,
+            verification: form.verification,
+            outcome,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! The figures of a measured cell. `None` is what was not measured; it is `null` in files, never 0.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Figures of one set of samples. A percentile is `None` below the number of samples it needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stats {
+    pub n: u64,
+    pub min: f64,
+    pub mean: f64,
+    pub median: f64,
+    pub p90: Option<f64>,
+    pub p95: Option<f64>,
+    pub p99: Option<f64>,
+    pub max: f64,
+    /// Standard deviation of the sample; `None` for a single one.
+    pub std: Option<f64>,
+    /// Median absolute deviation, not scaled.
+    pub mad: f64,
+    /// 95% confidence interval of the median; `None` below 6 samples.
+    pub ci95: Option<[f64; 2]>,
+    /// Samples beyond Tukey's fences; counted, never dropped.
+    pub outliers: u64,
+}
+
+/// Milliseconds. Each is from fresh processes, except `compile_warm`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct InitMetrics {
+    /// Loading the plugin's library.
+    pub import: Option<Stats>,
+    /// Opening the backend's instance.
+    pub instantiate: Option<Stats>,
+    /// The whole load of the model, as the host times it.
+    pub load: Option<Stats>,
+    /// Its parts, where the engine tells them apart.
+    pub read: Option<Stats>,
+    pub compile_cold: Option<Stats>,
+    pub compile_warm: Option<Stats>,
+    pub first_inference: Option<Stats>,
+}
+
+/// Mebibytes of the worker's resident set, and of the device where the backend can say.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MemoryMetrics {
+    /// The backend is open, no model is loaded.
+    pub before: Option<f64>,
+    /// After the first load.
+    pub loaded: Option<f64>,
+    /// The highest of the whole cell.
+    pub peak: Option<f64>,
+    /// Over the measured rounds, sampled from outside.
+    pub average: Option<f64>,
+    pub device_peak: Option<f64>,
+}
+
+/// One series of a benchmark, in its own unit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SeriesMetrics {
+    pub unit: String,
+    pub kind: String,
+    pub higher_is_better: Option<bool>,
+    pub items_per_sample: f64,
+    pub rounds: u64,
+    pub stable: bool,
+    /// Why the host asked for no more rounds: "interval" or "budget"; `None` for figures that need no rounds.
+    pub stopped_by: Option<String>,
+    pub stats: Stats,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Metrics {
+    pub latency_ms: Option<Stats>,
+    /// CPU time of the worker per iteration, a sample for each round.
+    pub cpu_ms: Option<Stats>,
+    /// Items over the measured time they took: the latency rounds, or the concurrent ones.
+    pub throughput_per_s: Option<f64>,
+    /// Of a throughput benchmark: the same work, one after the other and at once.
+    pub sequential_per_s: Option<f64>,
+    pub concurrent_per_s: Option<f64>,
+    pub concurrent_workers: Option<u64>,
+    /// Median of the sequential over the median of the concurrent samples.
+    pub speedup_over_sequential: Option<f64>,
+    pub init_ms: InitMetrics,
+    pub memory_mb: MemoryMetrics,
+    pub energy_j_per_item: Option<f64>,
+    pub series: BTreeMap<String, SeriesMetrics>,
+}

@@ -1,0 +1,88 @@
+//! A plugin's options, held against its JSON Schema before the plugin sees them.
+
+use crate::registry::PluginOptions;
+use crate::suggest;
+use serde_json::{Map, Value};
+
+/// Checks options against a schema; an empty schema takes none.
+///
+/// # Errors
+/// One sentence that names the option and what was expected.
+pub fn check(options: &PluginOptions, schema: &str, owner: &str) -> Result<(), String> {
+    if schema.is_empty() {
+        return match options.keys().next() {
+            None => Ok(()),
+            Some(key) => Err(format!("{owner} takes no options, and was given '{key}'")),
+        };
+    }
+    let schema: Value = serde_json::from_str(schema).map_err(|e| format!("the options schema of {owner} is not JSON: {e}"))?;
+    if schema.get("additionalProperties") == Some(&Value::Bool(false))
+        && let Some(unknown) = options.keys().find(|key| property(&schema, key).is_none())
+    {
+        let known: Vec<&str> = names(&schema);
+        let hint = suggest::did_you_mean(unknown, known.iter().copied());
+        let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+        return Err(format!("{owner} has no option '{unknown}'{hint} It takes: {known}"));
+    }
+    let typed: Map<String, Value> = options.iter().map(|(k, v)| (k.clone(), typed(v, property(&schema, k)))).collect();
+    let validator = jsonschema::validator_for(&schema).map_err(|e| format!("the options schema of {owner} is not valid: {e}"))?;
+    match validator.iter_errors(&Value::Object(typed)).next() {
+        None => Ok(()),
+        Some(error) => {
+            let at = error.instance_path().to_string();
+            Err(format!("option '{}' of {owner}: {error}", at.trim_start_matches('/')))
+        }
+    }
+}
+
+fn property<'a>(schema: &'a Value, key: &str) -> Option<&'a Value> {
+    schema.get("properties")?.get(key)
+}
+
+/// Whether a schema has a property of this name.
+pub fn takes(schema: &str, key: &str) -> bool {
+    serde_json::from_str::<Value>(schema).is_ok_and(|schema| property(&schema, key).is_some())
+}
+
+fn names(schema: &Value) -> Vec<&str> {
+    schema.get("properties").and_then(Value::as_object).map(|p| p.keys().map(String::as_str).collect()).unwrap_or_default()
+}
+
+/// The text of an option as the type its schema asks for; as text where it is not of that type, so that the validator says so.
+fn typed(text: &str, schema: Option<&Value>) -> Value {
+    let wanted = schema.and_then(|schema| schema.get("type")).and_then(Value::as_str).unwrap_or("string");
+    let parsed = match wanted {
+        "string" => None,
+        _ => serde_json::from_str(text).ok(),
+    };
+    parsed.unwrap_or_else(|| Value::String(text.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCHEMA: &str = r#"{"type":"object","additionalProperties":false,
+        "properties":{"threads":{"type":"integer","minimum":1},"library":{"type":"string"}}}"#;
+
+    fn told(key: &str, value: &str) -> Result<(), String> {
+        check(&PluginOptions::from([(key.to_string(), value.to_string())]), SCHEMA, "cpu")
+    }
+
+    #[test]
+    fn options_that_fit_pass() {
+        assert_eq!(told("threads", "2"), Ok(()));
+        assert_eq!(told("library", "7"), Ok(()));
+    }
+
+    #[test]
+    fn an_unknown_option_names_the_nearest() {
+        assert!(told("thread", "2").unwrap_err().contains("did you mean threads?"));
+    }
+
+    #[test]
+    fn a_wrong_value_names_the_option() {
+        assert!(told("threads", "0").unwrap_err().starts_with("option 'threads' of cpu"));
+        assert!(told("threads", "many").unwrap_err().starts_with("option 'threads' of cpu"));
+    }
+}

@@ -1,0 +1,132 @@
+//! One plugin of a registry.
+
+use super::PluginOptions;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    Backend,
+    Skillset,
+    Benchmark,
+}
+
+impl Kind {
+    pub const NAMES: [&'static str; 3] = ["backend", "skillset", "benchmark"];
+
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+
+    pub fn from_name(name: &str) -> Option<Kind> {
+        [Kind::Backend, Kind::Skillset, Kind::Benchmark].into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// Where an entry stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    pub file: PathBuf,
+    /// From 1; 0 for a loose library, which has no line.
+    pub line: usize,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            0 => write!(f, "{}", self.file.display()),
+            line => write!(f, "{}:{line}", self.file.display()),
+        }
+    }
+}
+
+/// What is wrong with a registry file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    pub file: PathBuf,
+    /// From 1; 0 where the file as a whole is meant.
+    pub line: usize,
+    pub key: String,
+    /// What was expected.
+    pub message: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", Origin { file: self.file.clone(), line: self.line })?;
+        match self.key.is_empty() {
+            true => write!(f, ": {}", self.message),
+            false => write!(f, ": key '{}': {}", self.key, self.message),
+        }
+    }
+}
+
+/// How a library is named.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LibraryName {
+    /// A bare name; the platform's file name is derived, and it is searched for.
+    Bare(String),
+    /// A path, made absolute against the file that names it.
+    Path(PathBuf),
+}
+
+/// What a plugin needs from outside: a package, and the library inside it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuntimeSpec {
+    pub pypi: String,
+    pub version: String,
+    /// For each platform: which file of the package, its hash, and the library inside.
+    pub files: BTreeMap<String, RuntimeFile>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuntimeFile {
+    /// The compatibility tag of the package's file: "cp311-cp311-manylinux_2_28_x86_64".
+    pub tag: String,
+    pub sha256: String,
+    /// The library's path inside the package.
+    pub library: String,
+}
+
+/// One plugin of a registry.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    pub id: String,
+    /// Empty: whatever the library says.
+    pub kinds: Vec<Kind>,
+    pub library: LibraryName,
+    /// The pinned hash, in lower-case hex.
+    pub sha256: Option<String>,
+    /// PCI vendors of which one has to be there, in lower-case hex; empty: any machine.
+    pub pci_vendors: Vec<String>,
+    pub runtime: Option<RuntimeSpec>,
+    pub options: PluginOptions,
+    pub origin: Origin,
+}
+
+impl Entry {
+    /// A library that was found without an entry.
+    pub(super) fn loose(path: &Path) -> Entry {
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let name = stem.strip_prefix("lib").unwrap_or(&stem);
+        let name = name.strip_prefix("skillbench_").unwrap_or(name).to_lowercase().replace('_', "-");
+        Entry {
+            id: name,
+            kinds: vec![],
+            library: LibraryName::Path(path.into()),
+            sha256: None,
+            pci_vendors: vec![],
+            runtime: None,
+            options: PluginOptions::new(),
+            origin: Origin { file: path.into(), line: 0 },
+        }
+    }
+
+    /// Found in a search path, without an entry of its own.
+    pub fn is_loose(&self) -> bool {
+        self.origin.line == 0
+    }
+}

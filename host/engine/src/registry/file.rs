@@ -1,0 +1,316 @@
+//! Reading one registry file: every entry that is right, and a problem for every one that is not.
+
+use super::entry::{Entry, Kind, LibraryName, Origin, Problem, RuntimeFile, RuntimeSpec};
+use super::search::platform;
+use super::PluginOptions;
+use crate::{paths, suggest};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+pub(super) struct Parsed {
+    pub entries: Vec<Entry>,
+    pub search: Vec<PathBuf>,
+    pub problems: Vec<Problem>,
+}
+
+type Value<'a> = Spanned<DeValue<'a>>;
+
+/// Parses a registry. `path` names it in messages, and relative paths are relative to its folder.
+pub(super) fn parse(text: &str, path: &Path) -> Parsed {
+    let mut reader = Reader { text, path, problems: vec![] };
+    let (mut entries, mut search) = (vec![], vec![]);
+    match DeTable::parse(text) {
+        Err(error) => {
+            let at = error.span().map_or(0, |span| span.start);
+            let message = error.message().lines().next().unwrap_or("not TOML").to_string();
+            reader.problem(at, "", format!("not valid TOML: {message}"));
+        }
+        Ok(root) => {
+            let table = root.get_ref();
+            reader.known_keys(table, "", &["version", "search", "plugin"]);
+            match table.get("version").map(|v| (v.span().start, v.get_ref())) {
+                Some((_, DeValue::Integer(number))) if number.as_str() == "1" => {}
+                Some((at, other)) => reader.problem(at, "version", format!("expected 1, found {}", shown(other))),
+                None => reader.problem(0, "version", "expected `version = 1` at the top".into()),
+            }
+            if let Some(value) = table.get("search") {
+                search = reader.search(value);
+            }
+            for value in reader.array(table.get("plugin"), "plugin") {
+                entries.extend(reader.entry(value));
+            }
+        }
+    }
+    Parsed { entries, search, problems: reader.problems }
+}
+
+/// A value as it stands in a message: its type, and the value where it is short.
+fn shown(value: &DeValue<'_>) -> String {
+    match value {
+        DeValue::String(text) => format!("the text \"{text}\""),
+        DeValue::Integer(number) => format!("the number {}", number.as_str()),
+        other => format!("a value of type {}", other.type_str()),
+    }
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    path: &'t Path,
+    problems: Vec<Problem>,
+}
+
+impl<'t> Reader<'t> {
+    fn line(&self, at: usize) -> usize {
+        self.text.as_bytes()[..at.min(self.text.len())].iter().filter(|b| **b == b'\n').count() + 1
+    }
+
+    fn problem(&mut self, at: usize, key: &str, message: String) {
+        let line = self.line(at);
+        self.problems.push(Problem { file: self.path.into(), line, key: key.into(), message });
+    }
+
+    fn known_keys(&mut self, table: &DeTable<'_>, prefix: &str, known: &[&str]) -> bool {
+        let mut all_known = true;
+        for key in table.keys().filter(|key| !known.contains(&key.get_ref().as_ref())) {
+            let hint = suggest::did_you_mean(key.get_ref(), known.iter().copied());
+            let message = format!("unknown key; expected one of {}{hint}", known.join(", "));
+            self.problem(key.span().start, &format!("{prefix}{}", key.get_ref()), message);
+            all_known = false;
+        }
+        all_known
+    }
+
+    fn wrong<T>(&mut self, value: &Value<'_>, key: &str, expected: &str) -> Option<T> {
+        let message = format!("expected {expected}, found {}", shown(value.get_ref()));
+        self.problem(value.span().start, key, message);
+        None
+    }
+
+    fn array<'a>(&mut self, value: Option<&'a Value<'t>>, key: &str) -> Vec<&'a Value<'t>> {
+        match value.map(|value| (value, value.get_ref())) {
+            None => vec![],
+            Some((_, DeValue::Array(items))) => items.iter().collect(),
+            Some((value, _)) => self.wrong(value, key, "a list").unwrap_or_default(),
+        }
+    }
+
+    fn string(&mut self, value: &Value<'_>, key: &str) -> Option<String> {
+        match value.get_ref() {
+            DeValue::String(text) if !text.is_empty() => Some(text.to_string()),
+            _ => self.wrong(value, key, "a text"),
+        }
+    }
+
+    /// A path as written; relative ones are relative to the registry's folder.
+    fn resolve(&self, path: &str) -> PathBuf {
+        let path = paths::expand(path);
+        let base = self.path.parent().unwrap_or(Path::new("."));
+        if path.is_absolute() { path } else { base.join(path) }
+    }
+
+    fn search(&mut self, value: &Value<'t>) -> Vec<PathBuf> {
+        let DeValue::Table(table) = value.get_ref() else {
+            return self.wrong(value, "search", "a table with `paths`").unwrap_or_default();
+        };
+        self.known_keys(table, "search.", &["paths"]);
+        let items = self.array(table.get("paths"), "search.paths");
+        items.into_iter().filter_map(|item| self.string(item, "search.paths").map(|path| self.resolve(&path))).collect()
+    }
+
+    /// An entry, or nothing where any of its keys is wrong: half an entry is not what was asked for.
+    fn entry(&mut self, value: &Value<'t>) -> Option<Entry> {
+        const KEYS: [&str; 7] = ["id", "kind", "library", "sha256", "match", "runtime", "options"];
+        let before = self.problems.len();
+        let at = value.span().start;
+        let DeValue::Table(table) = value.get_ref() else { return self.wrong(value, "plugin", "a table") };
+        self.known_keys(table, "plugin.", &KEYS);
+
+        let id = match table.get("id") {
+            Some(value) => self.id(value),
+            None => {
+                self.problem(at, "id", "expected `id = \"name\"`".into());
+                None
+            }
+        };
+        let library = match table.get("library") {
+            Some(value) => self.library(value),
+            None => {
+                self.problem(at, "library", "expected `library = \"name\"` or a path".into());
+                None
+            }
+        };
+        let kinds = self.array(table.get("kind"), "kind").into_iter().filter_map(|kind| self.kind(kind)).collect();
+        let sha256 = table.get("sha256").and_then(|value| self.sha256(value, "sha256"));
+        let pci_vendors = table.get("match").map(|value| self.matches(value)).unwrap_or_default();
+        let runtime = table.get("runtime").and_then(|value| self.runtime(value));
+        let options = table.get("options").map(|value| self.options(value)).unwrap_or_default();
+        if self.problems.len() > before {
+            return None;
+        }
+        let origin = Origin { file: self.path.into(), line: self.line(at) };
+        Some(Entry { id: id?, kinds, library: library?, sha256, pci_vendors, runtime, options, origin })
+    }
+
+    fn id(&mut self, value: &Value<'_>) -> Option<String> {
+        let id = self.string(value, "id")?;
+        let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        match id.chars().all(allowed) {
+            true => Some(id),
+            false => self.wrong(value, "id", "a name of a-z, 0-9 and '-'"),
+        }
+    }
+
+    fn kind(&mut self, value: &Value<'_>) -> Option<Kind> {
+        let name = self.string(value, "kind")?;
+        Kind::from_name(&name).or_else(|| self.wrong(value, "kind", &format!("one of {}", Kind::NAMES.join(", "))))
+    }
+
+    fn sha256(&mut self, value: &Value<'_>, key: &str) -> Option<String> {
+        let hash = self.string(value, key)?.to_lowercase();
+        match hash.len() == 64 && hash.chars().all(|c| c.is_ascii_hexdigit()) {
+            true => Some(hash),
+            false => self.wrong(value, key, "64 hexadecimal digits"),
+        }
+    }
+
+    fn library(&mut self, value: &Value<'_>) -> Option<LibraryName> {
+        let name = match value.get_ref() {
+            DeValue::Table(table) => match table.get(platform().as_str()) {
+                Some(name) => self.string(name, &format!("library.{}", platform()))?,
+                None => {
+                    let message = format!("has no name for this platform, {}", platform());
+                    self.problem(value.span().start, "library", message);
+                    return None;
+                }
+            },
+            _ => self.string(value, "library")?,
+        };
+        let is_path = name.contains(['/', '\\']) || Path::new(&name).extension().is_some();
+        Some(if is_path { LibraryName::Path(self.resolve(&name)) } else { LibraryName::Bare(name) })
+    }
+
+    fn matches(&mut self, value: &Value<'t>) -> Vec<String> {
+        let DeValue::Table(table) = value.get_ref() else {
+            return self.wrong(value, "match", "a table with `pci-vendor`").unwrap_or_default();
+        };
+        self.known_keys(table, "match.", &["pci-vendor"]);
+        let items = self.array(table.get("pci-vendor"), "match.pci-vendor");
+        items.into_iter().filter_map(|v| self.string(v, "match.pci-vendor")).map(|v| v.to_lowercase()).collect()
+    }
+
+    fn runtime(&mut self, value: &Value<'t>) -> Option<RuntimeSpec> {
+        let DeValue::Table(table) = value.get_ref() else {
+            return self.wrong(value, "runtime", "a table with `pypi` and `version`");
+        };
+        self.known_keys(table, "runtime.", &["pypi", "version", "files"]);
+        let mut text = |key: &str| match table.get(key) {
+            Some(value) => self.string(value, &format!("runtime.{key}")),
+            None => {
+                self.problem(value.span().start, &format!("runtime.{key}"), "is missing".into());
+                None
+            }
+        };
+        let (pypi, version) = (text("pypi")?, text("version")?);
+        let mut files = BTreeMap::new();
+        if let Some(value) = table.get("files") {
+            let DeValue::Table(platforms) = value.get_ref() else {
+                return self.wrong(value, "runtime.files", "a table with a table for each platform");
+            };
+            for (platform, file) in platforms.iter() {
+                files.insert(platform.get_ref().to_string(), self.runtime_file(file)?);
+            }
+        }
+        Some(RuntimeSpec { pypi, version, files })
+    }
+
+    fn runtime_file(&mut self, value: &Value<'t>) -> Option<RuntimeFile> {
+        const KEY: &str = "runtime.files";
+        let DeValue::Table(table) = value.get_ref() else { return self.wrong(value, KEY, "a table") };
+        self.known_keys(table, "runtime.files.", &["tag", "sha256", "library"]);
+        let (tag, sha256, library) = (table.get("tag")?, table.get("sha256")?, table.get("library")?);
+        Some(RuntimeFile {
+            tag: self.string(tag, KEY)?,
+            sha256: self.sha256(sha256, KEY)?,
+            library: self.string(library, KEY)?,
+        })
+    }
+
+    /// Options as plugins get them: dotted keys, scalars as text.
+    fn options(&mut self, value: &Value<'_>) -> PluginOptions {
+        let mut options = PluginOptions::new();
+        match value.get_ref() {
+            DeValue::Table(table) => self.flatten(table, "", &mut options),
+            _ => self.wrong(value, "options", "a table").unwrap_or_default(),
+        }
+        options
+    }
+
+    fn flatten(&mut self, table: &DeTable<'_>, prefix: &str, into: &mut PluginOptions) {
+        for (key, value) in table.iter() {
+            let key = format!("{prefix}{}", key.get_ref());
+            let text = match value.get_ref() {
+                DeValue::String(text) => text.to_string(),
+                DeValue::Integer(number) => number.as_str().to_string(),
+                DeValue::Float(number) => number.as_str().to_string(),
+                DeValue::Boolean(flag) => flag.to_string(),
+                DeValue::Table(inner) => {
+                    self.flatten(inner, &format!("{key}."), into);
+                    continue;
+                }
+                _ => {
+                    let _: Option<()> = self.wrong(value, &format!("options.{key}"), "a text, a number, true or false");
+                    continue;
+                }
+            };
+            into.insert(key, text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems(text: &str) -> Vec<String> {
+        parse(text, Path::new("r.toml")).problems.iter().map(Problem::to_string).collect()
+    }
+
+    #[test]
+    fn a_wrong_type_is_told_with_line_key_and_what_was_expected() {
+        let text = "version = 1\n[[plugin]]\nid = 7\nlibrary = \"x\"\n";
+        assert_eq!(problems(text), ["r.toml:3: key 'id': expected a text, found the number 7"]);
+    }
+
+    #[test]
+    fn an_unknown_key_is_told_with_the_nearest_one() {
+        let told = problems("version = 1\n[[plugin]]\nid = \"a\"\nlibrary = \"x\"\nlibrery = \"y\"\n");
+        assert!(told[0].starts_with("r.toml:5: key 'plugin.librery': unknown key"), "{told:?}");
+        assert!(told[0].ends_with("did you mean library?"), "{told:?}");
+    }
+
+    #[test]
+    fn a_bad_entry_leaves_the_good_ones() {
+        let text = "version = 1\n[[plugin]]\nid = \"a\"\n[[plugin]]\nid = \"b\"\nlibrary = \"./b.so\"\n";
+        let parsed = parse(text, Path::new("/etc/r.toml"));
+        assert_eq!(parsed.entries.len(), 1);
+        assert_eq!(parsed.entries[0].library, LibraryName::Path("/etc/./b.so".into()));
+        assert_eq!(parsed.problems.len(), 1);
+    }
+
+    #[test]
+    fn text_that_is_not_toml_is_one_problem_at_its_line() {
+        let told = problems("version = 1\n[[plugin\n");
+        assert_eq!(told.len(), 1);
+        assert!(told[0].starts_with("r.toml:2: not valid TOML"), "{told:?}");
+    }
+
+    #[test]
+    fn options_become_dotted_text() {
+        let text = "version=1\n[[plugin]]\nid=\"a\"\nlibrary=\"x\"\n[plugin.options]\nn = 3\n[plugin.options.deep]\non = true\n";
+        let parsed = parse(text, Path::new("r.toml"));
+        let want = [("deep.on", "true"), ("n", "3")].map(|(k, v)| (k.to_string(), v.to_string()));
+        assert_eq!(parsed.entries[0].options, PluginOptions::from(want));
+    }
+}

@@ -1,0 +1,108 @@
+//! Finding libraries: by name in the search paths, and loose ones that no entry names.
+
+use super::entry::{Entry, LibraryName};
+use std::path::{Path, PathBuf};
+
+/// "linux-x86_64", "macos-aarch64", ...
+pub fn platform() -> String {
+    format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH)
+}
+
+/// `skillbench_rten` as this platform names the file: `libskillbench_rten.so`.
+pub fn library_file_name(name: &str) -> String {
+    format!("{}{name}{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX)
+}
+
+/// What became of looking for a library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lookup {
+    pub result: Found,
+    /// Every path that was tried, in order.
+    pub tried: Vec<PathBuf>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    At(PathBuf),
+    Missing,
+    /// The machine has none of the hardware that the entry asks for.
+    NoMatch(String),
+}
+
+impl Lookup {
+    pub fn found(&self) -> Option<&PathBuf> {
+        match &self.result {
+            Found::At(path) => Some(path),
+            _ => None,
+        }
+    }
+
+    /// Why there is no library, in one sentence.
+    pub fn why_not(&self) -> String {
+        match &self.result {
+            Found::At(path) => format!("found at {}", path.display()),
+            Found::NoMatch(reason) => reason.clone(),
+            Found::Missing => {
+                let tried: Vec<String> = self.tried.iter().map(|path| path.display().to_string()).collect();
+                format!("the library is not there; tried {}", tried.join(", "))
+            }
+        }
+    }
+}
+
+pub(super) fn find(entry: &Entry, search: &[PathBuf]) -> Lookup {
+    if let Some(reason) = no_match(&entry.pci_vendors) {
+        return Lookup { result: Found::NoMatch(reason), tried: vec![] };
+    }
+    let tried: Vec<PathBuf> = match &entry.library {
+        LibraryName::Path(path) => vec![path.clone()],
+        LibraryName::Bare(name) => {
+            let beside = entry.origin.file.parent().map(Path::to_path_buf);
+            let file = library_file_name(name);
+            let mut tried: Vec<PathBuf> = search.iter().cloned().chain(beside).map(|dir| dir.join(&file)).collect();
+            let mut seen = std::collections::HashSet::new();
+            tried.retain(|path| seen.insert(path.clone()));
+            tried
+        }
+    };
+    let there = tried.iter().find(|path| path.is_file());
+    let result = there.map_or(Found::Missing, |path| Found::At(std::fs::canonicalize(path).unwrap_or(path.clone())));
+    Lookup { result, tried }
+}
+
+/// Why none of these PCI vendors is there; `None` where one is, or none is asked for.
+fn no_match(vendors: &[String]) -> Option<String> {
+    if vendors.is_empty() {
+        return None;
+    }
+    let folder = Path::new("/sys/bus/pci/devices");
+    let Ok(devices) = std::fs::read_dir(folder) else {
+        return Some(format!("needs a PCI device of vendor {}, and {} cannot be read", vendors.join(" or "), folder.display()));
+    };
+    let read = |device: std::fs::DirEntry| std::fs::read_to_string(device.path().join("vendor")).ok();
+    let present: Vec<String> =
+        devices.flatten().filter_map(read).map(|v| v.trim().trim_start_matches("0x").to_lowercase()).collect();
+    match vendors.iter().any(|vendor| present.contains(vendor)) {
+        true => None,
+        false => Some(format!("no PCI device of vendor {} is in this machine", vendors.join(" or "))),
+    }
+}
+
+/// Dynamic libraries in the search paths. Beside the executable, where other libraries may lie, only ours by name count.
+pub(super) fn loose_libraries(search: &[PathBuf]) -> Vec<PathBuf> {
+    let beside = super::sources::beside_executable();
+    let ours = library_file_name("skillbench_");
+    let ours = ours.trim_end_matches(std::env::consts::DLL_SUFFIX);
+    let mut found = vec![];
+    for folder in search {
+        let Ok(files) = std::fs::read_dir(folder) else { continue };
+        let mut files: Vec<PathBuf> = files.flatten().map(|file| file.path()).collect();
+        files.retain(|path| path.extension().is_some_and(|e| e == std::env::consts::DLL_EXTENSION) && path.is_file());
+        if beside.as_ref() == Some(folder) {
+            files.retain(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(ours)));
+        }
+        files.sort();
+        found.extend(files);
+    }
+    found
+}

@@ -1,0 +1,278 @@
+//! Cells in workers, one after the other; a plugin that fails costs its own cell and nothing else.
+
+use super::observer::Observer;
+use super::plan::{Plan, PlannedCell};
+use super::prepare::{Shared, Startup, start_up};
+use super::summarize::{Reports, metrics, stable};
+use crate::defaults::defaults;
+use crate::document::{Cell, Outcome, Reason, Run, Samples};
+use crate::skill::BuiltModel;
+use crate::worker::{
+    CellJob, CellReport, Command, DeviceRecord, Event, Failure, FailureKind, Limits, Policy, Reply, Stop, VerifyJob,
+    Watched, Worker,
+};
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
+/// Runs every cell of a plan that is not `done` yet, telling the observer. Returns the cells that ended now.
+///
+/// # Errors
+/// The observer could not keep an outcome.
+pub fn execute(
+    plan: &Plan,
+    run: &Run,
+    done: &HashSet<usize>,
+    observer: &mut dyn Observer,
+) -> std::io::Result<Vec<Cell>> {
+    observer.begun(run)?;
+    plan.warnings.iter().for_each(|warning| observer.warning(warning));
+    let request = &plan.request;
+    let memory = request.memory_limit_mb.map(|mib| mib << 20);
+    let timeout = Duration::from_secs_f64(request.timeout_s.unwrap_or(defaults().run.timeout_s));
+    let mut runner = Runner {
+        plan,
+        limits: Limits::working(timeout, memory),
+        startups: HashMap::new(),
+        shared: Shared::default(),
+        observer,
+    };
+    let todo: Vec<&PlannedCell> = plan.cells.iter().filter(|cell| !done.contains(&cell.index)).collect();
+    let mut ended = vec![];
+    for (place, planned) in todo.iter().enumerate() {
+        if runner.left_out(planned) {
+            continue;
+        }
+        runner.observer.cell_begun(planned, place, todo.len());
+        let (cell, samples) = runner.cell(planned);
+        // A cell that the user stopped is not over: it is run again when the run is resumed.
+        if Stop::global().asked() {
+            break;
+        }
+        runner.observer.cell_ended(&cell, &samples)?;
+        ended.push(cell);
+    }
+    Ok(ended)
+}
+
+struct Runner<'a> {
+    plan: &'a Plan,
+    limits: Limits,
+    startups: HashMap<usize, Result<Startup, Failure>>,
+    shared: Shared,
+    observer: &'a mut dyn Observer,
+}
+
+/// What the worker of a cell brought back.
+struct Measured {
+    main: CellReport,
+    cold: Vec<CellReport>,
+    warm: Option<CellReport>,
+    watched: Watched,
+}
+
+impl Runner<'_> {
+    /// A backend's devices and start-up times, measured at its first cell.
+    fn startup(&mut self, backend: usize) -> Result<Startup, Failure> {
+        if !self.startups.contains_key(&backend) {
+            let planned = &self.plan.backends[backend];
+            self.observer.step(&format!("opening {}", planned.choice.plugin));
+            let startup = start_up(planned, &Limits::looking());
+            self.startups.insert(backend, startup);
+        }
+        self.startups[&backend].clone()
+    }
+
+    fn device(&mut self, planned: &PlannedCell) -> Option<DeviceRecord> {
+        let asked = self.plan.backends[planned.backend].choice.device.clone();
+        let startup = self.startup(planned.backend).ok()?;
+        let by_name = |device: &&DeviceRecord| asked.as_ref().is_none_or(|id| device.id.eq_ignore_ascii_case(id));
+        startup.devices.iter().filter(|device| device.usable).find(by_name).cloned()
+    }
+
+    /// Without being asked for by name, a backend that cannot run here, or only emulates, is left out, and said so once.
+    fn left_out(&mut self, planned: &PlannedCell) -> bool {
+        let backend = &self.plan.backends[planned.backend];
+        if backend.named {
+            return false;
+        }
+        let first = !self.startups.contains_key(&planned.backend);
+        let name = &backend.choice.plugin;
+        let why = match self.startup(planned.backend) {
+            Err(failure) => Some(failure.to_string()),
+            Ok(_) => match self.device(planned) {
+                None => Some("no device can be used".into()),
+                Some(device) if device.emulated => Some(format!("it would be emulated; ask for it with --plugin {name}")),
+                Some(device) if device.kind == "browser" => Some(format!("it is a web platform; ask for it with --plugin {name}")),
+                Some(_) => None,
+            },
+        };
+        if let (Some(why), true) = (&why, first) {
+            self.observer.warning(&format!("{name} is left out: {why}"));
+        }
+        why.is_some()
+    }
+
+    fn cell(&mut self, planned: &PlannedCell) -> (Cell, Vec<Samples>) {
+        let blank = self.blank(planned);
+        if let Some(reason) = &planned.skip {
+            return (Cell { outcome: Outcome::Skipped(reason.clone()), ..blank }, vec![]);
+        }
+        match self.measure(planned) {
+            Err(failure) => {
+                let emulated = self.device(planned).is_some_and(|device| device.emulated);
+                (Cell { outcome: failure.into_outcome(), emulated, ..blank }, vec![])
+            }
+            Ok(measured) => {
+                let startup = self.startup(planned.backend).ok();
+                let workers = self.plan.benchmarks[planned.benchmark].options.get("workers");
+                let figures = metrics(&Reports {
+                    main: &measured.main,
+                    cold: &measured.cold,
+                    warm: measured.warm.as_ref(),
+                    startup: startup.as_ref(),
+                    watched: &measured.watched,
+                    workers: workers.and_then(|text| text.parse().ok()),
+                });
+                let samples = samples(planned.index, &measured.main);
+                let cell = Cell {
+                    device: measured.main.device.id.clone(),
+                    emulated: measured.main.device.emulated,
+                    stable: stable(&measured.main),
+                    placement: measured.main.placement,
+                    verification: measured.main.verification,
+                    outcome: Outcome::Measured(Box::new(figures)),
+                    ..blank
+                };
+                (cell, samples)
+            }
+        }
+    }
+
+    /// The cell as far as the plan knows it.
+    fn blank(&self, planned: &PlannedCell) -> Cell {
+        let backend = &self.plan.backends[planned.backend];
+        let benchmark = &self.plan.benchmarks[planned.benchmark].description;
+        let skill = &self.plan.models[planned.model].description;
+        Cell {
+            index: planned.index,
+            plugin: backend.choice.plugin.clone(),
+            plugin_version: backend.version.clone(),
+            device: backend.choice.device.clone().unwrap_or_default(),
+            skill: skill.id.clone(),
+            family: skill.family.clone(),
+            architecture: skill.architecture.clone(),
+            benchmark: benchmark.id.clone(),
+            benchmark_version: benchmark.version.clone(),
+            precision_requested: self.plan.request.precision.clone(),
+            threads: backend.plugin.options.get("threads").and_then(|text| text.parse().ok()),
+            axes: planned.axes.clone(),
+            emulated: false,
+            stable: false,
+            placement: None,
+            verification: None,
+            outcome: Outcome::Skipped(Reason::new("planned", "not run yet")),
+        }
+    }
+
+    fn measure(&mut self, planned: &PlannedCell) -> Result<Measured, Failure> {
+        self.startup(planned.backend)?;
+        let name = self.plan.models[planned.model].id().to_string();
+        self.observer.step(&format!("preparing {name}"));
+        let built = self.shared.model(self.plan, planned.model, &self.limits)?;
+        let verify = self.shared.verification(self.plan, planned.model, &built, &planned.axes, &self.limits);
+        if Stop::global().asked() {
+            return Err(Failure::new(FailureKind::Stopped, "stopped", "the run was stopped before this cell began"));
+        }
+        let scratch = tempfile::tempdir().map_err(|error| Failure::failed("scratch", error.to_string()))?;
+        let mut job = self.job(planned, &built, verify);
+        job.cache_dir = Some(scratch.path().join("main"));
+        let observer = &mut *self.observer;
+        let (reply, watched) = Worker::start()?.call(&Command::Cell(Box::new(job.clone())), &self.limits, &mut |event| {
+            match event {
+                Event::Progress { share } => observer.cell_progress(*share),
+                Event::Log { level, message } if *level <= 2 => observer.warning(message),
+                Event::Log { message, .. } => observer.debug(message),
+                _ => {}
+            }
+        });
+        let main = report(reply?)?;
+
+        let (mut cold, mut warm) = (vec![], None);
+        if self.plan.benchmarks[planned.benchmark].description.cold_start && !self.plan.request.verify_only {
+            job.benchmark_options.insert("cold_start".into(), "true".into());
+            job.verify = VerifyJob::Off;
+            if main.loads.first().is_some_and(|load| load.cache_hit == Some(false)) {
+                warm = Some(self.start_again(&job)?);
+            }
+            for again in 1..defaults().run.cold_starts {
+                job.cache_dir = Some(scratch.path().join(format!("cold-{again}")));
+                cold.push(self.start_again(&job)?);
+            }
+        }
+        Ok(Measured { main, cold, warm, watched })
+    }
+
+    /// The same start in another fresh process.
+    fn start_again(&mut self, job: &CellJob) -> Result<CellReport, Failure> {
+        report(Worker::call_once(&Command::Cell(Box::new(job.clone())), &self.limits)?)
+    }
+
+    fn job(&self, planned: &PlannedCell, built: &BuiltModel, verify: VerifyJob) -> CellJob {
+        let (request, run) = (&self.plan.request, &defaults().run);
+        let backend = &self.plan.backends[planned.backend];
+        let benchmark = &self.plan.benchmarks[planned.benchmark];
+        let budget = request.budget_s.unwrap_or(run.budget_s);
+        CellJob {
+            backend: backend.plugin.clone(),
+            device: backend.choice.device.clone(),
+            benchmark_library: benchmark.library.clone(),
+            benchmark: benchmark.description.id.clone(),
+            benchmark_options: benchmark.options.clone(),
+            model: built.paths.clone(),
+            axes: planned.axes.clone(),
+            precision: request.precision.clone(),
+            seed: request.seed.unwrap_or(run.seed),
+            verify,
+            policy: Policy {
+                warmup: request.warmup.unwrap_or(run.warmup),
+                iterations: request.iterations,
+                interval: run.interval,
+                budget_ns: (budget * 1e9) as u64,
+                verify_only: request.verify_only,
+            },
+            cache_dir: None,
+        }
+    }
+}
+
+fn report(reply: Reply) -> Result<CellReport, Failure> {
+    match reply {
+        Reply::Cell(report) => Ok(*report),
+        other => Err(Failure::unexpected(&other)),
+    }
+}
+
+fn samples(cell: usize, report: &CellReport) -> Vec<Samples> {
+    let of_series = |series: &crate::worker::SeriesRecord| {
+        let rounds = series.rounds.iter().filter(|round| round.measured).map(|round| Samples {
+            cell,
+            series: series.name.clone(),
+            unit: series.unit.clone(),
+            round: round.id,
+            values: round.values.clone(),
+            cpu_ns: Some(round.cpu_ns),
+            wall_ns: Some(round.wall_ns),
+        });
+        let single = (!series.singles.is_empty()).then(|| Samples {
+            cell,
+            series: series.name.clone(),
+            unit: series.unit.clone(),
+            round: 0,
+            values: series.singles.clone(),
+            cpu_ns: None,
+            wall_ns: None,
+        });
+        rounds.chain(single).collect::<Vec<_>>()
+    };
+    report.series.iter().flat_map(of_series).collect()
+}

@@ -1,0 +1,129 @@
+//! Registry and descriptions together: the plugins that can be used, and why the others cannot.
+
+use crate::describe::{BackendDescription, BenchmarkDescription, Description, DescriptionCache};
+use crate::environment;
+use crate::registry::{Entry, PluginOptions, Registry, Sources};
+use crate::skill::Catalog;
+use crate::worker::{Failure, PluginUse};
+use crate::{options, runtime};
+use std::path::{Path, PathBuf};
+
+/// A plugin that was found and described.
+#[derive(Clone, Debug)]
+pub struct Plugin {
+    pub id: String,
+    pub entry: Entry,
+    pub library: PathBuf,
+    pub description: Description,
+}
+
+/// An entry or a library that is no usable plugin.
+#[derive(Clone, Debug)]
+pub struct Rejected {
+    pub id: String,
+    pub origin: String,
+    pub reason: String,
+}
+
+pub struct Inventory {
+    pub registry: Registry,
+    pub plugins: Vec<Plugin>,
+    pub rejected: Vec<Rejected>,
+}
+
+impl Inventory {
+    /// Reads the registries and describes every library, from the cache where it can.
+    pub fn take(sources: &Sources) -> Inventory {
+        let registry = Registry::load(sources);
+        let mut cache = DescriptionCache::open();
+        let (mut plugins, mut rejected): (Vec<Plugin>, Vec<Rejected>) = (vec![], vec![]);
+        for entry in &registry.entries {
+            let reject = |reason: String| Rejected { id: entry.id.clone(), origin: entry.origin.to_string(), reason };
+            match describe(&registry, entry, &mut cache) {
+                // A loose library is known by the name it gives itself; an entry may hold the place already.
+                Ok(plugin) if plugins.iter().any(|known| known.id == plugin.id) => {
+                    rejected.push(reject(format!("a plugin '{}' is there already", plugin.id)));
+                }
+                Ok(plugin) => plugins.push(plugin),
+                Err(reason) => rejected.push(reject(reason)),
+            }
+        }
+        Inventory { registry, plugins, rejected }
+    }
+
+    pub fn plugin(&self, id: &str) -> Option<&Plugin> {
+        self.plugins.iter().find(|plugin| plugin.id == id)
+    }
+
+    pub fn backends(&self) -> impl Iterator<Item = (&Plugin, &BackendDescription)> {
+        self.plugins.iter().filter_map(|plugin| plugin.description.backend.as_ref().map(|backend| (plugin, backend)))
+    }
+
+    pub fn benchmarks(&self) -> impl Iterator<Item = (&Plugin, &BenchmarkDescription)> {
+        self.plugins.iter().flat_map(|plugin| plugin.description.benchmarks.iter().map(move |b| (plugin, b)))
+    }
+
+    pub fn catalog(&self) -> Catalog {
+        let mut catalog = Catalog::default();
+        for plugin in &self.plugins {
+            catalog.add(&plugin.description, &plugin.library);
+        }
+        catalog
+    }
+
+    /// Why there is no such plugin: rejected, for that reason; or unknown, with the nearest names.
+    pub fn why_not(&self, id: &str) -> String {
+        match self.rejected.iter().find(|rejected| rejected.id == id) {
+            Some(rejected) => format!("plugin '{id}' ({}): {}", rejected.origin, rejected.reason),
+            None => {
+                let known = self.plugins.iter().map(|p| p.id.as_str()).chain(self.rejected.iter().map(|r| r.id.as_str()));
+                format!("there is no plugin '{id}'{}", crate::suggest::did_you_mean(id, known))
+            }
+        }
+    }
+}
+
+fn describe(registry: &Registry, entry: &Entry, cache: &mut DescriptionCache) -> Result<Plugin, String> {
+    let lookup = registry.lookup(entry);
+    let library = lookup.found().ok_or_else(|| lookup.why_not())?.clone();
+    check_pin(entry, &library)?;
+    let description = cache.describe(&library).map_err(|failure: Failure| failure.to_string())?;
+    let offered = description.kinds();
+    if let Some(missing) = entry.kinds.iter().find(|kind| !offered.contains(&kind.name())) {
+        return Err(format!("the registry says it is a {}, the library offers: {}", missing.name(), offered.join(", ")));
+    }
+    let id = if entry.is_loose() { description.id.clone() } else { entry.id.clone() };
+    Ok(Plugin { id, entry: entry.clone(), library, description })
+}
+
+fn check_pin(entry: &Entry, library: &Path) -> Result<(), String> {
+    let Some(pin) = &entry.sha256 else { return Ok(()) };
+    let hash = environment::sha256(library).map_err(|error| format!("{}: {error}", library.display()))?;
+    match hash == *pin {
+        true => Ok(()),
+        false => Err(format!("{} has sha256 {hash}, the registry pins {pin}: refused", library.display())),
+    }
+}
+
+impl Plugin {
+    /// How to open the backend: the registry's options, what the host knows of its runtime, and then the user's own.
+    ///
+    /// # Errors
+    /// An option that the plugin's schema does not take, in one sentence.
+    pub fn opened_with(&self, own: &PluginOptions, threads: Option<u64>) -> Result<PluginUse, String> {
+        let schema = self.description.backend.as_ref().map_or("", |backend| backend.options_schema.as_str());
+        let mut all = PluginOptions::new();
+        if let Some(library) = self.entry.runtime.as_ref().and_then(|spec| runtime::installed(&self.id, spec))
+            && options::takes(schema, "library")
+        {
+            all.insert("library".into(), library.display().to_string());
+        }
+        if let Some(threads) = threads.filter(|_| options::takes(schema, "threads")) {
+            all.insert("threads".into(), threads.to_string());
+        }
+        all.extend(self.entry.options.clone());
+        all.extend(own.clone());
+        options::check(&all, schema, &format!("plugin '{}'", self.id))?;
+        Ok(PluginUse { id: self.id.clone(), library: self.library.clone(), options: all })
+    }
+}

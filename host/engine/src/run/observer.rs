@@ -1,0 +1,66 @@
+//! Whoever wants to know how a run goes.
+
+use super::PlannedCell;
+use crate::document::{Cell, Run, Samples};
+
+/// Told in order, from one thread. A journal and a terminal are two of them.
+pub trait Observer {
+    /// The run as it begins: everything but the cells.
+    ///
+    /// # Errors
+    /// Where it cannot be kept, the run does not begin.
+    fn begun(&mut self, _run: &Run) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    /// A step before the cells, such as building a model.
+    fn step(&mut self, _text: &str) {}
+
+    /// Something the user should know.
+    fn warning(&mut self, _text: &str) {}
+
+    /// Something a plugin said that only its author wants to know.
+    fn debug(&mut self, _text: &str) {}
+
+    fn cell_begun(&mut self, _cell: &PlannedCell, _place: usize, _of: usize) {}
+
+    /// A share of the cell is done, 0 to 1, as far as it can be told.
+    fn cell_progress(&mut self, _share: f64) {}
+
+    /// # Errors
+    /// Where the outcome cannot be kept, the run ends: what is measured and lost is worth nothing.
+    fn cell_ended(&mut self, _cell: &Cell, _samples: &[Samples]) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Several observers, told one after the other.
+impl Observer for Vec<Box<dyn Observer + '_>> {
+    fn begun(&mut self, run: &Run) -> std::io::Result<()> {
+        self.iter_mut().try_for_each(|one| one.begun(run))
+    }
+
+    fn step(&mut self, text: &str) {
+        self.iter_mut().for_each(|one| one.step(text));
+    }
+
+    fn warning(&mut self, text: &str) {
+        self.iter_mut().for_each(|one| one.warning(text));
+    }
+
+    fn debug(&mut self, text: &str) {
+        self.iter_mut().for_each(|one| one.debug(text));
+    }
+
+    fn cell_begun(&mut self, cell: &PlannedCell, place: usize, of: usize) {
+        self.iter_mut().for_each(|one| one.cell_begun(cell, place, of));
+    }
+
+    fn cell_progress(&mut self, share: f64) {
+        self.iter_mut().for_each(|one| one.cell_progress(share));
+    }
+
+    fn cell_ended(&mut self, cell: &Cell, samples: &[Samples]) -> std::io::Result<()> {
+        self.iter_mut().try_for_each(|one| one.cell_ended(cell, samples))
+    }
+}

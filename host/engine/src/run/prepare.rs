@@ -1,0 +1,86 @@
+//! What cells share, made once: built models, devices with their start-up times, reference outputs.
+
+use super::plan::{Plan, PlannedBackend};
+use crate::defaults::defaults;
+use crate::document::Axes;
+use crate::environment::sha256_text;
+use crate::paths;
+use crate::skill::{self, BuiltModel};
+use crate::worker::{Command, DeviceRecord, Failure, Limits, Reply, VerifyJob, Worker};
+use std::collections::HashMap;
+
+/// Import and instantiation of a backend, each from a fresh process, and what devices there are.
+#[derive(Clone, Debug)]
+pub(super) struct Startup {
+    pub import_ns: Vec<f64>,
+    pub instantiate_ns: Vec<f64>,
+    pub devices: Vec<DeviceRecord>,
+}
+
+/// Opens a backend in fresh processes, one after the other.
+pub(super) fn start_up(backend: &PlannedBackend, limits: &Limits) -> Result<Startup, Failure> {
+    let mut startup = Startup { import_ns: vec![], instantiate_ns: vec![], devices: vec![] };
+    for _ in 0..defaults().run.startups {
+        match Worker::call_once(&Command::Devices { backend: backend.plugin.clone() }, limits)? {
+            Reply::Devices { import_ns, instantiate_ns, devices } => {
+                startup.import_ns.push(import_ns as f64);
+                startup.instantiate_ns.push(instantiate_ns as f64);
+                startup.devices = devices;
+            }
+            other => return Err(Failure::unexpected(&other)),
+        }
+    }
+    Ok(startup)
+}
+
+/// Models and references, kept for the length of a run.
+#[derive(Default)]
+pub(super) struct Shared {
+    models: HashMap<usize, Result<BuiltModel, Failure>>,
+    references: HashMap<(usize, String), VerifyJob>,
+}
+
+impl Shared {
+    /// A model's files, built at its first cell.
+    pub(super) fn model(&mut self, plan: &Plan, model: usize, limits: &Limits) -> Result<BuiltModel, Failure> {
+        self.models.entry(model).or_insert_with(|| skill::build(&plan.models[model], limits)).clone()
+    }
+
+    /// How to verify a model at these axes: against outputs of the reference backend, made now or in an earlier run.
+    pub(super) fn verification(
+        &mut self,
+        plan: &Plan,
+        model: usize,
+        built: &BuiltModel,
+        axes: &Axes,
+        limits: &Limits,
+    ) -> VerifyJob {
+        if plan.request.no_verify {
+            return VerifyJob::Off;
+        }
+        let key = (model, format!("{axes:?}"));
+        self.references.entry(key).or_insert_with(|| reference(plan, built, axes, limits)).clone()
+    }
+}
+
+fn reference(plan: &Plan, built: &BuiltModel, axes: &Axes, limits: &Limits) -> VerifyJob {
+    let Some(backend) = &plan.reference else { return VerifyJob::Alone { why: plan.no_reference.clone() } };
+    let seed = plan.request.seed.unwrap_or(defaults().run.seed);
+    let of_library = std::fs::metadata(&backend.library).and_then(|data| Ok((data.len(), data.modified()?))).ok();
+    let key = format!("{}|{}|{of_library:?}|{axes:?}|{seed}|{}", built.content, backend.id, built.paths.manifest);
+    let file = paths::cache().join("references").join(format!("{}.bin", &sha256_text(&key)[..32]));
+    let name = format!("{} {}", backend.id, plan.reference_version);
+    if !file.is_file() {
+        let command = Command::Reference {
+            backend: backend.clone(),
+            model: built.paths.clone(),
+            axes: axes.clone(),
+            seed,
+            out: file.clone(),
+        };
+        if let Err(failure) = Worker::call_once(&command, limits) {
+            return VerifyJob::Alone { why: format!("the reference, {name}, could not run the model: {failure}") };
+        }
+    }
+    VerifyJob::Against { file, reference: name }
+}

@@ -1,0 +1,120 @@
+//! What workers reported becomes figures. Every figure comes from samples; what has none is `None`.
+
+use super::prepare::Startup;
+use crate::document::{InitMetrics, MemoryMetrics, Metrics, SeriesMetrics};
+use crate::stats::{median, summarize};
+use crate::worker::{CellReport, LoadRecord, SeriesRecord, Watched};
+
+const NS_TO_MS: f64 = 1e-6;
+
+/// The reports that belong to one cell.
+pub(super) struct Reports<'a> {
+    pub main: &'a CellReport,
+    /// The same start in further fresh processes: load and first inference.
+    pub cold: &'a [CellReport],
+    /// A start with the compiled code of the main one in the cache, for an engine that keeps one.
+    pub warm: Option<&'a CellReport>,
+    pub startup: Option<&'a Startup>,
+    pub watched: &'a Watched,
+    pub workers: Option<u64>,
+}
+
+fn measured(series: &SeriesRecord) -> Vec<f64> {
+    series.rounds.iter().filter(|round| round.measured).flat_map(|round| round.values.iter().copied()).collect()
+}
+
+fn find<'a>(report: &'a CellReport, name: &str) -> Option<&'a SeriesRecord> {
+    report.series.iter().find(|series| series.name == name)
+}
+
+/// Items per second over the measured time; `None` without samples.
+fn rate(series: &SeriesRecord) -> Option<f64> {
+    let values = measured(series);
+    let total_ns: f64 = values.iter().sum();
+    (total_ns > 0.0).then(|| values.len() as f64 * series.items_per_sample / (total_ns * 1e-9))
+}
+
+/// CPU time per iteration, a sample for each measured round.
+fn cpu_per_iteration(series: &SeriesRecord) -> Vec<f64> {
+    let rounds = series.rounds.iter().filter(|round| round.measured && !round.values.is_empty());
+    rounds.map(|round| round.cpu_ns as f64 / (round.values.len() as u64 + round.settled) as f64).collect()
+}
+
+pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
+    let main = reports.main;
+    let latency = find(main, "latency");
+    let (sequential, concurrent) = (find(main, "sequential"), find(main, "concurrent"));
+    let middle = |series: Option<&SeriesRecord>| median(&measured(series?));
+    let speedup = middle(sequential).zip(middle(concurrent)).map(|(one_by_one, at_once)| one_by_one / at_once);
+    Metrics {
+        latency_ms: latency.and_then(|series| summarize(&measured(series), NS_TO_MS)),
+        cpu_ms: latency.and_then(|series| summarize(&cpu_per_iteration(series), NS_TO_MS)),
+        throughput_per_s: latency.or(concurrent).and_then(rate),
+        sequential_per_s: sequential.and_then(rate),
+        concurrent_per_s: concurrent.and_then(rate),
+        concurrent_workers: concurrent.and(reports.workers),
+        speedup_over_sequential: speedup,
+        init_ms: init(reports),
+        memory_mb: memory(reports),
+        energy_j_per_item: None,
+        series: main.series.iter().filter_map(|series| Some((series.name.clone(), series_metrics(series)?))).collect(),
+    }
+}
+
+fn series_metrics(series: &SeriesRecord) -> Option<SeriesMetrics> {
+    let values = match measured(series) {
+        values if values.is_empty() => series.singles.clone(),
+        values => values,
+    };
+    Some(SeriesMetrics {
+        unit: series.unit.clone(),
+        kind: series.kind.clone(),
+        higher_is_better: series.higher_is_better,
+        items_per_sample: series.items_per_sample,
+        rounds: series.rounds.iter().filter(|round| round.measured).count() as u64,
+        stable: series.stable,
+        stopped_by: series.stopped_by.clone(),
+        stats: summarize(&values, 1.0)?,
+    })
+}
+
+/// Only the first load of a process is a cold one; later loads of the same cell stand in its series, not here.
+fn init(reports: &Reports<'_>) -> InitMetrics {
+    let fresh: Vec<&CellReport> = std::iter::once(reports.main).chain(reports.cold).collect();
+    let of_loads = |pick: fn(&LoadRecord) -> Option<u64>| {
+        let values: Vec<f64> = fresh.iter().filter_map(|report| pick(report.loads.first()?)).map(|ns| ns as f64).collect();
+        summarize(&values, NS_TO_MS)
+    };
+    let singles = |report: &&CellReport| find(report, "first_inference").and_then(|series| series.singles.first().copied());
+    let first: Vec<f64> = fresh.iter().filter_map(singles).collect();
+    let started = |pick: fn(&Startup) -> &Vec<f64>| summarize(pick(reports.startup?), NS_TO_MS);
+    let warm = reports.warm.and_then(|report| report.loads.first()).filter(|load| load.cache_hit == Some(true));
+    InitMetrics {
+        import: started(|startup| &startup.import_ns),
+        instantiate: started(|startup| &startup.instantiate_ns),
+        load: of_loads(|load| Some(load.total_ns)),
+        read: of_loads(|load| load.read_ns),
+        compile_cold: of_loads(|load| load.compile_ns.filter(|_| load.cache_hit != Some(true))),
+        compile_warm: warm.and_then(|load| summarize(&[load.compile_ns? as f64], NS_TO_MS)),
+        first_inference: summarize(&first, NS_TO_MS),
+    }
+}
+
+fn memory(reports: &Reports<'_>) -> MemoryMetrics {
+    let mebibytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
+    let main = reports.main;
+    MemoryMetrics {
+        before: main.memory_before.map(mebibytes),
+        loaded: main.memory_loaded.map(mebibytes),
+        peak: main.memory_peak.max(reports.watched.peak).map(mebibytes),
+        average: reports.watched.average.map(|bytes| bytes / f64::from(1 << 20)),
+        device_peak: main.device_peak.map(mebibytes),
+    }
+}
+
+/// Whether every series that was measured in rounds reached its interval.
+pub(super) fn stable(report: &CellReport) -> bool {
+    let mut rounds = report.series.iter().filter(|series| !series.rounds.is_empty()).peekable();
+    rounds.peek().is_some() && rounds.all(|series| series.stable)
+}
+

@@ -1,0 +1,360 @@
+//! Series and rounds: how long to warm up, how many iterations, when it is enough. Written once, for every benchmark.
+
+use super::Services;
+use super::target::lock;
+use crate::stats::median_interval;
+use crate::worker::{Event, Policy, RoundRecord, SeriesRecord};
+use skillbench_plugin_api::provide::ReporterServices;
+use skillbench_plugin_api::{Code, Error, Result, Round, RoundKind, SeriesInfo, SeriesKind};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// About how long a round takes: long enough for the clock, short enough to stop soon.
+const ROUND_NS: f64 = 50e6;
+/// Warm-up rounds agree when their medians are this close.
+const AGREE: f64 = 0.05;
+/// Warming up ends after this share of the budget, agreed or not.
+const WARM_SHARE: f64 = 0.25;
+/// What a 90th percentile needs.
+const ENOUGH: u64 = 64;
+/// No series keeps more samples.
+const MOST: u64 = 1_000_000;
+
+pub(super) struct Rounds<'a> {
+    services: &'static Services,
+    policy: &'a Policy,
+    verified: &'a AtomicBool,
+    began: Instant,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    series: Vec<Series>,
+    open: Option<Open>,
+    last_id: u64,
+    failure: Option<Error>,
+}
+
+struct Series {
+    info: SeriesInfo,
+    rounds: Vec<RoundRecord>,
+    singles: Vec<f64>,
+    /// Wall time of one iteration, as the latest round showed it.
+    iteration_ns: Option<f64>,
+    spent_ns: f64,
+    warm_ns: f64,
+    stable: bool,
+    stopped_by: Option<&'static str>,
+}
+
+/// The round that a benchmark is running now.
+struct Open {
+    round: Round,
+    series: u32,
+    start: Instant,
+    cpu: Duration,
+}
+
+/// CPU time of the whole process.
+fn cpu_time() -> Duration {
+    #[cfg(unix)]
+    {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+        Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+    }
+    #[cfg(not(unix))]
+    Duration::ZERO
+}
+
+impl Series {
+    fn count(&self, measured: bool) -> u64 {
+        self.rounds.iter().filter(|r| r.measured == measured).map(|r| r.values.len() as u64).sum()
+    }
+
+    fn measured(&self) -> Vec<f64> {
+        let mut values: Vec<f64> =
+            self.rounds.iter().filter(|r| r.measured).flat_map(|r| r.values.iter().copied()).collect();
+        values.sort_by(f64::total_cmp);
+        values
+    }
+
+    /// Half the width of the median's interval over the median; `None` with too few samples.
+    fn half_width(&self) -> Option<f64> {
+        let values = self.measured();
+        let [low, high] = median_interval(&values)?;
+        let median = values[values.len() / 2];
+        (median > 0.0).then(|| (high - low) / 2.0 / median)
+    }
+
+    /// The last two warm-up rounds show the same speed.
+    fn agrees(&self) -> bool {
+        let medians: Vec<f64> = self.rounds.iter().rev().take(2).filter_map(|r| crate::stats::median(&r.values)).collect();
+        matches!(medians[..], [a, b] if (a - b).abs() <= AGREE * a.max(b))
+    }
+
+    /// The next round's kind and iterations; `None`: enough.
+    fn plan(&mut self, policy: &Policy) -> Option<(RoundKind, u64)> {
+        if policy.verify_only {
+            return None;
+        }
+        let budget = policy.budget_ns as f64;
+        let warmed = self.count(false);
+        let Some(iteration) = self.iteration_ns else {
+            let kind = if policy.warmup > 0 { RoundKind::WarmUp } else { RoundKind::Measured };
+            return Some((kind, 1));
+        };
+        let size = (ROUND_NS / iteration.max(1.0)).clamp(1.0, 100_000.0) as u64;
+        let has_measured = self.rounds.iter().any(|r| r.measured);
+        if !has_measured && warmed < policy.warmup {
+            return Some((RoundKind::WarmUp, size.min(policy.warmup - warmed).max(1)));
+        }
+        if !has_measured && policy.warmup > 0 && self.warm_ns < WARM_SHARE * budget && !self.agrees() {
+            return Some((RoundKind::WarmUp, size));
+        }
+        let done = self.count(true);
+        let fits = (budget / iteration.max(1.0)) as u64;
+        let least = policy.iterations.unwrap_or_else(|| ENOUGH.min(fits)).max(3);
+        self.stable = self.half_width().is_some_and(|width| width <= policy.interval);
+        self.stopped_by = match () {
+            () if done < least => None,
+            () if self.stable && self.rounds.iter().filter(|r| r.measured).count() >= 3 => Some("interval"),
+            () if self.spent_ns >= budget || done >= MOST => Some("budget"),
+            () => None,
+        };
+        if self.stopped_by.is_some() {
+            return None;
+        }
+        let left = ((budget - self.spent_ns) / iteration.max(1.0)).max(0.0) as u64;
+        let want = size.min(left.max(least.saturating_sub(done))).min(MOST - done);
+        Some((RoundKind::Measured, want.max(1)))
+    }
+}
+
+impl<'a> Rounds<'a> {
+    pub fn new(services: &'static Services, policy: &'a Policy, verified: &'a AtomicBool) -> Rounds<'a> {
+        Rounds { services, policy, verified, began: Instant::now(), state: Mutex::default() }
+    }
+
+    /// Every series as it was measured, and what a benchmark did that it may not.
+    pub fn finish(self) -> (Vec<SeriesRecord>, Option<Error>) {
+        let state = self.state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let record = |series: Series| SeriesRecord {
+            name: series.info.name,
+            unit: series.info.unit,
+            kind: series.info.kind.name().into(),
+            higher_is_better: series.info.higher_is_better,
+            items_per_sample: series.info.items_per_sample,
+            rounds: series.rounds,
+            singles: series.singles,
+            stable: series.stable,
+            stopped_by: series.stopped_by.map(String::from),
+        };
+        (state.series.into_iter().map(record).collect(), state.failure)
+    }
+}
+
+fn invalid<T>(text: String) -> Result<T> {
+    Err(Error::new(Code::InvalidArgument, text))
+}
+
+impl State {
+    fn next_round(&mut self, handle: u32, policy: &Policy, verified: bool) -> Result<Option<Round>> {
+        if self.open.is_some() {
+            return invalid("the benchmark asked for a round before it handed over the samples of the last one".into());
+        }
+        let series = &mut self.series[handle as usize];
+        let Some((kind, iterations)) = series.plan(policy) else { return Ok(None) };
+        if kind == RoundKind::Measured && !verified {
+            return invalid("the benchmark asked for a measured round before it verified the target".into());
+        }
+        self.last_id += 1;
+        let round = Round { id: self.last_id, kind, iterations, settle: 0 };
+        self.open = Some(Open { round, series: handle, start: Instant::now(), cpu: cpu_time() });
+        Ok(Some(round))
+    }
+
+    fn samples(&mut self, handle: u32, id: u64, values: &[f64], began: Instant) -> Result<()> {
+        let (now, cpu) = (Instant::now(), cpu_time());
+        let Some(series) = self.series.get_mut(handle as usize) else {
+            return invalid(format!("there is no series {handle}"));
+        };
+        let name = series.info.name.clone();
+        let duration = series.info.kind == SeriesKind::Duration;
+        if let Some(bad) = values.iter().find(|value| !value.is_finite() || (duration && **value <= 0.0)) {
+            return invalid(format!("series '{name}': a sample of {bad}; no time was measured, so none is taken"));
+        }
+        let more_than = |wall: Duration| duration && !series.info.concurrent && values.iter().sum::<f64>() > wall.as_nanos() as f64;
+        if id == 0 {
+            if more_than(now - began) {
+                return invalid(format!("series '{name}': a figure of more time than the benchmark ran"));
+            }
+            series.singles.extend_from_slice(values);
+            return Ok(());
+        }
+        let Some(open) = self.open.take_if(|open| open.round.id == id && open.series == handle) else {
+            return invalid(format!("series '{name}': samples for round {id}, which is not running"));
+        };
+        let wall = now - open.start;
+        if values.len() as u64 != open.round.iterations {
+            return invalid(format!("series '{name}': {} samples for {} iterations", values.len(), open.round.iterations));
+        }
+        if more_than(wall) {
+            return invalid(format!("series '{name}': samples that add up to more than the round took"));
+        }
+        let wall_ns = wall.as_nanos() as f64;
+        let measured = open.round.kind == RoundKind::Measured;
+        series.iteration_ns = Some(wall_ns / open.round.iterations as f64);
+        *(if measured { &mut series.spent_ns } else { &mut series.warm_ns }) += wall_ns;
+        series.rounds.push(RoundRecord {
+            id,
+            measured,
+            wall_ns: wall_ns as u64,
+            cpu_ns: cpu.saturating_sub(open.cpu).as_nanos() as u64,
+            settled: open.round.settle,
+            values: values.to_vec(),
+        });
+        Ok(())
+    }
+}
+
+impl ReporterServices for Rounds<'_> {
+    fn series(&self, info: SeriesInfo) -> Result<u32> {
+        let mut state = lock(&self.state);
+        if info.name.is_empty() || state.series.iter().any(|known| known.info.name == info.name) {
+            return invalid(format!("series '{}' has no name, or one that is taken", info.name));
+        }
+        if info.kind == SeriesKind::Duration && info.unit != "ns" {
+            return invalid(format!("series '{}': durations are in ns, not in '{}'", info.name, info.unit));
+        }
+        let (rounds, singles) = (vec![], vec![]);
+        let (iteration_ns, spent_ns, warm_ns, stable, stopped_by) = (None, 0.0, 0.0, false, None);
+        state.series.push(Series { info, rounds, singles, iteration_ns, spent_ns, warm_ns, stable, stopped_by });
+        Ok(state.series.len() as u32 - 1)
+    }
+
+    fn next_round(&self, series: u32) -> Option<Round> {
+        let verified = self.verified.load(Ordering::SeqCst);
+        let mut state = lock(&self.state);
+        if series as usize >= state.series.len() {
+            state.failure = Some(Error::invalid(format!("the benchmark asked for a round of series {series}, which it never announced")));
+            return None;
+        }
+        let next = state.next_round(series, self.policy, verified);
+        let spent = state.series[series as usize].spent_ns / self.policy.budget_ns.max(1) as f64;
+        let first = matches!(next, Ok(Some(round)) if round.kind == RoundKind::Measured) && spent == 0.0;
+        if first {
+            self.services.send(&Event::Measuring(true));
+        }
+        self.services.send(&Event::Progress { share: spent.min(1.0) });
+        if let Some(open) = &mut state.open {
+            // The round begins when the benchmark gets it, not while the host is told of it.
+            (open.start, open.cpu) = (Instant::now(), cpu_time());
+        }
+        next.unwrap_or_else(|error| {
+            state.failure.get_or_insert(error);
+            None
+        })
+    }
+
+    fn samples(&self, series: u32, round: u64, values: &[f64]) -> Result<()> {
+        let mut state = lock(&self.state);
+        let taken = state.samples(series, round, values, self.began);
+        if let Err(error) = &taken {
+            state.failure.get_or_insert_with(|| error.clone());
+        }
+        taken
+    }
+
+    fn attach(&self, _name: &str, _bytes: &[u8]) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POLICY: Policy = Policy { warmup: 5, iterations: None, interval: 0.01, budget_ns: 1_000_000_000, verify_only: false };
+
+    fn state(concurrent: bool) -> State {
+        let info = SeriesInfo { concurrent, ..SeriesInfo::duration("latency", 1.0) };
+        let series = Series {
+            info,
+            rounds: vec![],
+            singles: vec![],
+            iteration_ns: None,
+            spent_ns: 0.0,
+            warm_ns: 0.0,
+            stable: false,
+            stopped_by: None,
+        };
+        State { series: vec![series], ..State::default() }
+    }
+
+    /// Plays rounds whose every iteration "took" as long as `iteration` says, without waiting for it.
+    fn play(policy: &Policy, iteration: impl Fn(u64) -> f64) -> Series {
+        let mut state = state(true);
+        let mut n = 0;
+        while let Some(round) = state.next_round(0, policy, true).unwrap() {
+            let values: Vec<f64> = (0..round.iterations).map(|i| iteration(n + i)).collect();
+            n += round.iterations;
+            let total: f64 = values.iter().sum();
+            let series = &mut state.series[0];
+            let measured = round.kind == RoundKind::Measured;
+            series.iteration_ns = Some(total / round.iterations as f64);
+            *(if measured { &mut series.spent_ns } else { &mut series.warm_ns }) += total;
+            let (wall_ns, cpu_ns) = (total as u64, 0);
+            series.rounds.push(RoundRecord { id: round.id, measured, wall_ns, cpu_ns, settled: 0, values });
+            state.open = None;
+        }
+        state.series.remove(0)
+    }
+
+    #[test]
+    fn a_steady_target_is_measured_until_its_interval_is_tight() {
+        let series = play(&POLICY, |i| 1e6 + (i % 7) as f64);
+        assert_eq!(series.stopped_by, Some("interval"));
+        assert!(series.count(true) >= 64 && series.count(false) >= 5);
+    }
+
+    #[test]
+    fn a_noisy_target_stops_at_its_budget_and_is_not_stable() {
+        let series = play(&POLICY, |i| if i % 2 == 0 { 1e6 } else { 9e6 });
+        assert_eq!((series.stopped_by, series.stable), (Some("budget"), false));
+        assert!(series.spent_ns < 1.2e9, "{}", series.spent_ns);
+    }
+
+    #[test]
+    fn a_slow_target_is_measured_three_times_whatever_the_budget() {
+        let series = play(&POLICY, |_| 5e9);
+        assert_eq!(series.count(true), 3);
+    }
+
+    #[test]
+    fn the_asked_iterations_are_the_least_number() {
+        let series = play(&Policy { iterations: Some(500), ..POLICY }, |_| 1e7);
+        assert!(series.count(true) >= 500);
+    }
+
+    #[test]
+    fn samples_that_add_up_to_more_than_the_round_are_rejected() {
+        let mut state = state(false);
+        let round = state.next_round(0, &POLICY, true).unwrap().unwrap();
+        let told = state.samples(0, round.id, &[1e12], Instant::now()).unwrap_err();
+        assert!(told.message.contains("more than the round took"), "{told}");
+    }
+
+    #[test]
+    fn no_measured_round_comes_before_the_verification() {
+        let mut state = state(false);
+        let none = Policy { warmup: 0, ..POLICY };
+        assert!(state.next_round(0, &none, false).is_err());
+    }
+
+    #[test]
+    fn a_time_of_zero_is_no_measurement() {
+        let mut state = state(false);
+        let round = state.next_round(0, &POLICY, true).unwrap().unwrap();
+        assert!(state.samples(0, round.id, &[0.0], Instant::now()).is_err());
+    }
+}

@@ -1,0 +1,56 @@
+//! What every plugin gets from its worker: a log, a sign of life, a clock, and whether to stop.
+
+use crate::worker::{Event, Stage, write_frame};
+use skillbench_plugin_api::provide::{HostServices, HostTable};
+use std::io::Write;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Instant;
+
+pub(crate) struct Services {
+    channel: Mutex<Box<dyn Write + Send>>,
+    epoch: Instant,
+    table: OnceLock<&'static HostTable>,
+}
+
+impl Services {
+    /// The services of this process; they live as long as it does.
+    pub(crate) fn leak(channel: impl Write + Send + 'static) -> &'static Services {
+        let services = Services { channel: Mutex::new(Box::new(channel)), epoch: Instant::now(), table: OnceLock::new() };
+        Box::leak(Box::new(services))
+    }
+
+    /// The services as plugins get them.
+    pub(crate) fn table(&'static self) -> &'static HostTable {
+        self.table.get_or_init(|| HostTable::leak(self))
+    }
+
+    /// Tells the host. A host that is gone ends this process soon; until then there is nobody to tell.
+    pub(crate) fn send(&self, event: &Event) {
+        let mut channel = self.channel.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = write_frame(&mut *channel, event);
+    }
+
+    pub(crate) fn enter(&self, stage: Stage) {
+        self.send(&Event::Stage(stage));
+    }
+}
+
+impl HostServices for Services {
+    fn log(&self, level: i32, target: &str, message: &str) {
+        self.send(&Event::Log { level, message: format!("{target}: {message}") });
+    }
+
+    fn phase(&self, name: &str, fraction: f64) {
+        let fraction = fraction.is_finite().then_some(fraction);
+        self.send(&Event::Phase { name: name.into(), fraction });
+    }
+
+    fn now_ns(&self) -> u64 {
+        self.epoch.elapsed().as_nanos() as u64
+    }
+
+    /// The host ends a worker from outside; nothing has to be asked.
+    fn stopping(&self) -> bool {
+        false
+    }
+}

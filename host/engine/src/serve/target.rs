@@ -1,0 +1,317 @@
+//! The target that benchmarks measure: loads are timed and read back, inputs come from the skill's rules, outputs are verified.
+
+use super::{Opened, Services, outputs};
+use crate::defaults::defaults;
+use crate::document::{Axes, PlacementRecord, Verification};
+use crate::skill::{self, DimRule, InputRule, Manifest};
+use crate::worker::{CellJob, LoadRecord, Stage, VerifyJob};
+use skillbench_plugin_api::client::{Model, Output, Request};
+use skillbench_plugin_api::provide::TargetServices;
+use skillbench_plugin_api::{Code, Device, Dim, Direction, Error, HostTensor, Load, Result, Source, Why};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+/// Locks, and goes on after a panic elsewhere: what is inside is only ever replaced whole.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A loaded model with the memory that is bound to its requests. The model goes first, then the memory.
+struct Loaded<'i> {
+    model: Model<'i>,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    /// By input and variant: requests on the same inputs share them.
+    inputs: HashMap<(u32, u64), Arc<HostTensor>>,
+    outputs: Vec<Arc<HostTensor>>,
+}
+
+pub(super) struct CellTarget<'i> {
+    services: &'static Services,
+    opened: &'i Opened,
+    job: &'i CellJob,
+    manifest: &'i Manifest,
+    device: (u32, &'i Device),
+    models: Mutex<HashMap<usize, Arc<Loaded<'i>>>>,
+    serial: Mutex<()>,
+    verified: &'i AtomicBool,
+    pub seen: Mutex<Seen>,
+}
+
+/// What the target learnt while a benchmark ran.
+#[derive(Default)]
+pub(super) struct Seen {
+    pub loads: Vec<LoadRecord>,
+    pub placement: Option<PlacementRecord>,
+    pub verification: Option<Verification>,
+    pub memory_loaded: Option<u64>,
+    pub device_peak: Option<u64>,
+    /// The first failure of a service. It explains a benchmark that fails without saying why.
+    pub failure: Option<Error>,
+}
+
+impl<'i> CellTarget<'i> {
+    pub fn new(
+        services: &'static Services,
+        opened: &'i Opened,
+        job: &'i CellJob,
+        manifest: &'i Manifest,
+        device: (u32, &'i Device),
+        verified: &'i AtomicBool,
+    ) -> CellTarget<'i> {
+        let (models, serial, seen) = Default::default();
+        CellTarget { services, opened, job, manifest, device, models, serial, verified, seen }
+    }
+
+    fn load_now(&self, part: &str, dims: &[Dim]) -> Result<usize> {
+        let path = self.job.model.parts.iter().find(|(name, _)| name == part).map(|(_, path)| path);
+        let path = path.ok_or_else(|| Error::not_found(format!("the model has no part '{part}'")))?;
+        let load = Load {
+            source: Source::onnx(path),
+            precision: self.job.precision.clone(),
+            cache_dir: self.cache_folder()?,
+            devices: vec![self.device.0],
+            dims: match dims {
+                [] => self.job.axes.iter().map(|(name, value)| Dim::fixed(name, *value)).collect(),
+                dims => dims.to_vec(),
+            },
+            allow_fallback: false,
+        };
+        let one_at_a_time = self.opened.instance.backend().serial_load().then(|| lock(&self.serial));
+        let start = Instant::now();
+        let model = self.opened.instance.load(&load)?;
+        let total_ns = start.elapsed().as_nanos() as u64;
+        drop(one_at_a_time);
+
+        let placement = model.placement()?;
+        self.refuse_other_placement(&placement)?;
+        let address = model.address();
+        lock(&self.models).insert(address, Arc::new(Loaded { model, kept: Mutex::default() }));
+        let mut seen = lock(&self.seen);
+        seen.loads.push(LoadRecord {
+            total_ns,
+            read_ns: placement.read_ns,
+            compile_ns: placement.compile_ns,
+            cache_hit: placement.cache_hit,
+        });
+        seen.memory_loaded = seen.memory_loaded.or_else(resident);
+        if let Ok(memory) = self.opened.instance.memory(self.device.0) {
+            seen.device_peak = seen.device_peak.max(memory.peak.or(memory.used));
+        }
+        seen.placement.get_or_insert_with(|| PlacementRecord::from(&placement));
+        Ok(address)
+    }
+
+    /// A folder of its own for each load, so that each compile is a cold one.
+    fn cache_folder(&self) -> Result<Option<PathBuf>> {
+        let Some(base) = &self.job.cache_dir else { return Ok(None) };
+        let folder = base.join(format!("load-{}", lock(&self.seen).loads.len()));
+        let failed = |error: std::io::Error| Error::internal(format!("{}: {error}", folder.display()));
+        std::fs::create_dir_all(&folder).map_err(failed)?;
+        Ok(Some(folder))
+    }
+
+    /// Law: what ran is read back. A model elsewhere than asked, or of another precision, is no measurement of the target.
+    fn refuse_other_placement(&self, placement: &skillbench_plugin_api::Placement) -> Result<()> {
+        let device = &self.device.1.id;
+        if placement.precision.is_empty() || placement.engine.is_empty() {
+            return Err(Error::internal("the backend does not tell which engine and precision the model runs in"));
+        }
+        if placement.device != *device {
+            let text = format!("fallback refused: asked for device '{device}', the model was placed on '{}'", placement.device);
+            return Err(Error::new(Code::FailedPrecondition, text).because(Why::DEVICE));
+        }
+        if let (Some(all), Some(here)) = (placement.nodes_total, placement.nodes_on_device)
+            && here < all
+        {
+            let text = format!("fallback refused: only {here} of {all} nodes are on device '{device}'");
+            return Err(Error::new(Code::FailedPrecondition, text).because(Why::DEVICE));
+        }
+        match &self.job.precision {
+            Some(asked) if *asked != placement.precision => {
+                let text = format!("asked for precision {asked}, the model was loaded as {}", placement.precision);
+                Err(Error::new(Code::FailedPrecondition, text).because(Why::PRECISION))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn loaded(&self, address: usize) -> Result<Arc<Loaded<'i>>> {
+        let found = lock(&self.models).get(&address).cloned();
+        found.ok_or_else(|| Error::not_found("this model was not loaded by the host, or is unloaded already"))
+    }
+
+    fn check(&self, model: &Model<'_>, taken: &[Output]) -> Result<Verification> {
+        let wrong = |text: String| Error::new(Code::WrongOutput, text);
+        let ports = model.outputs();
+        let file = match &self.job.verify {
+            VerifyJob::Off => return Ok(Verification::Off),
+            VerifyJob::Alone { .. } => None,
+            VerifyJob::Against { file, .. } => Some(file),
+        };
+        for (port, output) in ports.iter().zip(taken) {
+            outputs::finite(port, output).map_err(wrong)?;
+        }
+        match (&self.job.verify, file) {
+            (VerifyJob::Against { reference, .. }, Some(file)) => {
+                let unread = |error: std::io::Error| Error::internal(format!("{}: {error}", file.display()));
+                let references = outputs::read(file).map_err(unread)?;
+                let precision = lock(&self.seen).placement.as_ref().map_or(String::new(), |p| p.precision.clone());
+                let tolerance = self.manifest.tolerance.get(&precision).or_else(|| defaults().tolerance.get(&precision));
+                let tolerance = *tolerance.unwrap_or(&defaults().tolerance["float32"]);
+                let found = outputs::compare(ports, taken, &references, tolerance).map_err(wrong)?;
+                Ok(Verification::Passed {
+                    reference: reference.clone(),
+                    max_relative_difference: found.max_relative,
+                    tolerance,
+                    elements_compared: found.elements,
+                })
+            }
+            (VerifyJob::Alone { why }, _) => Ok(Verification::NoReference { why: why.clone() }),
+            _ => Ok(Verification::Off),
+        }
+    }
+
+    fn verify_now(&self, model: &Model<'_>, request: &mut Request<'_>) -> Result<()> {
+        let count = model.outputs().len() as u32;
+        let taken: Vec<Output> = (0..count).map(|index| request.take_output(index)).collect::<Result<_>>()?;
+        let verification = self.check(model, &taken)?;
+        let loaded = self.loaded(model.address())?;
+        for (index, output) in taken.iter().enumerate() {
+            let memory = Arc::new(output.to_host()?);
+            match request.bind(Direction::Output, index as u32, memory.clone()) {
+                Ok(()) => lock(&loaded.kept).outputs.push(memory),
+                // The engine allocates its outputs itself.
+                Err(error) if error.code == Code::Unimplemented => break,
+                Err(error) => return Err(error),
+            }
+        }
+        merge(&mut lock(&self.seen).verification, verification);
+        self.verified.store(true, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn prepare_now(&self, model: &Model<'_>, request: &mut Request<'_>, variant: u64) -> Result<()> {
+        let loaded = self.loaded(model.address())?;
+        let mut kept = lock(&loaded.kept);
+        for index in 0..model.inputs().len() as u32 {
+            let tensor = match kept.inputs.get(&(index, variant)) {
+                Some(tensor) => tensor.clone(),
+                None => Arc::new(make_input(model, index, self.manifest, &self.job.axes, self.job.seed, variant)?),
+            };
+            request.bind(Direction::Input, index, tensor.clone())?;
+            kept.inputs.insert((index, variant), tensor);
+        }
+        (0..model.outputs().len() as u32).try_for_each(|index| request.leave_output(index))
+    }
+
+    /// Keeps the first failure for the case that the benchmark does not pass it on.
+    fn noting<T>(&self, result: Result<T>) -> Result<T> {
+        if let Err(error) = &result {
+            lock(&self.seen).failure.get_or_insert_with(|| error.clone());
+        }
+        result
+    }
+}
+
+/// Several requests are verified; the cell shows the largest difference of them.
+fn merge(all: &mut Option<Verification>, one: Verification) {
+    match (all.as_mut(), &one) {
+        (
+            Some(Verification::Passed { max_relative_difference: most, .. }),
+            Verification::Passed { max_relative_difference, .. },
+        ) => *most = most.max(*max_relative_difference),
+        _ => *all = Some(one),
+    }
+}
+
+/// Makes one input by the skill's rule, or by its name and type where there is none.
+fn make_input(
+    model: &Model<'_>,
+    index: u32,
+    manifest: &Manifest,
+    axes: &Axes,
+    seed: u64,
+    variant: u64,
+) -> Result<HostTensor> {
+    let port = &model.inputs()[index as usize];
+    let shape = skill::resolve_port(port, manifest, axes).map_err(Error::invalid)?;
+    let by_default = || InputRule {
+        part: String::new(),
+        name: port.name.clone(),
+        dtype: port.dtype.name().into(),
+        dims: Vec::<DimRule>::new(),
+        fill: skill::default_rule(port),
+    };
+    let rule = manifest.input(&port.name).cloned().unwrap_or_else(by_default);
+    let mut tensor = HostTensor::zeroed(port.dtype, &shape)?;
+    skill::fill(&mut tensor, &rule, axes, seed, variant).map_err(Error::invalid)?;
+    Ok(tensor)
+}
+
+/// Binds every input of a request that this side owns.
+pub(super) fn bind_inputs(
+    model: &Model<'_>,
+    request: &mut Request<'_>,
+    manifest: &Manifest,
+    axes: &Axes,
+    seed: u64,
+    variant: u64,
+) -> Result<()> {
+    for index in 0..model.inputs().len() as u32 {
+        let tensor = make_input(model, index, manifest, axes, seed, variant)?;
+        request.bind(Direction::Input, index, Arc::new(tensor))?;
+    }
+    Ok(())
+}
+
+/// This process's resident set in bytes; `None` where the system does not tell.
+pub(super) fn resident() -> Option<u64> {
+    status("VmRSS")
+}
+
+/// The highest resident set of this process so far.
+pub(super) fn highest() -> Option<u64> {
+    status("VmHWM")
+}
+
+fn status(key: &str) -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find(|line| line.starts_with(key))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+impl TargetServices for CellTarget<'_> {
+    fn load(&self, part: &str, dims: &[Dim]) -> Result<usize> {
+        self.services.enter(Stage::Load);
+        let loaded = self.noting(self.load_now(part, dims));
+        self.services.enter(Stage::Run);
+        loaded
+    }
+
+    fn unload(&self, model: usize) {
+        let gone = lock(&self.models).remove(&model);
+        let one_at_a_time = self.opened.instance.backend().serial_load().then(|| lock(&self.serial));
+        drop(gone);
+        drop(one_at_a_time);
+    }
+
+    fn with_model(&self, model: usize, work: &mut dyn FnMut(&Model<'_>) -> Result<()>) -> Result<()> {
+        let loaded = self.loaded(model)?;
+        work(&loaded.model)
+    }
+
+    fn prepare(&self, model: &Model<'_>, request: &mut Request<'_>, variant: u64) -> Result<()> {
+        self.noting(self.prepare_now(model, request, variant))
+    }
+
+    fn verify(&self, model: &Model<'_>, request: &mut Request<'_>) -> Result<()> {
+        self.noting(self.verify_now(model, request))
+    }
+}

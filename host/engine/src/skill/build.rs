@@ -1,0 +1,79 @@
+//! A skill becomes files in the cache: built by a worker into a folder of its own, moved into place when whole.
+
+use super::catalog::{Skill, SkillSource};
+use super::manifest::Manifest;
+use crate::environment::sha256_text;
+use crate::paths;
+use crate::worker::{Command, Failure, Limits, ModelPaths, Reply, Worker};
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+/// A model that is ready to load.
+#[derive(Clone, Debug)]
+pub struct BuiltModel {
+    pub paths: ModelPaths,
+    pub manifest: Manifest,
+    /// Changes whenever the files do; reference outputs are kept by it.
+    pub content: String,
+}
+
+/// The model's files: from the cache, or built now.
+///
+/// # Errors
+/// What became of the building, with the folder.
+pub fn build(skill: &Skill, limits: &Limits) -> Result<BuiltModel, Failure> {
+    match &skill.source {
+        SkillSource::File(path) => of_file(skill, path),
+        SkillSource::Skillset { library, plugin } => {
+            let version = &sha256_text(&skill.description.content)[..16];
+            let folder = paths::cache().join("models").join(format!("{plugin}-{}-{version}", skill.id()));
+            if !folder.join("skill.json").is_file() {
+                build_into(&folder, skill, library, limits)?;
+            }
+            of_folder(skill, &folder)
+        }
+    }
+}
+
+fn build_into(folder: &Path, skill: &Skill, library: &Path, limits: &Limits) -> Result<(), Failure> {
+    let failed = |what: &str, error: std::io::Error| Failure::failed("build", format!("{what} {}: {error}", folder.display()));
+    let parent = folder.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(parent).map_err(|e| failed("cannot make the folder for", e))?;
+    let scratch = tempfile::Builder::new().prefix(".building-").tempdir_in(parent);
+    let scratch = scratch.map_err(|e| failed("cannot make a folder beside", e))?;
+    let command =
+        Command::Build { library: library.into(), skill: skill.id().into(), directory: scratch.path().into() };
+    match Worker::call_once(&command, limits)? {
+        Reply::Built => {}
+        other => return Err(Failure::unexpected(&other)),
+    }
+    match std::fs::rename(scratch.path(), folder) {
+        Ok(()) => Ok(()),
+        // Another process was faster; what it built is the same.
+        Err(_) if folder.join("skill.json").is_file() => Ok(()),
+        Err(error) => Err(failed("cannot move the model to", error)),
+    }
+}
+
+fn of_folder(skill: &Skill, folder: &Path) -> Result<BuiltModel, Failure> {
+    let bad = |text: String| Failure::failed("manifest", format!("{}: {text}", folder.display()));
+    let text = std::fs::read_to_string(folder.join("skill.json")).map_err(|error| bad(error.to_string()))?;
+    let manifest = Manifest::parse(&text).map_err(bad)?;
+    let parts: Vec<(String, PathBuf)> = manifest.parts.iter().map(|p| (p.name.clone(), folder.join(&p.graph))).collect();
+    if parts.is_empty() {
+        return Err(bad("skill.json names no part".into()));
+    }
+    let content = format!("{}|{}", skill.id(), skill.description.content);
+    Ok(BuiltModel { paths: ModelPaths { skill: skill.id().into(), manifest: text, parts }, manifest, content })
+}
+
+/// A user's own file; a skill.json of the same name beside it (`model.skill.json`) gives its rules.
+fn of_file(skill: &Skill, path: &Path) -> Result<BuiltModel, Failure> {
+    let text = std::fs::read_to_string(path.with_extension("skill.json")).unwrap_or_default();
+    let manifest = Manifest::parse(&text).map_err(|text| Failure::failed("manifest", format!("{}: {text}", path.display())))?;
+    let data = std::fs::metadata(path).map_err(|e| Failure::failed("model", format!("{}: {e}", path.display())))?;
+    let modified = data.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
+    let content = format!("{}|{}|{}", path.display(), data.len(), modified.as_nanos());
+    let parts = vec![(String::new(), path.to_path_buf())];
+    Ok(BuiltModel { paths: ModelPaths { skill: skill.id().into(), manifest: text, parts }, manifest, content })
+}

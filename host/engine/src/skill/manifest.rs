@@ -1,0 +1,86 @@
+//! The form of a skill's description and of `skill.json`. `docs/skills.md` tells it to people.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a skillset says of one skill. Fields that this host does not know are left alone.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct SkillDescription {
+    pub id: String,
+    #[serde(default)]
+    pub aliases: Vec<String>,
+    #[serde(default)]
+    pub family: String,
+    #[serde(default)]
+    pub architecture: String,
+    #[serde(default)]
+    pub category: String,
+    #[serde(default)]
+    pub task: String,
+    #[serde(default)]
+    pub parameters: Option<u64>,
+    /// What was made smaller than the published model; null: nothing.
+    #[serde(default)]
+    pub reduced: Option<serde_json::Value>,
+    /// Least and greatest value of each axis.
+    #[serde(default)]
+    pub axes: BTreeMap<String, [i64; 2]>,
+    /// Changes whenever building would write something else.
+    #[serde(default)]
+    pub content: String,
+}
+
+/// A dimension of an input: a number, an axis, or an expression of them ("past+sequence", "batch*5").
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum DimRule {
+    Fixed(i64),
+    Of(String),
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct InputRule {
+    #[serde(default)]
+    pub part: String,
+    pub name: String,
+    pub dtype: String,
+    pub dims: Vec<DimRule>,
+    pub fill: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PartRule {
+    #[serde(default)]
+    pub name: String,
+    /// The graph's file, relative to skill.json.
+    pub graph: String,
+}
+
+/// `skill.json`: the description, and what is needed to run the files beside it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct Manifest {
+    #[serde(flatten)]
+    pub description: SkillDescription,
+    #[serde(default)]
+    pub parts: Vec<PartRule>,
+    #[serde(default)]
+    pub inputs: Vec<InputRule>,
+    /// Largest relative difference from the reference, by precision.
+    #[serde(default)]
+    pub tolerance: BTreeMap<String, f64>,
+}
+
+impl Manifest {
+    /// # Errors
+    /// What does not fit, as serde tells it.
+    pub fn parse(text: &str) -> Result<Manifest, String> {
+        match text.is_empty() {
+            true => Ok(Manifest::default()),
+            false => serde_json::from_str(text).map_err(|error| format!("skill.json: {error}")),
+        }
+    }
+
+    pub fn input(&self, name: &str) -> Option<&InputRule> {
+        self.inputs.iter().find(|input| input.name == name)
+    }
+}

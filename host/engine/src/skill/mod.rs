@@ -1,0 +1,18 @@
+//! Models: what skillsets describe, how they are built into a cache, and the inputs they are run on.
+//!
+//! - `manifest`: the form of descriptions and of `skill.json`.
+//! - `catalog`: all skills there are, found by name or alias.
+//! - `build`: a skill becomes files, once.
+//! - `dims`: dimensions from axes. `fill`: inputs by rule, seeded.
+
+mod build;
+mod catalog;
+mod dims;
+mod fill;
+mod manifest;
+
+pub use build::{BuiltModel, build};
+pub use catalog::{Catalog, Skill, SkillSource};
+pub use dims::{evaluate, resolve_port, standard_axis};
+pub use fill::{default_rule, fill};
+pub use manifest::{DimRule, InputRule, Manifest, SkillDescription};

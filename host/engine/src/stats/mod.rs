@@ -1,0 +1,8 @@
+//! Samples become figures: percentiles with their sample-size rule, intervals, spread. Pure functions.
+
+mod binomial;
+mod percentile;
+mod summary;
+
+pub use percentile::{least_samples, percentile};
+pub use summary::{median, median_interval, summarize};

@@ -1,0 +1,76 @@
+//! What became of a worker that did not answer as it should.
+
+use super::Reply;
+use crate::document::{Outcome, Reason};
+use serde::{Deserialize, Serialize};
+use skillbench_plugin_api::{Code, Error};
+use std::fmt;
+
+/// How it went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureKind {
+    /// The plugin, or the worker, said so.
+    Failed,
+    Crashed,
+    TimedOut,
+    Unavailable,
+    Unsupported,
+    Wrong,
+    /// The run was stopped by the user.
+    Stopped,
+}
+
+/// A failure with its reason: what happened, where, what to do next.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    pub kind: FailureKind,
+    pub reason: Reason,
+}
+
+impl Failure {
+    pub fn new(kind: FailureKind, code: &str, message: impl Into<String>) -> Failure {
+        Failure { kind, reason: Reason::new(code, message) }
+    }
+
+    pub fn failed(code: &str, message: impl Into<String>) -> Failure {
+        Failure::new(FailureKind::Failed, code, message)
+    }
+
+    /// An error of a plugin, by its status.
+    pub fn from_plugin(error: &Error) -> Failure {
+        let kind = match error.code {
+            Code::Unavailable => FailureKind::Unavailable,
+            Code::Unimplemented => FailureKind::Unsupported,
+            Code::WrongOutput => FailureKind::Wrong,
+            Code::Cancelled => FailureKind::Stopped,
+            _ => FailureKind::Failed,
+        };
+        Failure::new(kind, error.code.name(), error.to_string())
+    }
+
+    /// The worker answered something else than it was asked.
+    pub fn unexpected(reply: &Reply) -> Failure {
+        Failure::failed("protocol", format!("the worker answered with {}", reply.name()))
+    }
+
+    pub fn into_outcome(self) -> Outcome {
+        match self.kind {
+            FailureKind::Failed => Outcome::Failed(self.reason),
+            FailureKind::Crashed => Outcome::Crashed(self.reason),
+            FailureKind::TimedOut => Outcome::TimedOut(self.reason),
+            FailureKind::Unavailable => Outcome::Unavailable(self.reason),
+            FailureKind::Unsupported => Outcome::Unsupported(self.reason),
+            FailureKind::Wrong => Outcome::Wrong(self.reason),
+            FailureKind::Stopped => Outcome::Skipped(self.reason),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason.message)
+    }
+}
+
+impl std::error::Error for Failure {}

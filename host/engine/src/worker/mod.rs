@@ -1,0 +1,27 @@
+//! Workers: child processes that load plugins. A plugin that crashes, hangs, exits, leaks or floods costs its worker alone.
+//!
+//! - `protocol`: what is said. `frame`: how it is framed.
+//! - `process`: a worker as the host sees it: started, spoken to, watched (time, memory), ended.
+//! - `output`: what a worker prints, bounded.
+//! - `limits`: how long and how large it may be.
+//! - `sys`: what only Unix has.
+//!
+//! Not here: what a worker does ([`crate::serve`]).
+
+mod failure;
+mod frame;
+mod limits;
+mod output;
+mod process;
+mod protocol;
+mod sys;
+
+pub use failure::{Failure, FailureKind};
+pub use frame::{Frames, write_frame};
+pub use limits::Limits;
+pub use process::{Stop, Worker, Watched};
+pub use protocol::{
+    CellJob, CellReport, CheckJob, Command, DeviceRecord, Event, LoadRecord, ModelPaths, Policy, PluginUse, PortRecord,
+    PROTOCOL, Reply, RoundRecord, SeriesRecord, Stage, VerifyJob,
+};
+pub(crate) use sys::adopt_channel;

@@ -1,0 +1,295 @@
+//! A worker as the host sees it: started, spoken to, watched from outside, and always ended.
+
+use super::frame::{Frames, write_frame};
+use super::output::Tail;
+use super::protocol::{Command, Event, PROTOCOL, Reply, Stage};
+use super::{Failure, FailureKind, Limits, sys};
+use std::process::{Child, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How often a worker is looked at while it is silent.
+const TICK: Duration = Duration::from_millis(20);
+
+/// The user's wish to end the run, shared with a signal handler.
+#[derive(Default)]
+pub struct Stop(AtomicBool);
+
+impl Stop {
+    /// The process's own.
+    pub fn global() -> &'static Stop {
+        static STOP: Stop = Stop(AtomicBool::new(false));
+        &STOP
+    }
+
+    pub fn ask(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    pub fn asked(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// What was seen of a worker from outside.
+#[derive(Clone, Debug, Default)]
+pub struct Watched {
+    /// Highest resident set, in bytes; `None` where the system does not tell.
+    pub peak: Option<u64>,
+    /// Average resident set over the measured rounds.
+    pub average: Option<f64>,
+    /// From start to the worker's first message.
+    pub ready: Option<Duration>,
+}
+
+/// A child process that loads plugins.
+pub struct Worker {
+    child: Child,
+    channel: sys::Channel,
+    frames: Frames,
+    stdout: Tail,
+    stderr: Tail,
+    readers: Vec<JoinHandle<()>>,
+    started: Instant,
+    ended: bool,
+}
+
+impl Worker {
+    /// Starts a worker and waits for nothing.
+    ///
+    /// # Errors
+    /// The executable cannot be started.
+    pub fn start() -> Result<Worker, Failure> {
+        let failed = |error: std::io::Error| Failure::failed("worker", format!("no worker could be started: {error}"));
+        let executable = std::env::current_exe().map_err(failed)?;
+        let mut command = std::process::Command::new(executable);
+        command.arg(crate::serve::WORKER_ARGUMENT).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let started = Instant::now();
+        let (mut child, channel) = sys::start(&mut command).map_err(failed)?;
+        let (stdout, stderr) = (Tail::default(), Tail::default());
+        let mut readers = vec![];
+        readers.extend(child.stdout.take().map(|stream| stdout.drain(stream)));
+        readers.extend(child.stderr.take().map(|stream| stderr.drain(stream)));
+        Ok(Worker { child, channel, frames: Frames::default(), stdout, stderr, readers, started, ended: false })
+    }
+
+    /// Starts a worker for one command.
+    ///
+    /// # Errors
+    /// As [`Worker::call`].
+    pub fn call_once(command: &Command, limits: &Limits) -> Result<Reply, Failure> {
+        Worker::start()?.call(command, limits, &mut |_| {}).0
+    }
+
+    /// Has a command done. Whatever becomes of the worker, it comes back as one failure with its reason.
+    pub fn call(
+        &mut self,
+        command: &Command,
+        limits: &Limits,
+        on_event: &mut dyn FnMut(&Event),
+    ) -> (Result<Reply, Failure>, Watched) {
+        let mut watch = Watch::new(limits);
+        // A worker that ended already shows as a closed channel when it is read.
+        let _ = write_frame(&mut self.channel, command);
+        let mut buffer = vec![0; 256 << 10];
+        let end = loop {
+            match sys::read(&mut self.channel, &mut buffer, TICK) {
+                Ok(Some(0)) => break End::Closed,
+                Ok(Some(read)) => self.frames.push(&buffer[..read]),
+                Ok(None) => {}
+                Err(error) => break End::Protocol(error.to_string()),
+            }
+            match self.take_events(&mut watch, on_event) {
+                Ok(Some(end)) => break end,
+                Ok(None) => {}
+                Err(error) => break End::Protocol(error.to_string()),
+            }
+            if let Some(end) = watch.look(self.child.id()) {
+                break end;
+            }
+        };
+        let result = self.conclude(end, &watch);
+        (result, watch.seen)
+    }
+
+    fn take_events(&mut self, watch: &mut Watch, on_event: &mut dyn FnMut(&Event)) -> std::io::Result<Option<End>> {
+        while let Some(event) = self.frames.next::<Event>()? {
+            match event {
+                Event::Done(reply) => return Ok(Some(End::Reply(reply))),
+                Event::Failed(failure) => return Ok(Some(End::Failed(failure))),
+                Event::Hello { protocol } if protocol != PROTOCOL => {
+                    return Ok(Some(End::Protocol(format!("the worker speaks version {protocol}, this host {PROTOCOL}"))));
+                }
+                Event::Hello { .. } => watch.seen.ready = Some(self.started.elapsed()),
+                Event::Stage(ref stage) => watch.enter(stage.clone()),
+                Event::Measuring(on) => watch.measuring = on,
+                _ => {}
+            }
+            on_event(&event);
+        }
+        Ok(None)
+    }
+
+    fn conclude(&mut self, end: End, watch: &Watch) -> Result<Reply, Failure> {
+        let during = watch.stage.name();
+        let failure = match end {
+            End::Reply(reply) => return Ok(*reply),
+            End::Failed(failure) => return Err(failure),
+            End::Closed => {
+                let status = self.wait_briefly();
+                let (code, text) = status.map_or(("exit", "closed its channel".into()), sys::describe_exit);
+                Failure::new(FailureKind::Crashed, code, format!("the worker {text} during {during}"))
+            }
+            End::TimedOut(limit) => {
+                let text = format!("no end after {:.1} s of {during}; raise --timeout if that is right", limit.as_secs_f64());
+                Failure::new(FailureKind::TimedOut, "timeout", text)
+            }
+            End::Memory { used, limit } => {
+                let text = format!(
+                    "the worker held {} MiB during {during}, the limit is {} MiB; raise --memory-limit if that is right",
+                    used >> 20,
+                    limit >> 20
+                );
+                Failure::new(FailureKind::Crashed, "memory-limit", text)
+            }
+            End::Stopped => Failure::new(FailureKind::Stopped, "stopped", "the run was stopped before this cell ended"),
+            End::Protocol(text) => Failure::new(FailureKind::Crashed, "protocol", format!("the worker spoke no sense: {text}")),
+        };
+        self.end();
+        Err(self.with_output(failure))
+    }
+
+    /// Adds the tail of what the worker printed.
+    fn with_output(&self, mut failure: Failure) -> Failure {
+        let (stderr, _) = self.stderr.text();
+        let (stdout, printed) = self.stdout.text();
+        if let Some(last) = last_lines(&stderr) {
+            failure.reason.message.push_str(&format!("; it wrote: {last}"));
+        }
+        if printed > 1 << 20 {
+            failure.reason.message.push_str(&format!("; it flooded its output with {} MiB", printed >> 20));
+        } else if let Some(last) = last_lines(&stdout) {
+            failure.reason.message.push_str(&format!("; it printed: {last}"));
+        }
+        failure
+    }
+
+    /// Waits for a worker that closed its channel by itself.
+    fn wait_briefly(&mut self) -> Option<std::process::ExitStatus> {
+        let patience = Instant::now() + Duration::from_secs(5);
+        while Instant::now() < patience {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Some(status);
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        None
+    }
+
+    /// Ends the worker with everything it started, and leaves no zombie. After a reply nothing of it is needed any more.
+    fn end(&mut self) {
+        if !std::mem::replace(&mut self.ended, true) {
+            sys::kill_group(&self.child);
+            let _ = self.child.wait();
+            // What it printed last is read soon; a process that left the group may hold the stream for ever, and is not waited for.
+            let patience = Instant::now() + Duration::from_millis(300);
+            while Instant::now() < patience && !self.readers.iter().all(JoinHandle::is_finished) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// The last lines of a text, shortened; `None` where there are none.
+fn last_lines(text: &str) -> Option<String> {
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let last = lines[lines.len().saturating_sub(3)..].join(" | ");
+    let start = last.char_indices().rev().nth(299).map_or(0, |(at, _)| at);
+    (!last.is_empty()).then(|| last[start..].to_string())
+}
+
+enum End {
+    Reply(Box<Reply>),
+    Failed(Failure),
+    Closed,
+    TimedOut(Duration),
+    Memory { used: u64, limit: u64 },
+    Stopped,
+    Protocol(String),
+}
+
+/// Time, memory and the user's wish to stop, looked at from outside.
+struct Watch<'l> {
+    limits: &'l Limits,
+    began: Instant,
+    stage: Stage,
+    stage_began: Instant,
+    measuring: bool,
+    last_look: Option<Instant>,
+    sum: f64,
+    count: u64,
+    seen: Watched,
+}
+
+impl<'l> Watch<'l> {
+    fn new(limits: &'l Limits) -> Watch<'l> {
+        let now = Instant::now();
+        let (sum, count) = (0.0, 0);
+        let seen = Watched::default();
+        Watch { limits, began: now, stage: Stage::Import, stage_began: now, measuring: false, last_look: None, sum, count, seen }
+    }
+
+    fn enter(&mut self, stage: Stage) {
+        self.stage = stage;
+        self.stage_began = Instant::now();
+    }
+
+    fn look(&mut self, pid: u32) -> Option<End> {
+        let now = Instant::now();
+        if self.last_look.is_some_and(|last| now - last < TICK) {
+            return None;
+        }
+        self.last_look = Some(now);
+        if Stop::global().asked() {
+            return Some(End::Stopped);
+        }
+        for (limit, since) in [(self.limits.total, self.began), (self.limits.of(&self.stage), self.stage_began)] {
+            if now - since > limit {
+                return Some(End::TimedOut(limit));
+            }
+        }
+        let used = resident(pid)?;
+        self.seen.peak = self.seen.peak.max(Some(used));
+        if self.measuring {
+            self.sum += used as f64;
+            self.count += 1;
+            self.seen.average = Some(self.sum / self.count as f64);
+        }
+        let limit = self.limits.memory?;
+        (used > limit).then_some(End::Memory { used, limit })
+    }
+}
+
+/// A process's resident set in bytes.
+fn resident(pid: u32) -> Option<u64> {
+    let statm = std::fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
+    let pages: u64 = statm.split(' ').nth(1)?.parse().ok()?;
+    Some(pages * page_size())
+}
+
+#[cfg(unix)]
+fn page_size() -> u64 {
+    rustix::param::page_size() as u64
+}
+
+#[cfg(not(unix))]
+fn page_size() -> u64 {
+    4096
+}

@@ -1,0 +1,252 @@
+//! What host and worker say to each other. Both are the same binary, and still the first message names the version: a worker
+//! of another build is refused, not misunderstood.
+
+use super::Failure;
+use crate::describe::Description;
+use crate::document::{Axes, PlacementRecord, Verification};
+use crate::registry::PluginOptions;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+pub const PROTOCOL: u32 = 1;
+
+/// A plugin's library, and how to open it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PluginUse {
+    pub id: String,
+    pub library: PathBuf,
+    pub options: PluginOptions,
+}
+
+/// Where a built model is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ModelPaths {
+    pub skill: String,
+    /// The text of skill.json; empty for a user's own file.
+    pub manifest: String,
+    /// Name and graph of each part.
+    pub parts: Vec<(String, PathBuf)>,
+}
+
+/// When to stop measuring.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy {
+    /// Least number of warm-up iterations.
+    pub warmup: u64,
+    /// Least number of measured iterations; `None`: what a 90th percentile needs, where the budget allows.
+    pub iterations: Option<u64>,
+    /// Half width of the median's interval over the median, at which a series is settled.
+    pub interval: f64,
+    /// For the measured rounds of one series.
+    pub budget_ns: u64,
+    /// No rounds at all: the outputs are verified, and that is it.
+    pub verify_only: bool,
+}
+
+/// How to verify.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum VerifyJob {
+    Off,
+    /// Finite and of the right shape; there is nothing to compare with, for this reason.
+    Alone { why: String },
+    Against { file: PathBuf, reference: String },
+}
+
+/// One cell.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CellJob {
+    pub backend: PluginUse,
+    /// An id or an index of the backend's device; `None`: its first usable one.
+    pub device: Option<String>,
+    pub benchmark_library: PathBuf,
+    pub benchmark: String,
+    pub benchmark_options: PluginOptions,
+    pub model: ModelPaths,
+    pub axes: Axes,
+    pub precision: Option<String>,
+    pub seed: u64,
+    pub verify: VerifyJob,
+    pub policy: Policy,
+    /// Empty folders of its own for compiled code.
+    pub cache_dir: Option<PathBuf>,
+}
+
+/// One rule of `plugin check`, in a worker of its own.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CheckJob {
+    pub rule: String,
+    pub library: PathBuf,
+    pub probe: PathBuf,
+    pub options: PluginOptions,
+    /// A backend to measure with, where the rule is about a benchmark.
+    pub backend: Option<PluginUse>,
+    pub scratch: PathBuf,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Command {
+    Describe { library: PathBuf },
+    /// Opens a backend, and times import and instantiation.
+    Devices { backend: PluginUse },
+    /// Loads a model and tells its ports.
+    Inspect { backend: PluginUse, model: ModelPaths },
+    Build { library: PathBuf, skill: String, directory: PathBuf },
+    /// Runs a model once, and writes its outputs.
+    Reference { backend: PluginUse, model: ModelPaths, axes: Axes, seed: u64, out: PathBuf },
+    Cell(Box<CellJob>),
+    Check(Box<CheckJob>),
+}
+
+/// Where a worker is. Each stage may have a limit of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    Import,
+    Open,
+    Load,
+    Run,
+    Close,
+}
+
+impl Stage {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Stage::Import => "import",
+            Stage::Open => "open",
+            Stage::Load => "load",
+            Stage::Run => "run",
+            Stage::Close => "close",
+        }
+    }
+}
+
+/// What a worker says on the way.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Event {
+    /// The first message.
+    Hello { protocol: u32 },
+    Stage(Stage),
+    /// A long step is alive.
+    Phase { name: String, fraction: Option<f64> },
+    Log { level: i32, message: String },
+    /// Measured rounds of a series have begun, or ended: the host samples memory in between.
+    Measuring(bool),
+    /// `share` of the cell is done, 0 to 1, as far as it can be told.
+    Progress { share: f64 },
+    /// The last message of a command.
+    Done(Box<Reply>),
+    Failed(Failure),
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DeviceRecord {
+    pub id: String,
+    pub name: String,
+    pub kind: String,
+    pub vendor: String,
+    pub arch: String,
+    pub driver: String,
+    pub memory_bytes: Option<u64>,
+    pub emulated: bool,
+    pub usable: bool,
+    pub reason: String,
+}
+
+impl From<&skillbench_plugin_api::Device> for DeviceRecord {
+    fn from(device: &skillbench_plugin_api::Device) -> DeviceRecord {
+        DeviceRecord {
+            id: device.id.clone(),
+            name: device.name.clone(),
+            kind: device.kind.name().into(),
+            vendor: device.vendor.clone(),
+            arch: device.arch.clone(),
+            driver: device.driver.clone(),
+            memory_bytes: device.memory_bytes,
+            emulated: device.emulated,
+            usable: device.why == skillbench_plugin_api::Why::NONE,
+            reason: device.reason.clone(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PortRecord {
+    pub name: String,
+    pub dtype: String,
+    pub shape: Vec<Option<usize>>,
+    pub dim_names: Vec<Option<String>>,
+}
+
+/// One load of a model part, as the host timed it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LoadRecord {
+    pub total_ns: u64,
+    pub read_ns: Option<u64>,
+    pub compile_ns: Option<u64>,
+    pub cache_hit: Option<bool>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RoundRecord {
+    pub id: u64,
+    pub measured: bool,
+    pub wall_ns: u64,
+    pub cpu_ns: u64,
+    pub settled: u64,
+    pub values: Vec<f64>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SeriesRecord {
+    pub name: String,
+    pub unit: String,
+    pub kind: String,
+    pub higher_is_better: Option<bool>,
+    pub items_per_sample: f64,
+    pub rounds: Vec<RoundRecord>,
+    /// Figures that came without a round.
+    pub singles: Vec<f64>,
+    pub stable: bool,
+    pub stopped_by: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CellReport {
+    pub import_ns: u64,
+    pub instantiate_ns: u64,
+    pub device: DeviceRecord,
+    pub placement: Option<PlacementRecord>,
+    pub loads: Vec<LoadRecord>,
+    pub series: Vec<SeriesRecord>,
+    pub verification: Option<Verification>,
+    pub memory_before: Option<u64>,
+    pub memory_loaded: Option<u64>,
+    pub memory_peak: Option<u64>,
+    pub device_peak: Option<u64>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Reply {
+    Described(Box<Description>),
+    Devices { import_ns: u64, instantiate_ns: u64, devices: Vec<DeviceRecord> },
+    Inspected { inputs: Vec<PortRecord>, outputs: Vec<PortRecord> },
+    Built,
+    Referenced,
+    Cell(Box<CellReport>),
+    /// What is wrong, where the rule is broken; `None`: it is kept.
+    Checked { broken: Option<String> },
+}
+
+impl Reply {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Reply::Described(_) => "a description",
+            Reply::Devices { .. } => "devices",
+            Reply::Inspected { .. } => "ports",
+            Reply::Built => "a built model",
+            Reply::Referenced => "a reference",
+            Reply::Cell(_) => "a cell",
+            Reply::Checked { .. } => "a rule's verdict",
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! A table, before it is drawn in one form or another.
+
+use serde_json::Value;
+
+/// A value with the number of digits people want to see; files get it whole.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Cell {
+    pub value: Value,
+    pub shown: String,
+}
+
+impl Cell {
+    pub fn text(text: impl Into<String>) -> Cell {
+        let text = text.into();
+        Cell { value: Value::String(text.clone()), shown: text }
+    }
+
+    pub fn flag(flag: bool) -> Cell {
+        Cell { value: Value::Bool(flag), shown: if flag { "yes".into() } else { "no".into() } }
+    }
+
+    pub fn count(count: u64) -> Cell {
+        Cell { value: count.into(), shown: count.to_string() }
+    }
+
+    /// Three significant digits, and whole numbers in full.
+    pub fn number(number: f64) -> Cell {
+        let digits = match number.abs() {
+            size if size >= 100.0 || size == 0.0 => 0,
+            size if size >= 10.0 => 1,
+            size if size >= 1.0 => 2,
+            _ => 3,
+        };
+        Cell { value: number.into(), shown: format!("{number:.digits$}") }
+    }
+
+    /// What is not known, or was not measured.
+    pub fn none() -> Cell {
+        Cell { value: Value::Null, shown: "-".into() }
+    }
+
+    pub fn maybe<T>(value: Option<T>, cell: impl FnOnce(T) -> Cell) -> Cell {
+        value.map_or_else(Cell::none, cell)
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Cell {
+        Cell::text(text)
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Cell {
+        Cell::text(text)
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Table {
+    pub columns: Vec<String>,
+    pub rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    pub fn new<const N: usize>(columns: [&str; N]) -> Table {
+        Table { columns: columns.map(String::from).to_vec(), rows: vec![] }
+    }
+
+    pub fn row<const N: usize>(&mut self, cells: [Cell; N]) {
+        self.rows.push(cells.to_vec());
+    }
+}

@@ -1,0 +1,88 @@
+//! Questions asked of the cells' frame, each a lazy pipeline with a name.
+
+use polars::prelude::*;
+
+/// The table of a run: one row for each cell, its key and its main figures, in the order of the plan.
+///
+/// # Errors
+/// Polars' own.
+pub fn summary(cells: DataFrame) -> PolarsResult<DataFrame> {
+    let key = ["skill", "plugin", "device", "benchmark", "axes", "precision", "outcome"].map(col);
+    let figures = [
+        col("latency_ms_median").alias("median_ms"),
+        ((col("latency_ms_ci_high") - col("latency_ms_ci_low")) / lit(2.0) / col("latency_ms_median") * lit(100.0))
+            .alias("interval_pct"),
+        col("latency_ms_p90").alias("p90_ms"),
+        col("cpu_ms_median").alias("cpu_ms"),
+        col("throughput_per_s").alias("per_second"),
+        col("speedup"),
+        col("load_ms"),
+        col("first_inference_ms").alias("first_ms"),
+        col("memory_mb_peak").alias("peak_mb"),
+        col("samples").alias("n"),
+        col("stable"),
+        col("emulated"),
+        col("verified"),
+        col("reason"),
+    ];
+    cells.lazy().sort(["cell"], Default::default()).select(key.into_iter().chain(figures).collect::<Vec<_>>()).collect()
+}
+
+/// How many cells ended in which way, the most frequent first.
+///
+/// # Errors
+/// Polars' own.
+pub fn outcomes(cells: DataFrame) -> PolarsResult<DataFrame> {
+    let by_count = SortMultipleOptions::default().with_order_descending_multi([true, false]);
+    cells.lazy().group_by([col("outcome")]).agg([len().alias("cells")]).sort(["cells", "outcome"], by_count).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells() -> DataFrame {
+        df!(
+            "cell" => [1i64, 0],
+            "skill" => ["b", "a"],
+            "plugin" => ["rten", "rten"],
+            "device" => ["cpu", "cpu"],
+            "benchmark" => ["inference", "inference"],
+            "axes" => ["batch=1", "batch=1"],
+            "precision" => [None, Some("float32")],
+            "outcome" => ["failed", "measured"],
+            "reason" => [Some("broken"), None],
+            "latency_ms_median" => [None, Some(10.0)],
+            "latency_ms_ci_low" => [None, Some(9.9)],
+            "latency_ms_ci_high" => [None, Some(10.1)],
+            "latency_ms_p90" => [None::<f64>, None],
+            "cpu_ms_median" => [None, Some(9.0)],
+            "throughput_per_s" => [None, Some(100.0)],
+            "speedup" => [None::<f64>, None],
+            "load_ms" => [None, Some(1.0)],
+            "first_inference_ms" => [None, Some(12.0)],
+            "memory_mb_peak" => [None, Some(64.0)],
+            "samples" => [None, Some(64i64)],
+            "stable" => [false, true],
+            "emulated" => [false, false],
+            "verified" => [false, true],
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn the_summary_is_in_the_order_of_the_plan_and_leaves_null_what_was_not_measured() {
+        let table = summary(cells()).unwrap();
+        let width = table.column("interval_pct").unwrap().f64().unwrap();
+        assert!((width.get(0).unwrap() - 1.0).abs() < 1e-9);
+        assert_eq!(width.get(1), None);
+        assert_eq!(table.column("skill").unwrap().str().unwrap().get(0), Some("a"));
+    }
+
+    #[test]
+    fn outcomes_are_counted() {
+        let counts = outcomes(cells()).unwrap();
+        assert_eq!(counts.height(), 2);
+        assert_eq!(counts.column("outcome").unwrap().str().unwrap().get(0), Some("failed"));
+    }
+}

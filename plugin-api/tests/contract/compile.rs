@@ -1,0 +1,150 @@
+//! Building plugins: with the C and C++ compilers of this machine, and with cargo.
+
+use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+pub fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate lies in the repository").to_path_buf()
+}
+
+/// The folder of `skillbench.h`.
+pub fn include() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("include")
+}
+
+pub fn fixtures() -> PathBuf {
+    repository().join("tests/fixtures")
+}
+
+pub fn library_name(name: &str) -> String {
+    format!("{DLL_PREFIX}{name}{DLL_SUFFIX}")
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Language {
+    C,
+    Cpp,
+}
+
+/// Runs the compiler.
+///
+/// # Errors
+/// What it says.
+pub fn compiler(language: Language, arguments: &[&str]) -> Result<(), String> {
+    let (variable, default) = if language == Language::C { ("CC", "cc") } else { ("CXX", "c++") };
+    let program = std::env::var(variable).unwrap_or_else(|_| default.into());
+    let output = Command::new(&program).args(arguments).output().unwrap_or_else(|e| panic!("{program}: {e}"));
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(format!("{program} {arguments:?}\n{}", String::from_utf8_lossy(&output.stderr))),
+    }
+}
+
+/// Compiles C files into a library in `folder`; `flags` come first.
+pub fn c_library(folder: &Path, name: &str, flags: &[&str], sources: &[PathBuf]) -> PathBuf {
+    let library = folder.join(library_name(name));
+    let mut arguments = vec!["-std=c99", "-pedantic", "-Wall", "-Wextra", "-fvisibility=hidden", "-fPIC", "-O1"];
+    arguments.extend(flags);
+    let paths: Vec<&str> = sources.iter().map(|path| path.to_str().expect("a path in UTF-8")).collect();
+    arguments.extend(["-shared", "-o", library.to_str().expect("a path in UTF-8")]);
+    arguments.extend(&paths);
+    compiler(Language::C, &arguments).unwrap_or_else(|error| panic!("{error}"));
+    library
+}
+
+/// Puts the C template into `folder` as the plugin "demo", each file as `edit` returns it, and the header beside it.
+pub fn install_c_template(folder: &Path, edit: impl Fn(&str, String) -> String) {
+    for entry in std::fs::read_dir(repository().join("host/templates/c")).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let text = std::fs::read_to_string(&path).unwrap().replace("@NAME@", "demo").replace("@IDENT@", "demo");
+        std::fs::write(folder.join(name), edit(name, text)).unwrap();
+    }
+    let header = std::fs::read_to_string(include().join("skillbench.h")).unwrap();
+    std::fs::write(folder.join("skillbench.h"), edit("skillbench.h", header)).unwrap();
+}
+
+/// Builds the C template as its vendor does, with its Makefile; every warning is an error.
+pub fn make_c_template(folder: &Path) -> PathBuf {
+    install_c_template(folder, |_, text| text);
+    let output = Command::new("make").args(["CFLAGS=-O2 -Werror"]).current_dir(folder).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    folder.join(library_name("demo"))
+}
+
+/// Compiles what `install_c_template` put there.
+pub fn c_template(folder: &Path) -> PathBuf {
+    let mut sources: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    sources.retain(|path| path.extension().is_some_and(|extension| extension == "c"));
+    c_library(folder, "demo", &["-Werror"], &sources)
+}
+
+/// The fixture in C++, which shares the C template's ONNX reader.
+pub fn cpp_plugin(folder: &Path) -> PathBuf {
+    install_c_template(folder, |_, text| text);
+    let at = |name: &str| folder.join(name).to_str().unwrap().to_owned();
+    let mut objects = Vec::new();
+    for name in ["onnx", "protobuf", "weights", "contract"] {
+        let (source, object) = (at(&format!("{name}.c")), at(&format!("{name}.o")));
+        let arguments = ["-std=c99", "-fvisibility=hidden", "-fPIC", "-O1", "-c", &source, "-o", &object];
+        compiler(Language::C, &arguments).unwrap_or_else(|error| panic!("{error}"));
+        objects.push(object);
+    }
+    let library = folder.join(library_name("cpp"));
+    let source = fixtures().join("cpp/plugin.cpp");
+    let mut arguments = vec!["-std=c++17", "-pedantic", "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden", "-fPIC"];
+    arguments.extend(["-O1", "-shared", "-I", folder.to_str().unwrap(), "-o", library.to_str().unwrap()]);
+    arguments.push(source.to_str().unwrap());
+    arguments.extend(objects.iter().map(String::as_str));
+    compiler(Language::Cpp, &arguments).unwrap_or_else(|error| panic!("{error}"));
+    library
+}
+
+/// Builds a cdylib of the workspace, in the profile of this test, and returns its library.
+pub fn cargo_library(package: &str) -> PathBuf {
+    cargo(&["-p", package], &repository())
+}
+
+/// Builds the Rust template as the plugin "demo-rust" in `folder`.
+pub fn rust_template(folder: &Path) -> PathBuf {
+    let template = repository().join("host/templates/rust");
+    let filled = |text: String| {
+        let api = env!("CARGO_MANIFEST_DIR").replace('\\', "/");
+        text.replace("@NAME@", "demo-rust").replace("@IDENT@", "demo_rust").replace("@API@", &api)
+    };
+    let install = |from: &Path, to: &Path| {
+        std::fs::write(to, filled(std::fs::read_to_string(from).unwrap())).unwrap();
+    };
+    std::fs::create_dir(folder.join("src")).unwrap();
+    install(&template.join("Cargo.toml.in"), &folder.join("Cargo.toml"));
+    for entry in std::fs::read_dir(template.join("src")).unwrap() {
+        let path = entry.unwrap().path();
+        install(&path, &folder.join("src").join(path.file_name().unwrap()));
+    }
+    // The versions of this workspace, which are on this machine already.
+    std::fs::copy(repository().join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
+    cargo(&["--offline"], folder)
+}
+
+fn cargo(arguments: &[&str], folder: &Path) -> PathBuf {
+    // The test's program lies in target/PROFILE/deps.
+    let program = std::env::current_exe().unwrap();
+    let target = program.ancestors().nth(3).unwrap();
+    let mut command = Command::new(env!("CARGO"));
+    command.args(["build", "--message-format=json"]).args(arguments).arg("--target-dir").arg(target);
+    if !cfg!(debug_assertions) {
+        command.arg("--release");
+    }
+    let output = command.env("RUSTFLAGS", "-D warnings").env_remove("CARGO_ENCODED_RUSTFLAGS");
+    let output = output.current_dir(folder).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let messages = String::from_utf8(output.stdout).unwrap();
+    let libraries = messages.lines().filter_map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        let kinds = message["target"]["crate_types"].as_array()?.iter().any(|kind| kind == "cdylib");
+        let file = message["filenames"].as_array()?.iter().find(|file| file.as_str().is_some_and(|f| f.ends_with(DLL_SUFFIX)))?;
+        kinds.then(|| PathBuf::from(file.as_str().unwrap()))
+    });
+    libraries.last().expect("cargo built a library")
+}

@@ -1,0 +1,13 @@
+//! The contract from outside: the header as compilers of C and C++ see it, and plugins through their C tables.
+
+mod backends;
+mod broken;
+mod compile;
+mod door;
+mod growth;
+mod guards;
+mod header;
+mod layout;
+mod loading;
+mod model;
+mod sdk;

@@ -1,0 +1,38 @@
+//! ONNX Runtime's CPU execution provider.
+
+use crate::device;
+use skillbench_onnxruntime::{Arithmetic, Configuration, Hardware, Provider};
+use skillbench_plugin_api::{Device, Error, Load, Result, Why};
+
+pub(crate) struct Cpu;
+
+impl Provider for Cpu {
+    fn name(&self) -> &str {
+        "CPUExecutionProvider"
+    }
+
+    fn describe(&self, hardware: &Hardware) -> Device {
+        device::describe(&hardware.vendor)
+    }
+
+    fn configure(&self, load: &Load) -> Result<Configuration> {
+        match load.precision.as_deref() {
+            None | Some("float32") => Ok(Configuration::default()),
+            Some(other) => {
+                let text = format!(
+                    "the CPU provider computes as the graph says, not in {other} on demand: load a graph in it"
+                );
+                Err(Error::unimplemented(Why::PRECISION, text))
+            }
+        }
+    }
+
+    /// Graphs in float16 and bfloat16 are stored so, but most kernels cast to float32 and back, and which ones do cannot be
+    /// told from outside: unknown.
+    fn precision(&self, _load: &Load, graph: Option<Arithmetic>) -> Option<&'static str> {
+        match graph? {
+            Arithmetic::Float16 | Arithmetic::BFloat16 => None,
+            other => other.precision(),
+        }
+    }
+}

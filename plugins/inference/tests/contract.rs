@@ -1,0 +1,66 @@
+//! The benchmark as a host sees it: through the C table alone.
+
+mod stand;
+
+use skillbench_inference as _;
+use skillbench_plugin_api::Code;
+use stand::{Plan, benchmark, run};
+
+fn plan() -> Plan {
+    Plan { run_ms: 2, batch: 8, iterations: 3, ..Plan::default() }
+}
+
+#[test]
+fn it_says_what_it_needs() {
+    let inference = benchmark("inference");
+    assert!(inference.needs_target() && inference.cold_start());
+    assert_eq!((inference.version().as_str(), inference.category().as_str()), ("1", "performance"));
+    assert!(inference.options_schema().contains("cold_start"));
+}
+
+#[test]
+fn the_first_inference_is_the_first_run_and_comes_before_the_check() {
+    let record = run("inference", &plan());
+    record.outcome.as_ref().unwrap();
+    let before = |one: &str, two: &str| record.first(one) < record.first(two);
+    assert!(before("load", "prepare 0") && before("prepare 0", "run"), "{:?}", record.events);
+    assert!(before("run", "verify") && before("verify", "round latency"), "{:?}", record.events);
+    assert_eq!(record.events[..record.first("verify")].iter().filter(|event| *event == "run").count(), 1);
+    assert_eq!(record.values("first_inference").len(), 1);
+}
+
+#[test]
+fn each_run_of_a_round_is_a_sample_in_nanoseconds_for_a_whole_batch() {
+    let record = run("inference", &plan());
+    let values = record.values("latency");
+    assert_eq!(values.len(), 2 * 3);
+    assert!(values.iter().all(|value| *value >= 2e6), "{values:?}");
+    assert!(record.series.iter().all(|(info, _)| info.items_per_sample == 8.0 && info.unit == "ns"));
+    // The first, three rounds of three, and what each round runs to settle.
+    assert_eq!(record.count("run"), 1 + 3 * (3 + 1));
+}
+
+#[test]
+fn a_cold_start_ends_after_the_first_inference() {
+    let record = run("inference", &Plan { options: vec![("cold_start", "true")], ..plan() });
+    record.outcome.as_ref().unwrap();
+    assert_eq!((record.count("run"), record.count("verify")), (1, 0));
+    assert_eq!(record.series.len(), 1);
+}
+
+#[test]
+fn a_wrong_output_is_never_timed() {
+    let record = run("inference", &Plan { wrong_output: true, ..plan() });
+    assert_eq!(record.outcome.as_ref().unwrap_err().code, Code::WrongOutput);
+    assert!(record.values("latency").is_empty());
+}
+
+#[test]
+fn a_load_or_a_run_that_fails_ends_it_with_the_reason() {
+    let record = run("inference", &Plan { failing_load: 1, ..plan() });
+    assert_eq!(record.outcome.unwrap_err().message, "load 1 failed");
+    assert!(record.series.is_empty());
+    let record = run("inference", &Plan { failing_run: 3, ..plan() });
+    assert_eq!(record.outcome.as_ref().unwrap_err().message, "run 3 failed");
+    assert!(record.values("latency").is_empty());
+}

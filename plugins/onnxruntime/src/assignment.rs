@@ -1,0 +1,52 @@
+//! Which provider each node of a session was given to, as the session recorded it.
+
+use crate::errors::check;
+use ort::AsPointer;
+use ort::session::Session;
+use skillbench_plugin_api::Result;
+use std::ffi::CStr;
+use std::slice;
+
+/// The configuration entry that makes a session record it.
+pub(crate) const RECORD: (&str, &str) = ("session.record_ep_graph_assignment_info", "1");
+
+/// Nodes of a session, by where they run.
+pub(crate) struct Assignment {
+    pub total: u64,
+    /// Those that run on the provider that was asked for.
+    pub on_provider: u64,
+}
+
+impl Assignment {
+    /// Counts the nodes as they were when they were given out: later fusions make fewer of them. `None` where the session
+    /// cannot tell.
+    pub fn read(session: &Session, provider: &str) -> Option<Assignment> {
+        // SAFETY: the session is alive and lends its records; a provider's name and list of nodes are part of them.
+        unsafe { count(session, provider) }.ok().filter(|found| found.total > 0)
+    }
+}
+
+/// # Safety
+/// The session was made with [`RECORD`].
+unsafe fn count(session: &Session, provider: &str) -> Result<Assignment> {
+    let api = ort::api();
+    let mut found = Assignment { total: 0, on_provider: 0 };
+    let (mut parts, mut part_count) = (std::ptr::null(), 0);
+    // SAFETY: pointers to locals are writable; what comes back belongs to the session and holds as many elements as said.
+    unsafe {
+        check((api.Session_GetEpGraphAssignmentInfo)(session.ptr(), &raw mut parts, &raw mut part_count))?;
+        if parts.is_null() {
+            return Ok(found);
+        }
+        for part in slice::from_raw_parts(parts, part_count) {
+            let (mut name, mut nodes, mut node_count) = (std::ptr::null(), std::ptr::null(), 0);
+            check((api.EpAssignedSubgraph_GetEpName)(*part, &raw mut name))?;
+            check((api.EpAssignedSubgraph_GetNodes)(*part, &raw mut nodes, &raw mut node_count))?;
+            found.total += node_count as u64;
+            if !name.is_null() && CStr::from_ptr(name).to_bytes() == provider.as_bytes() {
+                found.on_provider += node_count as u64;
+            }
+        }
+    }
+    Ok(found)
+}

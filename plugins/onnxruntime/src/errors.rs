@@ -1,0 +1,83 @@
+//! ONNX Runtime's errors, as the contract tells them.
+
+use ort::ErrorCode;
+use ort::sys::{OrtErrorCode, OrtStatusPtr};
+use skillbench_plugin_api::{Code, Error, Result, Why};
+use std::path::Path;
+
+/// An error of ONNX Runtime, without knowing what it was doing.
+pub(crate) fn of<R>(error: &ort::Error<R>) -> Error {
+    let code = match error.code() {
+        ErrorCode::InvalidArgument | ErrorCode::InvalidProtobuf | ErrorCode::InvalidGraph => Code::InvalidArgument,
+        ErrorCode::NoSuchFile | ErrorCode::NotFound => Code::NotFound,
+        ErrorCode::NotImplemented => Code::Unimplemented,
+        ErrorCode::ModelLoadCanceled => Code::Cancelled,
+        _ => Code::Internal,
+    };
+    Error { vendor_code: number(error.code()), ..Error::new(code, short(error.message())) }
+}
+
+/// Why a model does not load.
+pub(crate) fn loading<R>(path: &Path, error: &ort::Error<R>) -> Error {
+    let (path, text) = (path.display(), error.message());
+    let says = |part: &str| text.contains(part);
+    let plain = of(error);
+    let (code, why, message) = if says("fallback to CPU EP has been explicitly disabled") {
+        let text =
+            format!("{path}: the device cannot run all of it: allow the fallback to the CPU, or use another backend");
+        (Code::Unimplemented, Why::MODEL, text)
+    } else if says("is not a registered function/op")
+        || says("No Op registered for")
+        || says("Could not find an implementation")
+    {
+        let text = format!("ONNX Runtime cannot run {path}: {}: use another backend for this model", plain.message);
+        (Code::Unimplemented, Why::MODEL, text)
+    } else if error.code() == ErrorCode::InvalidProtobuf {
+        let text = format!("{path} is not a whole ONNX model ({}): copy or export it again", plain.message);
+        (Code::InvalidArgument, Why::MODEL, text)
+    } else if says("bad_alloc") || says("Failed to allocate memory") {
+        let text = format!("no memory to load {path} ({}): use a smaller model or batch", plain.message);
+        (Code::ResourceExhausted, Why::MEMORY, text)
+    } else {
+        (plain.code, Why::MODEL, format!("ONNX Runtime does not load {path}: {}", plain.message))
+    };
+    Error { code, why, message, ..plain }
+}
+
+fn number(code: ErrorCode) -> i32 {
+    OrtErrorCode::from(code) as i32
+}
+
+/// The status of a call of the C API; taken over and freed.
+///
+/// # Errors
+/// What the status says.
+///
+/// # Safety
+/// `status` was just returned by the C API.
+pub(crate) unsafe fn check(status: OrtStatusPtr) -> Result<()> {
+    // SAFETY: the caller promises it.
+    unsafe { ort::Error::result_from_status(status) }.map_err(|error| of(&error))
+}
+
+/// The first part of a text, on one line: messages of ONNX Runtime and of loaders can be pages.
+pub(crate) fn short(text: &str) -> String {
+    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if let Some((end, _)) = line.char_indices().nth(240) {
+        line.truncate(end);
+        line.push_str(" ...");
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn a_long_text_is_cut_between_characters() {
+        let text = short(&"ä\n".repeat(500));
+        assert!(text.ends_with(" ...") && text.chars().count() == 244);
+        assert_eq!(short(" one\n two "), "one two");
+    }
+}

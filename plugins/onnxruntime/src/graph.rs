@@ -1,0 +1,188 @@
+//! What a graph asks to be computed in, read from its file: ONNX Runtime tells the types of a session's ports, but not those
+//! of its weights. A walk over the protobuf message, field by field, that skips all data.
+
+/// The arithmetic that a graph is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arithmetic {
+    Float32,
+    Float16,
+    BFloat16,
+    /// It multiplies integers.
+    Int8,
+    /// Floats with the points where to quantize them (QDQ): the engine decides whether to multiply integers.
+    Quantizable,
+}
+
+impl Arithmetic {
+    /// The name of the precision, where the graph leaves no choice.
+    pub fn precision(self) -> Option<&'static str> {
+        match self {
+            Arithmetic::Float32 => Some("float32"),
+            Arithmetic::Float16 => Some("float16"),
+            Arithmetic::BFloat16 => Some("bfloat16"),
+            Arithmetic::Int8 => Some("int8"),
+            Arithmetic::Quantizable => None,
+        }
+    }
+
+    /// Of the floating types, the one that most of the weights have; where there are none, that of the ports. `None` for
+    /// a graph without floats, and for bytes that are no graph. Subgraphs are not looked into.
+    pub(crate) fn of(model: &[u8]) -> Option<Arithmetic> {
+        let graphs = || messages(model, GRAPH);
+        let operators = || graphs().flat_map(|graph| messages(graph, NODES)).flat_map(|node| messages(node, OPERATOR));
+        if operators().any(multiplies_integers) {
+            return Some(Arithmetic::Int8);
+        }
+        if operators().any(|operator| operator == b"QuantizeLinear") {
+            return Some(Arithmetic::Quantizable);
+        }
+        let weights = graphs().flat_map(|graph| messages(graph, WEIGHTS)).filter_map(|tensor| {
+            let size = numbers(tensor, DIMS).fold(1, u64::saturating_mul);
+            numbers(tensor, DATA_TYPE).next().map(|data_type| (data_type, size))
+        });
+        let ports = graphs().flat_map(|graph| messages(graph, INPUTS).chain(messages(graph, OUTPUTS)));
+        let types = ports.flat_map(|port| messages(port, TYPE)).flat_map(|of| messages(of, TENSOR_TYPE));
+        let ports = types.flat_map(|tensor| numbers(tensor, ELEMENT)).map(|data_type| (data_type, 1));
+        most(weights).or_else(|| most(ports))
+    }
+}
+
+// The numbers of the fields that matter, as onnx.proto3 gives them.
+const GRAPH: u64 = 7;
+const NODES: u64 = 1;
+const OPERATOR: u64 = 4;
+const WEIGHTS: u64 = 5;
+const DIMS: u64 = 1;
+const DATA_TYPE: u64 = 2;
+const INPUTS: u64 = 11;
+const OUTPUTS: u64 = 12;
+const TYPE: u64 = 2;
+const TENSOR_TYPE: u64 = 1;
+const ELEMENT: u64 = 1;
+
+fn multiplies_integers(operator: &[u8]) -> bool {
+    let starts = [&b"QLinear"[..], b"DynamicQuantize", b"MatMulInteger", b"ConvInteger"];
+    starts.iter().any(|start| operator.starts_with(start))
+}
+
+/// The floating type that most elements have, of pairs of a type and a number of elements.
+fn most(counted: impl Iterator<Item = (u64, u64)>) -> Option<Arithmetic> {
+    let floats = [(1, Arithmetic::Float32), (10, Arithmetic::Float16), (16, Arithmetic::BFloat16)];
+    let mut sums = floats.map(|(data_type, kind)| (data_type, kind, 0u64));
+    for (data_type, size) in counted {
+        sums.iter_mut().filter(|sum| sum.0 == data_type).for_each(|sum| sum.2 = sum.2.saturating_add(size));
+    }
+    sums.iter().filter(|sum| sum.2 > 0).max_by_key(|sum| sum.2).map(|sum| sum.1)
+}
+
+/// One field of a message: its number and its content.
+enum Content<'m> {
+    Number(u64),
+    Bytes(&'m [u8]),
+}
+
+/// The fields of a message, until its end or the first one that is not whole.
+struct Fields<'m>(&'m [u8]);
+
+impl Fields<'_> {
+    fn varint(&mut self) -> Option<u64> {
+        let mut value = 0u64;
+        for shift in (0..64).step_by(7) {
+            let (byte, rest) = self.0.split_first()?;
+            self.0 = rest;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte & 0x80 == 0 {
+                return Some(value);
+            }
+        }
+        None
+    }
+}
+
+impl<'m> Iterator for Fields<'m> {
+    type Item = (u64, Content<'m>);
+
+    fn next(&mut self) -> Option<(u64, Content<'m>)> {
+        let key = self.varint()?;
+        let length = match key & 7 {
+            0 => return Some((key >> 3, Content::Number(self.varint()?))),
+            1 => 8,
+            2 => usize::try_from(self.varint()?).ok()?,
+            5 => 4,
+            _ => return None,
+        };
+        let (bytes, rest) = self.0.split_at_checked(length)?;
+        self.0 = rest;
+        Some((key >> 3, Content::Bytes(bytes)))
+    }
+}
+
+/// The messages (or texts) in the fields of one number.
+fn messages(message: &[u8], number: u64) -> impl Iterator<Item = &[u8]> {
+    Fields(message).filter_map(move |(found, content)| match content {
+        Content::Bytes(bytes) if found == number => Some(bytes),
+        _ => None,
+    })
+}
+
+/// The numbers in the fields of one number, packed or not.
+fn numbers(message: &[u8], number: u64) -> impl Iterator<Item = u64> {
+    Fields(message).filter(move |(found, _)| *found == number).flat_map(|(_, content)| match content {
+        Content::Number(value) => vec![value],
+        Content::Bytes(packed) => {
+            let mut fields = Fields(packed);
+            std::iter::from_fn(|| fields.varint()).collect()
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Arithmetic;
+
+    fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
+        [&[number << 3 | 2, bytes.len() as u8], bytes].concat()
+    }
+
+    /// A tensor of `size` elements; its dimension packed, as most writers do it.
+    fn weights(data_type: u8, size: u8) -> Vec<u8> {
+        field(5, &[&field(1, &[size])[..], &[2 << 3, data_type]].concat())
+    }
+
+    fn model(graph: &[Vec<u8>]) -> Vec<u8> {
+        field(7, &graph.concat())
+    }
+
+    #[test]
+    fn most_of_the_weights_decide() {
+        let half = model(&[weights(1, 2), weights(10, 100), weights(7, 120)]);
+        assert_eq!(Arithmetic::of(&half), Some(Arithmetic::Float16));
+        let single = model(&[field(5, &[1 << 3, 100, 1 << 3, 2, 2 << 3, 1]), weights(10, 120)]);
+        assert_eq!(Arithmetic::of(&single), Some(Arithmetic::Float32), "dimensions one by one");
+    }
+
+    #[test]
+    fn integer_operators_and_quantization_points_are_seen() {
+        let node = |name: &[u8]| field(1, &field(4, name));
+        let integers = model(&[weights(1, 9), node(b"Relu"), node(b"QLinearConv")]);
+        assert_eq!(Arithmetic::of(&integers), Some(Arithmetic::Int8));
+        let points = model(&[weights(1, 9), node(b"QuantizeLinear")]);
+        assert_eq!(Arithmetic::of(&points).and_then(Arithmetic::precision), None);
+    }
+
+    #[test]
+    fn what_is_no_graph_says_nothing() {
+        let whole = model(&[weights(1, 9)]);
+        for broken in [&[][..], b"no protobuf at all", &whole[..whole.len() - 1], &[0xff; 30]] {
+            assert_eq!(Arithmetic::of(broken), None);
+        }
+        assert_eq!(Arithmetic::of(&model(&[weights(7, 9)])), None, "only integers");
+    }
+
+    #[test]
+    fn without_weights_the_ports_decide() {
+        let port = field(11, &field(2, &field(1, &[1 << 3, 10])));
+        assert_eq!(Arithmetic::of(&model(&[weights(7, 9), port.clone()])), Some(Arithmetic::Float16));
+        assert_eq!(Arithmetic::of(&model(&[weights(1, 9), port])), Some(Arithmetic::Float32));
+    }
+}

@@ -1,0 +1,77 @@
+//! A loaded model: a session, its ports, and their names as the C API takes them.
+
+use crate::request::OrtRequest;
+use crate::runtime::Runtime;
+use ort::session::Session;
+use skillbench_plugin_api::sdk::Model;
+use skillbench_plugin_api::{Error, Placement, Port, Result};
+use std::ffi::{CString, c_char};
+use std::sync::Arc;
+
+/// A session. Its requests share it, and with it the weights.
+pub struct OrtModel {
+    pub(crate) runtime: &'static Runtime,
+    pub(crate) session: Session,
+    pub(crate) input_names: Names,
+    pub(crate) output_names: Names,
+    inputs: Vec<Port>,
+    outputs: Vec<Port>,
+    placement: Placement,
+}
+
+impl OrtModel {
+    pub(crate) fn new(
+        runtime: &'static Runtime,
+        session: Session,
+        inputs: Vec<Port>,
+        outputs: Vec<Port>,
+        placement: Placement,
+    ) -> Result<OrtModel> {
+        let (input_names, output_names) = (Names::of(&inputs)?, Names::of(&outputs)?);
+        Ok(OrtModel { runtime, session, input_names, output_names, inputs, outputs, placement })
+    }
+}
+
+impl Model for OrtModel {
+    type Request = OrtRequest;
+
+    fn placement(&self) -> Placement {
+        self.placement.clone()
+    }
+
+    fn inputs(&self) -> &[Port] {
+        &self.inputs
+    }
+
+    fn outputs(&self) -> &[Port] {
+        &self.outputs
+    }
+
+    fn request(self: &Arc<Self>) -> Result<OrtRequest> {
+        Ok(OrtRequest::new(Arc::clone(self)))
+    }
+}
+
+/// Names of ports as an array of C strings, made once: a run makes nothing.
+pub(crate) struct Names {
+    pointers: Vec<*const c_char>,
+    _texts: Vec<CString>,
+}
+
+// SAFETY: the pointers point into the strings beside them, which never change.
+unsafe impl Send for Names {}
+// SAFETY: as for Send.
+unsafe impl Sync for Names {}
+
+impl Names {
+    fn of(ports: &[Port]) -> Result<Names> {
+        let text =
+            |port: &Port| CString::new(&*port.name).map_err(|_| Error::invalid("a port's name has a NUL inside"));
+        let texts = ports.iter().map(text).collect::<Result<Vec<_>>>()?;
+        Ok(Names { pointers: texts.iter().map(|text| text.as_ptr()).collect(), _texts: texts })
+    }
+
+    pub fn as_ptr(&self) -> *const *const c_char {
+        self.pointers.as_ptr()
+    }
+}

@@ -1,0 +1,96 @@
+//! What a backend says about its execution provider.
+
+use crate::graph::Arithmetic;
+use ort::AsPointer;
+use ort::device::Device as EpDevice;
+use ort::memory::DeviceType;
+use ort::sys::OrtKeyValuePairs;
+use skillbench_plugin_api::{Device, DeviceKind, Load, Result};
+use std::collections::BTreeMap;
+use std::ffi::{CStr, c_char};
+use std::path::Path;
+
+/// The name of the provider that every library has, and that nodes fall back to.
+pub(crate) const CPU: &str = "CPUExecutionProvider";
+
+/// One execution provider, as one backend uses it.
+pub trait Provider: Send + Sync + 'static {
+    /// The name that ONNX Runtime knows it by: "CPUExecutionProvider".
+    fn name(&self) -> &str;
+
+    /// The library that it comes in; `None`: libonnxruntime itself.
+    fn library(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Whether a device of the provider is one of the backend's.
+    fn accepts(&self, _hardware: &Hardware) -> bool {
+        true
+    }
+
+    /// The device, as the host is to know it. Ids differ between devices.
+    fn describe(&self, hardware: &Hardware) -> Device;
+
+    /// How to run this load on the provider.
+    ///
+    /// # Errors
+    /// `Unimplemented` for a precision that it has not.
+    fn configure(&self, load: &Load) -> Result<Configuration>;
+
+    /// The precision that the provider computes a graph in ("float32"), given what the graph asks for; `None` where that
+    /// cannot be told. A request for another precision is refused after it.
+    fn precision(&self, load: &Load, graph: Option<Arithmetic>) -> Option<&'static str>;
+}
+
+/// Options of one load, as texts; for their keys see ONNX Runtime's documentation.
+#[derive(Clone, Debug, Default)]
+pub struct Configuration {
+    /// Options of the provider, without the provider's name before the key.
+    pub provider: Vec<(String, String)>,
+    /// Configuration entries of the session.
+    pub session: Vec<(String, String)>,
+}
+
+/// A device, as ONNX Runtime and the provider describe it.
+#[derive(Clone, Debug)]
+pub struct Hardware {
+    pub kind: DeviceKind,
+    pub vendor: String,
+    /// What the provider and the platform say about it, by their keys.
+    pub metadata: BTreeMap<String, String>,
+}
+
+impl Hardware {
+    pub(crate) fn of(device: &EpDevice<'_>) -> Hardware {
+        let hardware = device.hardware_device();
+        let kind = match hardware.ty() {
+            DeviceType::CPU => DeviceKind::Cpu,
+            DeviceType::GPU => DeviceKind::Gpu,
+            DeviceType::NPU => DeviceKind::Npu,
+            _ => DeviceKind::Other,
+        };
+        let api = ort::api();
+        // SAFETY: both devices belong to the environment, which is never dropped, and so do their pairs.
+        let metadata = unsafe {
+            let platform = pairs((api.HardwareDevice_Metadata)(hardware.ptr()));
+            platform.into_iter().chain(pairs((api.EpDevice_EpMetadata)(device.ptr()))).collect()
+        };
+        Hardware { kind, vendor: hardware.vendor().unwrap_or_default().into(), metadata }
+    }
+}
+
+/// # Safety
+/// `list` is null or a list of ONNX Runtime that lives through the call.
+unsafe fn pairs(list: *const OrtKeyValuePairs) -> Vec<(String, String)> {
+    if list.is_null() {
+        return vec![];
+    }
+    let (mut keys, mut values, mut count) = (std::ptr::null(), std::ptr::null(), 0);
+    // SAFETY: the caller promises the list; the arrays hold `count` strings that live as long as it.
+    unsafe {
+        (ort::api().GetKeyValuePairs)(list, &raw mut keys, &raw mut values, &raw mut count);
+        let text =
+            |strings: *const *const c_char, index| CStr::from_ptr(*strings.add(index)).to_string_lossy().into_owned();
+        (0..count).map(|index| (text(keys, index), text(values, index))).collect()
+    }
+}

@@ -1,0 +1,92 @@
+//! ONNX Runtime in this process: one library, one environment, for as long as the process lives.
+
+use crate::errors::{self, short};
+use crate::library;
+use crate::provider::{Hardware, Provider};
+use ort::device::Device;
+use ort::environment::Environment;
+use ort::memory::{AllocationDevice, AllocatorType, MemoryInfo, MemoryType};
+use skillbench_plugin_api::{Code, Error, Result, Why};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+static RUNTIME: Mutex<Option<&'static Runtime>> = Mutex::new(None);
+
+/// The loaded library and its environment.
+pub struct Runtime {
+    pub(crate) environment: Environment,
+    /// Host memory, as ONNX Runtime names it.
+    pub(crate) host_memory: MemoryInfo<'static>,
+    path: PathBuf,
+    version: String,
+    /// Provider libraries that are registered: a second time would fail.
+    registered: Mutex<Vec<PathBuf>>,
+}
+
+impl Runtime {
+    /// Loads the library on the first call; later ones return the same runtime.
+    ///
+    /// # Errors
+    /// `Unavailable` where the library cannot be used; `FailedPrecondition` where another one already is.
+    pub fn load(path: &Path) -> Result<&'static Runtime> {
+        let path = path.canonicalize().unwrap_or_else(|_| path.into());
+        let mut current = RUNTIME.lock().unwrap_or_else(PoisonError::into_inner);
+        match *current {
+            Some(runtime) if runtime.path == path => return Ok(runtime),
+            Some(runtime) => {
+                let (have, want) = (runtime.path.display(), path.display());
+                let text = format!("this process has loaded ONNX Runtime from {have}: use {want} in another one");
+                return Err(Error::new(Code::FailedPrecondition, text).because(Why::RUNTIME));
+            }
+            None => {}
+        }
+        let runtime: &'static Runtime = Box::leak(Box::new(Runtime::start(path)?));
+        *current = Some(runtime);
+        Ok(runtime)
+    }
+
+    fn start(path: PathBuf) -> Result<Runtime> {
+        let version = library::open(&path)?;
+        let unusable = |text: String| {
+            let text = format!("ONNX Runtime cannot be used: {}: {}", path.display(), short(&text));
+            Error::unavailable(Why::RUNTIME, text)
+        };
+        let builder = ort::init_from(&path).map_err(|error| unusable(error.to_string()))?;
+        // No logger of ours: one crashed the process when its library was unloaded. Nor does anybody phone home.
+        let environment = builder.with_name("skillbench").with_telemetry(false).build();
+        let environment = environment.map_err(|error| unusable(error.to_string()))?;
+        let host_memory = MemoryInfo::new(AllocationDevice::CPU, 0, AllocatorType::Device, MemoryType::Default);
+        let host_memory = host_memory.map_err(|error| errors::of(&error))?;
+        Ok(Runtime { environment, host_memory, path, version, registered: Mutex::new(vec![]) })
+    }
+
+    /// "1.31.1".
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Registers the library that a provider comes in, once.
+    pub(crate) fn register(&self, provider: &dyn Provider) -> Result<()> {
+        let Some(library) = provider.library() else { return Ok(()) };
+        let mut registered = self.registered.lock().unwrap_or_else(PoisonError::into_inner);
+        if registered.iter().any(|known| known == library) {
+            return Ok(());
+        }
+        self.environment.register_ep_library(provider.name(), library).map_err(|error| {
+            let text = format!("{} cannot be used: {}", library.display(), short(error.message()));
+            Error::unavailable(Why::RUNTIME, text)
+        })?;
+        registered.push(library.into());
+        Ok(())
+    }
+
+    /// The devices of one provider that it accepts, always in the same order.
+    pub(crate) fn devices(&self, provider: &dyn Provider) -> Vec<(Device<'_>, Hardware)> {
+        let ours = |device: &Device<'_>| device.ep().is_ok_and(|name| name == provider.name());
+        let devices = self.environment.devices().filter(ours).map(|device| {
+            let hardware = Hardware::of(&device);
+            (device, hardware)
+        });
+        devices.filter(|(_, hardware)| provider.accepts(hardware)).collect()
+    }
+}

@@ -1,0 +1,39 @@
+//! The options that the backends on ONNX Runtime share.
+
+use ort::session::builder::GraphOptimizationLevel;
+use skillbench_plugin_api::{Error, Options, Result};
+
+/// How sessions are made.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Threads within an operator; each session has its own.
+    pub threads: usize,
+    /// Compile for every size of the named dimensions, even where the load fixes them.
+    pub dynamic_shapes: bool,
+    pub optimization: GraphOptimizationLevel,
+}
+
+impl Settings {
+    /// Reads the options `threads` (default: as many as the process may use cores), `dynamic_shapes` (default: false) and
+    /// `graph_optimization` (default: all).
+    ///
+    /// # Errors
+    /// `InvalidArgument`, naming the option.
+    pub fn read(options: &Options) -> Result<Settings> {
+        let threads = match options.parse("threads")? {
+            Some(threads) => threads,
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        };
+        let optimization = match options.get("graph_optimization") {
+            None | Some("all") => GraphOptimizationLevel::All,
+            Some("extended") => GraphOptimizationLevel::Level2,
+            Some("basic") => GraphOptimizationLevel::Level1,
+            Some("disable") => GraphOptimizationLevel::Disable,
+            Some(other) => {
+                let text = format!("option graph_optimization: '{other}' is none of disable, basic, extended, all");
+                return Err(Error::invalid(text));
+            }
+        };
+        Ok(Settings { threads, dynamic_shapes: options.parse("dynamic_shapes")?.unwrap_or(false), optimization })
+    }
+}

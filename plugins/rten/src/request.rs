@@ -1,0 +1,49 @@
+//! One lane of work: bound inputs, a run, its outputs.
+
+use crate::convert::{self, Feed};
+use crate::errors;
+use crate::model::RtenModel;
+use rten::{RunOptions, Value};
+use skillbench_plugin_api::sdk::{Bindings, Bound, Model, Request};
+use skillbench_plugin_api::{OwnedTensor, Result, Timing};
+use std::sync::Arc;
+
+pub struct RtenRequest {
+    model: Arc<RtenModel>,
+    feeds: Vec<Feed>,
+    /// Outputs of the last run that nobody has taken yet; rten allocates them anew in each.
+    outputs: Vec<Option<Value>>,
+}
+
+impl RtenRequest {
+    pub(crate) fn new(model: Arc<RtenModel>) -> RtenRequest {
+        let feeds = model.inputs().iter().map(|_| Feed::InPlace).collect();
+        RtenRequest { model, feeds, outputs: vec![] }
+    }
+}
+
+impl Request for RtenRequest {
+    fn bind_input(&mut self, index: usize, tensor: &Bound) -> Result<()> {
+        self.feeds[index] = Feed::bind(&self.model.inputs()[index].name, tensor)?;
+        Ok(())
+    }
+
+    fn run(&mut self, bound: &Bindings) -> Result<Timing> {
+        // The last run's outputs go first: two sets of them at once would count as the model's memory.
+        self.outputs.clear();
+        let engine = &self.model.engine;
+        let ids = engine.input_ids().iter().zip(&self.feeds).enumerate();
+        let inputs = ids.map(|(index, (id, feed))| Ok((*id, feed.view(bound.input(index)?)?.into())));
+        let inputs = inputs.collect::<Result<Vec<_>>>()?;
+        let options = RunOptions::default().with_thread_pool(Some(Arc::clone(&self.model.pool)));
+        let outputs = engine.run(inputs, engine.output_ids(), Some(options));
+        self.outputs = outputs.map_err(|error| errors::running(&error))?.into_iter().map(Some).collect();
+        Ok(Timing::default())
+    }
+
+    fn take_output(&mut self, index: usize) -> Result<Option<OwnedTensor>> {
+        let port = &self.model.outputs()[index];
+        let value = self.outputs.get_mut(index).and_then(Option::take);
+        value.map(|value| convert::output(&port.name, port.dtype, value)).transpose()
+    }
+}

@@ -1,0 +1,78 @@
+//! `throughput-inference`: requests of one model that run at once. A sample is the same number of runs for each worker;
+//! each has a request of its own, and the sequential samples use the very same requests.
+
+use crate::crew::Crew;
+use crate::{turns, workers};
+use skillbench_plugin_api::client::Request;
+use skillbench_plugin_api::sdk::{Benchmark, Context, TargetModel};
+use skillbench_plugin_api::{Code, Error, Result};
+use std::ffi::CStr;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long a sample takes at least, so that waking the workers does not count.
+const SAMPLE: Duration = Duration::from_millis(10);
+
+/// How many runs are timed before the samples are given their length.
+const TRIALS: usize = 8;
+
+pub struct ThroughputInference;
+
+impl Benchmark for ThroughputInference {
+    const ID: &'static CStr = c"throughput-inference";
+    const VERSION: &'static CStr = c"1";
+    const CATEGORY: &'static CStr = c"performance";
+    const SUMMARY: &'static CStr = c"Inferences per second, at once and one after the other";
+    const OPTIONS_SCHEMA: &'static CStr = workers::OPTIONS_SCHEMA;
+    const NEEDS_TARGET: bool = true;
+
+    fn run(context: &Context<'_>) -> Result<()> {
+        let target = context.target()?;
+        let workers = workers::count(&context.options)?;
+        let model = target.load("")?;
+        let requests = (0..workers).map(|_| verified(context, &model)).collect::<Result<Vec<_>>>()?;
+        let runs = runs_per_sample(&requests)?;
+        let items = (workers as u64 * runs) as f64 * target.batch_size() as f64;
+        std::thread::scope(|scope| {
+            let crew = Crew::assemble(scope, requests.iter().map(|request| move || run(request, runs)))?;
+            let mut sequential = || {
+                let start = Instant::now();
+                requests.iter().try_for_each(|request| run(request, runs))?;
+                Ok(start.elapsed())
+            };
+            let mut concurrent = || crew.work().map(|(duration, _)| duration);
+            turns::take(&context.reporter, items, &mut sequential, &mut concurrent)
+        })
+    }
+}
+
+/// A lane, locked by whoever works on it: its worker, or the control thread for a sequential sample. Never both.
+type Lane<'m> = Mutex<Request<'m>>;
+
+fn verified<'m>(context: &Context<'_>, model: &'m TargetModel<'_>) -> Result<Lane<'m>> {
+    if context.host.stopping() {
+        return Err(Error::new(Code::Cancelled, "the run is being stopped"));
+    }
+    let target = context.target()?;
+    let mut request = model.request()?;
+    target.prepare(model, &mut request, 0)?;
+    request.run()?;
+    target.verify(model, &mut request)?;
+    Ok(Mutex::new(request))
+}
+
+fn run(lane: &Lane<'_>, times: u64) -> Result<()> {
+    let mut request = lane.lock().unwrap_or_else(PoisonError::into_inner);
+    (0..times).try_for_each(|_| request.run())
+}
+
+/// So many that even the fastest run seen, and a perfect gain, fill the time of a sample.
+fn runs_per_sample(lanes: &[Lane<'_>]) -> Result<u64> {
+    let mut fastest = SAMPLE;
+    for lane in lanes.iter().cycle().take(TRIALS) {
+        let start = Instant::now();
+        run(lane, 1)?;
+        fastest = fastest.min(start.elapsed());
+    }
+    Ok(SAMPLE.as_nanos().div_ceil(fastest.as_nanos().max(1)) as u64)
+}
