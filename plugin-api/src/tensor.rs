@@ -291,11 +291,14 @@ impl Bound {
     /// Writes all elements of an output.
     ///
     /// # Errors
-    /// `Internal` for an input, another type or another number of elements.
+    /// `InvalidArgument` where the memory has room for another number of them, `Internal` for an input or another type.
     pub fn write<T: Element>(&self, elements: &[T]) -> Result<()> {
-        if !self.output || T::DTYPE != self.dtype || size_of_val(elements) != self.bytes {
-            let text = format!("{} {:?} cannot take {} elements", self.dtype.name(), self.shape, elements.len());
-            return Err(Error::internal(text));
+        if !self.output || T::DTYPE != self.dtype {
+            return Err(Error::internal(format!("memory for {} cannot take {}", self.dtype.name(), T::DTYPE.name())));
+        }
+        if size_of_val(elements) != self.bytes {
+            let text = format!("an output has {} elements, the memory bound to it is {:?}", elements.len(), self.shape);
+            return Err(Error::invalid(text));
         }
         // SAFETY: valid for as long as `self`; memory of an output is never lent as a slice, and one thread holds the lane.
         unsafe { std::ptr::copy(elements.as_ptr().cast::<u8>(), self.data, self.bytes) };

@@ -1,7 +1,7 @@
 //! One table in each of the four forms.
 
 use crate::Table;
-use comfy_table::{CellAlignment, ContentArrangement, presets};
+use comfy_table::{CellAlignment, ContentArrangement, TableStyle, presets};
 use serde_json::{Map, Value};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,9 +41,9 @@ impl Table {
         }
     }
 
-    fn drawn(&self, preset: &str, arrangement: ContentArrangement) -> String {
+    fn drawn(&self, style: TableStyle, arrangement: ContentArrangement) -> String {
         let mut drawn = comfy_table::Table::new();
-        drawn.load_preset(preset).set_content_arrangement(arrangement).set_header(&self.columns);
+        drawn.load_style(style).set_content_arrangement(arrangement).set_header(&self.columns);
         for row in &self.rows {
             drawn.add_row(row.iter().map(|cell| {
                 let right = cell.value.is_number();

@@ -68,11 +68,13 @@ fn an_id_in_the_wrong_form_is_refused() {
     refused("bad_id", &["-DNO_ID"]);
 }
 
+/// A library that lost the end of its segments is not tried here: it ends the process that opens it, which is why the host
+/// opens libraries in a worker.
 #[test]
-fn a_text_file_and_a_truncated_library_do_not_open() {
+fn a_text_file_and_the_head_of_a_library_do_not_open() {
     let folder = tempfile::tempdir().unwrap();
     let whole = std::fs::read(build(&folder, "wrong_major", &[])).unwrap();
-    for (name, bytes) in [("text", &b"not a library\n"[..]), ("cut", &whole[..whole.len() / 3]), ("empty", b"")] {
+    for (name, bytes) in [("text", &b"not a library\n"[..]), ("head", &whole[..40]), ("empty", b"")] {
         let path = folder.path().join(crate::compile::library_name(name));
         std::fs::write(&path, bytes).unwrap();
         // SAFETY: it does not open, so that nothing of it runs.

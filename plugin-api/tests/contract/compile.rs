@@ -92,10 +92,10 @@ pub fn cpp_plugin(folder: &Path) -> PathBuf {
         objects.push(object);
     }
     let library = folder.join(library_name("cpp"));
-    let source = fixtures().join("cpp/plugin.cpp");
+    let sources = ["plugin.cpp", "graph.cpp"].map(|name| fixtures().join("cpp").join(name));
     let mut arguments = vec!["-std=c++17", "-pedantic", "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden", "-fPIC"];
     arguments.extend(["-O1", "-shared", "-I", folder.to_str().unwrap(), "-o", library.to_str().unwrap()]);
-    arguments.push(source.to_str().unwrap());
+    arguments.extend(sources.iter().map(|source| source.to_str().unwrap()));
     arguments.extend(objects.iter().map(String::as_str));
     compiler(Language::Cpp, &arguments).unwrap_or_else(|error| panic!("{error}"));
     library
@@ -143,7 +143,10 @@ fn cargo(arguments: &[&str], folder: &Path) -> PathBuf {
     let libraries = messages.lines().filter_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
         let kinds = message["target"]["crate_types"].as_array()?.iter().any(|kind| kind == "cdylib");
-        let file = message["filenames"].as_array()?.iter().find(|file| file.as_str().is_some_and(|f| f.ends_with(DLL_SUFFIX)))?;
+        let file = message["filenames"]
+            .as_array()?
+            .iter()
+            .find(|file| file.as_str().is_some_and(|f| f.ends_with(DLL_SUFFIX)))?;
         kinds.then(|| PathBuf::from(file.as_str().unwrap()))
     });
     libraries.last().expect("cargo built a library")

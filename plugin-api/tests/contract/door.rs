@@ -16,7 +16,7 @@ fn a_plugin_of_the_sdk_opens_to_the_table_that_it_exports() {
     let library = cargo_library("skillbench-fixture-misbehave");
     let root = open(&library).unwrap_or_else(|error| panic!("{}", short_error(&error)));
     assert_eq!(root.abi_major(), SB_ABI_MAJOR);
-    let through_the_door: *const sb_plugin = root.table().get_raw_ptr();
+    let through_the_door: *const sb_plugin = root.table().as_ptr().cast();
     assert_eq!(through_the_door, table(&library).unwrap());
 }
 

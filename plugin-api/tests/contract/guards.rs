@@ -1,11 +1,11 @@
 //! Callees never write past the size that a caller gave, whichever of the two is newer.
 
 use crate::compile::{c_template, cargo_library, cpp_plugin, install_c_template};
-use crate::loading::{host, table};
 use crate::model::probe;
 use skillbench_plugin_api::raw::*;
-use std::ffi::CString;
+use std::ffi::{CString, c_void};
 use std::path::Path;
+use std::ptr::null_mut;
 
 const GUARD: u8 = 0xA5;
 
@@ -47,16 +47,64 @@ pub struct Driven {
     request: *mut sb_request,
 }
 
+/// How much of the structs that the caller provides it says to have; what lies behind leads nowhere.
+#[derive(Clone, Copy)]
+pub struct Caller {
+    host: usize,
+    load: usize,
+    options: usize,
+}
+
+impl Caller {
+    pub const FULL: Caller =
+        Caller { host: size_of::<sb_host>(), load: size_of::<sb_load>(), options: size_of::<sb_options>() };
+
+    /// One that knows only the first fields.
+    const OLD: Caller = Caller {
+        host: std::mem::offset_of!(sb_host, log),
+        load: std::mem::offset_of!(sb_load, devices),
+        options: std::mem::offset_of!(sb_options, items),
+    };
+}
+
+/// Whoever follows this has read what the caller does not have.
+fn nowhere<T>() -> *const T {
+    std::ptr::without_provenance(8)
+}
+
+/// A host without services, which says that it ends at `size`.
+fn host(size: usize) -> &'static sb_host {
+    // SAFETY: numbers, pointers and slots, for which zeros are valid.
+    let mut host: sb_host = unsafe { std::mem::zeroed() };
+    host.size = size as u32;
+    if size < size_of::<sb_host>() {
+        // SAFETY: never called, if the plugin asks the size first.
+        host.now_ns =
+            Some(unsafe { std::mem::transmute::<*const (), unsafe extern "C" fn(*mut c_void) -> u64>(nowhere()) });
+        // SAFETY: as above.
+        host.stopping =
+            Some(unsafe { std::mem::transmute::<*const (), unsafe extern "C" fn(*mut c_void) -> i32>(nowhere()) });
+    }
+    Box::leak(Box::new(host))
+}
+
+/// A request for the probe, which says that it ends at `size`.
+fn load(size: usize, source: &sb_source) -> sb_load {
+    // SAFETY: numbers and pointers, for which zeros are valid.
+    let mut load: sb_load = unsafe { std::mem::zeroed() };
+    load.size = size as u32;
+    load.source = source;
+    if size < size_of::<sb_load>() {
+        (load.devices, load.device_count, load.dims, load.dim_count) = (nowhere(), 7, nowhere(), 7);
+        load.options = nowhere();
+    }
+    load
+}
+
 impl Driven {
-    pub fn new(library: &Path) -> Driven {
+    pub fn new(library: &Path, caller: Caller) -> Driven {
         let id = CString::new(SB_BACKEND).unwrap();
         let path = CString::new(probe().to_str().unwrap()).unwrap();
-        let mut driven = Driven {
-            table: std::ptr::null(),
-            instance: std::ptr::null_mut(),
-            model: std::ptr::null_mut(),
-            request: std::ptr::null_mut(),
-        };
         let source = sb_source {
             size: size_of::<sb_source>() as u32,
             flags: 0,
@@ -65,27 +113,19 @@ impl Driven {
             bytes: std::ptr::null(),
             length: 0,
         };
-        let load = sb_load {
-            size: size_of::<sb_load>() as u32,
-            flags: 0,
-            source: &raw const source,
-            precision: std::ptr::null(),
-            cache_dir: std::ptr::null(),
-            devices: std::ptr::null(),
-            dims: std::ptr::null(),
-            device_count: 0,
-            dim_count: 0,
-            options: std::ptr::null(),
-        };
+        let load = load(caller.load, &source);
+        let count = if caller.options < size_of::<sb_options>() { 7 } else { 0 };
+        let options = sb_options { size: caller.options as u32, count, items: nowhere() };
+        let (mut instance, mut model, mut request) = (null_mut(), null_mut(), null_mut());
         // SAFETY: tables, handles and structs as the contract wants them.
         unsafe {
-            let plugin = &*table(library).expect("the symbol");
-            driven.table = plugin.factory.unwrap()(id.as_ptr()).cast();
-            let (slots, none) = (&*driven.table, std::ptr::null_mut());
-            let host = &raw const *host();
-            assert_eq!(slots.open.unwrap()(host.cast(), std::ptr::null(), &raw mut driven.instance, none), SB_OK);
-            assert_eq!(slots.load.unwrap()(driven.instance, &raw const load, &raw mut driven.model, none), SB_OK);
-            assert_eq!(slots.request.unwrap()(driven.model, &raw mut driven.request, none), SB_OK);
+            let plugin = &*crate::loading::table(library).expect("the symbol");
+            let table: *const sb_backend = plugin.factory.unwrap()(id.as_ptr()).cast();
+            let (slots, none) = (&*table, null_mut());
+            let opened = slots.open.unwrap()(host(caller.host), &raw const options, &raw mut instance, none);
+            assert_eq!(opened, SB_OK);
+            assert_eq!(slots.load.unwrap()(instance, &raw const load, &raw mut model, none), SB_OK);
+            assert_eq!(slots.request.unwrap()(model, &raw mut request, none), SB_OK);
             let (mut shape, input) = ([1_i64, 64], Box::leak(Box::new([0_f32; 64])));
             let tensor = sb_tensor {
                 data: input.as_mut_ptr().cast(),
@@ -93,21 +133,20 @@ impl Driven {
                 ndim: 2,
                 dtype: sb_dtype { code: SB_FLOAT, bits: 32, lanes: 1 },
                 shape: shape.as_mut_ptr(),
-                strides: std::ptr::null_mut(),
+                strides: null_mut(),
                 byte_offset: 0,
             };
-            let place = std::ptr::null();
-            let bound = slots.bind.unwrap()(driven.request, SB_INPUT, 0, &raw const tensor, place, none);
-            assert_eq!(bound, SB_OK);
+            assert_eq!(slots.bind.unwrap()(request, SB_INPUT, 0, &raw const tensor, std::ptr::null(), none), SB_OK);
+            assert_eq!(slots.run.unwrap()(request, null_mut(), none), SB_OK);
+            Driven { table, instance, model, request }
         }
-        driven
     }
 
     /// Calls every slot that fills a struct with callers of every size. `known` tells how long the callee's own is.
     pub fn check(&self, known: impl Fn(&str, u32) -> u32) {
         // SAFETY: as in `new`; the buffers are longer than any size that is told.
         unsafe {
-            let (slots, none) = (&*self.table, std::ptr::null_mut());
+            let (slots, none) = (&*self.table, null_mut());
             for size in sizes::<sb_device>() {
                 let mut buffer = Buffer::new(size);
                 assert_eq!(slots.device.unwrap()(self.instance, 0, buffer.pointer(), none), SB_OK);
@@ -150,20 +189,26 @@ impl Drop for Driven {
     }
 }
 
+/// Whatever size the caller has, and however little it provides.
+fn check(library: &Path) {
+    Driven::new(library, Caller::FULL).check(|_, size| size);
+    Driven::new(library, Caller::OLD).check(|_, size| size);
+}
+
 #[test]
-fn the_c_template_writes_only_below_the_callers_size() {
+fn the_c_template_stays_within_the_callers_size() {
     let folder = tempfile::tempdir().unwrap();
     install_c_template(folder.path(), |_, text| text);
-    Driven::new(&c_template(folder.path())).check(|_, size| size);
+    check(&c_template(folder.path()));
 }
 
 #[test]
-fn a_plugin_in_cpp_writes_only_below_the_callers_size() {
+fn a_plugin_in_cpp_stays_within_the_callers_size() {
     let folder = tempfile::tempdir().unwrap();
-    Driven::new(&cpp_plugin(folder.path())).check(|_, size| size);
+    check(&cpp_plugin(folder.path()));
 }
 
 #[test]
-fn the_sdk_writes_only_below_the_callers_size() {
-    Driven::new(&cargo_library("skillbench-fixture-misbehave")).check(|_, size| size);
+fn the_sdk_stays_within_the_callers_size() {
+    check(&cargo_library("skillbench-fixture-misbehave"));
 }

@@ -18,7 +18,8 @@ pub fn example() -> (Example, Example) {
     let text = std::fs::read_to_string(repository().join("host/engine/data/probe.json")).unwrap();
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
     let tensor = |value: &serde_json::Value| {
-        let numbers = |key: &str| value[key].as_array().unwrap().iter().map(|n| n.as_f64().unwrap()).collect::<Vec<_>>();
+        let numbers =
+            |key: &str| value[key].as_array().unwrap().iter().map(|n| n.as_f64().unwrap()).collect::<Vec<_>>();
         Example {
             shape: numbers("shape").into_iter().map(|n| n as usize).collect(),
             data: numbers("data").into_iter().map(|n| n as f32).collect(),
@@ -30,7 +31,10 @@ pub fn example() -> (Example, Example) {
 /// The largest difference between two outputs.
 pub fn distance(a: &[f32], b: &[f32]) -> f32 {
     assert_eq!(a.len(), b.len());
-    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, |worst, next| if next > worst || next.is_nan() { next } else { worst })
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| (a - b).abs())
+        .fold(0.0, |worst, next| if next > worst || next.is_nan() { next } else { worst })
 }
 
 /// A message of protobuf that is being written.
@@ -109,9 +113,9 @@ impl Graph {
     pub fn external(self, name: &str, dims: &[i64], entries: &[(&str, &str)]) -> Graph {
         let tensor = dims.iter().fold(Message::default(), |tensor, dim| tensor.number(1, *dim));
         let tensor = tensor.number(2, 1).text(8, name).number(14, 1);
-        let tensor = entries.iter().fold(tensor, |tensor, (key, value)| {
-            tensor.message(13, Message::default().text(1, key).text(2, value))
-        });
+        let tensor = entries
+            .iter()
+            .fold(tensor, |tensor, (key, value)| tensor.message(13, Message::default().text(1, key).text(2, value)));
         Graph(self.0.message(5, tensor))
     }
 

@@ -1,6 +1,6 @@
 //! The cpu backend: ONNX Runtime on the processor.
 //!
-//! [`provider`] says what is particular to it; the rest is `skillbench-onnxruntime`. Not here: `unsafe`, and anything that
+//! `provider` says what is particular to it; the rest is `skillbench-onnxruntime`. Not here: `unsafe`, and anything that
 //! another backend on ONNX Runtime needs too.
 
 #![deny(unsafe_code)]

@@ -32,7 +32,7 @@ pub(crate) fn loading<R>(path: &Path, error: &ort::Error<R>) -> Error {
     {
         let text = format!("ONNX Runtime cannot run {path}: {}: use another backend for this model", plain.message);
         (Code::Unimplemented, Why::MODEL, text)
-    } else if error.code() == ErrorCode::InvalidProtobuf {
+    } else if error.code() == ErrorCode::InvalidProtobuf || says("No graph was found") {
         let text = format!("{path} is not a whole ONNX model ({}): copy or export it again", plain.message);
         (Code::InvalidArgument, Why::MODEL, text)
     } else if says("bad_alloc") || says("Failed to allocate memory") {

@@ -2,11 +2,11 @@
 //! backends' outputs are compared with, and the example to start a backend from.
 //!
 //! Read it in the order of the work:
-//! - [`backend`]: options, the one device, and what a load is made of;
-//! - [`declared`] and [`files`]: what the ONNX file says of itself, and reading it with its external data;
-//! - [`model`]: the loaded model and its ports;
-//! - [`request`]: bound tensors, a run, its outputs; [`convert`] between the file's types and the engine's;
-//! - [`errors`]: the engine's errors, as the contract tells them.
+//! - `backend`: options, the one device, and what a load is made of;
+//! - `declared` and `files`: what the ONNX file says of itself, and reading it with its external data;
+//! - `model`: the loaded model and its ports;
+//! - `request`: bound tensors, a run, its outputs; `convert` between the file's types and the engine's;
+//! - `errors`: the engine's errors, as the contract tells them.
 //!
 //! Not here: `unsafe`, the C table (the SDK's business), clocks other than the load's, tolerances, policy.
 

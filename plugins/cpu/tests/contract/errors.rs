@@ -106,3 +106,12 @@ fn options_are_named_where_they_do_not_parse() {
         assert!(error.message.contains(key), "{error}");
     }
 }
+
+#[test]
+fn one_process_has_one_runtime() {
+    let Some(_first) = real(&[]) else { return };
+    assert!(open(&[]).is_ok(), "opened again");
+    let error = open(&[("library", "another/libonnxruntime.so")]).err().unwrap();
+    assert_eq!((error.code, error.why), (Code::FailedPrecondition, Why::RUNTIME));
+    assert!(error.message.contains("another/libonnxruntime.so"), "{error}");
+}

@@ -4,7 +4,6 @@
 
 mod errors;
 mod graphs;
-mod library;
 mod running;
 mod shapes;
 

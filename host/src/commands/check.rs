@@ -1,0 +1,74 @@
+//! `host plugin check`: a library held against the rules.
+
+use super::{Done, Exit, failed, usage};
+use crate::cli::Global;
+use crate::output;
+use skillbench_engine::check::{self, RULES, Verdict};
+use skillbench_engine::describe::DescriptionCache;
+use skillbench_engine::registry::PluginOptions;
+use skillbench_engine::run::{Inventory, OptionChoice};
+use skillbench_report::{Cell, Table};
+use std::path::{Path, PathBuf};
+
+/// The rules, as `docs/rules.md` has them.
+pub fn list(global: &Global) -> Done {
+    let mut table = Table::new(["rule", "id", "for", "a well-behaved plugin"]);
+    for rule in RULES {
+        table.row([
+            Cell::count(rule.number.into()),
+            rule.id.into(),
+            rule.applies.name().into(),
+            rule.sentence.into(),
+        ]);
+    }
+    output::table(&table, global.format.into());
+    Ok(Exit::Good)
+}
+
+pub fn check(global: &Global, what: &str, options: &[String]) -> Done {
+    let mut own = PluginOptions::new();
+    for option in options {
+        let option = OptionChoice::parse(option).map_err(usage)?;
+        own.insert(option.key, option.value);
+    }
+    let inventory = Inventory::take(&global.sources());
+    let known = inventory.plugin(what);
+    let (library, options) = match known {
+        Some(plugin) => (plugin.library.clone(), plugin.opened_with(&own, None).map_err(usage)?.options),
+        None => (library_at(what, &inventory)?, own),
+    };
+    let description = DescriptionCache::open().describe(&library);
+    if let Err(failure) = &description {
+        output::warning(&format!("it cannot be described: {failure}"));
+    }
+    let reference = &skillbench_engine::defaults::defaults().reference.plugin;
+    let reference = inventory.plugin(reference).and_then(|plugin| plugin.opened_with(&PluginOptions::new(), None).ok());
+    let verdicts = check::check(&library, description.as_ref().ok(), &options, reference.as_ref()).map_err(failed)?;
+
+    let mut table = Table::new(["rule", "id", "verdict", "what"]);
+    let (mut kept, mut broken) = (0, 0);
+    for (rule, verdict) in &verdicts {
+        let (verdict, what) = match verdict {
+            Verdict::NotApplicable => continue,
+            Verdict::Kept => {
+                kept += 1;
+                ("kept", rule.sentence.to_string())
+            }
+            Verdict::Broken(how) => {
+                broken += 1;
+                ("BROKEN", how.clone())
+            }
+        };
+        table.row([Cell::count(rule.number.into()), rule.id.into(), verdict.into(), what.into()]);
+    }
+    output::table(&table, global.format.into());
+    output::say(&format!("{}: {kept} rules kept, {broken} broken", library.display()));
+    Ok(if broken == 0 && description.is_ok() { Exit::Good } else { Exit::Broken })
+}
+
+fn library_at(what: &str, inventory: &Inventory) -> Result<PathBuf, super::CommandError> {
+    match Path::new(what).is_file() {
+        true => std::fs::canonicalize(what).map_err(|error| usage(format!("{what}: {error}"))),
+        false => Err(usage(format!("{}, and no file '{what}'", inventory.why_not(what)))),
+    }
+}

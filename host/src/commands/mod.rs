@@ -1,0 +1,98 @@
+//! One file for each subcommand. Here: which is called, how it can fail, and with which code the program ends.
+
+mod check;
+mod devices;
+mod doctor;
+mod models;
+mod new;
+mod plugin;
+mod run;
+mod runtime;
+mod why;
+
+use crate::cli::{Cli, Command, PluginCommand};
+use std::process::ExitCode;
+
+/// How the program ends. Where several hold, the worst in the order of `design`: usage, unavailable, wrong, unmeasured, broken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    Good,
+    /// A broken rule or limit.
+    Broken,
+    Usage,
+    /// Some cells were not measured.
+    Unmeasured,
+    /// No requested backend is available.
+    Unavailable,
+    /// Outputs are wrong.
+    Wrong,
+    /// Stopped by the user.
+    Stopped,
+}
+
+impl Exit {
+    pub fn code(self) -> ExitCode {
+        ExitCode::from(match self {
+            Exit::Good => 0,
+            Exit::Broken => 1,
+            Exit::Usage => 2,
+            Exit::Unmeasured => 4,
+            Exit::Unavailable => 5,
+            Exit::Wrong => 6,
+            Exit::Stopped => 130,
+        })
+    }
+}
+
+/// What ends a command before it is done.
+#[derive(Debug, thiserror::Error)]
+pub enum CommandError {
+    /// A name or value that cannot be.
+    #[error("{0}")]
+    Usage(String),
+    /// The machine did not let it happen.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl CommandError {
+    pub fn exit(&self) -> Exit {
+        match self {
+            CommandError::Usage(_) => Exit::Usage,
+            CommandError::Failed(_) => Exit::Broken,
+        }
+    }
+}
+
+pub type Done = Result<Exit, CommandError>;
+
+fn usage(text: impl ToString) -> CommandError {
+    CommandError::Usage(text.to_string())
+}
+
+fn failed(text: impl ToString) -> CommandError {
+    CommandError::Failed(text.to_string())
+}
+
+pub fn dispatch(cli: Cli) -> Done {
+    let global = &cli.global;
+    match cli.command {
+        Command::Run(args) => run::run(global, &args),
+        Command::Plugin(PluginCommand::List { verbose }) => plugin::list(global, verbose),
+        Command::Plugin(PluginCommand::Info { plugin }) => plugin::info(global, &plugin),
+        Command::Plugin(PluginCommand::Check { list: true, .. }) => check::list(global),
+        Command::Plugin(PluginCommand::Check { plugin, option, .. }) => {
+            check::check(global, &plugin.unwrap_or_default(), &option)
+        }
+        Command::Plugin(PluginCommand::New { name, lang, dir, api }) => new::new(&name, lang, &dir, api.as_deref()),
+        Command::Plugin(PluginCommand::Add { library, id, pin }) => plugin::add(&library, id, pin),
+        Command::Plugin(PluginCommand::Remove { plugin }) => plugin::remove(&plugin),
+        Command::Runtime(command) => runtime::runtime(global, &command),
+        Command::Devices { verbose } => devices::devices(global, verbose),
+        Command::Models { family, architecture, category, task } => {
+            models::models(global, &[family, architecture, category, task])
+        }
+        Command::Why { plugin, model } => why::why(global, &plugin, model.as_deref()),
+        Command::Doctor => doctor::doctor(global),
+    }
+}

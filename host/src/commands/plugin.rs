@@ -1,0 +1,138 @@
+//! `host plugin list | info | add | remove`.
+
+use super::{Done, Exit, failed, usage};
+use crate::cli::Global;
+use crate::output;
+use skillbench_engine::describe::{Description, DescriptionCache};
+use skillbench_engine::environment::sha256;
+use skillbench_engine::paths;
+use skillbench_engine::registry::Registry;
+use skillbench_engine::run::{Inventory, Plugin};
+use skillbench_report::{Cell, Table};
+use std::path::{Path, PathBuf};
+
+pub fn list(global: &Global, verbose: bool) -> Done {
+    let inventory = Inventory::take(&global.sources());
+    let mut table = Table::new(["id", "kind", "version", "status", "library", "from"]);
+    for plugin in &inventory.plugins {
+        table.row([
+            Cell::text(&plugin.id),
+            plugin.description.kinds().join(", ").into(),
+            Cell::text(&plugin.description.version),
+            "found".into(),
+            plugin.library.display().to_string().into(),
+            plugin.entry.origin.to_string().into(),
+        ]);
+    }
+    for rejected in &inventory.rejected {
+        let reason = format!("rejected: {}", rejected.reason);
+        table.row([
+            Cell::text(&rejected.id),
+            Cell::none(),
+            Cell::none(),
+            reason.into(),
+            Cell::none(),
+            Cell::text(&rejected.origin),
+        ]);
+    }
+    output::table(&table, global.format.into());
+    tell_problems(&inventory.registry);
+    if verbose {
+        tell_sources(&inventory.registry);
+    }
+    Ok(Exit::Good)
+}
+
+/// Every rejected entry, with file, line, key and what was expected.
+pub fn tell_problems(registry: &Registry) {
+    registry.problems.iter().for_each(|problem| output::warning(&problem.to_string()));
+}
+
+fn tell_sources(registry: &Registry) {
+    let listed = |paths: &[PathBuf]| paths.iter().map(|path| format!("  {}\n", path.display())).collect::<String>();
+    output::say(&format!("registries read, in order:\n{}", listed(&registry.files).trim_end()));
+    output::say(&format!("folders searched for libraries, in order:\n{}", listed(&registry.search).trim_end()));
+    for (entry, winner) in &registry.hidden {
+        output::say(&format!("'{}' of {} is hidden by the earlier entry at {winner}", entry.id, entry.origin));
+    }
+}
+
+pub fn info(global: &Global, id: &str) -> Done {
+    let inventory = Inventory::take(&global.sources());
+    let plugin = inventory.plugin(id).ok_or_else(|| usage(inventory.why_not(id)))?;
+    let mut table = Table::new(["field", "value"]);
+    facts(plugin).into_iter().for_each(|(field, value)| table.row([field.into(), value.into()]));
+    output::table(&table, global.format.into());
+    Ok(Exit::Good)
+}
+
+/// What is known of a plugin, line by line.
+pub fn facts(plugin: &Plugin) -> Vec<(String, String)> {
+    let Description { name, version, vendor, license, url, door, backend, skillset, benchmarks, .. } = &plugin.description;
+    let door = match door {
+        skillbench_engine::describe::Door::C => "C table",
+        skillbench_engine::describe::Door::AbiStable => "abi_stable root module, then the C table",
+    };
+    let mut facts: Vec<(String, String)> = [
+        ("id", plugin.id.clone()),
+        ("name", name.clone()),
+        ("version", version.clone()),
+        ("vendor", vendor.clone()),
+        ("license", license.clone()),
+        ("url", url.clone()),
+        ("library", plugin.library.display().to_string()),
+        ("registered at", plugin.entry.origin.to_string()),
+        ("loaded through", door.into()),
+    ]
+    .map(|(field, value)| (field.to_string(), value))
+    .to_vec();
+    if let Some(backend) = backend {
+        facts.push(("backend".into(), backend.id.clone()));
+        facts.push(("options".into(), backend.options_schema.clone()));
+    }
+    if let Some(skillset) = skillset {
+        facts.push(("skillset".into(), format!("{}: {} ({} skills)", skillset.id, skillset.summary, skillset.skills.len())));
+    }
+    for benchmark in benchmarks {
+        let text = format!("{} (version {}, {}): {}", benchmark.id, benchmark.version, benchmark.category, benchmark.summary);
+        facts.push(("benchmark".into(), text));
+    }
+    facts.retain(|(_, value)| !value.is_empty());
+    facts
+}
+
+fn drop_in(id: &str) -> PathBuf {
+    paths::config().join("registry.d").join(format!("{id}.toml"))
+}
+
+pub fn add(library: &Path, id: Option<String>, pin: bool) -> Done {
+    let library = std::fs::canonicalize(library).map_err(|e| usage(format!("{}: {e}", library.display())))?;
+    let description = DescriptionCache::open().describe(&library).map_err(failed)?;
+    let id = id.unwrap_or(description.id);
+    let file = drop_in(&id);
+    if file.exists() {
+        return Err(usage(format!("{} is there already; `host plugin remove {id}` takes it back", file.display())));
+    }
+    // Written as JSON strings, which TOML's basic strings are a superset of.
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
+    let mut entry = format!("version = 1\n\n[[plugin]]\nid = {}\nlibrary = {}\n", quoted(&id), quoted(&library.to_string_lossy()));
+    if pin {
+        let hash = sha256(&library).map_err(|e| failed(format!("{}: {e}", library.display())))?;
+        entry.push_str(&format!("sha256 = {}\n", quoted(&hash)));
+    }
+    let written = file.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&file, entry));
+    written.map_err(|e| failed(format!("{}: {e}", file.display())))?;
+    output::say(&format!("registered '{id}' in {}", file.display()));
+    Ok(Exit::Good)
+}
+
+pub fn remove(id: &str) -> Done {
+    let file = drop_in(id);
+    match std::fs::remove_file(&file) {
+        Ok(()) => {
+            output::say(&format!("removed {}; the library itself is left alone", file.display()));
+            Ok(Exit::Good)
+        }
+        Err(error) => Err(usage(format!("{}: {error}; only what `host plugin add` registered can be removed", file.display()))),
+    }
+}

@@ -1,0 +1,106 @@
+//! `host why`: the whole story of one plugin, step by step, and of a model on it.
+
+use super::{Done, Exit, usage};
+use crate::cli::Global;
+use crate::commands::devices::ask;
+use crate::commands::plugin::facts;
+use crate::output;
+use skillbench_engine::registry::PluginOptions;
+use skillbench_engine::run::{Inventory, Plugin};
+use skillbench_engine::runtime;
+use skillbench_engine::skill;
+use skillbench_engine::worker::{Command, Limits, Reply, Worker};
+use skillbench_report::Table;
+
+pub fn why(global: &Global, id: &str, model: Option<&str>) -> Done {
+    let inventory = Inventory::take(&global.sources());
+    let mut story = Table::new(["step", "what"]);
+    let mut tell = |step: &str, what: String| story.row([step.into(), what.into()]);
+    let good = match inventory.plugin(id) {
+        None if inventory.rejected.iter().any(|rejected| rejected.id == id) => {
+            tell("rejected", inventory.why_not(id));
+            false
+        }
+        None => return Err(usage(inventory.why_not(id))),
+        Some(plugin) => {
+            facts(plugin).into_iter().for_each(|(field, value)| tell(&field, value));
+            runtime_story(plugin, &mut tell);
+            let opened = plugin.description.backend.is_none() || devices_story(plugin, &mut tell);
+            opened && model.map_or(Ok(true), |model| model_story(&inventory, plugin, model, &mut tell))?
+        }
+    };
+    output::table(&story, global.format.into());
+    Ok(if good { Exit::Good } else { Exit::Unavailable })
+}
+
+fn runtime_story(plugin: &Plugin, tell: &mut impl FnMut(&str, String)) {
+    let Some(spec) = &plugin.entry.runtime else { return };
+    tell("runtime", match runtime::installed(&plugin.id, spec) {
+        Some(library) => format!("{} {} at {}", spec.pypi, spec.version, library.display()),
+        None => format!("{} {} is not installed: host runtime install {}", spec.pypi, spec.version, plugin.id),
+    });
+}
+
+fn devices_story(plugin: &Plugin, tell: &mut impl FnMut(&str, String)) -> bool {
+    match ask(plugin) {
+        Err(failure) => {
+            tell("open", format!("failed ({}): {failure}", failure.reason.code));
+            false
+        }
+        Ok(devices) => {
+            for device in &devices {
+                let state = match (device.usable, device.emulated) {
+                    (true, false) => "usable".to_string(),
+                    (true, true) => "usable, emulated".to_string(),
+                    (false, _) => format!("not usable: {}", device.reason),
+                };
+                tell("device", format!("{} ({}, {}): {state}", device.id, device.name, device.kind));
+            }
+            devices.iter().any(|device| device.usable)
+        }
+    }
+}
+
+fn model_story(
+    inventory: &Inventory,
+    plugin: &Plugin,
+    model: &str,
+    tell: &mut impl FnMut(&str, String),
+) -> Result<bool, super::CommandError> {
+    let skill = inventory.catalog().find(model).map_err(usage)?;
+    let backend = plugin.opened_with(&PluginOptions::new(), None).map_err(usage)?;
+    let limits = Limits::working(std::time::Duration::from_secs(600), None);
+    let built = match skill::build(&skill, &limits) {
+        Ok(built) => built,
+        Err(failure) => {
+            tell("model", format!("cannot be built: {failure}"));
+            return Ok(false);
+        }
+    };
+    for (name, path) in &built.paths.parts {
+        let name = if name.is_empty() { "model" } else { name };
+        tell(name, path.display().to_string());
+    }
+    let command = Command::Inspect { backend, model: built.paths };
+    match Worker::call_once(&command, &limits) {
+        Ok(Reply::Inspected { inputs, outputs }) => {
+            for (direction, ports) in [("input", inputs), ("output", outputs)] {
+                for port in ports {
+                    let dim = |(index, size): (usize, &Option<usize>)| match size {
+                        Some(size) => size.to_string(),
+                        None => port.dim_names.get(index).and_then(Clone::clone).unwrap_or("?".into()),
+                    };
+                    let shape: Vec<String> = port.shape.iter().enumerate().map(dim).collect();
+                    tell(direction, format!("{} {} [{}]", port.name, port.dtype, shape.join(", ")));
+                }
+            }
+            tell("load", "works".into());
+            Ok(true)
+        }
+        Ok(_) => Ok(false),
+        Err(failure) => {
+            tell("load", format!("failed ({}): {failure}", failure.reason.code));
+            Ok(false)
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! The one place that writes to the terminal: results to stdout, talk to stderr.
+
+use skillbench_report::{Format, Table};
+use std::io::Write;
+
+/// Results. A reader that went away (`| head`) ends the program quietly.
+pub fn print(text: &str) {
+    let mut stdout = std::io::stdout().lock();
+    if stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).is_err() {
+        std::process::exit(0);
+    }
+}
+
+pub fn table(table: &Table, format: Format) {
+    print(&table.render(format));
+}
+
+/// Talk: what is going on, hints. Not results.
+pub fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+pub fn warning(text: &str) {
+    say(&format!("warning: {text}"));
+}
+
+pub fn error(text: &str) {
+    say(&format!("error: {text}"));
+}
