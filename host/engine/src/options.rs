@@ -22,7 +22,7 @@ pub fn check(options: &PluginOptions, schema: &str, owner: &str) -> Result<(), S
         let known: Vec<&str> = names(&schema);
         let hint = suggest::did_you_mean(unknown, known.iter().copied());
         let known = if known.is_empty() { "none".into() } else { known.join(", ") };
-        return Err(format!("{owner} has no option '{unknown}'{hint} It takes: {known}"));
+        return Err(format!("{owner} has no option '{unknown}'{hint} (it takes: {known})"));
     }
     let typed: Map<String, Value> = options.iter().map(|(k, v)| (k.clone(), typed(v, property(&schema, k)))).collect();
     let validator = jsonschema::validator_for(&schema).map_err(|e| format!("the options schema of {owner} is not valid: {e}"))?;

@@ -136,18 +136,18 @@ fn cargo(arguments: &[&str], folder: &Path) -> PathBuf {
     if !cfg!(debug_assertions) {
         command.arg("--release");
     }
-    let output = command.env("RUSTFLAGS", "-D warnings").env_remove("CARGO_ENCODED_RUSTFLAGS");
-    let output = output.current_dir(folder).output().unwrap();
+    let output = command.current_dir(folder).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let messages = String::from_utf8(output.stdout).unwrap();
-    let libraries = messages.lines().filter_map(|line| {
-        let message: serde_json::Value = serde_json::from_str(line).ok()?;
-        let kinds = message["target"]["crate_types"].as_array()?.iter().any(|kind| kind == "cdylib");
-        let file = message["filenames"]
-            .as_array()?
-            .iter()
-            .find(|file| file.as_str().is_some_and(|f| f.ends_with(DLL_SUFFIX)))?;
-        kinds.then(|| PathBuf::from(file.as_str().unwrap()))
-    });
-    libraries.last().expect("cargo built a library")
+    let messages: Vec<serde_json::Value> =
+        messages.lines().map(|line| serde_json::from_str(line).expect("a message of cargo")).collect();
+    let warning = messages.iter().find(|message| message["message"]["level"] == "warning");
+    assert!(warning.is_none(), "{}", warning.unwrap()["message"]["rendered"].as_str().unwrap_or_default());
+    let mut files = messages
+        .iter()
+        .filter(|message| message["target"]["crate_types"][0] == "cdylib")
+        .filter_map(|message| message["filenames"].as_array())
+        .flatten()
+        .filter_map(|file| file.as_str().filter(|file| file.ends_with(DLL_SUFFIX)));
+    files.next_back().expect("cargo built a library").into()
 }

@@ -9,5 +9,6 @@ mod guards;
 mod header;
 mod layout;
 mod loading;
+mod misbehaviour;
 mod model;
 mod sdk;

@@ -305,7 +305,9 @@ fn null_handles_and_null_buffers_give_errors() {
         assert_eq!(slots.memory.unwrap()(null_mut(), 0, null_mut(), buffer), invalid);
         assert_eq!(slots.run.unwrap()(null_mut(), null_mut(), null_mut()), invalid);
         assert_eq!((slots.device_count.unwrap()(null_mut()), slots.port_count.unwrap()(null_mut(), 0)), (0, 0));
-        (slots.release.unwrap()(null_mut()), slots.unload.unwrap()(null_mut()), slots.close.unwrap()(null_mut()));
+        slots.release.unwrap()(null_mut());
+        slots.unload.unwrap()(null_mut());
+        slots.close.unwrap()(null_mut());
     }
 }
 

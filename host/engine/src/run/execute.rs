@@ -179,7 +179,7 @@ impl Runner<'_> {
         let name = self.plan.models[planned.model].id().to_string();
         self.observer.step(&format!("preparing {name}"));
         let built = self.shared.model(self.plan, planned.model, &self.limits)?;
-        let verify = self.shared.verification(self.plan, planned.model, &built, &planned.axes, &self.limits);
+        let verify = self.shared.verification(self.plan, planned, &built, &self.limits);
         if Stop::global().asked() {
             return Err(Failure::new(FailureKind::Stopped, "stopped", "the run was stopped before this cell began"));
         }

@@ -208,6 +208,11 @@ fn choose_benchmarks(inventory: &Inventory, request: &RunRequest) -> Result<Vec<
 }
 
 impl Plan {
+    /// Whether a backend is the reference itself.
+    pub(super) fn is_reference(&self, backend: usize) -> bool {
+        self.reference.as_ref().is_some_and(|reference| reference.library == self.backends[backend].plugin.library)
+    }
+
     fn lay_out(&mut self) -> Result<(), RequestError> {
         for (model, skill) in self.models.iter().enumerate() {
             let points = points(skill, &self.request)?;

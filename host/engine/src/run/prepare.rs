@@ -1,6 +1,6 @@
 //! What cells share, made once: built models, devices with their start-up times, reference outputs.
 
-use super::plan::{Plan, PlannedBackend};
+use super::plan::{Plan, PlannedBackend, PlannedCell};
 use crate::defaults::defaults;
 use crate::document::Axes;
 use crate::environment::sha256_text;
@@ -46,20 +46,26 @@ impl Shared {
         self.models.entry(model).or_insert_with(|| skill::build(&plan.models[model], limits)).clone()
     }
 
-    /// How to verify a model at these axes: against outputs of the reference backend, made now or in an earlier run.
+    /// How to verify a cell: against outputs of the reference backend, made now or in an earlier run.
     pub(super) fn verification(
         &mut self,
         plan: &Plan,
-        model: usize,
+        cell: &PlannedCell,
         built: &BuiltModel,
-        axes: &Axes,
         limits: &Limits,
     ) -> VerifyJob {
         if plan.request.no_verify {
             return VerifyJob::Off;
         }
-        let key = (model, format!("{axes:?}"));
-        self.references.entry(key).or_insert_with(|| reference(plan, built, axes, limits)).clone()
+        let key = (cell.model, format!("{:?}", cell.axes));
+        let verify = self.references.entry(key).or_insert_with(|| reference(plan, built, &cell.axes, limits)).clone();
+        match verify {
+            // Agreeing with itself shows only that outputs repeat; the record says so.
+            VerifyJob::Against { file, reference } if plan.is_reference(cell.backend) => {
+                VerifyJob::Against { file, reference: format!("{reference} (the same engine in another process)") }
+            }
+            other => other,
+        }
     }
 }
 

@@ -68,7 +68,7 @@ impl Catalog {
         }
         let known = self.skills.iter().flat_map(|s| std::iter::once(&s.description.id).chain(&s.description.aliases));
         let hint = suggest::did_you_mean(name, known.map(String::as_str));
-        Err(format!("there is no model '{name}'{hint} `host models` lists them; a file of yours ends in .onnx"))
+        Err(format!("there is no model '{name}'{hint} (`host models` lists them; a file of yours ends in .onnx)"))
     }
 }
 
