@@ -3,8 +3,8 @@
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use skillbench_engine::document::Cell;
-use skillbench_engine::run::{Observer, PlannedCell};
 use skillbench_engine::document::Samples;
+use skillbench_engine::run::{Observer, PlannedCell};
 use std::io::IsTerminal;
 
 /// Steps of the bar for one cell.

@@ -27,7 +27,12 @@ impl Description {
     /// "backend", "skillset", "benchmark": what the plugin offers.
     pub fn kinds(&self) -> Vec<&'static str> {
         let offers = [self.backend.is_some(), self.skillset.is_some(), !self.benchmarks.is_empty()];
-        crate::registry::Kind::NAMES.into_iter().zip(offers).filter(|(_, offered)| *offered).map(|(name, _)| name).collect()
+        crate::registry::Kind::NAMES
+            .into_iter()
+            .zip(offers)
+            .filter(|(_, offered)| *offered)
+            .map(|(name, _)| name)
+            .collect()
     }
 }
 

@@ -15,7 +15,8 @@ pub fn check(options: &PluginOptions, schema: &str, owner: &str) -> Result<(), S
             Some(key) => Err(format!("{owner} takes no options, and was given '{key}'")),
         };
     }
-    let schema: Value = serde_json::from_str(schema).map_err(|e| format!("the options schema of {owner} is not JSON: {e}"))?;
+    let schema: Value =
+        serde_json::from_str(schema).map_err(|e| format!("the options schema of {owner} is not JSON: {e}"))?;
     if schema.get("additionalProperties") == Some(&Value::Bool(false))
         && let Some(unknown) = options.keys().find(|key| property(&schema, key).is_none())
     {
@@ -25,7 +26,8 @@ pub fn check(options: &PluginOptions, schema: &str, owner: &str) -> Result<(), S
         return Err(format!("{owner} has no option '{unknown}'{hint} (it takes: {known})"));
     }
     let typed: Map<String, Value> = options.iter().map(|(k, v)| (k.clone(), typed(v, property(&schema, k)))).collect();
-    let validator = jsonschema::validator_for(&schema).map_err(|e| format!("the options schema of {owner} is not valid: {e}"))?;
+    let validator =
+        jsonschema::validator_for(&schema).map_err(|e| format!("the options schema of {owner} is not valid: {e}"))?;
     match validator.iter_errors(&Value::Object(typed)).next() {
         None => Ok(()),
         Some(error) => {
@@ -45,7 +47,11 @@ pub fn takes(schema: &str, key: &str) -> bool {
 }
 
 fn names(schema: &Value) -> Vec<&str> {
-    schema.get("properties").and_then(Value::as_object).map(|p| p.keys().map(String::as_str).collect()).unwrap_or_default()
+    schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .map(|p| p.keys().map(String::as_str).collect())
+        .unwrap_or_default()
 }
 
 /// The text of an option as the type its schema asks for; as text where it is not of that type, so that the validator says so.

@@ -1,8 +1,8 @@
 //! What plugins need from outside: fetched with the machine's own pip, pinned by version and hash, unpacked under the user's data.
 
 use crate::environment::sha256;
-use crate::registry::{RuntimeFile, RuntimeSpec, platform};
 use crate::paths;
+use crate::registry::{RuntimeFile, RuntimeSpec, platform};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -10,9 +10,13 @@ use std::process::Command;
 pub enum RuntimeError {
     #[error("plugin '{0}' needs nothing from outside")]
     NotNeeded(String),
-    #[error("{package} {version} is not published for this platform, {platform}: install it yourself and set the plugin's `library` option")]
+    #[error(
+        "{package} {version} is not published for this platform, {platform}: install it yourself and set the plugin's `library` option"
+    )]
     NoFile { package: String, version: String, platform: String },
-    #[error("neither python3 nor python with pip was found; install Python with pip, or set the plugin's `library` option to a library you have")]
+    #[error(
+        "neither python3 nor python with pip was found; install Python with pip, or set the plugin's `library` option to a library you have"
+    )]
     NoPip,
     #[error("pip could not fetch {what}: {text}")]
     Pip { what: String, text: String },

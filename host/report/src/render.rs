@@ -34,7 +34,8 @@ impl Table {
                     other => quoted(&other.to_string()),
                 };
                 let head = self.columns.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",");
-                let line = |row: &Vec<crate::Cell>| row.iter().map(|cell| field(&cell.value)).collect::<Vec<_>>().join(",");
+                let line =
+                    |row: &Vec<crate::Cell>| row.iter().map(|cell| field(&cell.value)).collect::<Vec<_>>().join(",");
                 let lines = std::iter::once(head).chain(self.rows.iter().map(line));
                 lines.map(|line| line + "\n").collect()
             }

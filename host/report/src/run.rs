@@ -9,7 +9,8 @@ pub fn summary(frame: &DataFrame) -> Table {
     let mut columns: Vec<Vec<Cell>> = vec![];
     for column in frame.columns() {
         let name = column.name().as_str();
-        let values: Vec<Cell> = (0..frame.height()).map(|row| cell(&column.get(row).unwrap_or(AnyValue::Null))).collect();
+        let values: Vec<Cell> =
+            (0..frame.height()).map(|row| cell(&column.get(row).unwrap_or(AnyValue::Null))).collect();
         let silent = match name {
             "emulated" => values.iter().all(|value| value.shown == "no"),
             "stable" | "verified" => false,

@@ -15,7 +15,8 @@ pub fn cells(run: &Run) -> PolarsResult<DataFrame> {
     let whole = |name: &str, pick: fn(&Cell) -> Option<i64>| {
         Column::new(name.into(), cells.iter().map(pick).collect::<Vec<Option<i64>>>())
     };
-    let flag = |name: &str, pick: fn(&Cell) -> bool| Column::new(name.into(), cells.iter().map(pick).collect::<Vec<bool>>());
+    let flag =
+        |name: &str, pick: fn(&Cell) -> bool| Column::new(name.into(), cells.iter().map(pick).collect::<Vec<bool>>());
     let figure = |name: &str, pick: fn(&Metrics) -> Option<f64>| {
         let values: Vec<Option<f64>> = cells.iter().map(|cell| cell.outcome.metrics().and_then(pick)).collect();
         Column::new(name.into(), values)

@@ -22,8 +22,14 @@ pub enum JournalError {
 #[serde(tag = "type", rename_all = "lowercase")]
 enum Line {
     /// The first: what was asked for, and the run without cells.
-    Run { request: Box<RunRequest>, run: Box<Run> },
-    Cell { cell: Box<Cell>, samples: Vec<Samples> },
+    Run {
+        request: Box<RunRequest>,
+        run: Box<Run>,
+    },
+    Cell {
+        cell: Box<Cell>,
+        samples: Vec<Samples>,
+    },
 }
 
 /// A run as its journal tells it.

@@ -14,12 +14,7 @@ use std::path::{Path, PathBuf};
 pub fn list(global: &Global) -> Done {
     let mut table = Table::new(["rule", "id", "for", "a well-behaved plugin"]);
     for rule in RULES {
-        table.row([
-            Cell::count(rule.number.into()),
-            rule.id.into(),
-            rule.applies.name().into(),
-            rule.sentence.into(),
-        ]);
+        table.row([Cell::count(rule.number.into()), rule.id.into(), rule.applies.name().into(), rule.sentence.into()]);
     }
     output::table(&table, global.format.into());
     Ok(Exit::Good)
@@ -46,7 +41,7 @@ pub fn check(global: &Global, what: &str, options: &[String]) -> Done {
     let verdicts = check::check(&library, description.as_ref().ok(), &options, reference.as_ref()).map_err(failed)?;
 
     let mut table = Table::new(["rule", "id", "verdict", "what"]);
-    let (mut kept, mut broken) = (0, 0);
+    let (mut kept, mut broken, mut unchecked) = (0, 0, 0);
     for (rule, verdict) in &verdicts {
         let (verdict, what) = match verdict {
             Verdict::NotApplicable => continue,
@@ -58,12 +53,20 @@ pub fn check(global: &Global, what: &str, options: &[String]) -> Done {
                 broken += 1;
                 ("BROKEN", how.clone())
             }
+            Verdict::Unchecked(why) => {
+                unchecked += 1;
+                ("not checked", why.clone())
+            }
         };
         table.row([Cell::count(rule.number.into()), rule.id.into(), verdict.into(), what.into()]);
     }
     output::table(&table, global.format.into());
-    output::say(&format!("{}: {kept} rules kept, {broken} broken", library.display()));
-    Ok(if broken == 0 && description.is_ok() { Exit::Good } else { Exit::Broken })
+    output::say(&format!("{}: {kept} rules kept, {broken} broken, {unchecked} not checked", library.display()));
+    Ok(match (broken > 0 || description.is_err(), unchecked > 0) {
+        (true, _) => Exit::Broken,
+        (false, true) => Exit::Unavailable,
+        (false, false) => Exit::Good,
+    })
 }
 
 fn library_at(what: &str, inventory: &Inventory) -> Result<PathBuf, super::CommandError> {

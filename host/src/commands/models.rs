@@ -14,11 +14,15 @@ pub fn models(global: &Global, only: &[Option<String>; 4]) -> Done {
         Table::new(["id", "aliases", "family", "architecture", "category", "task", "parameters", "axes", "reduced"]);
     for skill in catalog.skills.iter().map(|skill| &skill.description) {
         let fields = [&skill.family, &skill.architecture, &skill.category, &skill.task];
-        let keep = fields.iter().zip(only).all(|(field, want)| want.as_ref().is_none_or(|want| field.eq_ignore_ascii_case(want)));
+        let keep = fields
+            .iter()
+            .zip(only)
+            .all(|(field, want)| want.as_ref().is_none_or(|want| field.eq_ignore_ascii_case(want)));
         if !keep {
             continue;
         }
-        let axes: Vec<String> = skill.axes.iter().map(|(name, [least, most])| format!("{name} {least}-{most}")).collect();
+        let axes: Vec<String> =
+            skill.axes.iter().map(|(name, [least, most])| format!("{name} {least}-{most}")).collect();
         table.row([
             Cell::text(&skill.id),
             skill.aliases.join(", ").into(),

@@ -61,7 +61,9 @@ pub fn new(name: &str, language: Language, directory: &Path, api: Option<&Path>)
         return Err(usage(format!("{} is there already", folder.display())));
     }
     let (template, next) = match language {
-        Language::Rust => (RUST, format!("cargo build --release, then: host plugin check target/release/{}", library(name))),
+        Language::Rust => {
+            (RUST, format!("cargo build --release, then: host plugin check target/release/{}", library(name)))
+        }
         Language::C => (C, format!("make, then: host plugin check {}", library(name))),
     };
     let api = api.unwrap_or(Path::new(OWN_API));

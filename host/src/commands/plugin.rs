@@ -68,7 +68,8 @@ pub fn info(global: &Global, id: &str) -> Done {
 
 /// What is known of a plugin, line by line.
 pub fn facts(plugin: &Plugin) -> Vec<(String, String)> {
-    let Description { name, version, vendor, license, url, door, backend, skillset, benchmarks, .. } = &plugin.description;
+    let Description { name, version, vendor, license, url, door, backend, skillset, benchmarks, .. } =
+        &plugin.description;
     let door = match door {
         skillbench_engine::describe::Door::C => "C table",
         skillbench_engine::describe::Door::AbiStable => "abi_stable root module, then the C table",
@@ -91,10 +92,14 @@ pub fn facts(plugin: &Plugin) -> Vec<(String, String)> {
         facts.push(("options".into(), backend.options_schema.clone()));
     }
     if let Some(skillset) = skillset {
-        facts.push(("skillset".into(), format!("{}: {} ({} skills)", skillset.id, skillset.summary, skillset.skills.len())));
+        facts.push((
+            "skillset".into(),
+            format!("{}: {} ({} skills)", skillset.id, skillset.summary, skillset.skills.len()),
+        ));
     }
     for benchmark in benchmarks {
-        let text = format!("{} (version {}, {}): {}", benchmark.id, benchmark.version, benchmark.category, benchmark.summary);
+        let text =
+            format!("{} (version {}, {}): {}", benchmark.id, benchmark.version, benchmark.category, benchmark.summary);
         facts.push(("benchmark".into(), text));
     }
     facts.retain(|(_, value)| !value.is_empty());
@@ -115,7 +120,8 @@ pub fn add(library: &Path, id: Option<String>, pin: bool) -> Done {
     }
     // Written as JSON strings, which TOML's basic strings are a superset of.
     let quoted = |text: &str| serde_json::Value::from(text).to_string();
-    let mut entry = format!("version = 1\n\n[[plugin]]\nid = {}\nlibrary = {}\n", quoted(&id), quoted(&library.to_string_lossy()));
+    let mut entry =
+        format!("version = 1\n\n[[plugin]]\nid = {}\nlibrary = {}\n", quoted(&id), quoted(&library.to_string_lossy()));
     if pin {
         let hash = sha256(&library).map_err(|e| failed(format!("{}: {e}", library.display())))?;
         entry.push_str(&format!("sha256 = {}\n", quoted(&hash)));
@@ -133,6 +139,8 @@ pub fn remove(id: &str) -> Done {
             output::say(&format!("removed {}; the library itself is left alone", file.display()));
             Ok(Exit::Good)
         }
-        Err(error) => Err(usage(format!("{}: {error}; only what `host plugin add` registered can be removed", file.display()))),
+        Err(error) => {
+            Err(usage(format!("{}: {error}; only what `host plugin add` registered can be removed", file.display())))
+        }
     }
 }

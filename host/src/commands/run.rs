@@ -37,10 +37,11 @@ pub fn run(global: &Global, args: &RunArgs) -> Done {
         Stop::global().ask();
     });
 
-    let journal = Journal::open(&folder, &plan.request).map_err(|error| failed(format!("{}: {error}", folder.display())))?;
+    let journal =
+        Journal::open(&folder, &plan.request).map_err(|error| failed(format!("{}: {error}", folder.display())))?;
     let progress = Progress::new(global.quiet, global.debug, plan.cells.len(), names(&plan));
     let mut observers: Vec<Box<dyn Observer>> = vec![Box::new(journal), Box::new(progress)];
-    run::execute(&plan, &run, &done, &mut observers)
+    run::execute(&plan, &run, &folder, &done, &mut observers)
         .map_err(|error| failed(format!("the results could not be kept in {}: {error}", folder.display())))?;
     drop(observers);
 

@@ -35,10 +35,13 @@ pub fn why(global: &Global, id: &str, model: Option<&str>) -> Done {
 
 fn runtime_story(plugin: &Plugin, tell: &mut impl FnMut(&str, String)) {
     let Some(spec) = &plugin.entry.runtime else { return };
-    tell("runtime", match runtime::installed(&plugin.id, spec) {
-        Some(library) => format!("{} {} at {}", spec.pypi, spec.version, library.display()),
-        None => format!("{} {} is not installed: host runtime install {}", spec.pypi, spec.version, plugin.id),
-    });
+    tell(
+        "runtime",
+        match runtime::installed(&plugin.id, spec) {
+            Some(library) => format!("{} {} at {}", spec.pypi, spec.version, library.display()),
+            None => format!("{} {} is not installed: host runtime install {}", spec.pypi, spec.version, plugin.id),
+        },
+    );
 }
 
 fn devices_story(plugin: &Plugin, tell: &mut impl FnMut(&str, String)) -> bool {

@@ -1,20 +1,19 @@
 //! Rules about backends. Each test returns how its rule is broken.
 
+use super::{Finding, Test};
 use crate::loader;
 use crate::registry::PluginOptions;
 use crate::serve::{Opened, Services};
 use crate::skill::{InputRule, fill};
-use crate::worker::{CheckJob, PluginUse};
+use crate::worker::{CheckJob, FailureKind, PluginUse, Stage};
 use skillbench_plugin_api::client::{Model, Output, Request};
 use skillbench_plugin_api::{Code, DType, Direction, Error, HostTensor, Load, Options, Source};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-type Test = Result<(), String>;
-
 fn ensure(holds: bool, broken: impl Into<String>) -> Test {
-    if holds { Ok(()) } else { Err(broken.into()) }
+    if holds { Ok(()) } else { Err(Finding::Broken(broken.into())) }
 }
 
 fn text(error: impl std::fmt::Display) -> String {
@@ -48,17 +47,31 @@ pub(super) fn options_schema(_: &'static Services, job: &CheckJob) -> Test {
     let schema = backend.options_schema();
     ensure(!schema.is_empty(), "there is no options schema; a plugin without options has one without properties")?;
     let parsed: serde_json::Value = serde_json::from_str(&schema).map_err(|error| format!("not JSON: {error}"))?;
-    ensure(parsed.get("additionalProperties") == Some(&serde_json::Value::Bool(false)), "it takes any option: additionalProperties is not false")?;
-    crate::options::check(&PluginOptions::new(), &schema, &plugin.id())
+    ensure(
+        parsed.get("additionalProperties") == Some(&serde_json::Value::Bool(false)),
+        "it takes any option: additionalProperties is not false",
+    )?;
+    Ok(crate::options::check(&PluginOptions::new(), &schema, &plugin.id())?)
 }
 
-fn open(services: &'static Services, job: &CheckJob) -> Result<Opened, String> {
+fn open(services: &'static Services, job: &CheckJob) -> Result<Opened, Finding> {
     let backend = PluginUse { id: "checked".into(), library: job.library.clone(), options: job.options.clone() };
-    Opened::new(services, &backend).map_err(text)
+    let opened = Opened::new(services, &backend).map_err(|failure| match failure.kind {
+        FailureKind::Unavailable => Finding::Unavailable(failure.to_string()),
+        _ => Finding::Broken(failure.to_string()),
+    })?;
+    services.enter(Stage::Run);
+    Ok(opened)
 }
 
 pub(super) fn opens(services: &'static Services, job: &CheckJob) -> Test {
-    let opened = open(services, job)?;
+    let opened = match open(services, job) {
+        // Saying why is what the rule asks for.
+        Err(Finding::Unavailable(why)) => {
+            return ensure(!why.trim().is_empty(), "it cannot open, and does not say why");
+        }
+        opened => opened?,
+    };
     ensure(!opened.devices.is_empty(), "it has no device, usable or not")?;
     for device in &opened.devices {
         ensure(!device.id.is_empty() && !device.name.is_empty(), "a device has no id or no name")?;
@@ -66,7 +79,10 @@ pub(super) fn opens(services: &'static Services, job: &CheckJob) -> Test {
         ensure(known == 1, format!("{known} devices have the id '{}'", device.id))?;
         let explained = device.why == skillbench_plugin_api::Why::NONE || !device.reason.is_empty();
         ensure(explained, format!("device '{}' cannot be used, and the reason is empty", device.id))?;
-        ensure(device.memory_bytes != Some(0), format!("device '{}' has 0 bytes of memory; unknown is SB_UNKNOWN", device.id))?;
+        ensure(
+            device.memory_bytes != Some(0),
+            format!("device '{}' has 0 bytes of memory; unknown is SB_UNKNOWN", device.id),
+        )?;
     }
     Ok(())
 }
@@ -86,8 +102,12 @@ fn load<'o>(opened: &'o Opened, path: &Path) -> Result<Model<'o>, Error> {
 pub(super) fn ports(services: &'static Services, job: &CheckJob) -> Test {
     let opened = open(services, job)?;
     let model = load(&opened, &job.probe).map_err(text)?;
-    let [input] = model.inputs() else { return Err(format!("the probe has 1 input, it tells {}", model.inputs().len())) };
-    let [output] = model.outputs() else { return Err(format!("the probe has 1 output, it tells {}", model.outputs().len())) };
+    let [input] = model.inputs() else {
+        return Err(Finding::Broken(format!("the probe has 1 input, it tells {}", model.inputs().len())));
+    };
+    let [output] = model.outputs() else {
+        return Err(Finding::Broken(format!("the probe has 1 output, it tells {}", model.outputs().len())));
+    };
     for (port, name, width) in [(input, "x", 64), (output, "y", 32)] {
         ensure(port.name == name, format!("port '{name}' is told as '{}'", port.name))?;
         ensure(port.dtype == DType::F32, format!("port '{name}' is f32, it tells {}", port.dtype.name()))?;
@@ -113,7 +133,8 @@ pub(super) fn placement(services: &'static Services, job: &CheckJob) -> Test {
 /// The `variant`-th input of a batch, seeded.
 fn input(batch: usize, variant: u64) -> Result<HostTensor, String> {
     let mut tensor = HostTensor::zeroed(DType::F32, &[batch, 64]).map_err(text)?;
-    let rule = InputRule { part: String::new(), name: "x".into(), dtype: "f32".into(), dims: vec![], fill: "normal".into() };
+    let rule =
+        InputRule { part: String::new(), name: "x".into(), dtype: "f32".into(), dims: vec![], fill: "normal".into() };
     fill(&mut tensor, &rule, &Default::default(), 1, variant)?;
     Ok(tensor)
 }
@@ -149,7 +170,8 @@ pub(super) fn right(services: &'static Services, job: &CheckJob) -> Test {
     let want = known.outputs.y.data;
     ensure(have.len() == want.len(), format!("{} elements, not {}", have.len(), want.len()))?;
     let scale = want.iter().fold(0f32, |most, value| most.max(value.abs()));
-    let worst = have.iter().zip(&want).map(|(a, b)| (a - b).abs()).fold(0f32, |most, d| if d <= most { most } else { d });
+    let worst =
+        have.iter().zip(&want).map(|(a, b)| (a - b).abs()).fold(0f32, |most, d| if d <= most { most } else { d });
     ensure(worst <= 0.05 * scale, format!("the largest difference is {worst:e}, of outputs up to {scale}"))
 }
 
@@ -218,7 +240,7 @@ pub(super) fn outputs_bound(services: &'static Services, job: &CheckJob) -> Test
     let memory = Arc::new(HostTensor::zeroed(DType::F32, &[2, 32]).map_err(text)?);
     match request.bind(Direction::Output, 0, memory.clone()) {
         Err(error) if error.code == Code::Unimplemented => return Ok(()),
-        Err(error) => return Err(format!("binding an output: {error}")),
+        Err(error) => return Err(format!("binding an output: {error}").into()),
         Ok(()) => {}
     }
     request.run().map_err(text)?;
@@ -259,15 +281,22 @@ pub(super) fn bad_model(services: &'static Services, job: &CheckJob) -> Test {
     let opened = open(services, job)?;
     let whole = std::fs::read(&job.probe).map_err(text)?;
     let garbage: Vec<u8> = (0..4096u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-    let files = [("missing", None), ("empty", Some(vec![])), ("truncated", Some(whole[..whole.len() / 2].to_vec())), ("garbage", Some(garbage))];
+    let files = [
+        ("missing", None),
+        ("empty", Some(vec![])),
+        ("truncated", Some(whole[..whole.len() / 2].to_vec())),
+        ("garbage", Some(garbage)),
+    ];
     for (name, bytes) in files {
         let path = job.scratch.join(format!("{name}.onnx"));
         if let Some(bytes) = bytes {
             std::fs::write(&path, bytes).map_err(text)?;
         }
         match load(&opened, &path) {
-            Ok(_) => return Err(format!("a model whose file is {name} was loaded")),
-            Err(error) if error.message.trim().is_empty() => return Err(format!("a {name} file gives no message")),
+            Ok(_) => return Err(format!("a model whose file is {name} was loaded").into()),
+            Err(error) if error.message.trim().is_empty() => {
+                return Err(format!("a {name} file gives no message").into());
+            }
             Err(_) => {}
         }
     }
@@ -280,7 +309,10 @@ pub(super) fn bad_binding(services: &'static Services, job: &CheckJob) -> Test {
     let mut request = model.request().map_err(text)?;
     let tensor = |dtype, shape: &[usize]| HostTensor::zeroed(dtype, shape).map_err(text);
     ensure(bind(&mut request, tensor(DType::I64, &[2, 64])?).is_err(), "a tensor of i64 is bound to a port of f32")?;
-    ensure(bind(&mut request, tensor(DType::F32, &[2, 64, 1])?).is_err(), "a tensor of rank 3 is bound to a port of rank 2")?;
+    ensure(
+        bind(&mut request, tensor(DType::F32, &[2, 64, 1])?).is_err(),
+        "a tensor of rank 3 is bound to a port of rank 2",
+    )?;
     ensure(bind(&mut request, tensor(DType::F32, &[2, 65])?).is_err(), "65 columns are bound to a port of 64")?;
     let beyond = request.bind(Direction::Input, 9, Arc::new(tensor(DType::F32, &[2, 64])?));
     ensure(beyond.is_err(), "a tensor is bound to a port that is not there")

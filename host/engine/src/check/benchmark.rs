@@ -1,5 +1,6 @@
 //! Rules about benchmarks. They run on the probe, with the reference backend.
 
+use super::Test;
 use crate::loader;
 use crate::registry::PluginOptions;
 use crate::serve::{Services, run_cell};
@@ -9,8 +10,6 @@ use skillbench_plugin_api::provide::{ReporterServices, ReporterTable};
 use skillbench_plugin_api::{Options, Result as SbResult, Round, SeriesInfo};
 use std::collections::HashSet;
 use std::path::PathBuf;
-
-type Test = Result<(), String>;
 
 fn benchmarks(job: &CheckJob) -> Result<Vec<BenchmarkRef>, String> {
     let (plugin, _) = loader::load(&job.library).map_err(|error| error.to_string())?;
@@ -22,13 +21,13 @@ pub(super) fn described(_: &'static Services, job: &CheckJob) -> Test {
     for benchmark in benchmarks(job)? {
         let id = benchmark.id();
         if id.is_empty() || !ids.insert(id.clone()) {
-            return Err(format!("the id '{id}' is empty, or there twice"));
+            return Err(format!("the id '{id}' is empty, or there twice").into());
         }
         if benchmark.version().is_empty() {
-            return Err(format!("benchmark '{id}' has no version"));
+            return Err(format!("benchmark '{id}' has no version").into());
         }
         if !["unit", "integration", "performance"].contains(&benchmark.category().as_str()) {
-            return Err(format!("benchmark '{id}' has category '{}'", benchmark.category()));
+            return Err(format!("benchmark '{id}' has category '{}'", benchmark.category()).into());
         }
         crate::options::check(&PluginOptions::new(), &benchmark.options_schema(), &id)?;
     }
@@ -58,7 +57,7 @@ pub(super) fn needs_target(services: &'static Services, job: &CheckJob) -> Test 
     for benchmark in benchmarks(job)?.into_iter().filter(BenchmarkRef::needs_target) {
         let reporter = ReporterTable::new(&NoRounds);
         if benchmark.run(services.table(), None, &Options::default(), &reporter).is_ok() {
-            return Err(format!("benchmark '{}' succeeds without the target it needs", benchmark.id()));
+            return Err(format!("benchmark '{}' succeeds without the target it needs", benchmark.id()).into());
         }
     }
     Ok(())
@@ -80,6 +79,7 @@ fn run(services: &'static Services, job: &CheckJob, id: &str, model: PathBuf) ->
         verify: VerifyJob::Alone { why: "a check of the benchmark, not of a backend".into() },
         policy: Policy { warmup: 2, iterations: Some(10), interval: 0.5, budget_ns: 200_000_000, verify_only: false },
         cache_dir: None,
+        attachments: None,
     };
     run_cell(services, &cell)
 }
@@ -87,13 +87,14 @@ fn run(services: &'static Services, job: &CheckJob, id: &str, model: PathBuf) ->
 pub(super) fn measures(services: &'static Services, job: &CheckJob) -> Test {
     for benchmark in benchmarks(job)?.into_iter().filter(BenchmarkRef::needs_target) {
         let id = benchmark.id();
-        let report = run(services, job, &id, job.probe.clone()).map_err(|failure| format!("benchmark '{id}': {failure}"))?;
+        let report =
+            run(services, job, &id, job.probe.clone()).map_err(|failure| format!("benchmark '{id}': {failure}"))?;
         if report.verification.is_none() {
-            return Err(format!("benchmark '{id}' does not verify its target"));
+            return Err(format!("benchmark '{id}' does not verify its target").into());
         }
         let measured = |series: &crate::worker::SeriesRecord| series.rounds.iter().any(|round| round.measured);
         if !report.series.iter().any(measured) {
-            return Err(format!("benchmark '{id}' measured no round"));
+            return Err(format!("benchmark '{id}' measured no round").into());
         }
     }
     Ok(())
@@ -104,8 +105,10 @@ pub(super) fn passes_failure_on(services: &'static Services, job: &CheckJob) -> 
     for benchmark in benchmarks(job)?.into_iter().filter(BenchmarkRef::needs_target) {
         let id = benchmark.id();
         match run(services, job, &id, missing.clone()) {
-            Ok(_) => return Err(format!("benchmark '{id}' reports figures of a model that could not be loaded")),
-            Err(failure) if failure.reason.code == "benchmark" => return Err(format!("benchmark '{id}': {failure}")),
+            Ok(_) => return Err(format!("benchmark '{id}' reports figures of a model that could not be loaded").into()),
+            Err(failure) if failure.reason.code == "benchmark" => {
+                return Err(format!("benchmark '{id}': {failure}").into());
+            }
             Err(_) => {}
         }
     }

@@ -13,19 +13,42 @@ use crate::describe::Description;
 use crate::registry::PluginOptions;
 use crate::serve::Services;
 use crate::worker::{CheckJob, Command, Failure, Limits, PluginUse, Reply, Worker};
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// The two-layer perceptron that rules run: `x[batch, 64]` to `y[batch, 32]`.
 const PROBE: &[u8] = include_bytes!("../../data/probe.onnx");
 
 /// What became of one rule.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
     Kept,
     Broken(String),
+    /// The backend cannot run here, so nothing can be said.
+    Unchecked(String),
     /// The rule says nothing about this plugin.
     NotApplicable,
 }
+
+/// What a rule's test found, where it did not pass.
+pub(crate) enum Finding {
+    Broken(String),
+    Unavailable(String),
+}
+
+impl From<String> for Finding {
+    fn from(text: String) -> Finding {
+        Finding::Broken(text)
+    }
+}
+
+impl From<&str> for Finding {
+    fn from(text: &str) -> Finding {
+        Finding::Broken(text.into())
+    }
+}
+
+pub(crate) type Test = Result<(), Finding>;
 
 /// Holds a library against every rule. Each runs in a fresh worker: one that crashes breaks its own rule.
 ///
@@ -60,8 +83,7 @@ pub fn check(
         limits.memory = limits.memory.map(|most| most.min(4 << 30));
         limits.total = std::time::Duration::from_secs(30);
         let verdict = match Worker::call_once(&Command::Check(Box::new(job)), &limits) {
-            Ok(Reply::Checked { broken: None }) => Verdict::Kept,
-            Ok(Reply::Checked { broken: Some(what) }) => Verdict::Broken(what),
+            Ok(Reply::Checked(verdict)) => verdict,
             Ok(other) => Verdict::Broken(Failure::unexpected(&other).to_string()),
             Err(failure) => Verdict::Broken(failure.to_string()),
         };
@@ -73,5 +95,9 @@ pub fn check(
 /// Inside a worker: one rule.
 pub(crate) fn serve(services: &'static Services, job: &CheckJob) -> Result<Reply, Failure> {
     let rule = rule(&job.rule).ok_or_else(|| Failure::failed("rule", format!("there is no rule '{}'", job.rule)))?;
-    Ok(Reply::Checked { broken: (rule.test)(services, job).err() })
+    Ok(Reply::Checked(match (rule.test)(services, job) {
+        Ok(()) => Verdict::Kept,
+        Err(Finding::Broken(how)) => Verdict::Broken(how),
+        Err(Finding::Unavailable(why)) => Verdict::Unchecked(why),
+    }))
 }

@@ -1,6 +1,6 @@
 //! The list of rules.
 
-use super::{backend, benchmark, skillset};
+use super::{Test, backend, benchmark, skillset};
 use crate::describe::Description;
 use crate::serve::Services;
 use crate::worker::CheckJob;
@@ -34,16 +34,13 @@ impl Applies {
     }
 }
 
-/// `Err`: how the rule is broken.
-pub(super) type Test = fn(&'static Services, &CheckJob) -> Result<(), String>;
-
 pub struct Rule {
     pub number: u32,
     pub id: &'static str,
     pub applies: Applies,
     /// What a well-behaved plugin does.
     pub sentence: &'static str,
-    pub(super) test: Test,
+    pub(super) test: fn(&'static Services, &CheckJob) -> Test,
 }
 
 pub fn rule(id: &str) -> Option<&'static Rule> {

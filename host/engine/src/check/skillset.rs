@@ -1,5 +1,6 @@
 //! Rules about skillsets.
 
+use super::Test;
 use crate::environment::sha256;
 use crate::loader;
 use crate::serve::Services;
@@ -10,12 +11,12 @@ use skillbench_plugin_api::client::SkillsetRef;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 
-type Test = Result<(), String>;
-
 fn skillset(job: &CheckJob) -> Result<(SkillsetRef, Vec<SkillDescription>), String> {
     let (plugin, _) = loader::load(&job.library).map_err(|error| error.to_string())?;
     let skillset = plugin.skillset().map_err(|error| error.to_string())?.ok_or("it is no skillset")?;
-    let parse = |text: &String| serde_json::from_str(text).map_err(|error| format!("a description is not as it should be: {error}"));
+    let parse = |text: &String| {
+        serde_json::from_str(text).map_err(|error| format!("a description is not as it should be: {error}"))
+    };
     let descriptions = skillset.descriptions().iter().map(parse).collect::<Result<_, _>>()?;
     Ok((skillset, descriptions))
 }
@@ -25,10 +26,10 @@ pub(super) fn described(_: &'static Services, job: &CheckJob) -> Test {
     let mut ids = HashSet::new();
     for skill in &skills {
         if skill.id.is_empty() || !ids.insert(&skill.id) {
-            return Err(format!("the id '{}' is empty, or there twice", skill.id));
+            return Err(format!("the id '{}' is empty, or there twice", skill.id).into());
         }
         if skill.content.is_empty() || skill.family.is_empty() || skill.architecture.is_empty() {
-            return Err(format!("skill '{}' has no content, family or architecture", skill.id));
+            return Err(format!("skill '{}' has no content, family or architecture", skill.id).into());
         }
     }
     if skills.is_empty() { Err("it describes no skill".into()) } else { Ok(()) }
@@ -37,7 +38,8 @@ pub(super) fn described(_: &'static Services, job: &CheckJob) -> Test {
 /// Builds the smallest skill into a new folder.
 fn build(services: &'static Services, job: &CheckJob, folder: &str) -> Result<PathBuf, String> {
     let (skillset, skills) = skillset(job)?;
-    let smallest = skills.iter().min_by_key(|skill| skill.parameters.unwrap_or(u64::MAX)).ok_or("it describes no skill")?;
+    let smallest =
+        skills.iter().min_by_key(|skill| skill.parameters.unwrap_or(u64::MAX)).ok_or("it describes no skill")?;
     let folder = job.scratch.join(folder);
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let built = skillset.build(services.table(), &smallest.id, &Options::default(), &folder);
@@ -53,7 +55,7 @@ pub(super) fn builds(services: &'static Services, job: &CheckJob) -> Test {
         return Err("skill.json names no part".into());
     }
     match manifest.parts.iter().find(|part| !folder.join(&part.graph).is_file()) {
-        Some(part) => Err(format!("skill.json names {}, which is not there", part.graph)),
+        Some(part) => Err(format!("skill.json names {}, which is not there", part.graph).into()),
         None => Ok(()),
     }
 }
@@ -67,7 +69,7 @@ pub(super) fn repeats(services: &'static Services, job: &CheckJob) -> Test {
     let (one, two) = (hashes(&build(services, job, "one")?)?, hashes(&build(services, job, "two")?)?);
     let differs = one.iter().find(|(name, hash)| two.get(*name) != Some(*hash));
     match differs {
-        Some((name, _)) => Err(format!("{} differs between two builds", name.to_string_lossy())),
+        Some((name, _)) => Err(format!("{} differs between two builds", name.to_string_lossy()).into()),
         None => Ok(()),
     }
 }

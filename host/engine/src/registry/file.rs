@@ -1,8 +1,8 @@
 //! Reading one registry file: every entry that is right, and a problem for every one that is not.
 
+use super::PluginOptions;
 use super::entry::{Entry, Kind, LibraryName, Origin, Problem, RuntimeFile, RuntimeSpec};
 use super::search::platform;
-use super::PluginOptions;
 use crate::{paths, suggest};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -77,7 +77,11 @@ fn no_match(vendors: &[String]) -> Option<String> {
     }
     let folder = Path::new("/sys/bus/pci/devices");
     let Ok(devices) = std::fs::read_dir(folder) else {
-        return Some(format!("needs a PCI device of vendor {}, and {} cannot be read", vendors.join(" or "), folder.display()));
+        return Some(format!(
+            "needs a PCI device of vendor {}, and {} cannot be read",
+            vendors.join(" or "),
+            folder.display()
+        ));
     };
     let read = |device: std::fs::DirEntry| std::fs::read_to_string(device.path().join("vendor")).ok();
     let present: Vec<String> =

@@ -26,7 +26,8 @@ pub(super) fn beside_executable() -> Option<PathBuf> {
 /// A registry file and the files of the `registry.d` beside it, by name.
 fn with_drop_ins(path: PathBuf, required: bool) -> Vec<File> {
     let folder = path.parent().unwrap_or(Path::new(".")).join("registry.d");
-    let mut drop_ins: Vec<PathBuf> = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|f| f.path()).collect();
+    let mut drop_ins: Vec<PathBuf> =
+        std::fs::read_dir(folder).into_iter().flatten().flatten().map(|f| f.path()).collect();
     drop_ins.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
     drop_ins.sort();
     let first = File { path, required };

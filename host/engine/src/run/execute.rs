@@ -12,18 +12,20 @@ use crate::worker::{
     Watched, Worker,
 };
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::time::Duration;
 
-/// Runs every cell of a plan that is not `done` yet, telling the observer. Returns the cells that ended now.
+/// Runs every cell of a plan that is not `done` yet, telling the observer. Attachments of benchmarks go into `folder`.
 ///
 /// # Errors
 /// The observer could not keep an outcome.
 pub fn execute(
     plan: &Plan,
     run: &Run,
+    folder: &Path,
     done: &HashSet<usize>,
     observer: &mut dyn Observer,
-) -> std::io::Result<Vec<Cell>> {
+) -> std::io::Result<()> {
     observer.begun(run)?;
     plan.warnings.iter().for_each(|warning| observer.warning(warning));
     let request = &plan.request;
@@ -31,13 +33,13 @@ pub fn execute(
     let timeout = Duration::from_secs_f64(request.timeout_s.unwrap_or(defaults().run.timeout_s));
     let mut runner = Runner {
         plan,
+        folder,
         limits: Limits::working(timeout, memory),
         startups: HashMap::new(),
         shared: Shared::default(),
         observer,
     };
     let todo: Vec<&PlannedCell> = plan.cells.iter().filter(|cell| !done.contains(&cell.index)).collect();
-    let mut ended = vec![];
     for (place, planned) in todo.iter().enumerate() {
         if runner.left_out(planned) {
             continue;
@@ -49,13 +51,13 @@ pub fn execute(
             break;
         }
         runner.observer.cell_ended(&cell, &samples)?;
-        ended.push(cell);
     }
-    Ok(ended)
+    Ok(())
 }
 
 struct Runner<'a> {
     plan: &'a Plan,
+    folder: &'a Path,
     limits: Limits,
     startups: HashMap<usize, Result<Startup, Failure>>,
     shared: Shared,
@@ -101,8 +103,12 @@ impl Runner<'_> {
             Err(failure) => Some(failure.to_string()),
             Ok(_) => match self.device(planned) {
                 None => Some("no device can be used".into()),
-                Some(device) if device.emulated => Some(format!("it would be emulated; ask for it with --plugin {name}")),
-                Some(device) if device.kind == "browser" => Some(format!("it is a web platform; ask for it with --plugin {name}")),
+                Some(device) if device.emulated => {
+                    Some(format!("it would be emulated; ask for it with --plugin {name}"))
+                }
+                Some(device) if device.kind == "browser" => {
+                    Some(format!("it is a web platform; ask for it with --plugin {name}"))
+                }
                 Some(_) => None,
             },
         };
@@ -187,20 +193,20 @@ impl Runner<'_> {
         let mut job = self.job(planned, &built, verify);
         job.cache_dir = Some(scratch.path().join("main"));
         let observer = &mut *self.observer;
-        let (reply, watched) = Worker::start()?.call(&Command::Cell(Box::new(job.clone())), &self.limits, &mut |event| {
-            match event {
+        let (reply, watched) =
+            Worker::start()?.call(&Command::Cell(Box::new(job.clone())), &self.limits, &mut |event| match event {
                 Event::Progress { share } => observer.cell_progress(*share),
                 Event::Log { level, message } if *level <= 2 => observer.warning(message),
                 Event::Log { message, .. } => observer.debug(message),
                 _ => {}
-            }
-        });
+            });
         let main = report(reply?)?;
 
         let (mut cold, mut warm) = (vec![], None);
         if self.plan.benchmarks[planned.benchmark].description.cold_start && !self.plan.request.verify_only {
             job.benchmark_options.insert("cold_start".into(), "true".into());
             job.verify = VerifyJob::Off;
+            job.attachments = None;
             if main.loads.first().is_some_and(|load| load.cache_hit == Some(false)) {
                 warm = Some(self.start_again(&job)?);
             }
@@ -241,6 +247,7 @@ impl Runner<'_> {
                 verify_only: request.verify_only,
             },
             cache_dir: None,
+            attachments: std::path::absolute(self.folder.join("attachments").join(planned.index.to_string())).ok(),
         }
     }
 }

@@ -76,7 +76,8 @@ impl Inventory {
         match self.rejected.iter().find(|rejected| rejected.id == id) {
             Some(rejected) => format!("plugin '{id}' ({}): {}", rejected.origin, rejected.reason),
             None => {
-                let known = self.plugins.iter().map(|p| p.id.as_str()).chain(self.rejected.iter().map(|r| r.id.as_str()));
+                let known =
+                    self.plugins.iter().map(|p| p.id.as_str()).chain(self.rejected.iter().map(|r| r.id.as_str()));
                 format!("there is no plugin '{id}'{}", crate::suggest::did_you_mean(id, known))
             }
         }
@@ -90,7 +91,11 @@ fn describe(registry: &Registry, entry: &Entry, cache: &mut DescriptionCache) ->
     let description = cache.describe(&library).map_err(|failure: Failure| failure.to_string())?;
     let offered = description.kinds();
     if let Some(missing) = entry.kinds.iter().find(|kind| !offered.contains(&kind.name())) {
-        return Err(format!("the registry says it is a {}, the library offers: {}", missing.name(), offered.join(", ")));
+        return Err(format!(
+            "the registry says it is a {}, the library offers: {}",
+            missing.name(),
+            offered.join(", ")
+        ));
     }
     let id = if entry.is_loose() { description.id.clone() } else { entry.id.clone() };
     Ok(Plugin { id, entry: entry.clone(), library, description })

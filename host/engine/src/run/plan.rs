@@ -101,10 +101,12 @@ fn choose_backends(
 ) -> Result<Vec<PlannedBackend>, RequestError> {
     let named = !request.backends.is_empty();
     let choices: Vec<(BackendChoice, &Plugin)> = match named {
-        true => request.backends.iter().map(|c| find_backend(inventory, c).map(|p| (c.clone(), p))).collect::<Result<_, _>>()?,
-        false => {
-            inventory.backends().map(|(p, _)| (BackendChoice { plugin: p.id.clone(), device: None }, p)).collect()
-        }
+        true => request
+            .backends
+            .iter()
+            .map(|c| find_backend(inventory, c).map(|p| (c.clone(), p)))
+            .collect::<Result<_, _>>()?,
+        false => inventory.backends().map(|(p, _)| (BackendChoice { plugin: p.id.clone(), device: None }, p)).collect(),
     };
     for option in &request.options {
         check_option_owner(option, &choices)?;
@@ -128,7 +130,9 @@ fn choose_backends(
         backends.push(PlannedBackend { choice, version: plugin.description.version.clone(), plugin: opened, named });
     }
     match backends.is_empty() {
-        true => Err(RequestError("no backend plugin was found; `host plugin list --verbose` says what was looked at".into())),
+        true => Err(RequestError(
+            "no backend plugin was found; `host plugin list --verbose` says what was looked at".into(),
+        )),
         false => Ok(backends),
     }
 }
@@ -137,15 +141,16 @@ fn find_backend<'a>(inventory: &'a Inventory, choice: &BackendChoice) -> Result<
     let plugin = inventory.plugin(&choice.plugin).ok_or_else(|| RequestError(inventory.why_not(&choice.plugin)))?;
     match plugin.description.backend {
         Some(_) => Ok(plugin),
-        None => Err(RequestError(format!("plugin '{}' is no backend; it is a {}", plugin.id, plugin.description.kinds().join(" and ")))),
+        None => Err(RequestError(format!(
+            "plugin '{}' is no backend; it is a {}",
+            plugin.id,
+            plugin.description.kinds().join(" and ")
+        ))),
     }
 }
 
 /// An option for a plugin that is not in the run, or that no plugin of the run takes, would be lost in silence.
-fn check_option_owner(
-    option: &super::OptionChoice,
-    choices: &[(BackendChoice, &Plugin)],
-) -> Result<(), RequestError> {
+fn check_option_owner(option: &super::OptionChoice, choices: &[(BackendChoice, &Plugin)]) -> Result<(), RequestError> {
     let takes = |plugin: &Plugin| {
         plugin.description.backend.as_ref().is_some_and(|b| crate::options::takes(&b.options_schema, &option.key))
     };
@@ -153,10 +158,16 @@ fn check_option_owner(
         Some(owner) => choices.iter().any(|(choice, _)| choice.plugin == *owner),
         None => choices.iter().any(|(_, plugin)| takes(plugin)),
     };
-    let whose = option.plugin.as_ref().map_or("no plugin of this run takes".into(), |p| format!("plugin '{p}' is not in this run, for"));
+    let whose = option
+        .plugin
+        .as_ref()
+        .map_or("no plugin of this run takes".into(), |p| format!("plugin '{p}' is not in this run, for"));
     match reached {
         true => Ok(()),
-        false => Err(RequestError(format!("{whose} option '{}'; `host plugin info PLUGIN` lists a plugin's options", option.key))),
+        false => Err(RequestError(format!(
+            "{whose} option '{}'; `host plugin info PLUGIN` lists a plugin's options",
+            option.key
+        ))),
     }
 }
 
@@ -201,7 +212,11 @@ fn choose_benchmarks(inventory: &Inventory, request: &RunRequest) -> Result<Vec<
             }
             let owner = format!("benchmark '{}'", description.id);
             crate::options::check(&options, &description.options_schema, &owner).map_err(RequestError)?;
-            chosen.push(PlannedBenchmark { description: description.clone(), library: plugin.library.clone(), options });
+            chosen.push(PlannedBenchmark {
+                description: description.clone(),
+                library: plugin.library.clone(),
+                options,
+            });
         }
     }
     Ok(chosen)
@@ -236,7 +251,8 @@ fn points(skill: &Skill, request: &RunRequest) -> Result<Vec<(Axes, Option<Reaso
     let or = |asked: &[i64], otherwise: &[i64]| if asked.is_empty() { otherwise.to_vec() } else { asked.to_vec() };
     let (run, grid) = (&defaults().run, &defaults().grid);
     let batches = or(&request.batch_sizes, if default_set { &run.batch_sizes } else { &grid.batch_sizes });
-    let lengths = or(&request.sequence_lengths, if default_set { &run.sequence_lengths } else { &grid.sequence_lengths });
+    let lengths =
+        or(&request.sequence_lengths, if default_set { &run.sequence_lengths } else { &grid.sequence_lengths });
     let axes = &skill.description.axes;
     let has = |name: &str| skill.is_file() || axes.contains_key(name);
     // A user's file says which axes it has only when it is loaded: those that were asked for are given to it.
@@ -261,7 +277,10 @@ fn points(skill: &Skill, request: &RunRequest) -> Result<Vec<(Axes, Option<Reaso
             match has("batch") {
                 true => drop(point.entry("batch".into()).or_insert(batch)),
                 false if batch != 1 => {
-                    skip = Some(Reason::new("fixed-batch", format!("the graph of '{}' has a fixed batch of 1", skill.id())));
+                    skip = Some(Reason::new(
+                        "fixed-batch",
+                        format!("the graph of '{}' has a fixed batch of 1", skill.id()),
+                    ));
                     point.insert("batch".into(), batch);
                 }
                 false => {}
@@ -291,6 +310,7 @@ fn too_many_tokens(point: &Axes, skill: &Skill) -> Option<Reason> {
     let limit = &defaults().token_limit;
     let tokens = point.get("batch")?.checked_mul(*point.get("sequence")?)?;
     let applies = limit.architectures.contains(&skill.description.architecture);
-    let text = || format!("batch x sequence is {tokens}, more than {} for {}", limit.limit, skill.description.architecture);
+    let text =
+        || format!("batch x sequence is {tokens}, more than {} for {}", limit.limit, skill.description.architecture);
     (applies && tokens > limit.limit).then(|| Reason::new("token-limit", text()))
 }

@@ -82,10 +82,12 @@ fn series_metrics(series: &SeriesRecord) -> Option<SeriesMetrics> {
 fn init(reports: &Reports<'_>) -> InitMetrics {
     let fresh: Vec<&CellReport> = std::iter::once(reports.main).chain(reports.cold).collect();
     let of_loads = |pick: fn(&LoadRecord) -> Option<u64>| {
-        let values: Vec<f64> = fresh.iter().filter_map(|report| pick(report.loads.first()?)).map(|ns| ns as f64).collect();
+        let values: Vec<f64> =
+            fresh.iter().filter_map(|report| pick(report.loads.first()?)).map(|ns| ns as f64).collect();
         summarize(&values, NS_TO_MS)
     };
-    let singles = |report: &&CellReport| find(report, "first_inference").and_then(|series| series.singles.first().copied());
+    let singles =
+        |report: &&CellReport| find(report, "first_inference").and_then(|series| series.singles.first().copied());
     let first: Vec<f64> = fresh.iter().filter_map(singles).collect();
     let started = |pick: fn(&Startup) -> &Vec<f64>| summarize(pick(reports.startup?), NS_TO_MS);
     let warm = reports.warm.and_then(|report| report.loads.first()).filter(|load| load.cache_hit == Some(true));
@@ -117,4 +119,3 @@ pub(super) fn stable(report: &CellReport) -> bool {
     let mut rounds = report.series.iter().filter(|series| !series.rounds.is_empty()).peekable();
     rounds.peek().is_some() && rounds.all(|series| series.stable)
 }
-

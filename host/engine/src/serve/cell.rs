@@ -22,7 +22,7 @@ pub(crate) fn run_cell(services: &'static Services, job: &CellJob) -> Result<Cel
     services.enter(Stage::Run);
     let verified = AtomicBool::new(matches!(job.verify, VerifyJob::Off));
     let target = CellTarget::new(services, &opened, job, &manifest, (index, device), &verified);
-    let rounds = Rounds::new(services, &job.policy, &verified);
+    let rounds = Rounds::new(services, job, &verified);
     let parts = TargetParts {
         instance: &opened.instance,
         skill: &job.model.skill,
@@ -76,5 +76,6 @@ fn find_benchmark(services: &'static Services, job: &CellJob) -> Result<Benchmar
     let (plugin, _) = import(services, &job.benchmark_library)?;
     let benchmarks = plugin.benchmarks().map_err(|error| Failure::from_plugin(&error))?;
     let found = benchmarks.into_iter().find(|benchmark| benchmark.id() == job.benchmark);
-    found.ok_or_else(|| Failure::failed("no-benchmark", format!("{} has no benchmark '{}'", plugin.id(), job.benchmark)))
+    found
+        .ok_or_else(|| Failure::failed("no-benchmark", format!("{} has no benchmark '{}'", plugin.id(), job.benchmark)))
 }

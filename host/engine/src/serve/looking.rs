@@ -54,11 +54,7 @@ pub(super) fn devices(services: &'static Services, backend: &PluginUse) -> Resul
     Ok(Reply::Devices { import_ns: opened.import_ns, instantiate_ns: opened.instantiate_ns, devices })
 }
 
-pub(super) fn inspect(
-    services: &'static Services,
-    backend: &PluginUse,
-    model: &ModelPaths,
-) -> Result<Reply, Failure> {
+pub(super) fn inspect(services: &'static Services, backend: &PluginUse, model: &ModelPaths) -> Result<Reply, Failure> {
     let opened = Opened::new(services, backend)?;
     services.enter(Stage::Load);
     let (_, path) = model.parts.first().ok_or_else(|| Failure::failed("model", "the model has no part"))?;
@@ -84,7 +80,8 @@ pub(super) fn build(
 ) -> Result<Reply, Failure> {
     let (plugin, _) = import(services, library)?;
     let skillset = plugin.skillset().map_err(of_plugin)?;
-    let skillset = skillset.ok_or_else(|| Failure::failed("no-skillset", format!("{} is no skillset", library.display())))?;
+    let skillset =
+        skillset.ok_or_else(|| Failure::failed("no-skillset", format!("{} is no skillset", library.display())))?;
     services.enter(Stage::Load);
     skillset.build(services.table(), skill, &Options::default(), directory).map_err(of_plugin)?;
     Ok(Reply::Built)

@@ -29,7 +29,8 @@ impl Opened {
         let start = Instant::now();
         let (plugin, _) = import(services, &backend.library)?;
         let table = plugin.backend().map_err(|error| Failure::from_plugin(&error))?;
-        let table = table.ok_or_else(|| Failure::failed("no-backend", format!("plugin '{}' is no backend", backend.id)))?;
+        let table =
+            table.ok_or_else(|| Failure::failed("no-backend", format!("plugin '{}' is no backend", backend.id)))?;
         let import_ns = start.elapsed().as_nanos() as u64;
 
         services.enter(Stage::Open);
@@ -54,7 +55,9 @@ impl Opened {
         };
         match (index.map(|index| (index as u32, &self.devices[index])), asked) {
             (Some((index, device)), _) if device.why == Why::NONE => Ok((index, device)),
-            (Some((_, device)), _) => Err(unavailable(format!("device {} cannot be used: {}", device.id, device.reason))),
+            (Some((_, device)), _) => {
+                Err(unavailable(format!("device {} cannot be used: {}", device.id, device.reason)))
+            }
             (None, Some(asked)) => Err(unavailable(format!("there is no device '{asked}'; there is: {}", ids()))),
             (None, None) => match self.devices.iter().find(|device| !device.reason.is_empty()) {
                 Some(device) => Err(unavailable(format!("no device can be used: {}", device.reason))),

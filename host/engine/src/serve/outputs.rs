@@ -104,7 +104,12 @@ pub(super) fn keep(ports: &[Port], outputs: &[Output], file: &Path) -> std::io::
     let mut scratch = tempfile::NamedTempFile::new_in(folder)?;
     let header = |(port, output): (&Port, &Output)| {
         let stride = elements(output).div_ceil(KEPT).max(1);
-        OutputHeader { name: port.name.clone(), shape: output.shape().to_vec(), stride, count: elements(output).div_ceil(stride) }
+        OutputHeader {
+            name: port.name.clone(),
+            shape: output.shape().to_vec(),
+            stride,
+            count: elements(output).div_ceil(stride),
+        }
     };
     let header = Header { outputs: ports.iter().zip(outputs).map(header).collect() };
     let mut writer = std::io::BufWriter::new(&mut scratch);

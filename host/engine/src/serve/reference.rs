@@ -30,9 +30,11 @@ pub(super) fn write(
     bind_inputs(&loaded, &mut request, &manifest, axes, seed, 0).map_err(of_plugin)?;
     request.run().map_err(of_plugin)?;
     let ports = loaded.outputs();
-    let taken: Vec<Output> = (0..ports.len() as u32).map(|i| request.take_output(i)).collect::<Result<_, _>>().map_err(of_plugin)?;
+    let taken: Vec<Output> =
+        (0..ports.len() as u32).map(|i| request.take_output(i)).collect::<Result<_, _>>().map_err(of_plugin)?;
     for (port, output) in ports.iter().zip(&taken) {
-        outputs::finite(port, output).map_err(|text| Failure::failed("not-finite", format!("on the reference backend, {text}")))?;
+        outputs::finite(port, output)
+            .map_err(|text| Failure::failed("not-finite", format!("on the reference backend, {text}")))?;
     }
     let failed = |error: std::io::Error| Failure::failed("reference", format!("{}: {error}", out.display()));
     outputs::keep(ports, &taken, out).map_err(failed)?;

@@ -3,9 +3,10 @@
 use super::Services;
 use super::target::lock;
 use crate::stats::median_interval;
-use crate::worker::{Event, Policy, RoundRecord, SeriesRecord};
+use crate::worker::{CellJob, Event, Policy, RoundRecord, SeriesRecord};
 use skillbench_plugin_api::provide::ReporterServices;
 use skillbench_plugin_api::{Code, Error, Result, Round, RoundKind, SeriesInfo, SeriesKind};
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -25,6 +26,7 @@ pub(super) struct Rounds<'a> {
     services: &'static Services,
     policy: &'a Policy,
     verified: &'a AtomicBool,
+    attachments: Option<&'a Path>,
     began: Instant,
     state: Mutex<State>,
 }
@@ -90,7 +92,8 @@ impl Series {
 
     /// The last two warm-up rounds show the same speed.
     fn agrees(&self) -> bool {
-        let medians: Vec<f64> = self.rounds.iter().rev().take(2).filter_map(|r| crate::stats::median(&r.values)).collect();
+        let medians: Vec<f64> =
+            self.rounds.iter().rev().take(2).filter_map(|r| crate::stats::median(&r.values)).collect();
         matches!(medians[..], [a, b] if (a - b).abs() <= AGREE * a.max(b))
     }
 
@@ -133,8 +136,9 @@ impl Series {
 }
 
 impl<'a> Rounds<'a> {
-    pub fn new(services: &'static Services, policy: &'a Policy, verified: &'a AtomicBool) -> Rounds<'a> {
-        Rounds { services, policy, verified, began: Instant::now(), state: Mutex::default() }
+    pub fn new(services: &'static Services, job: &'a CellJob, verified: &'a AtomicBool) -> Rounds<'a> {
+        let attachments = job.attachments.as_deref();
+        Rounds { services, policy: &job.policy, verified, attachments, began: Instant::now(), state: Mutex::default() }
     }
 
     /// Every series as it was measured, and what a benchmark did that it may not.
@@ -185,7 +189,8 @@ impl State {
         if let Some(bad) = values.iter().find(|value| !value.is_finite() || (duration && **value <= 0.0)) {
             return invalid(format!("series '{name}': a sample of {bad}; no time was measured, so none is taken"));
         }
-        let more_than = |wall: Duration| duration && !series.info.concurrent && values.iter().sum::<f64>() > wall.as_nanos() as f64;
+        let more_than =
+            |wall: Duration| duration && !series.info.concurrent && values.iter().sum::<f64>() > wall.as_nanos() as f64;
         if id == 0 {
             if more_than(now - began) {
                 return invalid(format!("series '{name}': a figure of more time than the benchmark ran"));
@@ -198,7 +203,11 @@ impl State {
         };
         let wall = now - open.start;
         if values.len() as u64 != open.round.iterations {
-            return invalid(format!("series '{name}': {} samples for {} iterations", values.len(), open.round.iterations));
+            return invalid(format!(
+                "series '{name}': {} samples for {} iterations",
+                values.len(),
+                open.round.iterations
+            ));
         }
         if more_than(wall) {
             return invalid(format!("series '{name}': samples that add up to more than the round took"));
@@ -238,7 +247,9 @@ impl ReporterServices for Rounds<'_> {
         let verified = self.verified.load(Ordering::SeqCst);
         let mut state = lock(&self.state);
         if series as usize >= state.series.len() {
-            state.failure = Some(Error::invalid(format!("the benchmark asked for a round of series {series}, which it never announced")));
+            state.failure = Some(Error::invalid(format!(
+                "the benchmark asked for a round of series {series}, which it never announced"
+            )));
             return None;
         }
         let next = state.next_round(series, self.policy, verified);
@@ -267,14 +278,28 @@ impl ReporterServices for Rounds<'_> {
         taken
     }
 
-    fn attach(&self, _name: &str, _bytes: &[u8]) {}
+    fn attach(&self, name: &str, bytes: &[u8]) {
+        let Some(folder) = self.attachments else { return };
+        // A plain name only: an attachment stays inside its folder.
+        let kept = match std::path::Path::new(name).file_name() {
+            Some(plain) if plain == name => {
+                std::fs::create_dir_all(folder).and_then(|()| std::fs::write(folder.join(plain), bytes))
+            }
+            _ => Err(std::io::Error::other("not a plain file name")),
+        };
+        if let Err(error) = kept {
+            let message = format!("attachment '{name}' is not kept: {error}");
+            self.services.send(&Event::Log { level: 2, message });
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const POLICY: Policy = Policy { warmup: 5, iterations: None, interval: 0.01, budget_ns: 1_000_000_000, verify_only: false };
+    const POLICY: Policy =
+        Policy { warmup: 5, iterations: None, interval: 0.01, budget_ns: 1_000_000_000, verify_only: false };
 
     fn state(concurrent: bool) -> State {
         let info = SeriesInfo { concurrent, ..SeriesInfo::duration("latency", 1.0) };

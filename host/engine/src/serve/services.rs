@@ -15,7 +15,8 @@ pub(crate) struct Services {
 impl Services {
     /// The services of this process; they live as long as it does.
     pub(crate) fn leak(channel: impl Write + Send + 'static) -> &'static Services {
-        let services = Services { channel: Mutex::new(Box::new(channel)), epoch: Instant::now(), table: OnceLock::new() };
+        let services =
+            Services { channel: Mutex::new(Box::new(channel)), epoch: Instant::now(), table: OnceLock::new() };
         Box::leak(Box::new(services))
     }
 

@@ -124,7 +124,10 @@ impl<'i> CellTarget<'i> {
             return Err(Error::internal("the backend does not tell which engine and precision the model runs in"));
         }
         if placement.device != *device {
-            let text = format!("fallback refused: asked for device '{device}', the model was placed on '{}'", placement.device);
+            let text = format!(
+                "fallback refused: asked for device '{device}', the model was placed on '{}'",
+                placement.device
+            );
             return Err(Error::new(Code::FailedPrecondition, text).because(Why::DEVICE));
         }
         if let (Some(all), Some(here)) = (placement.nodes_total, placement.nodes_on_device)
@@ -163,7 +166,8 @@ impl<'i> CellTarget<'i> {
                 let unread = |error: std::io::Error| Error::internal(format!("{}: {error}", file.display()));
                 let references = outputs::read(file).map_err(unread)?;
                 let precision = lock(&self.seen).placement.as_ref().map_or(String::new(), |p| p.precision.clone());
-                let tolerance = self.manifest.tolerance.get(&precision).or_else(|| defaults().tolerance.get(&precision));
+                let tolerance =
+                    self.manifest.tolerance.get(&precision).or_else(|| defaults().tolerance.get(&precision));
                 let tolerance = *tolerance.unwrap_or(&defaults().tolerance["float32"]);
                 let found = outputs::compare(ports, taken, &references, tolerance).map_err(wrong)?;
                 Ok(Verification::Passed {

@@ -36,7 +36,8 @@ pub fn build(skill: &Skill, limits: &Limits) -> Result<BuiltModel, Failure> {
 }
 
 fn build_into(folder: &Path, skill: &Skill, library: &Path, limits: &Limits) -> Result<(), Failure> {
-    let failed = |what: &str, error: std::io::Error| Failure::failed("build", format!("{what} {}: {error}", folder.display()));
+    let failed =
+        |what: &str, error: std::io::Error| Failure::failed("build", format!("{what} {}: {error}", folder.display()));
     let parent = folder.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(parent).map_err(|e| failed("cannot make the folder for", e))?;
     let scratch = tempfile::Builder::new().prefix(".building-").tempdir_in(parent);
@@ -59,7 +60,8 @@ fn of_folder(skill: &Skill, folder: &Path) -> Result<BuiltModel, Failure> {
     let bad = |text: String| Failure::failed("manifest", format!("{}: {text}", folder.display()));
     let text = std::fs::read_to_string(folder.join("skill.json")).map_err(|error| bad(error.to_string()))?;
     let manifest = Manifest::parse(&text).map_err(bad)?;
-    let parts: Vec<(String, PathBuf)> = manifest.parts.iter().map(|p| (p.name.clone(), folder.join(&p.graph))).collect();
+    let parts: Vec<(String, PathBuf)> =
+        manifest.parts.iter().map(|p| (p.name.clone(), folder.join(&p.graph))).collect();
     if parts.is_empty() {
         return Err(bad("skill.json names no part".into()));
     }
@@ -70,7 +72,8 @@ fn of_folder(skill: &Skill, folder: &Path) -> Result<BuiltModel, Failure> {
 /// A user's own file; a skill.json of the same name beside it (`model.skill.json`) gives its rules.
 fn of_file(skill: &Skill, path: &Path) -> Result<BuiltModel, Failure> {
     let text = std::fs::read_to_string(path.with_extension("skill.json")).unwrap_or_default();
-    let manifest = Manifest::parse(&text).map_err(|text| Failure::failed("manifest", format!("{}: {text}", path.display())))?;
+    let manifest =
+        Manifest::parse(&text).map_err(|text| Failure::failed("manifest", format!("{}: {text}", path.display())))?;
     let data = std::fs::metadata(path).map_err(|e| Failure::failed("model", format!("{}: {e}", path.display())))?;
     let modified = data.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
     let content = format!("{}|{}|{}", path.display(), data.len(), modified.as_nanos());

@@ -43,7 +43,9 @@ impl Catalog {
                     let source = SkillSource::Skillset { library: library.into(), plugin: plugin.id.clone() };
                     self.skills.push(Skill { description, source });
                 }
-                Err(error) => self.problems.push(format!("a skill of {} is not described as it should be: {error}", plugin.id)),
+                Err(error) => {
+                    self.problems.push(format!("a skill of {} is not described as it should be: {error}", plugin.id))
+                }
             }
         }
     }
@@ -55,7 +57,8 @@ impl Catalog {
     pub fn find(&self, name: &str) -> Result<Skill, String> {
         let wanted = folded(name);
         let by_id = self.skills.iter().find(|skill| folded(&skill.description.id) == wanted);
-        let by_alias = || self.skills.iter().find(|s| s.description.aliases.iter().any(|alias| folded(alias) == wanted));
+        let by_alias =
+            || self.skills.iter().find(|s| s.description.aliases.iter().any(|alias| folded(alias) == wanted));
         if let Some(skill) = by_id.or_else(by_alias) {
             return Ok(skill.clone());
         }

@@ -18,7 +18,8 @@ pub fn evaluate(rule: &DimRule, axes: &Axes) -> Result<i64, String> {
         let value = name.parse().ok().or_else(|| axes.get(name).copied());
         value.ok_or_else(|| format!("dimension '{name}' has no value; give one with --dim {name}=N"))
     };
-    let product = |term: &str| term.split('*').map(atom).try_fold(1i64, |all, one| Ok::<_, String>(all.saturating_mul(one?)));
+    let product =
+        |term: &str| term.split('*').map(atom).try_fold(1i64, |all, one| Ok::<_, String>(all.saturating_mul(one?)));
     text.split('+').map(product).try_fold(0i64, |all, one| Ok(all.saturating_add(one?)))
 }
 
@@ -51,7 +52,9 @@ pub fn resolve_port(port: &Port, manifest: &Manifest, axes: &Axes) -> Result<Vec
         match (known, name, index) {
             (Some(value), ..) => positive(*value),
             (None, "", 0) => positive(axes.get("batch").copied().unwrap_or(1)),
-            (None, "", _) => Err(of_port(format!("dimension {index} is dynamic and has no name, so no value can be given to it"))),
+            (None, "", _) => {
+                Err(of_port(format!("dimension {index} is dynamic and has no name, so no value can be given to it")))
+            }
             (None, name, _) => evaluate(&DimRule::Of(name.into()), axes).map_err(of_port).and_then(positive),
         }
     };

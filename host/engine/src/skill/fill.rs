@@ -102,7 +102,11 @@ pub fn fill(tensor: &mut HostTensor, rule: &InputRule, axes: &Axes, seed: u64, v
                 if index % 2 == 0 { (patch / width) as f64 } else { (patch % width) as f64 }
             })
         }
-        _ => return Err(bad("is not one of ones, zeros, const, ids, normal, uniform, range, boxes, grid, or does not fit the shape")),
+        _ => {
+            return Err(bad(
+                "is not one of ones, zeros, const, ids, normal, uniform, range, boxes, grid, or does not fit the shape",
+            ));
+        }
     }
     Ok(())
 }
@@ -149,7 +153,13 @@ mod tests {
 
     fn filled(rule: &str, dtype: DType, shape: &[usize], variant: u64) -> HostTensor {
         let mut tensor = HostTensor::zeroed(dtype, shape).unwrap();
-        let rule = InputRule { part: String::new(), name: "x".into(), dtype: dtype.name().into(), dims: vec![], fill: rule.into() };
+        let rule = InputRule {
+            part: String::new(),
+            name: "x".into(),
+            dtype: dtype.name().into(),
+            dims: vec![],
+            fill: rule.into(),
+        };
         fill(&mut tensor, &rule, &Axes::from([("past".into(), 7)]), 42, variant).unwrap();
         tensor
     }

@@ -19,9 +19,9 @@ mod sys;
 pub use failure::{Failure, FailureKind};
 pub use frame::{Frames, write_frame};
 pub use limits::Limits;
-pub use process::{Stop, Worker, Watched};
+pub use process::{Stop, Watched, Worker};
 pub use protocol::{
-    CellJob, CellReport, CheckJob, Command, DeviceRecord, Event, LoadRecord, ModelPaths, Policy, PluginUse, PortRecord,
-    PROTOCOL, Reply, RoundRecord, SeriesRecord, Stage, VerifyJob,
+    CellJob, CellReport, CheckJob, Command, DeviceRecord, Event, LoadRecord, ModelPaths, PROTOCOL, PluginUse, Policy,
+    PortRecord, Reply, RoundRecord, SeriesRecord, Stage, VerifyJob,
 };
 pub(crate) use sys::adopt_channel;

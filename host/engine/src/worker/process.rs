@@ -119,7 +119,9 @@ impl Worker {
                 Event::Done(reply) => return Ok(Some(End::Reply(reply))),
                 Event::Failed(failure) => return Ok(Some(End::Failed(failure))),
                 Event::Hello { protocol } if protocol != PROTOCOL => {
-                    return Ok(Some(End::Protocol(format!("the worker speaks version {protocol}, this host {PROTOCOL}"))));
+                    return Ok(Some(End::Protocol(format!(
+                        "the worker speaks version {protocol}, this host {PROTOCOL}"
+                    ))));
                 }
                 Event::Hello { .. } => watch.seen.ready = Some(self.started.elapsed()),
                 Event::Stage(ref stage) => watch.enter(stage.clone()),
@@ -142,7 +144,8 @@ impl Worker {
                 Failure::new(FailureKind::Crashed, code, format!("the worker {text} during {during}"))
             }
             End::TimedOut(limit) => {
-                let text = format!("no end after {:.1} s of {during}; raise --timeout if that is right", limit.as_secs_f64());
+                let text =
+                    format!("no end after {:.1} s of {during}; raise --timeout if that is right", limit.as_secs_f64());
                 Failure::new(FailureKind::TimedOut, "timeout", text)
             }
             End::Memory { used, limit } => {
@@ -154,7 +157,9 @@ impl Worker {
                 Failure::new(FailureKind::Crashed, "memory-limit", text)
             }
             End::Stopped => Failure::new(FailureKind::Stopped, "stopped", "the run was stopped before this cell ended"),
-            End::Protocol(text) => Failure::new(FailureKind::Crashed, "protocol", format!("the worker spoke no sense: {text}")),
+            End::Protocol(text) => {
+                Failure::new(FailureKind::Crashed, "protocol", format!("the worker spoke no sense: {text}"))
+            }
         };
         self.end();
         Err(self.with_output(failure))
@@ -243,7 +248,17 @@ impl<'l> Watch<'l> {
         let now = Instant::now();
         let (sum, count) = (0.0, 0);
         let seen = Watched::default();
-        Watch { limits, began: now, stage: Stage::Import, stage_began: now, measuring: false, last_look: None, sum, count, seen }
+        Watch {
+            limits,
+            began: now,
+            stage: Stage::Import,
+            stage_began: now,
+            measuring: false,
+            last_look: None,
+            sum,
+            count,
+            seen,
+        }
     }
 
     fn enter(&mut self, stage: Stage) {

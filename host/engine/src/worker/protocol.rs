@@ -48,8 +48,13 @@ pub struct Policy {
 pub enum VerifyJob {
     Off,
     /// Finite and of the right shape; there is nothing to compare with, for this reason.
-    Alone { why: String },
-    Against { file: PathBuf, reference: String },
+    Alone {
+        why: String,
+    },
+    Against {
+        file: PathBuf,
+        reference: String,
+    },
 }
 
 /// One cell.
@@ -69,6 +74,8 @@ pub struct CellJob {
     pub policy: Policy,
     /// Empty folders of its own for compiled code.
     pub cache_dir: Option<PathBuf>,
+    /// Where a benchmark's attachments go; `None`: nowhere.
+    pub attachments: Option<PathBuf>,
 }
 
 /// One rule of `plugin check`, in a worker of its own.
@@ -85,14 +92,31 @@ pub struct CheckJob {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Command {
-    Describe { library: PathBuf },
+    Describe {
+        library: PathBuf,
+    },
     /// Opens a backend, and times import and instantiation.
-    Devices { backend: PluginUse },
+    Devices {
+        backend: PluginUse,
+    },
     /// Loads a model and tells its ports.
-    Inspect { backend: PluginUse, model: ModelPaths },
-    Build { library: PathBuf, skill: String, directory: PathBuf },
+    Inspect {
+        backend: PluginUse,
+        model: ModelPaths,
+    },
+    Build {
+        library: PathBuf,
+        skill: String,
+        directory: PathBuf,
+    },
     /// Runs a model once, and writes its outputs.
-    Reference { backend: PluginUse, model: ModelPaths, axes: Axes, seed: u64, out: PathBuf },
+    Reference {
+        backend: PluginUse,
+        model: ModelPaths,
+        axes: Axes,
+        seed: u64,
+        out: PathBuf,
+    },
     Cell(Box<CellJob>),
     Check(Box<CheckJob>),
 }
@@ -124,15 +148,25 @@ impl Stage {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Event {
     /// The first message.
-    Hello { protocol: u32 },
+    Hello {
+        protocol: u32,
+    },
     Stage(Stage),
     /// A long step is alive.
-    Phase { name: String, fraction: Option<f64> },
-    Log { level: i32, message: String },
+    Phase {
+        name: String,
+        fraction: Option<f64>,
+    },
+    Log {
+        level: i32,
+        message: String,
+    },
     /// Measured rounds of a series have begun, or ended: the host samples memory in between.
     Measuring(bool),
     /// `share` of the cell is done, 0 to 1, as far as it can be told.
-    Progress { share: f64 },
+    Progress {
+        share: f64,
+    },
     /// The last message of a command.
     Done(Box<Reply>),
     Failed(Failure),
@@ -233,8 +267,7 @@ pub enum Reply {
     Built,
     Referenced,
     Cell(Box<CellReport>),
-    /// What is wrong, where the rule is broken; `None`: it is kept.
-    Checked { broken: Option<String> },
+    Checked(crate::check::Verdict),
 }
 
 impl Reply {
@@ -246,7 +279,7 @@ impl Reply {
             Reply::Built => "a built model",
             Reply::Referenced => "a reference",
             Reply::Cell(_) => "a cell",
-            Reply::Checked { .. } => "a rule's verdict",
+            Reply::Checked(_) => "a rule's verdict",
         }
     }
 }

@@ -1,0 +1,70 @@
+//! How long it takes until a worker is ready, and to list many plugins. Run by a person, after `scripts/setup`:
+//! `cargo bench --profile release -p skillbench-tests --bench startup`.
+
+use skillbench_engine::registry::PluginOptions;
+use skillbench_engine::worker::{Command, Limits, PluginUse, Reply, Worker};
+use skillbench_tests::{World, built_library};
+use std::process::ExitCode;
+use std::time::Instant;
+
+const WORKERS: usize = 50;
+const LIBRARIES: usize = 200;
+
+fn main() -> ExitCode {
+    // Workers are this same program, as they are the same `host` elsewhere.
+    if std::env::args().nth(1).as_deref() == Some(skillbench_engine::serve::WORKER_ARGUMENT) {
+        return skillbench_engine::serve::run();
+    }
+    workers();
+    listing();
+    ExitCode::SUCCESS
+}
+
+/// Milliseconds: the median, the least and the most.
+fn show(what: &str, mut times: Vec<f64>) {
+    times.sort_by(f64::total_cmp);
+    println!(
+        "{what}: median {:.2} ms, {:.2} to {:.2}, n {}",
+        times[times.len() / 2],
+        times[0],
+        times[times.len() - 1],
+        times.len()
+    );
+}
+
+fn workers() {
+    let library = built_library("skillbench_rten");
+    let backend = PluginUse { id: "rten".into(), library, options: PluginOptions::new() };
+    let (mut ready, mut opened) = (vec![], vec![]);
+    for _ in 0..WORKERS {
+        let start = Instant::now();
+        let mut worker = Worker::start().expect("a worker can be started");
+        let command = Command::Devices { backend: backend.clone() };
+        let (reply, watched) = worker.call(&command, &Limits::looking(), &mut |_| {});
+        opened.push(start.elapsed().as_secs_f64() * 1e3);
+        assert!(matches!(reply, Ok(Reply::Devices { .. })), "{reply:?}");
+        ready.extend(watched.ready.map(|time| time.as_secs_f64() * 1e3));
+    }
+    show("worker, start to its first message", ready);
+    show("worker, start to rten opened and its devices told", opened);
+}
+
+fn listing() {
+    let world = World::default();
+    let folder = world.path().join("many");
+    std::fs::create_dir_all(&folder).expect("a folder can be made");
+    let library = built_library("misbehave_fixture");
+    for number in 0..LIBRARIES {
+        std::fs::copy(&library, folder.join(format!("libmany{number}.so"))).expect("a library can be copied");
+    }
+    let cache = world.path().join("cache");
+    let list = || {
+        let start = Instant::now();
+        let mut command = world.command(&["plugin", "list", "--search-path", "many"]);
+        let output = command.env("SKILLBENCH_CACHE", &cache).output().expect("the host can be started");
+        assert!(output.status.success());
+        start.elapsed().as_secs_f64() * 1e3
+    };
+    show("plugin list over 200 libraries, empty cache", vec![list()]);
+    show("plugin list over 200 libraries, warm cache", (0..20).map(|_| list()).collect());
+}

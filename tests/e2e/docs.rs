@@ -1,0 +1,40 @@
+//! What the documents say is true: their commands run, and lists in them are those of the host.
+
+use skillbench_tests::{World, workspace};
+
+#[test]
+fn the_rules_in_the_docs_are_those_of_the_check() {
+    let printed = World::default().host(&["plugin", "check", "--list", "--format", "markdown"]).stdout();
+    let page = std::fs::read_to_string(workspace().join("docs/rules.md")).unwrap();
+    assert!(
+        page.ends_with(&printed),
+        "docs/rules.md is out of date; its table is: host plugin check --list --format markdown\n{printed}"
+    );
+}
+
+/// The commands of a page: lines that begin with `$ host`.
+fn commands(page: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(workspace().join(page)).unwrap();
+    text.lines().filter_map(|line| line.strip_prefix("$ host ")).map(String::from).collect()
+}
+
+#[test]
+fn every_command_of_the_documents_runs() {
+    for page in ["README.md", "docs/plugins.md"] {
+        let all = commands(page);
+        assert!(!all.is_empty(), "{page} has no command");
+        for command in all {
+            let arguments: Vec<&str> = command.split_whitespace().collect();
+            World::default().host(&arguments).exits_with(0);
+        }
+    }
+}
+
+#[test]
+fn the_shipped_registry_names_every_plugin_that_is_built() {
+    let ran = World::default().host(&["plugin", "list", "--format", "json"]);
+    let rows: Vec<serde_json::Value> = serde_json::from_str(&ran.exits_with(0).stdout()).unwrap();
+    let found: Vec<&str> =
+        rows.iter().filter(|row| row["status"] == "found").filter_map(|row| row["id"].as_str()).collect();
+    assert_eq!(found, ["rten", "cpu", "zoo", "inference", "throughput"]);
+}

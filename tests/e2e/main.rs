@@ -1,0 +1,12 @@
+//! The real binary, from the command line to the files it leaves.
+//!
+//! `docs`: what the documents say. `run`: measuring. `faults`: plugins that misbehave. `registry`: entries and libraries that are wrong. `usage`: slips at the
+//! keyboard. `vendor`: a plugin of one's own, in C and in Rust. `workers`: processes that end when they should.
+
+mod docs;
+mod faults;
+mod registry;
+mod run;
+mod usage;
+mod vendor;
+mod workers;

@@ -1,0 +1,187 @@
+//! Measuring: what a run prints, and what it leaves.
+
+use serde_json::Value;
+use skillbench_tests::{World, cells, outcomes, workspace};
+
+#[test]
+fn every_cell_that_was_asked_for_is_measured_and_kept() {
+    let world = World::default();
+    let (ran, document) =
+        world.run(&["--plugin", "rten", "--model", "bert-tiny", "--batch-sizes", "1,4", "--sequence-lengths", "32"]);
+    ran.exits_with(0);
+    assert_eq!(outcomes(&document), ["measured"; 6]);
+
+    let folder = world.run_folder();
+    let journal = std::fs::read_to_string(folder.join("journal.ndjson")).unwrap();
+    assert_eq!(journal.lines().count(), 7, "a head and a line for each cell");
+    let summary = std::fs::read_to_string(folder.join("summary.csv")).unwrap();
+    assert_eq!(summary.lines().count(), 7);
+    let parquet = std::fs::read(folder.join("samples.parquet")).unwrap();
+    assert_eq!((&parquet[..4], &parquet[parquet.len() - 4..]), (&b"PAR1"[..], &b"PAR1"[..]));
+    let kept: Value = serde_json::from_slice(&std::fs::read(folder.join("run.json")).unwrap()).unwrap();
+    assert_eq!(kept, document, "run.json is what was printed");
+}
+
+#[test]
+fn the_document_is_valid_against_its_schema_and_alone_on_stdout() {
+    let schema = std::fs::read_to_string(workspace().join("docs/run.schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let world = World::default();
+    let (_, document) =
+        world.run(&["--plugin", "rten", "--model", "bert-tiny", "--batch-sizes", "1,4096", "--sequence-lengths", "16"]);
+    assert!(outcomes(&document).contains(&"measured") && outcomes(&document).contains(&"skipped"));
+    let errors: Vec<String> = validator.iter_errors(&document).map(|e| format!("{}: {e}", e.instance_path())).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+
+    let mut invented = document.clone();
+    invented["cells"][0]["outcome"] = "failed".into();
+    assert!(!validator.is_valid(&invented), "a failed cell with figures is not valid");
+}
+
+#[test]
+fn figures_are_consistent_with_each_other() {
+    let (_, document) =
+        World::default().run(&["--plugin", "rten", "--model", "probe-mlp", "--batch-sizes", "8", "--bench", "both"]);
+    let inference = &cells(&document)[0]["metrics"];
+    let stats = &inference["latency_ms"];
+    let figure = |name: &str| stats[name].as_f64().unwrap();
+    assert!(figure("min") <= figure("median") && figure("median") <= figure("max"));
+    let per_second = inference["throughput_per_s"].as_f64().unwrap();
+    assert!(
+        (per_second - 8.0 / (figure("mean") * 1e-3)).abs() < 1e-6 * per_second,
+        "throughput is batch over mean time"
+    );
+    for part in ["import", "instantiate", "load", "first_inference"] {
+        assert!(inference["init_ms"][part]["median"].as_f64().unwrap() > 0.0, "{part}");
+    }
+    assert_eq!(inference["energy_j_per_item"], Value::Null, "no sensor, no figure");
+    assert_eq!(inference["init_ms"]["compile_warm"], Value::Null, "no cache, no warm compile");
+    for cell in cells(&document).iter().filter(|cell| cell["benchmark"] != "inference") {
+        let metrics = &cell["metrics"];
+        assert!(metrics["sequential_per_s"].as_f64().unwrap() > 0.0);
+        assert!(metrics["speedup_over_sequential"].as_f64().unwrap() > 0.0);
+        assert_eq!(metrics["concurrent_workers"], 4);
+    }
+}
+
+#[test]
+fn onnx_runtime_and_the_reference_agree_on_real_models() {
+    let world = World::default();
+    let (ran, document) = world.run(&[
+        "--plugin",
+        "cpu",
+        "--model",
+        "bert-tiny,resnet-18",
+        "--bench",
+        "inference",
+        "--batch-sizes",
+        "1,4",
+        "--sequence-lengths",
+        "32",
+    ]);
+    ran.exits_with(0);
+    for cell in cells(&document) {
+        assert_eq!(cell["verification"]["status"], "passed", "{cell:#}");
+        assert_eq!(cell["verification"]["reference"], "rten 0.1.0");
+        assert!(cell["placement"]["engine"].as_str().unwrap().starts_with("ONNX Runtime"), "{cell:#}");
+        assert_eq!(cell["placement"]["precision"], "float32");
+    }
+}
+
+#[test]
+fn a_models_own_file_is_a_model_too() {
+    let world = World::default();
+    let probe = std::fs::read(workspace().join("host/engine/data/probe.onnx")).unwrap();
+    world.write("mine.onnx", probe);
+    let (ran, document) =
+        world.run(&["--plugin", "rten", "--model", "mine.onnx", "--bench", "inference", "--batch-sizes", "1,4"]);
+    ran.exits_with(0);
+    assert_eq!(outcomes(&document), ["measured"; 2]);
+    assert_eq!(cells(&document)[1]["axes"]["batch"], 4);
+}
+
+#[test]
+fn a_truncated_model_fails_its_cells_and_nothing_else() {
+    let world = World::default();
+    let probe = std::fs::read(workspace().join("host/engine/data/probe.onnx")).unwrap();
+    world.write("cut.onnx", &probe[..probe.len() / 2]);
+    let (ran, document) =
+        world.run(&["--plugin", "rten", "--model", "cut.onnx,probe-mlp", "--bench", "inference", "--batch-sizes", "1"]);
+    ran.exits_with(4);
+    assert_eq!(outcomes(&document), ["failed", "measured"]);
+    assert_eq!(cells(&document)[0]["metrics"], Value::Null);
+}
+
+#[test]
+fn cells_that_a_rule_forbids_are_skipped_with_that_rule() {
+    let (ran, document) = World::default().run(&[
+        "--plugin",
+        "rten",
+        "--model",
+        "gpt2",
+        "--bench",
+        "inference",
+        "--batch-sizes",
+        "64",
+        "--sequence-lengths",
+        "512,2048",
+    ]);
+    ran.exits_with(0);
+    let codes: Vec<&Value> = cells(&document).iter().map(|cell| &cell["reason"]["code"]).collect();
+    assert_eq!(codes, ["token-limit", "out-of-range"]);
+}
+
+#[test]
+fn a_precision_that_cannot_be_had_is_refused_not_ignored() {
+    let (ran, document) = World::default().run(&[
+        "--plugin",
+        "rten",
+        "--model",
+        "probe-mlp",
+        "--bench",
+        "inference",
+        "--batch-sizes",
+        "1",
+        "--precision",
+        "int8",
+    ]);
+    ran.exits_with(4);
+    assert_eq!(outcomes(&document), ["unsupported"]);
+}
+
+#[test]
+fn checking_only_measures_no_round_and_measuring_only_says_so() {
+    let world = World::default();
+    let one = ["--plugin", "rten", "--model", "probe-mlp", "--bench", "inference", "--batch-sizes", "1"];
+    let (_, checked) = world.run(&[&one[..], &["--verify-only"]].concat());
+    assert_eq!(cells(&checked)[0]["verification"]["status"], "passed");
+    assert_eq!(cells(&checked)[0]["metrics"]["latency_ms"], Value::Null);
+    let (_, unchecked) = world.run(&[&one[..], &["--no-verify"]].concat());
+    assert_eq!(cells(&unchecked)[0]["verification"]["status"], "off");
+    assert!(cells(&unchecked)[0]["metrics"]["latency_ms"]["median"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn every_form_of_the_table_has_a_row_for_each_cell() {
+    let world = World::default();
+    let run = [
+        "run",
+        "--quiet",
+        "--plugin",
+        "rten",
+        "--model",
+        "probe-mlp",
+        "--bench",
+        "inference",
+        "--batch-sizes",
+        "1,2",
+        "--budget",
+        "0.1",
+    ];
+    for (format, lines) in [("table", 5), ("csv", 3), ("markdown", 4)] {
+        let ran = world.host(&[&run[..], &["--format", format]].concat());
+        ran.exits_with(0);
+        assert_eq!(ran.stdout().lines().count(), lines, "{format}:\n{}", ran.stdout());
+    }
+}

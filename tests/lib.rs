@@ -1,0 +1,130 @@
+//! What end-to-end tests share: the real `host` in a world of its own, and the libraries it is given.
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The folder that holds `host` and the plugins of this build: `target/release`.
+pub fn build_folder() -> PathBuf {
+    let test = std::env::current_exe().expect("a running test has a path");
+    let folder = test.ancestors().nth(2).expect("tests run in target/PROFILE/deps");
+    assert!(folder.join("host").is_file(), "build first: scripts/setup");
+    folder.to_path_buf()
+}
+
+/// The root of the workspace.
+pub fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the workspace").to_path_buf()
+}
+
+/// A library that this build made, by its crate's library name.
+pub fn built_library(name: &str) -> PathBuf {
+    let file = format!("{}{name}{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX);
+    let path = build_folder().join(file);
+    assert!(path.is_file(), "build first: scripts/setup makes {}", path.display());
+    path
+}
+
+/// A folder of its own for configuration and results. The caches and the runtimes are shared with the user, since they only save
+/// time.
+pub struct World {
+    folder: tempfile::TempDir,
+}
+
+impl Default for World {
+    fn default() -> World {
+        World { folder: tempfile::tempdir().expect("a temporary folder can be made") }
+    }
+}
+
+impl World {
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Writes a file below the world's folder.
+    pub fn write(&self, name: &str, text: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("it lies in the world")).expect("folders can be made");
+        std::fs::write(&path, text).expect("files can be written");
+        path
+    }
+
+    /// The host, ready to run here.
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(build_folder().join("host"));
+        command.args(arguments).current_dir(self.path());
+        command.env("SKILLBENCH_CONFIG", self.path().join("config"));
+        command.env_remove("SKILLBENCH_REGISTRY").env_remove("SKILLBENCH_PLUGIN_PATH");
+        command
+    }
+
+    pub fn host(&self, arguments: &[&str]) -> Ran {
+        Ran(self.command(arguments).output().expect("the host can be started"))
+    }
+
+    /// `host run ... --format json`, with its document.
+    pub fn run(&self, arguments: &[&str]) -> (Ran, Value) {
+        let arguments: Vec<&str> =
+            ["run", "--format", "json", "--budget", "0.1"].iter().chain(arguments).copied().collect();
+        let ran = self.host(&arguments);
+        let document =
+            serde_json::from_str(&ran.stdout()).unwrap_or_else(|e| panic!("no document: {e}\n{}", ran.stderr()));
+        (ran, document)
+    }
+
+    /// The folder of the only run that was made here.
+    pub fn run_folder(&self) -> PathBuf {
+        let mut runs: Vec<PathBuf> = std::fs::read_dir(self.path().join("results"))
+            .expect("there are results")
+            .flatten()
+            .map(|e| e.path())
+            .collect();
+        assert_eq!(runs.len(), 1, "{runs:?}");
+        runs.remove(0)
+    }
+}
+
+/// A command that has ended.
+pub struct Ran(pub Output);
+
+impl Ran {
+    pub fn code(&self) -> Option<i32> {
+        self.0.status.code()
+    }
+
+    pub fn stdout(&self) -> String {
+        String::from_utf8_lossy(&self.0.stdout).into_owned()
+    }
+
+    pub fn stderr(&self) -> String {
+        String::from_utf8_lossy(&self.0.stderr).into_owned()
+    }
+
+    /// # Panics
+    /// Where the exit code is another one, with everything that was printed.
+    #[track_caller]
+    pub fn exits_with(&self, code: i32) -> &Ran {
+        assert_eq!(self.code(), Some(code), "stdout:\n{}\nstderr:\n{}", self.stdout(), self.stderr());
+        self
+    }
+
+    /// # Panics
+    /// Where stdout and stderr together lack the text.
+    #[track_caller]
+    pub fn tells(&self, text: &str) -> &Ran {
+        let all = self.stdout() + &self.stderr();
+        assert!(all.contains(text), "'{text}' is not in:\n{all}");
+        self
+    }
+}
+
+/// The cells of a run's document.
+pub fn cells(document: &Value) -> &Vec<Value> {
+    document["cells"].as_array().expect("a document has cells")
+}
+
+/// "measured", "failed", ... of each cell.
+pub fn outcomes(document: &Value) -> Vec<&str> {
+    cells(document).iter().map(|cell| cell["outcome"].as_str().unwrap_or("")).collect()
+}
