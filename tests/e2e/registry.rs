@@ -21,7 +21,7 @@ fn rejected(library: &Path, text: &str) {
 
 /// Compiles one of the broken fixtures, or the C template's own sources.
 fn compile(world: &World, source: &str, flags: &[&str]) -> PathBuf {
-    let fixtures = workspace().join("tests/fixtures");
+    let fixtures = workspace().join("tests/fixtures/broken");
     let library = world.path().join(format!("{source}.so"));
     let done = Command::new("cc")
         .args(["-std=c99", "-shared", "-fPIC", "-fvisibility=hidden", "-I"])
@@ -57,7 +57,7 @@ fn an_empty_file_is_no_library() {
 fn a_truncated_library_is_refused() {
     let world = World::default();
     let whole = std::fs::read(built_library("skillbench_inference")).unwrap();
-    rejected(&world.write("cut.so", &whole[..whole.len() / 3]), "cannot be opened");
+    rejected(&world.write("cut.so", &whole[..64 << 10]), "the file is truncated");
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn what_was_added_can_be_removed() {
     let library = built_library("misbehave_fixture");
     let library = library.to_str().unwrap();
     world.host(&["plugin", "add", library, "--id", "mine", "--pin"]).exits_with(0);
-    world.host(&["plugin", "info", "mine"]).exits_with(0).tells("Misbehave");
+    world.host(&["plugin", "info", "mine"]).exits_with(0).tells("A plugin that misbehaves");
     world.host(&["plugin", "add", library, "--id", "mine"]).exits_with(2).tells("is there already");
     world.host(&["plugin", "remove", "mine"]).exits_with(0);
     world.host(&["plugin", "info", "mine"]).exits_with(2);

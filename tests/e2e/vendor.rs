@@ -58,7 +58,7 @@ fn a_plugin_in_c_is_built_with_the_header_alone_checked_and_measured() {
     world.host(&["plugin", "new", "acme-c", "--lang", "c"]).exits_with(0);
     let folder = world.path().join("acme-c");
     done(Command::new("make").current_dir(&folder));
-    use_it(&world, &folder.join("libacme_c.so"), "acme-c");
+    use_it(&world, &folder.join("libacme-c.so"), "acme-c");
 }
 
 #[test]

@@ -33,6 +33,11 @@ pub enum LoadError {
 
 /// Opens a library and finds its plugin. The library stays loaded until the process ends.
 pub fn load(path: &Path) -> Result<(Plugin, Door), LoadError> {
+    if let Some(missing) = elf_bytes_missing(path) {
+        return Err(LoadError::Open(format!(
+            "cannot be opened: the file is truncated, {missing} bytes are missing at its end"
+        )));
+    }
     // SAFETY: opening a library runs its constructors; that is why only a worker does it, which can be lost.
     let library = unsafe { libloading::Library::new(path) }.map_err(|error| LoadError::Open(opening(path, &error)))?;
     let library: &'static libloading::Library = Box::leak(Box::new(library));
@@ -81,4 +86,26 @@ fn opening(path: &Path, error: &libloading::Error) -> String {
         Err(_) => "",
     };
     format!("cannot be opened: {text}{hint}")
+}
+
+/// How many bytes an ELF file lacks at its end. The system's loader does not ask: it maps what is not there, and the process dies of it.
+fn elf_bytes_missing(path: &Path) -> Option<u64> {
+    let bytes = std::fs::read(path).ok()?;
+    let wide = bytes.get(..5)? == b"\x7fELF\x02";
+    let number = |at: usize, length: usize| {
+        let field = bytes.get(at..at.checked_add(length)?)?;
+        Some(field.iter().rev().fold(0u64, |all, byte| all << 8 | u64::from(*byte)))
+    };
+    if !wide {
+        return None;
+    }
+    // ELF64, little-endian: segments from e_phoff, e_phentsize bytes each, e_phnum of them; p_offset and p_filesz in each.
+    let (table, size, count) = (number(0x20, 8)?, number(0x36, 2)?, number(0x38, 2)?);
+    let ends = (0..count).map(|index| {
+        let at = usize::try_from(table.checked_add(index * size)?).ok()?;
+        number(at + 0x08, 8)?.checked_add(number(at + 0x20, 8)?)
+    });
+    // A table that is itself cut off counts as one byte too few.
+    let needed = ends.map(|end| end.unwrap_or(bytes.len() as u64 + 1)).max()?;
+    needed.checked_sub(bytes.len() as u64).filter(|missing| *missing > 0)
 }

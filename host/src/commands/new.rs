@@ -3,6 +3,7 @@
 use super::{Done, Exit, failed, usage};
 use crate::cli::Language;
 use crate::output;
+use skillbench_engine::registry::library_file_name;
 use std::path::Path;
 
 /// File name and text of each file of a template.
@@ -61,10 +62,15 @@ pub fn new(name: &str, language: Language, directory: &Path, api: Option<&Path>)
         return Err(usage(format!("{} is there already", folder.display())));
     }
     let (template, next) = match language {
-        Language::Rust => {
-            (RUST, format!("cargo build --release, then: host plugin check target/release/{}", library(name)))
-        }
-        Language::C => (C, format!("make, then: host plugin check {}", library(name))),
+        // Cargo names a library by its crate, in which '-' is '_'.
+        Language::Rust => (
+            RUST,
+            format!(
+                "cargo build --release, then: host plugin check target/release/{}",
+                library_file_name(&name.replace('-', "_"))
+            ),
+        ),
+        Language::C => (C, format!("make, then: host plugin check {}", library_file_name(name))),
     };
     let api = api.unwrap_or(Path::new(OWN_API));
     let api = std::fs::canonicalize(api).unwrap_or_else(|_| api.to_path_buf());
@@ -77,10 +83,6 @@ pub fn new(name: &str, language: Language, directory: &Path, api: Option<&Path>)
     }
     output::say(&format!("wrote {}; next, in it: {next}", folder.display()));
     Ok(Exit::Good)
-}
-
-fn library(name: &str) -> String {
-    skillbench_engine::registry::library_file_name(&name.replace('-', "_"))
 }
 
 fn fill(text: &str, name: &str, api: &Path) -> String {
