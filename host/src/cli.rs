@@ -140,13 +140,15 @@ pub struct RunArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub budget: Option<f64>,
     /// Memory limit of a cell, in MiB [default: nine tenths of what is available]
-    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(16..))]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(16..=1 << 24))]
     pub memory_limit: Option<u64>,
     /// Go on with an earlier run: its id, or its folder
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["plugin", "model", "bench", "batch_sizes", "sequence_lengths"])]
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["plugin", "model", "bench", "batch_sizes", "sequence_lengths", "dim", "iterations",
+        "warmup", "concurrent_workers", "threads", "option", "precision", "timeout", "budget", "memory_limit", "verify_only",
+        "benchmark_only", "no_verify", "seed"])]
     pub resume: Option<String>,
     /// Check the outputs, and measure no round
-    #[arg(long, conflicts_with_all = ["benchmark_only", "no_verify"])]
+    #[arg(long, conflicts_with_all = ["benchmark_only", "no_verify", "bench"])]
     pub verify_only: bool,
     /// Measure without the checks before; the same as --no-verify
     #[arg(long)]
@@ -169,8 +171,8 @@ fn dimension(text: &str) -> Result<(String, i64), String> {
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
-    let value = text.parse::<f64>().ok().filter(|seconds| seconds.is_finite() && *seconds > 0.0);
-    value.ok_or("expected a number of seconds above 0".into())
+    let value = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0 && *seconds <= 1e7);
+    value.ok_or("expected a number of seconds above 0, and 10,000,000 at most".into())
 }
 
 #[derive(Subcommand)]

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     // Before anything is parsed: a worker takes no arguments of ours, and starts in milliseconds.
-    if std::env::args().nth(1).as_deref() == Some(skillbench_engine::serve::WORKER_ARGUMENT) {
+    if std::env::args_os().nth(1).is_some_and(|first| first == skillbench_engine::serve::WORKER_ARGUMENT) {
         return skillbench_engine::serve::run();
     }
     let cli = cli::Cli::parse();

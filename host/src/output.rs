@@ -3,11 +3,14 @@
 use skillbench_report::{Format, Table};
 use std::io::Write;
 
-/// Results. A reader that went away (`| head`) ends the program quietly.
+/// Results. A reader that went away (`| head`) has what it wanted; a disk that is full is an error.
 pub fn print(text: &str) {
     let mut stdout = std::io::stdout().lock();
-    if stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).is_err() {
-        std::process::exit(0);
+    if let Err(failure) = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
+        && failure.kind() != std::io::ErrorKind::BrokenPipe
+    {
+        error(&format!("the results could not be printed: {failure}"));
+        std::process::exit(1);
     }
 }
 

@@ -165,3 +165,19 @@ fn what_was_added_can_be_removed() {
     world.host(&["plugin", "info", "mine"]).exits_with(2);
     world.host(&["plugin", "remove", "mine"]).exits_with(2);
 }
+
+#[test]
+fn a_removal_stays_inside_its_folder() {
+    let world = World::default();
+    let registry = world.write("config/registry.toml", "version = 1\n");
+    world.host(&["plugin", "remove", "../registry"]).exits_with(2).tells("is no plugin id");
+    assert!(registry.is_file());
+}
+
+#[test]
+fn a_rejected_plugin_is_told_where_it_is_missed() {
+    let world = World::default();
+    world.write("registry.toml", format!("version = 1\n{}", entry("bad", Path::new("/nowhere/libbad.so"))));
+    let (ran, _) = world.run(&["--plugin", "rten", "--model", "probe-mlp", "--verify-only", "--batch-sizes", "1"]);
+    ran.exits_with(0).tells("plugin 'bad'").tells("tried /nowhere/libbad.so");
+}

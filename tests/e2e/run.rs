@@ -84,6 +84,7 @@ fn onnx_runtime_and_the_reference_agree_on_real_models() {
     for cell in cells(&document) {
         assert_eq!(cell["verification"]["status"], "passed", "{cell:#}");
         assert_eq!(cell["verification"]["reference"], "rten 0.1.0");
+        assert_eq!(cell["verification"]["same_engine"], false);
         assert!(cell["placement"]["engine"].as_str().unwrap().starts_with("ONNX Runtime"), "{cell:#}");
         assert_eq!(cell["placement"]["precision"], "float32");
     }
@@ -99,6 +100,24 @@ fn a_models_own_file_is_a_model_too() {
     ran.exits_with(0);
     assert_eq!(outcomes(&document), ["measured"; 2]);
     assert_eq!(cells(&document)[1]["axes"]["batch"], 4);
+}
+
+#[test]
+fn a_batch_that_would_not_reach_a_fixed_graph_is_refused() {
+    let world = World::default();
+    let probe = std::fs::read(workspace().join("host/engine/data/probe.onnx")).unwrap();
+    // The dynamic first dimension is called "batch"; under another name, `--batch-sizes` does not reach it, and --dim does.
+    let at = |bytes: &[u8]| bytes.windows(5).position(|window| window == b"batch");
+    let mut renamed = probe;
+    while let Some(at) = at(&renamed) {
+        renamed[at..at + 5].copy_from_slice(b"lines");
+    }
+    world.write("lines.onnx", renamed);
+    let one = ["--plugin", "rten", "--model", "lines.onnx", "--bench", "inference", "--dim", "lines=3"];
+    let (ran, document) = world.run(&[&one[..], &["--batch-sizes", "1,4"]].concat());
+    ran.exits_with(4);
+    assert_eq!(outcomes(&document), ["measured", "unsupported"]);
+    assert!(cells(&document)[1]["reason"]["message"].as_str().unwrap().contains("would not reach the model"));
 }
 
 #[test]
@@ -156,6 +175,7 @@ fn checking_only_measures_no_round_and_measuring_only_says_so() {
     let one = ["--plugin", "rten", "--model", "probe-mlp", "--bench", "inference", "--batch-sizes", "1"];
     let (_, checked) = world.run(&[&one[..], &["--verify-only"]].concat());
     assert_eq!(cells(&checked)[0]["verification"]["status"], "passed");
+    assert_eq!(cells(&checked)[0]["verification"]["same_engine"], true, "agreeing with itself is told as such");
     assert_eq!(cells(&checked)[0]["metrics"]["latency_ms"], Value::Null);
     let (_, unchecked) = world.run(&[&one[..], &["--no-verify"]].concat());
     assert_eq!(cells(&unchecked)[0]["verification"]["status"], "off");

@@ -117,6 +117,19 @@ fn a_resumed_run_measures_what_is_missing_and_nothing_twice() {
 }
 
 #[test]
+fn a_run_is_not_resumed_with_other_plugins() {
+    let world = World::default();
+    world.run(&["--plugin", "rten", "--model", "probe-mlp", "--verify-only", "--batch-sizes", "1"]);
+    let folder = world.run_folder();
+    let journal = folder.join("journal.ndjson");
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let head: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
+    let hash = head["run"]["environment"]["plugin_sha256"]["rten"].as_str().unwrap();
+    std::fs::write(&journal, text.replace(hash, &"0".repeat(64))).unwrap();
+    world.host(&["run", "--resume", folder.to_str().unwrap()]).exits_with(2).tells("'rten' is not the one");
+}
+
+#[test]
 fn workers_inherit_no_descriptor_but_their_channel() {
     let world = World::default();
     let mut host = hanging(&world);

@@ -2,7 +2,7 @@
 
 pub use crate::loader::Door;
 use crate::paths;
-use crate::worker::{Command, Failure, Limits, Reply, Worker};
+use crate::worker::{Command, Failure, FailureKind, Limits, Reply, Worker};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -66,7 +66,7 @@ pub struct BenchmarkDescription {
 #[derive(Default)]
 pub struct DescriptionCache {
     file: PathBuf,
-    entries: BTreeMap<String, Description>,
+    entries: BTreeMap<String, Result<Description, Failure>>,
     changed: bool,
 }
 
@@ -74,7 +74,7 @@ pub struct DescriptionCache {
 #[derive(Serialize, Deserialize)]
 struct CacheForm {
     host: String,
-    entries: BTreeMap<String, Description>,
+    entries: BTreeMap<String, Result<Description, Failure>>,
 }
 
 /// What makes a library's file the same as before; `None` where it is not there.
@@ -100,20 +100,23 @@ impl DescriptionCache {
     pub fn describe(&mut self, library: &Path) -> Result<Description, Failure> {
         let key = key(library);
         if let Some(known) = key.as_ref().and_then(|key| self.entries.get(key)) {
-            return Ok(known.clone());
+            return known.clone();
         }
         let command = Command::Describe { library: library.into() };
-        let description = match Worker::call_once(&command, &Limits::looking())? {
-            Reply::Described(description) => *description,
-            other => return Err(Failure::unexpected(&other)),
+        let described = match Worker::call_once(&command, &Limits::looking()) {
+            Ok(Reply::Described(description)) => Ok(*description),
+            Ok(other) => Err(Failure::unexpected(&other)),
+            Err(failure) => Err(failure),
         };
-        if let Some(key) = key {
+        // A failure may have a cause outside the file, and is looked at again; but a library that hangs does so once.
+        let keep = described.as_ref().err().is_none_or(|failure| failure.kind == FailureKind::TimedOut);
+        if let (Some(key), true) = (key, keep) {
             let prefix = format!("{}|", library.display());
             self.entries.retain(|known, _| !known.starts_with(&prefix));
-            self.entries.insert(key, description.clone());
+            self.entries.insert(key, described.clone());
             self.changed = true;
         }
-        Ok(description)
+        described
     }
 }
 

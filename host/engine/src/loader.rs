@@ -3,7 +3,8 @@
 use abi_stable::library::{LibraryError, ROOT_MODULE_LOADER_NAME_WITH_NUL, lib_header_from_path};
 use skillbench_plugin_api::client::Plugin;
 use skillbench_plugin_api::door::{RootRef, short_error};
-use skillbench_plugin_api::raw::sb_plugin;
+use skillbench_plugin_api::raw::{SB_ABI_MAJOR, sb_plugin};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// Which way a plugin was reached.
@@ -33,11 +34,6 @@ pub enum LoadError {
 
 /// Opens a library and finds its plugin. The library stays loaded until the process ends.
 pub fn load(path: &Path) -> Result<(Plugin, Door), LoadError> {
-    if let Some(missing) = elf_bytes_missing(path) {
-        return Err(LoadError::Open(format!(
-            "cannot be opened: the file is truncated, {missing} bytes are missing at its end"
-        )));
-    }
     // SAFETY: opening a library runs its constructors; that is why only a worker does it, which can be lost.
     let library = unsafe { libloading::Library::new(path) }.map_err(|error| LoadError::Open(opening(path, &error)))?;
     let library: &'static libloading::Library = Box::leak(Box::new(library));
@@ -51,15 +47,13 @@ pub fn load(path: &Path) -> Result<(Plugin, Door), LoadError> {
 
     // SAFETY: only asks whether the symbol exists.
     let has_door = unsafe { library.get::<*const ()>(ROOT_MODULE_LOADER_NAME_WITH_NUL.as_bytes()) }.is_ok();
-    let (table, door) = match has_door {
-        true => (through_root(path)?, Door::AbiStable),
-        false => (direct.ok_or(LoadError::NoSymbol)?, Door::C),
+    let behind_door = has_door.then(|| through_root(path)).transpose()?;
+    let table = direct.ok_or(LoadError::NoSymbol)?;
+    let door = match behind_door {
+        None => Door::C,
+        Some(behind) if behind == table => Door::AbiStable,
+        Some(_) => return Err(LoadError::TwoTables),
     };
-    match direct {
-        None => return Err(LoadError::NoSymbol),
-        Some(direct) if direct != table => return Err(LoadError::TwoTables),
-        Some(_) => {}
-    }
     // SAFETY: the symbol of a library that is never unloaded.
     Ok((unsafe { Plugin::new(table) }?, door))
 }
@@ -69,6 +63,12 @@ fn through_root(path: &Path) -> Result<*const sb_plugin, LoadError> {
     let foreign = |error: LibraryError| LoadError::ForeignRoot(short_error(&error));
     // `load_from_file` would keep one library for each type; the header is asked for by path.
     let root = lib_header_from_path(path).map_err(foreign)?.init_root_module::<RootRef>().map_err(foreign)?;
+    if root.abi_major() != SB_ABI_MAJOR {
+        return Err(LoadError::ForeignRoot(format!(
+            "it is of ABI major {}, this host speaks {SB_ABI_MAJOR}",
+            root.abi_major()
+        )));
+    }
     Ok((&raw const *root.table().get()).cast())
 }
 
@@ -88,24 +88,38 @@ fn opening(path: &Path, error: &libloading::Error) -> String {
     format!("cannot be opened: {text}{hint}")
 }
 
-/// How many bytes an ELF file lacks at its end. The system's loader does not ask: it maps what is not there, and the process dies of it.
+/// Whether a library's file is whole. The system's loader does not ask: it maps what is not there, and the process dies of it.
+/// Asked when a library is described, not when it is timed.
+///
+/// # Errors
+/// How many bytes are missing.
+pub fn check_whole(path: &Path) -> Result<(), LoadError> {
+    match elf_bytes_missing(path) {
+        Some(missing) => Err(LoadError::Open(format!(
+            "cannot be opened: the file is truncated, {missing} bytes are missing at its end"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// How many bytes an ELF file lacks at its end; `None` for a whole one, and for other formats.
 fn elf_bytes_missing(path: &Path) -> Option<u64> {
-    let bytes = std::fs::read(path).ok()?;
-    let wide = bytes.get(..5)? == b"\x7fELF\x02";
-    let number = |at: usize, length: usize| {
-        let field = bytes.get(at..at.checked_add(length)?)?;
-        Some(field.iter().rev().fold(0u64, |all, byte| all << 8 | u64::from(*byte)))
-    };
-    if !wide {
+    let mut file = std::fs::File::open(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    let mut header = [0; 64];
+    file.read_exact(&mut header).ok()?;
+    if &header[..5] != b"\x7fELF\x02" {
         return None;
     }
+    let number = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |all, byte| all << 8 | u64::from(*byte));
     // ELF64, little-endian: segments from e_phoff, e_phentsize bytes each, e_phnum of them; p_offset and p_filesz in each.
-    let (table, size, count) = (number(0x20, 8)?, number(0x36, 2)?, number(0x38, 2)?);
-    let ends = (0..count).map(|index| {
-        let at = usize::try_from(table.checked_add(index * size)?).ok()?;
-        number(at + 0x08, 8)?.checked_add(number(at + 0x20, 8)?)
-    });
-    // A table that is itself cut off counts as one byte too few.
-    let needed = ends.map(|end| end.unwrap_or(bytes.len() as u64 + 1)).max()?;
-    needed.checked_sub(bytes.len() as u64).filter(|missing| *missing > 0)
+    let (table, size, count) = (number(&header[0x20..0x28]), number(&header[0x36..0x38]), number(&header[0x38..0x3A]));
+    let mut segments = vec![0; usize::try_from(size * count).ok()?];
+    file.seek(SeekFrom::Start(table)).ok()?;
+    if file.read_exact(&mut segments).is_err() {
+        return Some((table + size * count).saturating_sub(length).max(1));
+    }
+    let end = |segment: &[u8]| number(&segment[0x08..0x10]).saturating_add(number(&segment[0x20..0x28]));
+    let whole = segments.chunks_exact((size as usize).max(1)).filter(|segment| segment.len() >= 0x38);
+    whole.map(end).max()?.checked_sub(length).filter(|missing| *missing > 0)
 }

@@ -8,8 +8,6 @@ use std::process::Command;
 
 #[derive(Debug, thiserror::Error)]
 pub enum RuntimeError {
-    #[error("plugin '{0}' needs nothing from outside")]
-    NotNeeded(String),
     #[error(
         "{package} {version} is not published for this platform, {platform}: install it yourself and set the plugin's `library` option"
     )]

@@ -1,10 +1,11 @@
 //! The table of a run.
 
-use crate::{Cell, Table};
+use crate::{Cell, Format, Table};
 use polars::prelude::{AnyValue, DataFrame};
 
-/// The summary's frame as a table. A column in which no cell has a value is left out.
-pub fn summary(frame: &DataFrame) -> Table {
+/// The summary's frame as a table. For people, a column in which no cell has a value is left out; programs get every column.
+pub fn summary(frame: &DataFrame, format: Format) -> Table {
+    let for_people = matches!(format, Format::Table | Format::Markdown);
     let mut table = Table::default();
     let mut columns: Vec<Vec<Cell>> = vec![];
     for column in frame.columns() {
@@ -13,10 +14,9 @@ pub fn summary(frame: &DataFrame) -> Table {
             (0..frame.height()).map(|row| cell(&column.get(row).unwrap_or(AnyValue::Null))).collect();
         let silent = match name {
             "emulated" => values.iter().all(|value| value.shown == "no"),
-            "stable" | "verified" => false,
             _ => values.iter().all(|value| value.value.is_null()),
         };
-        if !silent {
+        if !(silent && for_people) {
             table.columns.push(name.to_string());
             columns.push(values);
         }

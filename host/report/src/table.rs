@@ -26,10 +26,8 @@ impl Cell {
     /// Three significant digits, and whole numbers in full.
     pub fn number(number: f64) -> Cell {
         let digits = match number.abs() {
-            size if size >= 100.0 || size == 0.0 => 0,
-            size if size >= 10.0 => 1,
-            size if size >= 1.0 => 2,
-            _ => 3,
+            0.0 => 0,
+            size => (2.0 - size.log10().floor()).clamp(0.0, 12.0) as usize,
         };
         Cell { value: number.into(), shown: format!("{number:.digits$}") }
     }

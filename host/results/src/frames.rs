@@ -32,7 +32,7 @@ pub fn cells(run: &Run) -> PolarsResult<DataFrame> {
         text("axes", |c| Some(axes(c))),
         whole("batch_size", |c| c.axes.get("batch").copied()),
         whole("sequence_length", |c| c.axes.get("sequence").copied()),
-        text("precision", |c| c.placement.as_ref().map(|p| p.precision.clone())),
+        text("precision", |c| c.placement.as_ref()?.precision.clone()),
         text("engine", |c| c.placement.as_ref().map(|p| p.engine.clone())),
         whole("threads", |c| c.threads.map(|n| n as i64)),
         text("outcome", |c| Some(c.outcome.name().into())),
@@ -40,7 +40,7 @@ pub fn cells(run: &Run) -> PolarsResult<DataFrame> {
         text("reason", |c| c.outcome.reason().map(|r| r.message.clone())),
         flag("stable", |c| c.stable),
         flag("emulated", |c| c.emulated),
-        flag("verified", |c| matches!(c.verification, Some(Verification::Passed { .. }))),
+        text("verified", |c| c.verification.as_ref().map(verified)),
         whole("samples", |c| Some(main_series(c.outcome.metrics()?)?.n as i64)),
         figure("latency_ms_median", |m| Some(m.latency_ms.as_ref()?.median)),
         figure("latency_ms_mean", |m| Some(m.latency_ms.as_ref()?.mean)),
@@ -87,6 +87,17 @@ pub fn samples(all: &[Samples]) -> PolarsResult<DataFrame> {
         Column::new("round_wall_ns".into(), rows().map(|(s, ..)| s.wall_ns).collect::<Vec<_>>()),
     ];
     DataFrame::new(height, columns)
+}
+
+/// How outputs were checked: against another engine, against the same engine in another process, or not.
+fn verified(verification: &Verification) -> String {
+    let text = match verification {
+        Verification::Passed { same_engine: true, .. } => "itself",
+        Verification::Passed { .. } => "yes",
+        Verification::NoReference { .. } => "finite only",
+        Verification::Off => "off",
+    };
+    text.into()
 }
 
 /// The axes as one short text: "batch=4 sequence=32".

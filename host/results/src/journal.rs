@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use skillbench_engine::document::{Cell, Run, Samples};
 use skillbench_engine::run::{Observer, RunRequest};
 use std::fs::File;
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, thiserror::Error)]
@@ -98,11 +98,11 @@ impl Observer for Journal {
 pub fn read(folder: &Path) -> Result<Recorded, JournalError> {
     let path = folder.join(NAME);
     let unreadable = |error| JournalError::Unreadable { path: path.clone(), error };
-    let file = File::open(&path).map_err(unreadable)?;
-    let lines: Vec<String> = io::BufReader::new(file).lines().collect::<Result<_, _>>().map_err(unreadable)?;
+    let bytes = std::fs::read(&path).map_err(unreadable)?;
     let (mut head, mut cells, mut all_samples) = (None, std::collections::BTreeMap::new(), vec![]);
-    for (index, text) in lines.iter().enumerate().filter(|(_, text)| !text.trim().is_empty()) {
-        match serde_json::from_str(text) {
+    let lines = bytes.split(|byte| *byte == b'\n').enumerate();
+    for (index, text) in lines.filter(|(_, text)| !text.is_empty()) {
+        match serde_json::from_slice(text) {
             Ok(Line::Run { request, run }) => head = Some((request, run)),
             Ok(Line::Cell { cell, samples }) => {
                 all_samples.retain(|known: &Samples| known.cell != cell.index);

@@ -2,7 +2,7 @@
 
 use super::{Done, Exit};
 use crate::cli::Global;
-use crate::commands::plugin::tell_problems;
+use crate::commands::plugin::{tell_problems, tell_rejected};
 use crate::output;
 use skillbench_engine::registry::PluginOptions;
 use skillbench_engine::run::{Inventory, Plugin};
@@ -38,6 +38,7 @@ pub fn devices(global: &Global, verbose: bool) -> Done {
     }
     output::table(&table, global.format.into());
     tell_problems(&inventory.registry);
+    tell_rejected(&inventory);
     Ok(Exit::Good)
 }
 

@@ -13,13 +13,15 @@ mod why;
 use crate::cli::{Cli, Command, PluginCommand};
 use std::process::ExitCode;
 
-/// How the program ends. Where several hold, the worst in the order of `design`: usage, unavailable, wrong, unmeasured, broken.
+/// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     Good,
     /// A broken rule or limit.
     Broken,
     Usage,
+    /// The data cannot tell.
+    NoVerdict,
     /// Some cells were not measured.
     Unmeasured,
     /// No requested backend is available.
@@ -36,6 +38,7 @@ impl Exit {
             Exit::Good => 0,
             Exit::Broken => 1,
             Exit::Usage => 2,
+            Exit::NoVerdict => 3,
             Exit::Unmeasured => 4,
             Exit::Unavailable => 5,
             Exit::Wrong => 6,
@@ -65,6 +68,15 @@ impl CommandError {
 }
 
 pub type Done = Result<Exit, CommandError>;
+
+/// A plugin's id as it may stand in a registry and in a file's name.
+fn plugin_id(name: &str) -> Result<&str, CommandError> {
+    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    match !name.is_empty() && name.chars().all(allowed) {
+        true => Ok(name),
+        false => Err(usage(format!("'{name}' is no plugin id: expected a-z, 0-9 and '-'"))),
+    }
+}
 
 fn usage(text: impl ToString) -> CommandError {
     CommandError::Usage(text.to_string())

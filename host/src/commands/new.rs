@@ -1,6 +1,6 @@
 //! `host plugin new`: a vendor's first plugin, from the templates in `host/templates`.
 
-use super::{Done, Exit, failed, usage};
+use super::{Done, Exit, failed, plugin_id, usage};
 use crate::cli::Language;
 use crate::output;
 use skillbench_engine::registry::library_file_name;
@@ -53,9 +53,9 @@ const C: Template = template!("c":
 const OWN_API: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../plugin-api");
 
 pub fn new(name: &str, language: Language, directory: &Path, api: Option<&Path>) -> Done {
-    let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if name.is_empty() || !name.chars().all(allowed) || !name.starts_with(|c: char| c.is_ascii_lowercase()) {
-        return Err(usage(format!("'{name}' is no plugin id: expected a-z, 0-9 and '-', beginning with a letter")));
+    let name = plugin_id(name)?;
+    if !name.starts_with(|c: char| c.is_ascii_lowercase()) {
+        return Err(usage(format!("'{name}' cannot name a crate: begin with a letter")));
     }
     let folder = directory.join(name);
     if folder.exists() {

@@ -1,6 +1,6 @@
 //! `host plugin list | info | add | remove`.
 
-use super::{Done, Exit, failed, usage};
+use super::{CommandError, Done, Exit, failed, plugin_id, usage};
 use crate::cli::Global;
 use crate::output;
 use skillbench_engine::describe::{Description, DescriptionCache};
@@ -46,6 +46,13 @@ pub fn list(global: &Global, verbose: bool) -> Done {
 /// Every rejected entry, with file, line, key and what was expected.
 pub fn tell_problems(registry: &Registry) {
     registry.problems.iter().for_each(|problem| output::warning(&problem.to_string()));
+}
+
+/// Plugins that a run cannot use, but for those that their own rule leaves alone.
+pub fn tell_rejected(inventory: &Inventory) {
+    for rejected in inventory.rejected.iter().filter(|rejected| !rejected.no_match) {
+        output::warning(&format!("plugin '{}' ({}) is rejected: {}", rejected.id, rejected.origin, rejected.reason));
+    }
 }
 
 fn tell_sources(registry: &Registry) {
@@ -106,15 +113,16 @@ pub fn facts(plugin: &Plugin) -> Vec<(String, String)> {
     facts
 }
 
-fn drop_in(id: &str) -> PathBuf {
-    paths::config().join("registry.d").join(format!("{id}.toml"))
+/// The file that `add` writes for an id.
+fn drop_in(id: &str) -> Result<PathBuf, CommandError> {
+    Ok(paths::config().join("registry.d").join(format!("{}.toml", plugin_id(id)?)))
 }
 
 pub fn add(library: &Path, id: Option<String>, pin: bool) -> Done {
     let library = std::fs::canonicalize(library).map_err(|e| usage(format!("{}: {e}", library.display())))?;
     let description = DescriptionCache::open().describe(&library).map_err(failed)?;
     let id = id.unwrap_or(description.id);
-    let file = drop_in(&id);
+    let file = drop_in(&id)?;
     if file.exists() {
         return Err(usage(format!("{} is there already; `host plugin remove {id}` takes it back", file.display())));
     }
@@ -133,7 +141,7 @@ pub fn add(library: &Path, id: Option<String>, pin: bool) -> Done {
 }
 
 pub fn remove(id: &str) -> Done {
-    let file = drop_in(id);
+    let file = drop_in(id)?;
     match std::fs::remove_file(&file) {
         Ok(()) => {
             output::say(&format!("removed {}; the library itself is left alone", file.display()));

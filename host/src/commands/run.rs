@@ -2,12 +2,13 @@
 
 use super::{CommandError, Done, Exit, failed, usage};
 use crate::cli::{FormatArg, Global, RunArgs};
-use crate::commands::plugin::tell_problems;
+use crate::commands::plugin::{tell_problems, tell_rejected};
 use crate::output;
 use crate::progress::Progress;
-use skillbench_engine::document::{Cell, Outcome, RUN_SCHEMA, Run};
+use skillbench_engine::document::{Cell, Outcome, RUN_SCHEMA, Run, Verification};
 use skillbench_engine::environment::{self, Environment};
 use skillbench_engine::run::{self, BackendChoice, Inventory, Observer, OptionChoice, Plan, RunRequest};
+use skillbench_engine::skill::SkillSource;
 use skillbench_engine::worker::Stop;
 use skillbench_results::{Journal, files, frames, questions};
 use std::collections::HashSet;
@@ -24,9 +25,13 @@ pub fn run(global: &Global, args: &RunArgs) -> Done {
     };
     let inventory = Inventory::take(&global.sources());
     tell_problems(&inventory.registry);
+    tell_rejected(&inventory);
     let plan = run::plan(&inventory, request).map_err(usage)?;
     let (folder, run) = match folder {
-        Some((folder, run)) => (folder, run),
+        Some((folder, run)) => {
+            unchanged(&plan, &run)?;
+            (folder, run)
+        }
         None => begin(&args.output_dir, &plan)?,
     };
     // A second Ctrl-C ends the program at once.
@@ -47,7 +52,7 @@ pub fn run(global: &Global, args: &RunArgs) -> Done {
 
     let recorded = skillbench_results::read(&folder).map_err(failed)?;
     files::write(&folder, &recorded).map_err(|error| failed(format!("{}: {error}", folder.display())))?;
-    show(global, &recorded.run)?;
+    show(global, &recorded.run).map_err(failed)?;
     if Stop::global().asked() {
         output::say(&format!("stopped; go on with: host run --resume {}", folder.display()));
         return Ok(Exit::Stopped);
@@ -55,7 +60,41 @@ pub fn run(global: &Global, args: &RunArgs) -> Done {
     if !global.quiet {
         output::say(&format!("kept in {}", folder.display()));
     }
-    Ok(exit(&recorded.run.cells))
+    Ok(exit(&recorded.run.cells, args.verify_only))
+}
+
+/// What is done stays done only if the plan is the one it was done by, with the very same plugins.
+fn unchanged(plan: &Plan, run: &Run) -> Result<(), CommandError> {
+    let libraries = libraries(plan);
+    let other = |(id, hash): &(&String, &String)| run.environment.plugin_sha256.get(*id) != Some(*hash);
+    if let Some((id, _)) = libraries.iter().find(other) {
+        return Err(usage(format!("plugin '{id}' is not the one this run began with; begin a new run")));
+    }
+    let same = |cell: &Cell| {
+        plan.cells.get(cell.index).is_some_and(|planned| {
+            plan.backends[planned.backend].choice.plugin == cell.plugin
+                && plan.models[planned.model].id() == cell.skill
+                && plan.benchmarks[planned.benchmark].description.id == cell.benchmark
+                && planned.axes == cell.axes
+        })
+    };
+    match run.cells.iter().all(same) {
+        true => Ok(()),
+        false => Err(usage("the plugins or models here would make another plan than this run's; begin a new run")),
+    }
+}
+
+/// SHA-256 of every library that a plan uses, by plugin.
+fn libraries(plan: &Plan) -> std::collections::BTreeMap<String, String> {
+    let backends = plan.backends.iter().map(|backend| (backend.choice.plugin.clone(), &backend.plugin.library));
+    let benchmarks = plan.benchmarks.iter().map(|b| (b.description.id.clone(), &b.library));
+    let reference = plan.reference.iter().map(|reference| (reference.id.clone(), &reference.library));
+    let skillsets = plan.models.iter().filter_map(|skill| match &skill.source {
+        SkillSource::Skillset { library, plugin } => Some((plugin.clone(), library)),
+        SkillSource::File(_) => None,
+    });
+    let all = backends.chain(benchmarks).chain(reference).chain(skillsets);
+    all.filter_map(|(id, library)| Some((id, environment::sha256(library).ok()?))).collect()
 }
 
 fn request(args: &RunArgs) -> Result<RunRequest, CommandError> {
@@ -96,15 +135,12 @@ fn begin(output: &Path, plan: &Plan) -> Result<(PathBuf, Run), CommandError> {
     let run_id = format!("{}-{}-{:05}", &stamp[..8], &stamp[8..], std::process::id() % 100_000);
     let folder = output.join(&run_id);
     let mut environment = Environment::probe();
-    let libraries = plan.backends.iter().map(|backend| (&backend.choice.plugin, &backend.plugin.library));
-    let libraries = libraries.chain(plan.benchmarks.iter().map(|b| (&b.description.id, &b.library)));
-    environment.plugin_sha256 =
-        libraries.filter_map(|(id, library)| Some((id.clone(), environment::sha256(library).ok()?))).collect();
+    environment.plugin_sha256 = libraries(plan);
     let run = Run {
         schema: RUN_SCHEMA.into(),
         run_id,
         started_at,
-        command: std::env::args().collect(),
+        command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
         seed: plan.request.seed.unwrap_or(skillbench_engine::defaults::defaults().run.seed),
         environment,
         cells: vec![],
@@ -124,29 +160,33 @@ fn names(plan: &Plan) -> Vec<String> {
     plan.cells.iter().map(name).collect()
 }
 
-fn show(global: &Global, run: &Run) -> Result<(), CommandError> {
+fn show(global: &Global, run: &Run) -> Result<(), String> {
     if matches!(global.format, FormatArg::Json) {
-        let text = serde_json::to_string_pretty(run).map_err(failed)?;
+        let text = serde_json::to_string_pretty(run).map_err(|error| error.to_string())?;
         output::print(&(text + "\n"));
         return Ok(());
     }
-    let summary = frames::cells(run).and_then(questions::summary).map_err(failed)?;
-    output::table(&skillbench_report::summary(&summary), global.format.into());
+    let summary = frames::cells(run).and_then(questions::summary).map_err(|error| error.to_string())?;
+    output::table(&skillbench_report::summary(&summary, global.format.into()), global.format.into());
     Ok(())
 }
 
-/// The exit code: of several that hold, the first of unavailable, wrong, unmeasured.
-fn exit(cells: &[Cell]) -> Exit {
-    let any = |test: fn(&Outcome) -> bool| cells.iter().any(|cell| test(&cell.outcome));
-    let all_unavailable = cells.iter().all(|cell| matches!(cell.outcome, Outcome::Unavailable(_)));
-    if cells.is_empty() || all_unavailable {
+/// The exit code: of several that hold, the first of unavailable, wrong, unmeasured, no verdict. What a rule skipped does not count.
+fn exit(cells: &[Cell], verify_only: bool) -> Exit {
+    let asked: Vec<&Cell> = cells.iter().filter(|cell| !matches!(cell.outcome, Outcome::Skipped(_))).collect();
+    let any = |test: fn(&Outcome) -> bool| asked.iter().any(|cell| test(&cell.outcome));
+    if cells.is_empty() || (!asked.is_empty() && !any(|outcome| !matches!(outcome, Outcome::Unavailable(_)))) {
         return Exit::Unavailable;
     }
     if any(|outcome| matches!(outcome, Outcome::Wrong(_))) {
         return Exit::Wrong;
     }
-    match any(|outcome| !matches!(outcome, Outcome::Measured(_) | Outcome::Skipped(_))) {
-        true => Exit::Unmeasured,
+    if any(|outcome| !matches!(outcome, Outcome::Measured(_))) {
+        return Exit::Unmeasured;
+    }
+    let compared = |cell: &&Cell| matches!(cell.verification, Some(Verification::Passed { .. }));
+    match verify_only && !asked.iter().all(compared) {
+        true => Exit::NoVerdict,
         false => Exit::Good,
     }
 }

@@ -3,7 +3,7 @@
 use super::{Finding, Test};
 use crate::loader;
 use crate::registry::PluginOptions;
-use crate::serve::{Opened, Services};
+use crate::serve::{Opened, Services, resident};
 use crate::skill::{InputRule, fill};
 use crate::worker::{CheckJob, FailureKind, PluginUse, Stage};
 use skillbench_plugin_api::client::{Model, Output, Request};
@@ -126,6 +126,8 @@ pub(super) fn placement(services: &'static Services, job: &CheckJob) -> Test {
     let own = opened.devices.iter().any(|device| device.id == placement.device);
     ensure(own, format!("the model is on device '{}', which it did not list", placement.device))?;
     ensure(placement.nodes_total != Some(0), "the model has 0 nodes; unknown is SB_UNKNOWN")?;
+    let parts = [placement.read_ns, placement.compile_ns, placement.upload_ns];
+    ensure(!parts.contains(&Some(0)), "a part of the load took 0 ns; unknown is SB_UNKNOWN")?;
     let fits = placement.nodes_on_device.zip(placement.nodes_total).is_none_or(|(here, all)| here <= all);
     ensure(fits, "more nodes on the device than there are")
 }
@@ -170,9 +172,21 @@ pub(super) fn right(services: &'static Services, job: &CheckJob) -> Test {
     let want = known.outputs.y.data;
     ensure(have.len() == want.len(), format!("{} elements, not {}", have.len(), want.len()))?;
     let scale = want.iter().fold(0f32, |most, value| most.max(value.abs()));
-    let worst =
-        have.iter().zip(&want).map(|(a, b)| (a - b).abs()).fold(0f32, |most, d| if d <= most { most } else { d });
-    ensure(worst <= 0.05 * scale, format!("the largest difference is {worst:e}, of outputs up to {scale}"))
+    let worst = have
+        .iter()
+        .zip(&want)
+        .map(|(a, b)| (a - b).abs())
+        .fold(0f32, |most, d| if d.is_nan() { f32::INFINITY } else { most.max(d) });
+    let precision = model.placement().map_err(text)?.precision;
+    let tolerances = &crate::defaults::defaults().tolerance;
+    let tolerance = tolerances.get(&precision).copied().unwrap_or(0.05);
+    let close = f64::from(worst) <= tolerance * f64::from(scale);
+    ensure(
+        close,
+        format!(
+            "the largest difference is {worst:e}, of outputs up to {scale}; {precision} allows {tolerance:.0e} of that"
+        ),
+    )
 }
 
 #[derive(serde::Deserialize)]
@@ -343,10 +357,6 @@ pub(super) fn bad_device(services: &'static Services, job: &CheckJob) -> Test {
 const LEAK: u64 = 16 << 20;
 
 pub(super) fn no_leak(services: &'static Services, job: &CheckJob) -> Test {
-    let resident = || {
-        let statm = std::fs::read_to_string("/proc/self/statm").ok()?;
-        statm.split(' ').nth(1)?.parse::<u64>().ok().map(|pages| pages * 4096)
-    };
     let opened = open(services, job)?;
     let exercise = |loads: usize, runs: usize| -> Test {
         for _ in 0..loads {
@@ -361,6 +371,7 @@ pub(super) fn no_leak(services: &'static Services, job: &CheckJob) -> Test {
     exercise(10, 40)?;
     let before = resident();
     exercise(50, 40)?;
-    let grown = resident().zip(before).map_or(0, |(after, before)| after.saturating_sub(before));
+    let unknown = || Finding::Unavailable("this system does not tell a process's memory".into());
+    let grown = resident().zip(before).map(|(after, before)| after.saturating_sub(before)).ok_or_else(unknown)?;
     ensure(grown < LEAK, format!("memory grew by {} MiB over 50 loads and 2,000 runs", grown >> 20))
 }

@@ -74,7 +74,8 @@ impl Outcome {
 /// What the loaded model said of itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlacementRecord {
-    pub precision: String,
+    /// `None` where the engine cannot tell.
+    pub precision: Option<String>,
     pub device: String,
     pub engine: String,
     pub nodes_total: Option<u64>,
@@ -85,7 +86,7 @@ pub struct PlacementRecord {
 impl From<&skillbench_plugin_api::Placement> for PlacementRecord {
     fn from(placement: &skillbench_plugin_api::Placement) -> PlacementRecord {
         PlacementRecord {
-            precision: placement.precision.clone(),
+            precision: Some(placement.precision.clone()).filter(|precision| !precision.is_empty()),
             device: placement.device.clone(),
             engine: placement.engine.clone(),
             nodes_total: placement.nodes_total,
@@ -100,7 +101,14 @@ impl From<&skillbench_plugin_api::Placement> for PlacementRecord {
 #[serde(tag = "status", rename_all = "kebab-case")]
 pub enum Verification {
     /// Finite, of the right shape, and within the tolerance of the reference.
-    Passed { reference: String, max_relative_difference: f64, tolerance: f64, elements_compared: u64 },
+    Passed {
+        reference: String,
+        /// The reference is the engine that is measured, in another process: that outputs repeat is all it shows.
+        same_engine: bool,
+        max_relative_difference: f64,
+        tolerance: f64,
+        elements_compared: u64,
+    },
     /// Finite, but there is no reference to hold the outputs against.
     NoReference { why: String },
     /// Switched off with `--no-verify`.

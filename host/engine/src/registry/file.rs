@@ -229,11 +229,17 @@ impl<'t> Reader<'t> {
         const KEY: &str = "runtime.files";
         let DeValue::Table(table) = value.get_ref() else { return self.wrong(value, KEY, "a table") };
         self.known_keys(table, "runtime.files.", &["tag", "sha256", "library"]);
-        let (tag, sha256, library) = (table.get("tag")?, table.get("sha256")?, table.get("library")?);
+        let mut get = |key: &str| {
+            if table.get(key).is_none() {
+                self.problem(value.span().start, &format!("{KEY}.{key}"), "is missing".into());
+            }
+            table.get(key)
+        };
+        let (tag, sha256, library) = (get("tag"), get("sha256"), get("library"));
         Some(RuntimeFile {
-            tag: self.string(tag, KEY)?,
-            sha256: self.sha256(sha256, KEY)?,
-            library: self.string(library, KEY)?,
+            tag: self.string(tag?, KEY)?,
+            sha256: self.sha256(sha256?, KEY)?,
+            library: self.string(library?, KEY)?,
         })
     }
 

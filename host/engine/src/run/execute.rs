@@ -8,8 +8,8 @@ use crate::defaults::defaults;
 use crate::document::{Cell, Outcome, Reason, Run, Samples};
 use crate::skill::BuiltModel;
 use crate::worker::{
-    CellJob, CellReport, Command, DeviceRecord, Event, Failure, FailureKind, Limits, Policy, Reply, Stop, VerifyJob,
-    Watched, Worker,
+    CellJob, CellReport, Command, DeviceRecord, Event, Failure, FailureKind, Limits, LoadRecord, Policy, Reply, Stop,
+    VerifyJob, Watched, Worker,
 };
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -37,6 +37,7 @@ pub fn execute(
         limits: Limits::working(timeout, memory),
         startups: HashMap::new(),
         shared: Shared::default(),
+        told: HashSet::new(),
         observer,
     };
     let todo: Vec<&PlannedCell> = plan.cells.iter().filter(|cell| !done.contains(&cell.index)).collect();
@@ -55,12 +56,17 @@ pub fn execute(
     Ok(())
 }
 
+/// No more warnings of one cell's plugins are passed on.
+const MOST_LOGGED: u32 = 20;
+
 struct Runner<'a> {
     plan: &'a Plan,
     folder: &'a Path,
     limits: Limits,
     startups: HashMap<usize, Result<Startup, Failure>>,
     shared: Shared,
+    /// Warnings that were given already.
+    told: HashSet<String>,
     observer: &'a mut dyn Observer,
 }
 
@@ -78,7 +84,7 @@ impl Runner<'_> {
         if !self.startups.contains_key(&backend) {
             let planned = &self.plan.backends[backend];
             self.observer.step(&format!("opening {}", planned.choice.plugin));
-            let startup = start_up(planned, &Limits::looking());
+            let startup = start_up(planned, &self.limits);
             self.startups.insert(backend, startup);
         }
         self.startups[&backend].clone()
@@ -87,8 +93,12 @@ impl Runner<'_> {
     fn device(&mut self, planned: &PlannedCell) -> Option<DeviceRecord> {
         let asked = self.plan.backends[planned.backend].choice.device.clone();
         let startup = self.startup(planned.backend).ok()?;
-        let by_name = |device: &&DeviceRecord| asked.as_ref().is_none_or(|id| device.id.eq_ignore_ascii_case(id));
-        startup.devices.iter().filter(|device| device.usable).find(by_name).cloned()
+        let index = asked.as_ref().and_then(|text| text.parse::<usize>().ok());
+        let meant = |(at, device): &(usize, &DeviceRecord)| match &asked {
+            None => device.usable,
+            Some(id) => device.id.eq_ignore_ascii_case(id) || index == Some(*at),
+        };
+        startup.devices.iter().enumerate().find(meant).map(|(_, device)| device.clone())
     }
 
     /// Without being asked for by name, a backend that cannot run here, or only emulates, is left out, and said so once.
@@ -100,7 +110,9 @@ impl Runner<'_> {
         let first = !self.startups.contains_key(&planned.backend);
         let name = &backend.choice.plugin;
         let why = match self.startup(planned.backend) {
-            Err(failure) => Some(failure.to_string()),
+            Err(failure) if failure.kind == FailureKind::Unavailable => Some(failure.to_string()),
+            // One that crashes or hangs is not left out: its cells say so.
+            Err(_) => None,
             Ok(_) => match self.device(planned) {
                 None => Some("no device can be used".into()),
                 Some(device) if device.emulated => {
@@ -139,7 +151,8 @@ impl Runner<'_> {
                     watched: &measured.watched,
                     workers: workers.and_then(|text| text.parse().ok()),
                 });
-                let samples = samples(planned.index, &measured.main);
+                let mut samples = samples(planned.index, &measured.main);
+                samples.extend(init_samples(planned.index, &measured, startup.as_ref()));
                 let cell = Cell {
                     device: measured.main.device.id.clone(),
                     emulated: measured.main.device.emulated,
@@ -189,14 +202,28 @@ impl Runner<'_> {
         if Stop::global().asked() {
             return Err(Failure::new(FailureKind::Stopped, "stopped", "the run was stopped before this cell began"));
         }
+        if let VerifyJob::Alone { why } = &verify
+            && self.told.insert(format!("{name}: {why}"))
+        {
+            self.observer.warning(&format!("outputs of {name} are only checked for being finite: {why}"));
+        }
         let scratch = tempfile::tempdir().map_err(|error| Failure::failed("scratch", error.to_string()))?;
         let mut job = self.job(planned, &built, verify);
         job.cache_dir = Some(scratch.path().join("main"));
         let observer = &mut *self.observer;
+        let mut logged = 0;
         let (reply, watched) =
             Worker::start()?.call(&Command::Cell(Box::new(job.clone())), &self.limits, &mut |event| match event {
                 Event::Progress { share } => observer.cell_progress(*share),
-                Event::Log { level, message } if *level <= 2 => observer.warning(message),
+                Event::Phase { name, .. } => observer.step(name),
+                Event::Log { level, message } if *level <= 2 => {
+                    logged += 1;
+                    match logged {
+                        ..MOST_LOGGED => observer.warning(message),
+                        MOST_LOGGED => observer.warning("the plugin logs more than that; the rest is left out"),
+                        _ => {}
+                    }
+                }
                 Event::Log { message, .. } => observer.debug(message),
                 _ => {}
             });
@@ -259,6 +286,35 @@ fn report(reply: Reply) -> Result<CellReport, Failure> {
     }
 }
 
+/// The samples behind the initialization figures: each from a process of its own.
+fn init_samples(cell: usize, measured: &Measured, startup: Option<&Startup>) -> Vec<Samples> {
+    let loads: Vec<&LoadRecord> =
+        std::iter::once(&measured.main).chain(&measured.cold).filter_map(|report| report.loads.first()).collect();
+    let of =
+        |pick: fn(&LoadRecord) -> Option<u64>| loads.iter().filter_map(|load| pick(load)).map(|ns| ns as f64).collect();
+    let first =
+        measured.cold.iter().flat_map(|report| &report.series).filter(|series| series.name == "first_inference");
+    let all: [(&str, Vec<f64>); 6] = [
+        ("init.import", startup.map(|startup| startup.import_ns.clone()).unwrap_or_default()),
+        ("init.instantiate", startup.map(|startup| startup.instantiate_ns.clone()).unwrap_or_default()),
+        ("init.load", of(|load| Some(load.total_ns))),
+        ("init.read", of(|load| load.read_ns)),
+        ("init.compile", of(|load| load.compile_ns)),
+        ("init.first_inference", first.flat_map(|series| series.singles.iter().copied()).collect()),
+    ];
+    let kept = all.into_iter().filter(|(_, values)| !values.is_empty());
+    let record = |(series, values): (&str, Vec<f64>)| Samples {
+        cell,
+        series: series.into(),
+        unit: "ns".into(),
+        round: 0,
+        values,
+        cpu_ns: None,
+        wall_ns: None,
+    };
+    kept.map(record).collect()
+}
+
 fn samples(cell: usize, report: &CellReport) -> Vec<Samples> {
     let of_series = |series: &crate::worker::SeriesRecord| {
         let rounds = series.rounds.iter().filter(|round| round.measured).map(|round| Samples {
@@ -267,7 +323,7 @@ fn samples(cell: usize, report: &CellReport) -> Vec<Samples> {
             unit: series.unit.clone(),
             round: round.id,
             values: round.values.clone(),
-            cpu_ns: Some(round.cpu_ns),
+            cpu_ns: round.cpu_ns,
             wall_ns: Some(round.wall_ns),
         });
         let single = (!series.singles.is_empty()).then(|| Samples {

@@ -2,7 +2,7 @@
 
 use crate::describe::{BackendDescription, BenchmarkDescription, Description, DescriptionCache};
 use crate::environment;
-use crate::registry::{Entry, PluginOptions, Registry, Sources};
+use crate::registry::{Entry, Found, PluginOptions, Registry, Sources};
 use crate::skill::Catalog;
 use crate::worker::{Failure, PluginUse};
 use crate::{options, runtime};
@@ -23,6 +23,8 @@ pub struct Rejected {
     pub id: String,
     pub origin: String,
     pub reason: String,
+    /// Left alone by its own rule: the machine has none of its hardware.
+    pub no_match: bool,
 }
 
 pub struct Inventory {
@@ -38,7 +40,9 @@ impl Inventory {
         let mut cache = DescriptionCache::open();
         let (mut plugins, mut rejected): (Vec<Plugin>, Vec<Rejected>) = (vec![], vec![]);
         for entry in &registry.entries {
-            let reject = |reason: String| Rejected { id: entry.id.clone(), origin: entry.origin.to_string(), reason };
+            let no_match = matches!(registry.lookup(entry).result, Found::NoMatch(_));
+            let (id, origin) = (&entry.id, &entry.origin);
+            let reject = |reason| Rejected { id: id.clone(), origin: origin.to_string(), reason, no_match };
             match describe(&registry, entry, &mut cache) {
                 // A loose library is known by the name it gives itself; an entry may hold the place already.
                 Ok(plugin) if plugins.iter().any(|known| known.id == plugin.id) => {
@@ -123,10 +127,10 @@ impl Plugin {
         {
             all.insert("library".into(), library.display().to_string());
         }
+        all.extend(self.entry.options.clone());
         if let Some(threads) = threads.filter(|_| options::takes(schema, "threads")) {
             all.insert("threads".into(), threads.to_string());
         }
-        all.extend(self.entry.options.clone());
         all.extend(own.clone());
         options::check(&all, schema, &format!("plugin '{}'", self.id))?;
         Ok(PluginUse { id: self.id.clone(), library: self.library.clone(), options: all })

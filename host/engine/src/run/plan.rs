@@ -122,7 +122,9 @@ fn choose_backends(
             None => crate::options::takes(schema, &option.key),
         });
         let own = mine.map(|option| (option.key.clone(), option.value.clone())).collect();
-        let threads = request.threads.or_else(|| std::thread::available_parallelism().ok().map(|n| n.get() as u64));
+        let of_machine = || std::thread::available_parallelism().ok().map(|n| n.get() as u64);
+        let set_already = plugin.entry.options.contains_key("threads");
+        let threads = request.threads.or_else(|| if set_already { None } else { of_machine() });
         let opened = plugin.opened_with(&own, threads).map_err(RequestError)?;
         if request.threads.is_some() && !opened.options.contains_key("threads") {
             warnings.push(format!("plugin '{}' takes no number of threads; --threads does not reach it", plugin.id));
@@ -205,6 +207,13 @@ fn choose_benchmarks(inventory: &Inventory, request: &RunRequest) -> Result<Vec<
             if chosen.iter().any(|known| known.description.id == description.id) {
                 continue;
             }
+            if !description.needs_target {
+                let text = format!(
+                    "benchmark '{}' measures no model on no backend; `host run` has nothing to point it at",
+                    description.id
+                );
+                return Err(RequestError(text));
+            }
             let mut options = PluginOptions::new();
             if crate::options::takes(&description.options_schema, "workers") {
                 let workers = request.concurrent_workers.unwrap_or(defaults().run.concurrent_workers);
@@ -265,6 +274,9 @@ fn points(skill: &Skill, request: &RunRequest) -> Result<Vec<(Axes, Option<Reaso
     }
     if skill.is_file() {
         others.extend(request.dims.iter().map(|(name, value)| (standard_axis(name).to_string(), *value)));
+    } else if let Some(other) = request.dims.keys().find(|name| ["batch", "sequence"].contains(&name.as_str())) {
+        let flag = if other == "batch" { "--batch-sizes" } else { "--sequence-lengths" };
+        return Err(RequestError(format!("'{other}' has a flag of its own: {flag}")));
     } else if let Some(unknown) = request.dims.keys().find(|name| !axes.contains_key(*name)) {
         let known = did_you_mean(unknown, axes.keys().map(String::as_str));
         return Err(RequestError(format!("model '{}' has no dimension '{unknown}'{known}", skill.id())));

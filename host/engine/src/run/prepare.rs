@@ -61,8 +61,8 @@ impl Shared {
         let verify = self.references.entry(key).or_insert_with(|| reference(plan, built, &cell.axes, limits)).clone();
         match verify {
             // Agreeing with itself shows only that outputs repeat; the record says so.
-            VerifyJob::Against { file, reference } if plan.is_reference(cell.backend) => {
-                VerifyJob::Against { file, reference: format!("{reference} (the same engine in another process)") }
+            VerifyJob::Against { file, reference, .. } => {
+                VerifyJob::Against { file, reference, same_engine: plan.is_reference(cell.backend) }
             }
             other => other,
         }
@@ -73,7 +73,13 @@ fn reference(plan: &Plan, built: &BuiltModel, axes: &Axes, limits: &Limits) -> V
     let Some(backend) = &plan.reference else { return VerifyJob::Alone { why: plan.no_reference.clone() } };
     let seed = plan.request.seed.unwrap_or(defaults().run.seed);
     let of_library = std::fs::metadata(&backend.library).and_then(|data| Ok((data.len(), data.modified()?))).ok();
-    let key = format!("{}|{}|{of_library:?}|{axes:?}|{seed}|{}", built.content, backend.id, built.paths.manifest);
+    let key = format!(
+        "{}|{}|{}|{of_library:?}|{axes:?}|{seed}|{}",
+        env!("CARGO_PKG_VERSION"),
+        built.content,
+        backend.id,
+        built.paths.manifest
+    );
     let file = paths::cache().join("references").join(format!("{}.bin", &sha256_text(&key)[..32]));
     let name = format!("{} {}", backend.id, plan.reference_version);
     if !file.is_file() {
@@ -88,5 +94,5 @@ fn reference(plan: &Plan, built: &BuiltModel, axes: &Axes, limits: &Limits) -> V
             return VerifyJob::Alone { why: format!("the reference, {name}, could not run the model: {failure}") };
         }
     }
-    VerifyJob::Against { file, reference: name }
+    VerifyJob::Against { file, reference: name, same_engine: false }
 }

@@ -3,7 +3,7 @@
 use super::prepare::Startup;
 use crate::document::{InitMetrics, MemoryMetrics, Metrics, SeriesMetrics};
 use crate::stats::{median, summarize};
-use crate::worker::{CellReport, LoadRecord, SeriesRecord, Watched};
+use crate::worker::{CellReport, LoadRecord, RoundRecord, SeriesRecord, Watched};
 
 const NS_TO_MS: f64 = 1e-6;
 
@@ -23,21 +23,24 @@ fn measured(series: &SeriesRecord) -> Vec<f64> {
     series.rounds.iter().filter(|round| round.measured).flat_map(|round| round.values.iter().copied()).collect()
 }
 
+/// A series of durations by its well-known name; another kind under that name is a vendor's own affair.
 fn find<'a>(report: &'a CellReport, name: &str) -> Option<&'a SeriesRecord> {
-    report.series.iter().find(|series| series.name == name)
+    report.series.iter().find(|series| series.name == name && series.kind == "duration")
 }
 
-/// Items per second over the measured time; `None` without samples.
+/// Items per second over the measured time; `None` without samples. Where samples overlap, the time is that of their rounds.
 fn rate(series: &SeriesRecord) -> Option<f64> {
     let values = measured(series);
-    let total_ns: f64 = values.iter().sum();
+    let rounds = series.rounds.iter().filter(|round| round.measured).map(|round| round.wall_ns as f64);
+    let total_ns: f64 = if series.concurrent { rounds.sum() } else { values.iter().sum() };
     (total_ns > 0.0).then(|| values.len() as f64 * series.items_per_sample / (total_ns * 1e-9))
 }
 
 /// CPU time per iteration, a sample for each measured round.
 fn cpu_per_iteration(series: &SeriesRecord) -> Vec<f64> {
     let rounds = series.rounds.iter().filter(|round| round.measured && !round.values.is_empty());
-    rounds.map(|round| round.cpu_ns as f64 / (round.values.len() as u64 + round.settled) as f64).collect()
+    let share = |round: &RoundRecord| Some(round.cpu_ns? as f64 / (round.values.len() as u64 + round.settled) as f64);
+    rounds.filter_map(share).collect()
 }
 
 pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
@@ -108,7 +111,7 @@ fn memory(reports: &Reports<'_>) -> MemoryMetrics {
     MemoryMetrics {
         before: main.memory_before.map(mebibytes),
         loaded: main.memory_loaded.map(mebibytes),
-        peak: main.memory_peak.max(reports.watched.peak).map(mebibytes),
+        peak: main.memory_peak.or(reports.watched.peak).map(mebibytes),
         average: reports.watched.average.map(|bytes| bytes / f64::from(1 << 20)),
         device_peak: main.device_peak.map(mebibytes),
     }

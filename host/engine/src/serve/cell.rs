@@ -2,10 +2,10 @@
 
 use super::opened::import;
 use super::rounds::Rounds;
-use super::target::{CellTarget, highest, lock, resident};
+use super::target::{CellTarget, lock, resident};
 use super::{Opened, Services};
 use crate::skill::Manifest;
-use crate::worker::{CellJob, CellReport, DeviceRecord, Event, Failure, Stage, VerifyJob};
+use crate::worker::{CellJob, CellReport, DeviceRecord, Event, Failure, SeriesRecord, Stage, VerifyJob};
 use skillbench_plugin_api::client::BenchmarkRef;
 use skillbench_plugin_api::provide::{ReporterTable, TargetParts, TargetTable};
 use skillbench_plugin_api::{Dim, Error, Options, Source};
@@ -36,14 +36,24 @@ pub(crate) fn run_cell(services: &'static Services, job: &CellJob) -> Result<Cel
         let (target, reporter) = (TargetTable::new(&parts, &target), ReporterTable::new(&rounds));
         benchmark.run(services.table(), Some(&target), &options, &reporter)
     };
+    let memory_peak = rounds.peak();
     services.send(&Event::Measuring(false));
     services.enter(Stage::Close);
     let (series, misuse) = rounds.finish();
     let seen = std::mem::take(&mut *lock(&target.seen));
     drop(target);
     conclude(ran, misuse, seen.failure)?;
-    if series.iter().all(|series| series.rounds.is_empty() && series.singles.is_empty()) {
-        return Err(Failure::failed("no-samples", "the benchmark ended without a single sample"));
+    let measured =
+        |series: &SeriesRecord| !series.singles.is_empty() || series.rounds.iter().any(|round| round.measured);
+    if !series.iter().any(measured) {
+        return Err(Failure::failed("no-samples", "the benchmark ended without a single measured sample"));
+    }
+    let cold_start = job.benchmark_options.get("cold_start").is_some_and(|value| value == "true");
+    if seen.verification.is_none() && !matches!(job.verify, VerifyJob::Off) && !cold_start {
+        return Err(Failure::failed(
+            "not-verified",
+            "the benchmark did not verify its target, so its figures do not count",
+        ));
     }
     let report = CellReport {
         import_ns: opened.import_ns,
@@ -55,8 +65,8 @@ pub(crate) fn run_cell(services: &'static Services, job: &CellJob) -> Result<Cel
         verification: seen.verification,
         memory_before,
         memory_loaded: seen.memory_loaded,
-        memory_peak: highest(),
-        device_peak: seen.device_peak,
+        memory_peak,
+        device_peak: opened.instance.memory(index).ok().and_then(|memory| memory.peak),
     };
     drop(opened);
     Ok(report)

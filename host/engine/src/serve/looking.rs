@@ -3,6 +3,7 @@
 use super::Services;
 use super::opened::{Opened, import};
 use crate::describe::{BackendDescription, BenchmarkDescription, Description, SkillsetDescription};
+use crate::loader;
 use crate::worker::{DeviceRecord, Failure, ModelPaths, PluginUse, PortRecord, Reply, Stage};
 use skillbench_plugin_api::{Error, Load, Options, Port, Source};
 use std::path::Path;
@@ -12,6 +13,8 @@ fn of_plugin(error: Error) -> Failure {
 }
 
 pub(super) fn describe(services: &'static Services, library: &Path) -> Result<Reply, Failure> {
+    let broken = |error: loader::LoadError| Failure::failed("not-a-plugin", format!("{}: {error}", library.display()));
+    loader::check_whole(library).map_err(broken)?;
     let (plugin, door) = import(services, library)?;
     let incomplete = |error: Error| Failure::failed("incomplete", format!("{}: {error}", library.display()));
     let backend = plugin.backend().map_err(incomplete)?.map(|backend| BackendDescription {

@@ -17,6 +17,7 @@ mod target;
 pub(crate) use cell::run_cell;
 pub(crate) use opened::Opened;
 pub(crate) use services::Services;
+pub(crate) use target::resident;
 
 use crate::worker::{Command, Event, Failure, Frames, PROTOCOL, Reply};
 use std::io::Read;

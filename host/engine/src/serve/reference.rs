@@ -1,6 +1,6 @@
 //! Runs a model once on the reference backend and keeps its outputs.
 
-use super::target::bind_inputs;
+use super::target::{bind_inputs, refuse_lost_axes};
 use super::{Opened, Services, outputs};
 use crate::document::Axes;
 use crate::skill::Manifest;
@@ -25,6 +25,7 @@ pub(super) fn write(
     let mut load = Load::new(Source::onnx(path));
     load.dims = axes.iter().map(|(name, value)| Dim::fixed(name, *value)).collect();
     let loaded = opened.instance.load(&load).map_err(of_plugin)?;
+    refuse_lost_axes(&loaded, &manifest, axes).map_err(of_plugin)?;
     services.enter(Stage::Run);
     let mut request = loaded.request().map_err(of_plugin)?;
     bind_inputs(&loaded, &mut request, &manifest, axes, seed, 0).map_err(of_plugin)?;

@@ -1,7 +1,7 @@
 //! Series and rounds: how long to warm up, how many iterations, when it is enough. Written once, for every benchmark.
 
 use super::Services;
-use super::target::lock;
+use super::target::{highest, lock};
 use crate::stats::median_interval;
 use crate::worker::{CellJob, Event, Policy, RoundRecord, SeriesRecord};
 use skillbench_plugin_api::provide::ReporterServices;
@@ -19,14 +19,19 @@ const AGREE: f64 = 0.05;
 const WARM_SHARE: f64 = 0.25;
 /// What a 90th percentile needs.
 const ENOUGH: u64 = 64;
-/// No series keeps more samples.
+/// No series keeps more samples, and no cell more series than the other.
 const MOST: u64 = 1_000_000;
+const MOST_SERIES: usize = 1_000;
+/// No sample is larger: figures of them stay finite.
+const LARGEST: f64 = 1e18;
 
 pub(super) struct Rounds<'a> {
     services: &'static Services,
     policy: &'a Policy,
     verified: &'a AtomicBool,
     attachments: Option<&'a Path>,
+    /// The kernel's mark of the highest resident set was set back when the first measured round began.
+    peak_is_of_rounds: AtomicBool,
     began: Instant,
     state: Mutex<State>,
 }
@@ -35,6 +40,7 @@ pub(super) struct Rounds<'a> {
 struct State {
     series: Vec<Series>,
     open: Option<Open>,
+    measuring: bool,
     last_id: u64,
     failure: Option<Error>,
 }
@@ -56,18 +62,18 @@ struct Open {
     round: Round,
     series: u32,
     start: Instant,
-    cpu: Duration,
+    cpu: Option<Duration>,
 }
 
-/// CPU time of the whole process.
-fn cpu_time() -> Duration {
+/// CPU time of the whole process; `None` on a system that is not asked for it.
+fn cpu_time() -> Option<Duration> {
     #[cfg(unix)]
     {
         let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-        Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+        Some(Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
     }
     #[cfg(not(unix))]
-    Duration::ZERO
+    None
 }
 
 impl Series {
@@ -138,7 +144,14 @@ impl Series {
 impl<'a> Rounds<'a> {
     pub fn new(services: &'static Services, job: &'a CellJob, verified: &'a AtomicBool) -> Rounds<'a> {
         let attachments = job.attachments.as_deref();
-        Rounds { services, policy: &job.policy, verified, attachments, began: Instant::now(), state: Mutex::default() }
+        let (peak_is_of_rounds, state) = Default::default();
+        let began = Instant::now();
+        Rounds { services, policy: &job.policy, verified, attachments, peak_is_of_rounds, began, state }
+    }
+
+    /// The highest resident set since the first measured round began; `None` without one, or where the kernel keeps no such mark.
+    pub fn peak(&self) -> Option<u64> {
+        self.peak_is_of_rounds.load(Ordering::SeqCst).then(highest).flatten()
     }
 
     /// Every series as it was measured, and what a benchmark did that it may not.
@@ -149,6 +162,7 @@ impl<'a> Rounds<'a> {
             unit: series.info.unit,
             kind: series.info.kind.name().into(),
             higher_is_better: series.info.higher_is_better,
+            concurrent: series.info.concurrent,
             items_per_sample: series.info.items_per_sample,
             rounds: series.rounds,
             singles: series.singles,
@@ -186,7 +200,11 @@ impl State {
         };
         let name = series.info.name.clone();
         let duration = series.info.kind == SeriesKind::Duration;
-        if let Some(bad) = values.iter().find(|value| !value.is_finite() || (duration && **value <= 0.0)) {
+        if series.singles.len() as u64 + values.len() as u64 > MOST {
+            return invalid(format!("series '{name}': more than {MOST} figures without a round"));
+        }
+        let cannot_be = |value: &&f64| !value.is_finite() || value.abs() > LARGEST || (duration && **value <= 0.0);
+        if let Some(bad) = values.iter().find(cannot_be) {
             return invalid(format!("series '{name}': a sample of {bad}; no time was measured, so none is taken"));
         }
         let more_than =
@@ -220,7 +238,7 @@ impl State {
             id,
             measured,
             wall_ns: wall_ns as u64,
-            cpu_ns: cpu.saturating_sub(open.cpu).as_nanos() as u64,
+            cpu_ns: cpu.zip(open.cpu).map(|(now, then)| now.saturating_sub(then).as_nanos() as u64),
             settled: open.round.settle,
             values: values.to_vec(),
         });
@@ -233,6 +251,12 @@ impl ReporterServices for Rounds<'_> {
         let mut state = lock(&self.state);
         if info.name.is_empty() || state.series.iter().any(|known| known.info.name == info.name) {
             return invalid(format!("series '{}' has no name, or one that is taken", info.name));
+        }
+        if state.series.len() >= MOST_SERIES {
+            return invalid(format!("more than {MOST_SERIES} series"));
+        }
+        if !(info.items_per_sample.is_finite() && info.items_per_sample > 0.0) {
+            return invalid(format!("series '{}': {} items per sample", info.name, info.items_per_sample));
         }
         if info.kind == SeriesKind::Duration && info.unit != "ns" {
             return invalid(format!("series '{}': durations are in ns, not in '{}'", info.name, info.unit));
@@ -254,9 +278,13 @@ impl ReporterServices for Rounds<'_> {
         }
         let next = state.next_round(series, self.policy, verified);
         let spent = state.series[series as usize].spent_ns / self.policy.budget_ns.max(1) as f64;
-        let first = matches!(next, Ok(Some(round)) if round.kind == RoundKind::Measured) && spent == 0.0;
-        if first {
-            self.services.send(&Event::Measuring(true));
+        let measures = matches!(next, Ok(Some(round)) if round.kind == RoundKind::Measured);
+        if measures && !self.peak_is_of_rounds.load(Ordering::SeqCst) {
+            let reset = std::fs::write("/proc/self/clear_refs", "5").is_ok();
+            self.peak_is_of_rounds.store(reset, Ordering::SeqCst);
+        }
+        if measures != std::mem::replace(&mut state.measuring, measures) {
+            self.services.send(&Event::Measuring(measures));
         }
         self.services.send(&Event::Progress { share: spent.min(1.0) });
         if let Some(open) = &mut state.open {
@@ -328,7 +356,7 @@ mod tests {
             let measured = round.kind == RoundKind::Measured;
             series.iteration_ns = Some(total / round.iterations as f64);
             *(if measured { &mut series.spent_ns } else { &mut series.warm_ns }) += total;
-            let (wall_ns, cpu_ns) = (total as u64, 0);
+            let (wall_ns, cpu_ns) = (total as u64, None);
             series.rounds.push(RoundRecord { id: round.id, measured, wall_ns, cpu_ns, settled: 0, values });
             state.open = None;
         }

@@ -10,7 +10,7 @@ use skillbench_plugin_api::provide::TargetServices;
 use skillbench_plugin_api::{Code, Device, Dim, Direction, Error, HostTensor, Load, Result, Source, Why};
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -40,6 +40,7 @@ pub(super) struct CellTarget<'i> {
     device: (u32, &'i Device),
     models: Mutex<HashMap<usize, Arc<Loaded<'i>>>>,
     serial: Mutex<()>,
+    loads: AtomicUsize,
     verified: &'i AtomicBool,
     pub seen: Mutex<Seen>,
 }
@@ -51,7 +52,6 @@ pub(super) struct Seen {
     pub placement: Option<PlacementRecord>,
     pub verification: Option<Verification>,
     pub memory_loaded: Option<u64>,
-    pub device_peak: Option<u64>,
     /// The first failure of a service. It explains a benchmark that fails without saying why.
     pub failure: Option<Error>,
 }
@@ -65,8 +65,8 @@ impl<'i> CellTarget<'i> {
         device: (u32, &'i Device),
         verified: &'i AtomicBool,
     ) -> CellTarget<'i> {
-        let (models, serial, seen) = Default::default();
-        CellTarget { services, opened, job, manifest, device, models, serial, verified, seen }
+        let (models, serial, loads, seen) = Default::default();
+        CellTarget { services, opened, job, manifest, device, models, serial, loads, verified, seen }
     }
 
     fn load_now(&self, part: &str, dims: &[Dim]) -> Result<usize> {
@@ -91,6 +91,13 @@ impl<'i> CellTarget<'i> {
 
         let placement = model.placement()?;
         self.refuse_other_placement(&placement)?;
+        let parts = [placement.read_ns, placement.compile_ns, placement.upload_ns].into_iter().flatten();
+        if parts.fold(0, u64::saturating_add) > total_ns {
+            return Err(Error::internal(
+                "the parts of the load, as the backend tells them, add up to more than it took",
+            ));
+        }
+        refuse_lost_axes(&model, self.manifest, &self.job.axes)?;
         let address = model.address();
         lock(&self.models).insert(address, Arc::new(Loaded { model, kept: Mutex::default() }));
         let mut seen = lock(&self.seen);
@@ -101,9 +108,6 @@ impl<'i> CellTarget<'i> {
             cache_hit: placement.cache_hit,
         });
         seen.memory_loaded = seen.memory_loaded.or_else(resident);
-        if let Ok(memory) = self.opened.instance.memory(self.device.0) {
-            seen.device_peak = seen.device_peak.max(memory.peak.or(memory.used));
-        }
         seen.placement.get_or_insert_with(|| PlacementRecord::from(&placement));
         Ok(address)
     }
@@ -111,7 +115,7 @@ impl<'i> CellTarget<'i> {
     /// A folder of its own for each load, so that each compile is a cold one.
     fn cache_folder(&self) -> Result<Option<PathBuf>> {
         let Some(base) = &self.job.cache_dir else { return Ok(None) };
-        let folder = base.join(format!("load-{}", lock(&self.seen).loads.len()));
+        let folder = base.join(format!("load-{}", self.loads.fetch_add(1, Ordering::SeqCst)));
         let failed = |error: std::io::Error| Error::internal(format!("{}: {error}", folder.display()));
         std::fs::create_dir_all(&folder).map_err(failed)?;
         Ok(Some(folder))
@@ -120,8 +124,8 @@ impl<'i> CellTarget<'i> {
     /// Law: what ran is read back. A model elsewhere than asked, or of another precision, is no measurement of the target.
     fn refuse_other_placement(&self, placement: &skillbench_plugin_api::Placement) -> Result<()> {
         let device = &self.device.1.id;
-        if placement.precision.is_empty() || placement.engine.is_empty() {
-            return Err(Error::internal("the backend does not tell which engine and precision the model runs in"));
+        if placement.engine.is_empty() {
+            return Err(Error::internal("the backend does not tell which engine the model runs in"));
         }
         if placement.device != *device {
             let text = format!(
@@ -138,7 +142,8 @@ impl<'i> CellTarget<'i> {
         }
         match &self.job.precision {
             Some(asked) if *asked != placement.precision => {
-                let text = format!("asked for precision {asked}, the model was loaded as {}", placement.precision);
+                let loaded = if placement.precision.is_empty() { "one it cannot tell" } else { &placement.precision };
+                let text = format!("asked for precision {asked}, the model was loaded in {loaded}");
                 Err(Error::new(Code::FailedPrecondition, text).because(Why::PRECISION))
             }
             _ => Ok(()),
@@ -162,16 +167,15 @@ impl<'i> CellTarget<'i> {
             outputs::finite(port, output).map_err(wrong)?;
         }
         match (&self.job.verify, file) {
-            (VerifyJob::Against { reference, .. }, Some(file)) => {
+            (VerifyJob::Against { reference, same_engine, .. }, Some(file)) => {
                 let unread = |error: std::io::Error| Error::internal(format!("{}: {error}", file.display()));
                 let references = outputs::read(file).map_err(unread)?;
-                let precision = lock(&self.seen).placement.as_ref().map_or(String::new(), |p| p.precision.clone());
-                let tolerance =
-                    self.manifest.tolerance.get(&precision).or_else(|| defaults().tolerance.get(&precision));
-                let tolerance = *tolerance.unwrap_or(&defaults().tolerance["float32"]);
+                let precision = lock(&self.seen).placement.as_ref().and_then(|placement| placement.precision.clone());
+                let tolerance = self.tolerance(precision.as_deref());
                 let found = outputs::compare(ports, taken, &references, tolerance).map_err(wrong)?;
                 Ok(Verification::Passed {
                     reference: reference.clone(),
+                    same_engine: *same_engine,
                     max_relative_difference: found.max_relative,
                     tolerance,
                     elements_compared: found.elements,
@@ -180,6 +184,13 @@ impl<'i> CellTarget<'i> {
             (VerifyJob::Alone { why }, _) => Ok(Verification::NoReference { why: why.clone() }),
             _ => Ok(Verification::Off),
         }
+    }
+
+    /// How far outputs may be from the reference; for a precision that nobody can tell, as far as for the coarsest.
+    fn tolerance(&self, precision: Option<&str>) -> f64 {
+        let known = |precision| self.manifest.tolerance.get(precision).or_else(|| defaults().tolerance.get(precision));
+        let coarsest = || defaults().tolerance.values().copied().fold(0.0, f64::max);
+        precision.and_then(known).copied().unwrap_or_else(coarsest)
     }
 
     fn verify_now(&self, model: &Model<'_>, request: &mut Request<'_>) -> Result<()> {
@@ -221,6 +232,18 @@ impl<'i> CellTarget<'i> {
             lock(&self.seen).failure.get_or_insert_with(|| error.clone());
         }
         result
+    }
+}
+
+/// Law: the asked work reaches the model. A batch of 4 on a graph that is fixed at 1 would be a figure for work not done.
+pub(super) fn refuse_lost_axes(model: &Model<'_>, manifest: &Manifest, axes: &Axes) -> Result<()> {
+    match skill::unreached(model.inputs(), manifest, axes).first() {
+        None => Ok(()),
+        Some(axis) => {
+            let text =
+                format!("{axis} {} would not reach the model: its graph has no such dynamic dimension", axes[*axis]);
+            Err(Error::unimplemented(Why::MODEL, text))
+        }
     }
 }
 
@@ -276,7 +299,7 @@ pub(super) fn bind_inputs(
 }
 
 /// This process's resident set in bytes; `None` where the system does not tell.
-pub(super) fn resident() -> Option<u64> {
+pub(crate) fn resident() -> Option<u64> {
     status("VmRSS")
 }
 

@@ -61,9 +61,41 @@ pub fn resolve_port(port: &Port, manifest: &Manifest, axes: &Axes) -> Result<Vec
     port.shape.iter().enumerate().map(one).collect()
 }
 
+/// The axes that reach no dimension of these inputs: work that was asked for and would not be done. An axis of 1 that the graph
+/// does not have is no work.
+pub fn unreached<'a>(inputs: &[Port], manifest: &Manifest, axes: &'a Axes) -> Vec<&'a str> {
+    let reaches = |port: &Port, axis: &str| match manifest.input(&port.name) {
+        Some(rule) => rule.dims.iter().any(|dim| match dim {
+            DimRule::Fixed(_) => false,
+            DimRule::Of(text) => text.split(['+', '*']).any(|name| name.trim() == axis),
+        }),
+        None => port.shape.iter().enumerate().any(|(index, fixed)| {
+            let name = port.dim_names.get(index).and_then(Option::as_deref).unwrap_or("");
+            let unnamed_batch = name.is_empty() && index == 0 && axis == "batch";
+            fixed.is_none() && (name == axis || standard_axis(name) == axis || unnamed_batch)
+        }),
+    };
+    let lost = |(axis, value): &(&'a String, &'a i64)| **value != 1 && !inputs.iter().any(|port| reaches(port, axis));
+    axes.iter().filter(lost).map(|(axis, _)| axis.as_str()).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_batch_that_a_fixed_graph_cannot_take_is_told() {
+        let port = |first: Option<usize>| Port {
+            name: "x".into(),
+            dtype: skillbench_plugin_api::DType::F32,
+            shape: vec![first, Some(64)],
+            dim_names: vec![first.is_none().then(|| "N".to_string()), None],
+        };
+        let four = Axes::from([("batch".into(), 4)]);
+        assert_eq!(unreached(&[port(Some(1))], &Manifest::default(), &four), ["batch"]);
+        assert!(unreached(&[port(None)], &Manifest::default(), &four).is_empty());
+        assert!(unreached(&[port(Some(1))], &Manifest::default(), &Axes::from([("batch".into(), 1)])).is_empty());
+    }
 
     #[test]
     fn expressions_add_and_multiply() {

@@ -13,6 +13,6 @@ mod manifest;
 
 pub use build::{BuiltModel, build};
 pub use catalog::{Catalog, Skill, SkillSource};
-pub use dims::{evaluate, resolve_port, standard_axis};
+pub use dims::{evaluate, resolve_port, standard_axis, unreached};
 pub use fill::{default_rule, fill};
 pub use manifest::{DimRule, InputRule, Manifest, SkillDescription};

@@ -51,7 +51,8 @@ fn quantile(sorted: &[f64], q: f64) -> f64 {
     sorted[low] + share * (sorted[high] - sorted[low])
 }
 
-/// All figures of some samples, each multiplied by `scale` first. `None` without samples.
+/// All figures of some samples, each multiplied by `scale` first. `None` without samples, and for samples so large that a figure
+/// of them would not be finite.
 pub fn summarize(values: &[f64], scale: f64) -> Option<Stats> {
     let mut values = sorted(values);
     values.iter_mut().for_each(|value| *value *= scale);
@@ -63,6 +64,10 @@ pub fn summarize(values: &[f64], scale: f64) -> Option<Stats> {
     let deviations: Vec<f64> = values.iter().map(|value| (value - median).abs()).collect();
     let (q1, q3) = (quantile(&values, 0.25), quantile(&values, 0.75));
     let fence = 1.5 * (q3 - q1);
+    let square_sum: f64 = values.iter().map(square).sum();
+    if !(square_sum.is_finite() && mean.is_finite() && fence.is_finite()) {
+        return None;
+    }
     Some(Stats {
         n: values.len() as u64,
         min,
@@ -72,7 +77,7 @@ pub fn summarize(values: &[f64], scale: f64) -> Option<Stats> {
         p95: percentile(&values, 0.95),
         p99: percentile(&values, 0.99),
         max,
-        std: (values.len() > 1).then(|| (values.iter().map(square).sum::<f64>() / (n - 1.0)).sqrt()),
+        std: (values.len() > 1).then(|| (square_sum / (n - 1.0)).sqrt()),
         mad: self::median(&deviations)?,
         ci95: median_interval(&values),
         outliers: values.iter().filter(|v| **v < q1 - fence || **v > q3 + fence).count() as u64,
@@ -99,6 +104,7 @@ mod tests {
         let stats = summarize(&[3.0], 1.0).unwrap();
         assert_eq!((stats.n, stats.std, stats.mad), (1, None, 0.0));
         assert_eq!(summarize(&[], 1.0), None);
+        assert_eq!(summarize(&[1e300, -1e300], 1.0), None);
     }
 
     #[test]

@@ -43,7 +43,6 @@ impl Failure {
             Code::Unavailable => FailureKind::Unavailable,
             Code::Unimplemented => FailureKind::Unsupported,
             Code::WrongOutput => FailureKind::Wrong,
-            Code::Cancelled => FailureKind::Stopped,
             _ => FailureKind::Failed,
         };
         Failure::new(kind, error.code.name(), error.to_string())

@@ -54,6 +54,7 @@ pub enum VerifyJob {
     Against {
         file: PathBuf,
         reference: String,
+        same_engine: bool,
     },
 }
 
@@ -225,7 +226,7 @@ pub struct RoundRecord {
     pub id: u64,
     pub measured: bool,
     pub wall_ns: u64,
-    pub cpu_ns: u64,
+    pub cpu_ns: Option<u64>,
     pub settled: u64,
     pub values: Vec<f64>,
 }
@@ -236,6 +237,8 @@ pub struct SeriesRecord {
     pub unit: String,
     pub kind: String,
     pub higher_is_better: Option<bool>,
+    /// Samples of one round may overlap in time.
+    pub concurrent: bool,
     pub items_per_sample: f64,
     pub rounds: Vec<RoundRecord>,
     /// Figures that came without a round.

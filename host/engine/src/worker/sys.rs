@@ -30,20 +30,19 @@ mod unix {
         let channel = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
         let null = std::fs::File::open("/dev/null")?;
         rustix::stdio::dup2_stdin(&null)?;
-        #[cfg(target_os = "linux")]
-        rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
         let channel = UnixStream::from(channel);
         watch_host(channel.try_clone()?);
         Ok(channel)
     }
 
-    /// Ends the worker when its host is gone, wherever the control thread is.
+    /// Ends the worker, and everything it started, when its host is gone, wherever the control thread is. A signal of the kernel
+    /// at the parent's death would reach the worker alone, and first.
     fn watch_host(channel: UnixStream) {
         std::thread::spawn(move || {
             let mut polled = [rustix::event::PollFd::new(&channel, rustix::event::PollFlags::empty())];
             while let Err(rustix::io::Errno::INTR) = rustix::event::poll(&mut polled, None) {}
             let own = rustix::process::getpid();
-            let _ = rustix::process::kill_process(own, Signal::KILL);
+            let _ = rustix::process::kill_process_group(own, Signal::KILL);
         });
     }
 
