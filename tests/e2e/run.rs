@@ -172,7 +172,7 @@ fn a_precision_that_cannot_be_had_is_refused_not_ignored() {
 #[test]
 fn checking_only_measures_no_round_and_measuring_only_says_so() {
     let world = World::default();
-    let one = ["--plugin", "rten", "--model", "probe-mlp", "--bench", "inference", "--batch-sizes", "1"];
+    let one = ["--plugin", "rten", "--model", "probe-mlp", "--batch-sizes", "1"];
     let (_, checked) = world.run(&[&one[..], &["--verify-only"]].concat());
     assert_eq!(cells(&checked)[0]["verification"]["status"], "passed");
     assert_eq!(cells(&checked)[0]["verification"]["same_engine"], true, "agreeing with itself is told as such");
