@@ -39,7 +39,7 @@ pub fn run() -> ExitCode {
     let mut frames = Frames::default();
     let mut buffer = vec![0; 64 << 10];
     loop {
-        match frames.next::<Command>() {
+        match frames.take::<Command>() {
             Ok(Some(command)) => services.send(&match serve(services, command) {
                 Ok(reply) => Event::Done(Box::new(reply)),
                 Err(failure) => Event::Failed(failure),

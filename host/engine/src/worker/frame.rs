@@ -37,7 +37,7 @@ impl Frames {
     ///
     /// # Errors
     /// A length beyond the bound, a body that is not the message.
-    pub fn next<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
+    pub fn take<T: DeserializeOwned>(&mut self) -> io::Result<Option<T>> {
         let Some(length) = self.bytes.first_chunk::<4>() else { return Ok(None) };
         let length = u32::from_le_bytes(*length) as usize;
         if length > LONGEST {
@@ -65,7 +65,7 @@ mod tests {
         let mut found = vec![];
         for byte in wire {
             frames.push(&[byte]);
-            while let Some(value) = frames.next::<serde_json::Value>().unwrap() {
+            while let Some(value) = frames.take::<serde_json::Value>().unwrap() {
                 found.push(value.to_string());
             }
         }
@@ -76,6 +76,6 @@ mod tests {
     fn a_length_beyond_the_bound_is_an_error() {
         let mut frames = Frames::default();
         frames.push(&u32::MAX.to_le_bytes());
-        assert!(frames.next::<String>().is_err());
+        assert!(frames.take::<String>().is_err());
     }
 }

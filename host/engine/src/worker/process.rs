@@ -116,7 +116,7 @@ impl Worker {
     }
 
     fn take_events(&mut self, watch: &mut Watch, on_event: &mut dyn FnMut(&Event)) -> std::io::Result<Option<End>> {
-        while let Some(event) = self.frames.next::<Event>()? {
+        while let Some(event) = self.frames.take::<Event>()? {
             match event {
                 Event::Done(reply) => return Ok(Some(End::Reply(reply))),
                 Event::Failed(failure) => return Ok(Some(End::Failed(failure))),
@@ -294,7 +294,7 @@ impl<'l> Watch<'l> {
         let limit = self.limits.memory?;
         // What the plugin started counts too; looking for it costs more, so it is looked for less often.
         self.looks += 1;
-        let used = if self.looks % 10 == 0 { used + started_by(pid) } else { used };
+        let used = if self.looks.is_multiple_of(10) { used + started_by(pid) } else { used };
         (used > limit).then_some(End::Memory { used, limit })
     }
 }
