@@ -65,6 +65,8 @@ impl Worker {
         let executable = std::env::current_exe().map_err(failed)?;
         let mut command = std::process::Command::new(executable);
         command.arg(crate::serve::WORKER_ARGUMENT).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // A plugin that panics tells why in one line; a backtrace would push that line out of the kept tail.
+        command.env("RUST_BACKTRACE", "0");
         let started = Instant::now();
         let (mut child, channel) = sys::start(&mut command).map_err(failed)?;
         let (stdout, stderr) = (Tail::default(), Tail::default());
