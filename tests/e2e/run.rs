@@ -96,9 +96,9 @@ fn a_models_own_file_is_a_model_too() {
     let probe = std::fs::read(workspace().join("host/engine/data/probe.onnx")).unwrap();
     world.write("mine.onnx", probe);
     let (ran, document) =
-        world.run(&["--plugin", "rten", "--model", "mine.onnx", "--bench", "inference", "--batch-sizes", "1,4"]);
+        world.run(&["--plugin", "rten,cpu", "--model", "mine.onnx", "--bench", "inference", "--batch-sizes", "1,4"]);
     ran.exits_with(0);
-    assert_eq!(outcomes(&document), ["measured"; 2]);
+    assert_eq!(outcomes(&document), ["measured"; 4]);
     assert_eq!(cells(&document)[1]["axes"]["batch"], 4);
 }
 

@@ -64,18 +64,24 @@ pub fn resolve_port(port: &Port, manifest: &Manifest, axes: &Axes) -> Result<Vec
 /// The axes that reach no dimension of these inputs: work that was asked for and would not be done. An axis of 1 that the graph
 /// does not have is no work.
 pub fn unreached<'a>(inputs: &[Port], manifest: &Manifest, axes: &'a Axes) -> Vec<&'a str> {
-    let reaches = |port: &Port, axis: &str| match manifest.input(&port.name) {
+    let reaches = |port: &Port, axis: &str, value: i64| match manifest.input(&port.name) {
         Some(rule) => rule.dims.iter().any(|dim| match dim {
             DimRule::Fixed(_) => false,
             DimRule::Of(text) => text.split(['+', '*']).any(|name| name.trim() == axis),
         }),
         None => port.shape.iter().enumerate().any(|(index, fixed)| {
             let name = port.dim_names.get(index).and_then(Option::as_deref).unwrap_or("");
-            let unnamed_batch = name.is_empty() && index == 0 && axis == "batch";
-            fixed.is_none() && (name == axis || standard_axis(name) == axis || unnamed_batch)
+            match fixed {
+                // Fixed at just this value: by the graph, or by a backend that compiles for the dimensions it is given.
+                Some(fixed) => *fixed as i64 == value && (axis != "batch" || index == 0),
+                None => {
+                    name == axis || standard_axis(name) == axis || (name.is_empty() && index == 0 && axis == "batch")
+                }
+            }
         }),
     };
-    let lost = |(axis, value): &(&'a String, &'a i64)| **value != 1 && !inputs.iter().any(|port| reaches(port, axis));
+    let lost =
+        |(axis, value): &(&'a String, &'a i64)| **value != 1 && !inputs.iter().any(|port| reaches(port, axis, **value));
     axes.iter().filter(lost).map(|(axis, _)| axis.as_str()).collect()
 }
 
@@ -94,6 +100,7 @@ mod tests {
         let four = Axes::from([("batch".into(), 4)]);
         assert_eq!(unreached(&[port(Some(1))], &Manifest::default(), &four), ["batch"]);
         assert!(unreached(&[port(None)], &Manifest::default(), &four).is_empty());
+        assert!(unreached(&[port(Some(4))], &Manifest::default(), &four).is_empty());
         assert!(unreached(&[port(Some(1))], &Manifest::default(), &Axes::from([("batch".into(), 1)])).is_empty());
     }
 
