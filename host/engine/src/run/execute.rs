@@ -40,12 +40,12 @@ pub fn execute(
         told: HashSet::new(),
         observer,
     };
-    let todo: Vec<&PlannedCell> = plan.cells.iter().filter(|cell| !done.contains(&cell.index)).collect();
-    for (place, planned) in todo.iter().enumerate() {
+    let pending: Vec<&PlannedCell> = plan.cells.iter().filter(|cell| !done.contains(&cell.index)).collect();
+    for (place, planned) in pending.iter().enumerate() {
         if runner.left_out(planned) {
             continue;
         }
-        runner.observer.cell_begun(planned, place, todo.len());
+        runner.observer.cell_begun(planned, place, pending.len());
         let (cell, samples) = runner.cell(planned);
         // A cell that the user stopped is not over: it is run again when the run is resumed.
         if Stop::global().asked() {
