@@ -308,7 +308,7 @@ enum { SB_WARM_UP = 0, SB_MEASURED = 1 };                                       
 
 typedef struct sb_series {
   uint32_t size, kind, better, flags;
-  const char *name, *unit;    /* "latency", "ns". Durations are nanoseconds: the host subtracts no unit it does not know */
+  const char *name, *unit;    /* "latency", "ns". Durations are in nanoseconds. docs/plugins.md lists the names a host knows */
   double items_per_sample;    /* how many inferences, tokens, models ... one sample stands for */
 } sb_series;
 
