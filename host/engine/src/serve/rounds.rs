@@ -410,4 +410,23 @@ mod tests {
         let round = state.next_round(0, &POLICY, true).unwrap().unwrap();
         assert!(state.samples(0, round.id, &[0.0], Instant::now()).is_err());
     }
+
+    #[test]
+    fn an_attachment_is_kept_in_its_folder_and_nowhere_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let verified = AtomicBool::new(true);
+        let rounds = Rounds {
+            services: Services::leak(std::io::sink()),
+            policy: &POLICY,
+            verified: &verified,
+            attachments: Some(&folder.path().join("kept")),
+            peak_is_of_rounds: AtomicBool::new(false),
+            began: Instant::now(),
+            state: Mutex::default(),
+        };
+        rounds.attach("trace.json", b"{}");
+        rounds.attach("../escaped", b"{}");
+        assert_eq!(std::fs::read(folder.path().join("kept/trace.json")).unwrap(), b"{}");
+        assert!(!folder.path().join("escaped").exists());
+    }
 }
