@@ -88,6 +88,10 @@ fn onnx_runtime_and_the_reference_agree_on_real_models() {
         assert!(cell["placement"]["engine"].as_str().unwrap().starts_with("ONNX Runtime"), "{cell:#}");
         assert_eq!(cell["placement"]["precision"], "float32");
     }
+    let environment = &document["environment"];
+    for (what, name) in [("plugin_sha256", "cpu"), ("runtime_sha256", "cpu"), ("models", "bert-tiny")] {
+        assert_eq!(environment[what][name].as_str().map(str::len), Some(64), "{what} of {name}: {environment:#}");
+    }
 }
 
 #[test]

@@ -32,6 +32,12 @@ pub struct Environment {
     pub clock_resolution_ns: Option<u64>,
     /// SHA-256 of each plugin's library that the run used.
     pub plugin_sha256: BTreeMap<String, String>,
+    /// SHA-256 of the vendor's library that a plugin was opened with, where the host knows it, by plugin.
+    #[serde(default)]
+    pub runtime_sha256: BTreeMap<String, String>,
+    /// What identifies each model: a user's file by its SHA-256, a skill by the content its skillset tells.
+    #[serde(default)]
+    pub models: BTreeMap<String, String>,
 }
 
 fn text(path: &str) -> Option<String> {
@@ -119,6 +125,8 @@ impl Environment {
             clock: "monotonic".into(),
             clock_resolution_ns: clock_resolution(),
             plugin_sha256: BTreeMap::new(),
+            runtime_sha256: BTreeMap::new(),
+            models: BTreeMap::new(),
         }
     }
 }

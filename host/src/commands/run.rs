@@ -136,6 +136,16 @@ fn begin(output: &Path, plan: &Plan) -> Result<(PathBuf, Run), CommandError> {
     let folder = output.join(&run_id);
     let mut environment = Environment::probe();
     environment.plugin_sha256 = libraries(plan);
+    let runtimes = plan.backends.iter().filter_map(|backend| {
+        let library = backend.plugin.options.get("library")?;
+        Some((backend.choice.plugin.clone(), environment::sha256(Path::new(library)).ok()?))
+    });
+    environment.runtime_sha256 = runtimes.collect();
+    let models = plan.models.iter().filter_map(|skill| match &skill.source {
+        SkillSource::Skillset { .. } => Some((skill.id().to_string(), skill.description.content.clone())),
+        SkillSource::File(path) => Some((skill.id().to_string(), environment::sha256(path).ok()?)),
+    });
+    environment.models = models.collect();
     let run = Run {
         schema: RUN_SCHEMA.into(),
         run_id,
