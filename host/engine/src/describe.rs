@@ -40,7 +40,6 @@ impl Description {
 pub struct BackendDescription {
     pub id: String,
     pub options_schema: String,
-    pub serial_load: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

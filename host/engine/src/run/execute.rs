@@ -286,7 +286,8 @@ fn report(reply: Reply) -> Result<CellReport, Failure> {
     }
 }
 
-/// The samples behind the initialization figures: each from a process of its own.
+/// The samples behind the initialization figures, each from a process of its own: the starts, the first loads, and the first
+/// inferences of the further processes (that of the main one is among its own series).
 fn init_samples(cell: usize, measured: &Measured, startup: Option<&Startup>) -> Vec<Samples> {
     let loads: Vec<&LoadRecord> =
         std::iter::once(&measured.main).chain(&measured.cold).filter_map(|report| report.loads.first()).collect();
@@ -300,7 +301,7 @@ fn init_samples(cell: usize, measured: &Measured, startup: Option<&Startup>) -> 
         ("init.load", of(|load| Some(load.total_ns))),
         ("init.read", of(|load| load.read_ns)),
         ("init.compile", of(|load| load.compile_ns)),
-        ("init.first_inference", first.flat_map(|series| series.singles.iter().copied()).collect()),
+        ("first_inference", first.flat_map(|series| series.singles.iter().copied()).collect()),
     ];
     let kept = all.into_iter().filter(|(_, values)| !values.is_empty());
     let record = |(series, values): (&str, Vec<f64>)| Samples {

@@ -56,8 +56,6 @@ pub(crate) fn run_cell(services: &'static Services, job: &CellJob) -> Result<Cel
         ));
     }
     let report = CellReport {
-        import_ns: opened.import_ns,
-        instantiate_ns: opened.instantiate_ns,
         device: DeviceRecord::from(device),
         placement: seen.placement,
         loads: seen.loads,

@@ -17,11 +17,10 @@ pub(super) fn describe(services: &'static Services, library: &Path) -> Result<Re
     loader::check_whole(library).map_err(broken)?;
     let (plugin, door) = import(services, library)?;
     let incomplete = |error: Error| Failure::failed("incomplete", format!("{}: {error}", library.display()));
-    let backend = plugin.backend().map_err(incomplete)?.map(|backend| BackendDescription {
-        id: backend.id(),
-        options_schema: backend.options_schema(),
-        serial_load: backend.serial_load(),
-    });
+    let backend = plugin
+        .backend()
+        .map_err(incomplete)?
+        .map(|backend| BackendDescription { id: backend.id(), options_schema: backend.options_schema() });
     let skillset = plugin.skillset().map_err(incomplete)?.map(|skillset| SkillsetDescription {
         id: skillset.id(),
         summary: skillset.summary(),

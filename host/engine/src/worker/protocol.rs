@@ -249,8 +249,6 @@ pub struct SeriesRecord {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CellReport {
-    pub import_ns: u64,
-    pub instantiate_ns: u64,
     pub device: DeviceRecord,
     pub placement: Option<PlacementRecord>,
     pub loads: Vec<LoadRecord>,
