@@ -129,6 +129,8 @@ typedef struct sb_host {
   uint64_t (*now_ns)(void *ctx);                                                       /* [any] the run's one monotonic clock */
   int32_t (*stopping)(void *ctx);                                                      /* [any] poll in long loops; not 0: return SB_CANCELLED */
   const void *(*extension)(void *ctx, const char *id);                                 /* [any] NULL: none */
+  void (*evidence)(void *ctx, const char *what, const char *found);                    /* [any] from `open`: what was looked at for devices, and what was
+                                                                                          found: "libvendor.so.3", "/usr/lib/libvendor.so.3, version 3.1" */
 } sb_host;
 
 /* ---- hardware: instance -> model -> request --------------------------------------------------------------------------
@@ -356,6 +358,7 @@ typedef struct sb_benchmark {
   const char *summary;
   const char *options_schema; /* JSON Schema; NULL: none */
   sb_status (*run)(const sb_host *host, const sb_target *target, const sb_options *options, const sb_reporter *reporter, sb_error *error); /* [main] may start threads of its own; joins them */
+  const char *skill;          /* the one skill it measures, where it brings its own; NULL: any */
 } sb_benchmark;
 
 typedef struct sb_benchmarks {

@@ -132,6 +132,7 @@ structs! {
         now_ns: slot!(fn(*mut c_void) -> u64),
         stopping: slot!(fn(*mut c_void) -> i32),
         extension: slot!(fn(*mut c_void, *const c_char) -> *const c_void),
+        evidence: slot!(fn(*mut c_void, *const c_char, *const c_char)),
     }
     sb_device {
         size: u32, kind: u32, why: u32, flags: u32, place: sb_place, memory_bytes: u64,
@@ -223,6 +224,7 @@ structs! {
         size: u32, flags: u32, id: *const c_char, version: *const c_char, category: *const c_char,
         summary: *const c_char, options_schema: *const c_char,
         run: slot!(fn(*const sb_host, *const sb_target, *const sb_options, *const sb_reporter, *mut sb_error) -> sb_status),
+        skill: *const c_char,
     }
     sb_benchmarks {
         size: u32, flags: u32,

@@ -6,7 +6,8 @@ use crate::raw::*;
 use crate::sdk::{Backend, BackendTable};
 use crate::tensor::{Described, describe};
 use crate::{
-    DType, Device, Direction, Error, HostTensor, Load, Memory, Options, Placement, Port, Result, Why, grow, text,
+    Code, Counter, DType, Device, Direction, Energy, Error, HostTensor, Load, Memory, Options, Placement, Port, Result,
+    Why, grow, text,
 };
 use std::ffi::c_char;
 use std::sync::Arc;
@@ -177,6 +178,47 @@ impl Instance {
         // SAFETY: [any]; a live instance, a writable struct.
         checked(|error| unsafe { memory(self.raw, device, &raw mut raw, error) })?;
         Ok(Memory::from_raw(&raw))
+    }
+
+    /// The table of an extension; `None` where the backend has none.
+    fn extension<T: grow::Grows>(&self, id: &str) -> Option<T> {
+        let (extension, id) = (self.backend.table.extension?, text::c_string(id));
+        // SAFETY: [any]; a live instance, an id that lives through the call. What an id names is a table of its type.
+        unsafe { grow::read(extension(self.raw, id.as_ptr()).cast::<T>()) }
+    }
+
+    /// The energy counter of a device; `None` where the backend has no sensor for it.
+    ///
+    /// # Errors
+    /// Whatever the plugin says of a sensor that it has.
+    pub fn energy(&self, device: u32) -> Result<Option<Energy>> {
+        let Some(read) = self.extension::<sb_power>(SB_POWER).and_then(|power| power.read) else { return Ok(None) };
+        let mut raw: sb_energy = grow::sized();
+        (raw.microjoules, raw.at_ns, raw.period_ns) = (SB_UNKNOWN, SB_UNKNOWN, SB_UNKNOWN);
+        // SAFETY: [any]; a live instance, a writable struct.
+        match checked(|error| unsafe { read(self.raw, device, &raw mut raw, error) }) {
+            Ok(()) => Ok(Energy::from_raw(&raw)),
+            Err(error) if error.code == Code::Unimplemented => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The backend's own figures of a device; none where it has none.
+    ///
+    /// # Errors
+    /// Whatever the plugin says.
+    pub fn counters(&self, device: u32) -> Result<Vec<Counter>> {
+        let Some(table) = self.extension::<sb_counters>(SB_COUNTERS) else { return Ok(vec![]) };
+        let (Some(count), Some(read)) = (table.count, table.read) else { return Ok(vec![]) };
+        // SAFETY: [any]; a live instance.
+        let count = unsafe { count(self.raw, device) };
+        let one = |index| {
+            let mut raw: sb_counter = grow::sized();
+            // SAFETY: [any]; a live instance, a writable struct.
+            checked(|error| unsafe { read(self.raw, device, index, &raw mut raw, error) })?;
+            Ok(Counter::from_raw(&raw))
+        };
+        (0..count).map(one).collect()
     }
 }
 

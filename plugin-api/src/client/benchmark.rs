@@ -48,6 +48,11 @@ impl BenchmarkRef {
         self.0.flags & SB_BENCHMARK_COLD_START != 0
     }
 
+    /// The one skill it measures; `None`: any.
+    pub fn skill(&self) -> Option<String> {
+        Some(self.text(self.0.skill)).filter(|skill| !skill.is_empty())
+    }
+
     fn text(&self, text: *const std::ffi::c_char) -> String {
         // SAFETY: a string of a static table.
         unsafe { text::borrow(text) }.unwrap_or_default().into_owned()

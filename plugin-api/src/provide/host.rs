@@ -11,6 +11,8 @@ pub trait HostServices: Sync + 'static {
     fn phase(&self, name: &str, fraction: f64);
     fn now_ns(&self) -> u64;
     fn stopping(&self) -> bool;
+    /// Something was looked at while a backend opened.
+    fn evidence(&self, _what: &str, _found: &str) {}
 }
 
 /// `sb_host` over some services. It lives as long as the process.
@@ -34,6 +36,7 @@ impl HostTable {
             now_ns: Some(now_ns::<S>),
             stopping: Some(stopping::<S>),
             extension: Some(extension),
+            evidence: Some(evidence::<S>),
         })))
     }
 
@@ -68,6 +71,14 @@ unsafe extern "C" fn now_ns<S: HostServices>(ctx: *mut c_void) -> u64 {
 unsafe extern "C" fn stopping<S: HostServices>(ctx: *mut c_void) -> i32 {
     // SAFETY: as in `log`.
     quiet(0, || unsafe { i32::from((*ctx.cast::<S>()).stopping()) })
+}
+
+unsafe extern "C" fn evidence<S: HostServices>(ctx: *mut c_void, what: *const c_char, found: *const c_char) {
+    // SAFETY: as in `log`.
+    quiet((), || unsafe {
+        let text = |text| text::borrow(text).unwrap_or_default();
+        (*ctx.cast::<S>()).evidence(&text(what), &text(found))
+    })
 }
 
 /// This version of the host has no extension.

@@ -2,7 +2,7 @@
 
 use super::Host;
 use crate::tensor::Bound;
-use crate::{Device, Error, Load, Memory, Options, OwnedTensor, Placement, Port, Result, Timing, Why};
+use crate::{Counter, Device, Energy, Error, Load, Memory, Options, OwnedTensor, Placement, Port, Result, Timing, Why};
 use std::ffi::CStr;
 use std::sync::Arc;
 
@@ -50,6 +50,34 @@ pub trait Backend: Send + Sync + Sized + 'static {
     fn memory(&self, _device: u32) -> Result<Memory> {
         Err(Error::unimplemented(Why::NONE, "this backend cannot tell its device memory"))
     }
+
+    /// The energy counters of its devices, where it has a sensor.
+    fn power(&self) -> Option<&dyn Power> {
+        None
+    }
+
+    /// Figures of its own, where it has any.
+    fn counters(&self) -> Option<&dyn Counters> {
+        None
+    }
+}
+
+/// The extension by which a backend tells the energy its devices use.
+pub trait Power: Sync {
+    /// A counter that only grows, of the device alone.
+    ///
+    /// # Errors
+    /// `Unimplemented` for a device without a sensor.
+    fn read(&self, device: u32) -> Result<Energy>;
+}
+
+/// The extension by which a backend tells figures that only its vendor knows: clocks, utilization, power states.
+pub trait Counters: Sync {
+    /// All of a device, always the same ones in the same order; NaN where one cannot be told now.
+    ///
+    /// # Errors
+    /// Whatever the driver says.
+    fn read(&self, device: u32) -> Result<Vec<Counter>>;
 }
 
 /// A compiled model. Its weights are shared by its requests.

@@ -20,6 +20,8 @@ pub trait Benchmark: 'static {
     const NEEDS_TARGET: bool;
     /// Whether it takes the option `cold_start=true`: load, first inference, return.
     const COLD_START: bool = false;
+    /// The one skill it measures, where it brings its own.
+    const SKILL: Option<&'static CStr> = None;
 
     /// Does the work that the host asks for, round by round.
     ///
@@ -159,6 +161,10 @@ pub const fn benchmark_table<B: Benchmark>() -> sb_benchmark {
         summary: B::SUMMARY.as_ptr(),
         options_schema: B::OPTIONS_SCHEMA.as_ptr(),
         run: Some(run::<B>),
+        skill: match B::SKILL {
+            Some(skill) => skill.as_ptr(),
+            None => std::ptr::null(),
+        },
     }
 }
 

@@ -45,6 +45,16 @@ impl Host {
         }
     }
 
+    /// Tells what was looked at while opening, and what was found there: "libcuda.so.1", "not found". It reaches the user also
+    /// where opening fails.
+    pub fn evidence(&self, what: &str, found: &str) {
+        if let Some(evidence) = self.0.evidence {
+            let (what, found) = (text::c_string(what), text::c_string(found));
+            // SAFETY: [any]; the strings live through the call.
+            unsafe { evidence(self.0.ctx, what.as_ptr(), found.as_ptr()) }
+        }
+    }
+
     /// The run's monotonic clock, in nanoseconds. `None` on a host without one.
     pub fn now_ns(&self) -> Option<u64> {
         // SAFETY: [any].

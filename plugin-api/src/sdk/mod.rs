@@ -13,7 +13,7 @@ mod skillset;
 mod target;
 
 pub use crate::tensor::Bound;
-pub use backend::{Backend, Bindings, Model, Request};
+pub use backend::{Backend, Bindings, Counters, Model, Power, Request};
 pub use backend_table::BackendTable;
 pub(crate) use backend_table::read_dims;
 pub use benchmark::{Benchmark, Context, Reporter, Series, benchmark_table};

@@ -5,6 +5,7 @@ mod dtype;
 mod load;
 mod placement;
 mod port;
+mod sensor;
 mod series;
 
 pub use device::{Device, DeviceKind};
@@ -12,6 +13,7 @@ pub use dtype::DType;
 pub use load::{Dim, Load, Options, Source};
 pub use placement::{Memory, Placement, Timing};
 pub use port::{Direction, Port};
+pub use sensor::{Counter, Energy, Scope};
 pub use series::{Round, RoundKind, SeriesInfo, SeriesKind};
 
 use crate::raw::SB_UNKNOWN;

@@ -53,6 +53,10 @@ impl HostServices for Services {
         self.epoch.elapsed().as_nanos() as u64
     }
 
+    fn evidence(&self, what: &str, found: &str) {
+        self.send(&Event::Evidence { what: what.into(), found: found.into() });
+    }
+
     /// The host ends a worker from outside; nothing has to be asked.
     fn stopping(&self) -> bool {
         false

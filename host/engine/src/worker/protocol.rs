@@ -162,6 +162,11 @@ pub enum Event {
         level: i32,
         message: String,
     },
+    /// Something was looked at while a backend opened.
+    Evidence {
+        what: String,
+        found: String,
+    },
     /// Measured rounds of a series have begun, or ended: the host samples memory in between.
     Measuring(bool),
     /// `share` of the cell is done, 0 to 1, as far as it can be told.
