@@ -63,6 +63,6 @@ impl Recipe<'_> {
 }
 
 /// An empty dimension (no past yet) stays open: shape inference refuses it in many graphs that run with it.
-fn is_fixed(dim: &Dim) -> bool {
+pub(crate) fn is_fixed(dim: &Dim) -> bool {
     dim.min == dim.max && dim.opt > 0
 }
