@@ -26,6 +26,10 @@ pub fn run(global: &Global, args: &RunArgs) -> Done {
     let inventory = Inventory::take(&global.sources());
     tell_problems(&inventory.registry);
     tell_rejected(&inventory);
+    let (request, notes) = run::choose(&inventory, request).map_err(usage)?;
+    if !global.quiet {
+        notes.iter().for_each(|note| output::say(note));
+    }
     let plan = run::plan(&inventory, request).map_err(usage)?;
     let (folder, run) = match folder {
         Some((folder, run)) => {
@@ -100,6 +104,8 @@ fn libraries(plan: &Plan) -> std::collections::BTreeMap<String, String> {
 fn request(args: &RunArgs) -> Result<RunRequest, CommandError> {
     Ok(RunRequest {
         backends: args.plugin.iter().map(|text| BackendChoice::parse(text)).collect(),
+        chosen: Default::default(),
+        include_web_platforms: args.include_web_platforms,
         models: args.model.clone(),
         benchmarks: args.bench.clone(),
         batch_sizes: args.batch_sizes.clone(),

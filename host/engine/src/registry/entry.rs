@@ -78,6 +78,8 @@ pub enum LibraryName {
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub id: String,
+    /// Other names for it on the command line.
+    pub aliases: Vec<String>,
     /// Empty: whatever the library says.
     pub kinds: Vec<Kind>,
     pub library: LibraryName,
@@ -99,6 +101,7 @@ impl Entry {
         let name = name.strip_prefix("skillbench_").unwrap_or(name).to_lowercase().replace('_', "-");
         Entry {
             id: name,
+            aliases: vec![],
             kinds: vec![],
             library: LibraryName::Path(path.into()),
             sha256: None,

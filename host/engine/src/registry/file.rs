@@ -68,7 +68,7 @@ impl<'t> Reader<'t> {
 
     /// An entry, or nothing where any of its keys is wrong: half an entry is not what was asked for.
     fn entry(&mut self, value: &Value<'t>) -> Option<Entry> {
-        const KEYS: [&str; 7] = ["id", "kind", "library", "sha256", "match", "runtime", "options"];
+        const KEYS: [&str; 8] = ["id", "aliases", "kind", "library", "sha256", "match", "runtime", "options"];
         let before = self.problems.len();
         let at = value.span().start;
         let DeValue::Table(table) = value.get_ref() else { return self.wrong(value, "plugin", "a table") };
@@ -89,6 +89,8 @@ impl<'t> Reader<'t> {
             }
         };
         let kinds = self.array(table.get("kind"), "kind").into_iter().filter_map(|kind| self.kind(kind)).collect();
+        let aliases = self.array(table.get("aliases"), "aliases");
+        let aliases = aliases.into_iter().filter_map(|alias| self.string(alias, "aliases")).collect();
         let sha256 = table.get("sha256").and_then(|value| self.sha256(value, "sha256"));
         let pci_vendors = table.get("match").map(|value| self.matches(value)).unwrap_or_default();
         let runtime = table.get("runtime").map(|value| self.runtime(value)).unwrap_or_default();
@@ -97,7 +99,7 @@ impl<'t> Reader<'t> {
             return None;
         }
         let origin = Origin { file: self.path.into(), line: self.line(at) };
-        Some(Entry { id: id?, kinds, library: library?, sha256, pci_vendors, runtime, options, origin })
+        Some(Entry { id: id?, aliases, kinds, library: library?, sha256, pci_vendors, runtime, options, origin })
     }
 
     fn id(&mut self, value: &Value<'_>) -> Option<String> {

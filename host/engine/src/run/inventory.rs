@@ -57,8 +57,10 @@ impl Inventory {
         Inventory { registry, plugins, rejected }
     }
 
+    /// A plugin by its id, or by another name that the registry gives it.
     pub fn plugin(&self, id: &str) -> Option<&Plugin> {
-        self.plugins.iter().find(|plugin| plugin.id == id)
+        let also = |plugin: &&Plugin| plugin.entry.aliases.iter().any(|alias| alias == id);
+        self.plugins.iter().find(|plugin| plugin.id == id).or_else(|| self.plugins.iter().find(also))
     }
 
     pub fn backends(&self) -> impl Iterator<Item = (&Plugin, &BackendDescription)> {
