@@ -27,6 +27,9 @@ pub(crate) fn of(load: &Load, device: &Found, settings: &Settings) -> Result<Vec
     }
     if device.device.kind == DeviceKind::Cpu {
         wanted.push(("INFERENCE_NUM_THREADS", settings.threads.to_string()));
+        // Pinning moves the threads to their cores and back in every inference (2 us of CPU time on one thread), and keeps
+        // them where something else may be running.
+        wanted.push(("ENABLE_CPU_PINNING", "NO".into()));
     }
     wanted.retain(|(key, _)| device.takes.iter().any(|known| known == key));
     if let Some(folder) = &load.cache_dir {

@@ -1,7 +1,7 @@
 //! A precision is applied and proven, or refused.
 
 use super::graphs::{constant, matrix, node, rows, write};
-use super::{apart, expected, floats, in_precision, load_of, open, probe, real, refused, run_probe, taken};
+use super::{apart, expected, floats, in_precision, load_of, probe, real, refused, run_probe, taken};
 use rten_onnx::onnx::{DataType, GraphProto, NodeProto};
 use skillbench_plugin_api::client::Instance;
 use skillbench_plugin_api::{Code, Direction, Load, Why};
@@ -100,7 +100,8 @@ fn bfloat16_is_proven_by_its_kernels_and_outputs_or_refused() {
 fn float16_that_would_become_bfloat16_is_refused() {
     let instance = real(&[]);
     if offers(&instance, "float16") {
-        assert_eq!(open(&[]).unwrap().load(&in_precision("float16", load_of(&probe()))).is_ok(), true);
+        let model = instance.load(&in_precision("float16", load_of(&probe()))).unwrap();
+        assert_eq!(model.placement().unwrap().precision, "float16");
         return;
     }
     let error = refused(&instance, &in_precision("float16", load_of(&probe())));
