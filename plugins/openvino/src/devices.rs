@@ -17,9 +17,12 @@ pub(crate) struct Found {
     pub fixed_only: bool,
 }
 
-/// Kinds that may be missing, with the folder in which Linux shows their drivers.
-const ABSENT: [(&str, DeviceKind, &str); 2] =
-    [("GPU", DeviceKind::Gpu, "/dev/dri"), ("NPU", DeviceKind::Npu, "/dev/accel")];
+/// Kinds that may be missing, with the folder in which Linux shows their drivers, and a property that their plugin fails to
+/// tell for the same reason.
+const ABSENT: [(&str, DeviceKind, &str, &str); 2] = [
+    ("GPU", DeviceKind::Gpu, "/dev/dri", "FULL_DEVICE_NAME"),
+    ("NPU", DeviceKind::Npu, "/dev/accel", "NPU_DRIVER_VERSION"),
+];
 
 /// # Errors
 /// Where OpenVINO cannot look for devices.
@@ -27,13 +30,13 @@ pub(crate) fn find(host: Host, runtime: &Runtime) -> Result<Vec<Found>> {
     let listed = runtime.devices().map_err(|failure| failure.error("look for devices"))?;
     host.evidence("OpenVINO's devices", &listed.join(", "));
     let mut devices: Vec<Found> = listed.iter().map(|id| describe(runtime, id)).collect();
-    for (id, kind, folder) in ABSENT {
+    for (id, kind, folder, key) in ABSENT {
         if listed.iter().any(|listed| is_a(listed, id)) {
             continue;
         }
         let drivers = drivers(folder);
-        let said = match runtime.property(id, "FULL_DEVICE_NAME") {
-            Ok(name) => format!("it names {name}"),
+        let said = match runtime.property(id, key) {
+            Ok(value) => format!("{key} is {value}"),
             Err(failure) => failure.said(),
         };
         host.evidence(folder, &drivers);

@@ -61,11 +61,13 @@ pub(crate) fn effective(hint: &str, nodes: &[Node], quantized: bool) -> Option<&
     if !products.is_empty() {
         return agreed(&products);
     }
-    let kernels: Vec<_> = nodes.iter().map(|node| kernel(&node.kernel)).filter(Option::is_some).collect();
+    let kernels: Vec<_> = nodes.iter().filter_map(|node| kernel(&node.kernel)).collect();
     match hinted {
         _ if quantized => None,
-        // Without products and without any kernel of the type, nothing shows that it was used.
-        Some(narrow) if narrow != "float32" && !nodes.is_empty() && !kernels.contains(&hinted) => None,
+        Some(narrow) if narrow != "float32" && !nodes.is_empty() && !kernels.contains(&narrow) => {
+            // Nothing shows that the hint was used.
+            kernels.iter().all(|kernel| *kernel == "float32").then_some("float32")
+        }
         other => other,
     }
 }
@@ -142,7 +144,7 @@ mod tests {
     fn the_hint_counts_where_nothing_is_multiplied() {
         let simple = nodes(&[("Eltwise", "jit_avx512_f32")]);
         assert_eq!(effective("f32", &simple, false), Some("float32"));
-        assert_eq!(effective("bf16", &simple, false), None, "no kernel of it");
+        assert_eq!(effective("bf16", &simple, false), Some("float32"), "no kernel of it");
         assert_eq!(effective("f16", &[], false), Some("float16"), "a device that does not tell its kernels");
         assert_eq!(effective("f16", &[], true), None);
         assert_eq!(effective("dynamic", &[], false), None);

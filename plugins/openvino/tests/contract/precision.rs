@@ -97,6 +97,20 @@ fn bfloat16_is_proven_by_its_kernels_and_outputs_or_refused() {
 }
 
 #[test]
+fn a_hint_that_no_kernel_follows_is_refused() {
+    let (instance, folder) = (real(&[]), tempfile::tempdir().unwrap());
+    let graph = GraphProto {
+        node: vec![node("Relu", &["x"], "y")],
+        input: vec![rows("x", WIDTH)],
+        output: vec![rows("y", WIDTH)],
+        ..GraphProto::default()
+    };
+    let error = refused(&instance, &in_precision("bfloat16", load_of(&write(folder.path(), graph))));
+    assert_eq!((error.code, error.why), (Code::Unimplemented, Why::PRECISION));
+    assert!(error.message.contains("float32") || error.message.contains("has no bfloat16"), "{error}");
+}
+
+#[test]
 fn float16_that_would_become_bfloat16_is_refused() {
     let instance = real(&[]);
     if offers(&instance, "float16") {
