@@ -66,7 +66,7 @@ pub(crate) fn open(path: &Path) -> Result<String> {
         whole(&file).map_err(|reason| refuse(format!("{} {reason}", file.display())))?;
     }
     // SAFETY: the user named this library to be run in this process; whatever its constructors do, a worker is there to bear.
-    let library = unsafe { Library::new(path) }.map_err(|error| refuse(short(&said(&error))))?;
+    let library = unsafe { load(path) }.map_err(|error| refuse(short(&said(&error))))?;
     let version = version(&library).map_err(&refuse)?;
     for name in NEEDED {
         // SAFETY: the symbol is only looked for.
@@ -79,6 +79,25 @@ pub(crate) fn open(path: &Path) -> Result<String> {
     // It would panic on a version that it cannot parse, which `version` has done.
     openvino_sys::library::load_from(path).map_err(|text| refuse(short(&text)))?;
     Ok(version)
+}
+
+/// # Safety
+/// The library's constructors run.
+#[cfg(not(windows))]
+unsafe fn load(path: &Path) -> Result<Library, libloading::Error> {
+    // SAFETY: the caller answers for it.
+    unsafe { Library::new(path) }
+}
+
+/// Windows looks for the libraries that this one needs beside it only if told to.
+///
+/// # Safety
+/// The library's constructors run.
+#[cfg(windows)]
+unsafe fn load(path: &Path) -> Result<Library, libloading::Error> {
+    use libloading::os::windows;
+    // SAFETY: the caller answers for it.
+    unsafe { windows::Library::load_with_flags(path, windows::LOAD_WITH_ALTERED_SEARCH_PATH) }.map(Library::from)
 }
 
 /// What the system's loader says: `libloading` keeps it behind its own words.
