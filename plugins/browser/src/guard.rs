@@ -33,3 +33,19 @@ impl Drop for Guard {
         }
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::Guard;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::Command;
+
+    #[test]
+    fn the_guarded_process_ends_with_its_worker() {
+        let mut process = Command::new("sleep").arg("60").spawn().unwrap();
+        let mut guard = Guard::over(process.id());
+        // What the system does when the worker dies.
+        drop(guard.0.as_mut().unwrap().stdin.take());
+        assert_eq!(process.wait().unwrap().signal(), Some(9));
+    }
+}

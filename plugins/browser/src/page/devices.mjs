@@ -65,7 +65,8 @@ async function openWebGPU() {
       const device = await ort.env.webgpu?.device;
       if (!device || device === watched) return;
       watched = device;
-      device.lost.then(({ message }) => tell(message || 'the WebGPU device was lost'));
+      // The engine destroys it with its last session, and makes another one with the next.
+      device.lost.then(({ reason, message }) => reason !== 'destroyed' && tell(message || 'the WebGPU device was lost'));
     },
     orLost: race(lost),
   };

@@ -42,8 +42,9 @@ async function load({ model, accelerator, graph, external, dims }) {
     session = await device.orLost(ort.InferenceSession.create(bytes, verbose));
     if (device.logsRuns) {
       // Where each node went is logged at load by a session that then logs each run, too: it only tells, another one runs.
-      await session.release();
+      const teller = session;
       session = await device.orLost(ort.InferenceSession.create(bytes, options));
+      await teller.release();
     }
   } finally {
     built.stop();
