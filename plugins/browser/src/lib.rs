@@ -1,0 +1,38 @@
+//! ONNX models in a real browser, for every backend that runs there: one warm browser per opened backend, a page in it with
+//! ONNX Runtime Web, and a link between the two.
+//!
+//! A backend names its [`Accelerator`]s and hands its loads to a [`BrowserEngine`]. Everything else is here, once:
+//! - `settings`: the options these backends share, and finding the browser and ONNX Runtime Web;
+//! - `process`, `guard`, `profile`: the browser as a process that never outlives its worker;
+//! - `devtools`: the browser's own protocol: opening the page, and learning what became of it;
+//! - `server`: the page and the files it needs, on loopback; `link`: messages to the page, each with a deadline;
+//! - `browser`: all of these as one warm browser, that is lost as a whole;
+//! - `graph`, `check`, `assignment`: what a file says of itself, what a device computes in, and where nodes went;
+//! - `engine`, `model`, `request`: loading and running;
+//! - `page/`: what runs in the browser.
+//!
+//! Not here: what one backend's devices are called, and an async runtime.
+
+mod accelerator;
+mod assignment;
+mod browser;
+mod check;
+mod devtools;
+mod dtypes;
+mod engine;
+mod graph;
+mod guard;
+mod link;
+mod model;
+mod ports;
+mod process;
+mod profile;
+mod request;
+mod server;
+mod settings;
+
+pub use accelerator::Accelerator;
+pub use engine::BrowserEngine;
+pub use model::BrowserModel;
+pub use request::BrowserRequest;
+pub use settings::Settings;
