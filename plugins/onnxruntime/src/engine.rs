@@ -29,9 +29,16 @@ impl<P: Provider> Engine<P> {
     /// # Errors
     /// `Unavailable` where the provider cannot be loaded, or has no device here.
     pub fn open(host: Host, runtime: &'static Runtime, provider: P, settings: Settings) -> Result<Engine<P>> {
-        runtime.register(&provider)?;
-        let devices: Vec<Device> =
-            runtime.devices(&provider).iter().map(|(_, hardware)| provider.describe(hardware)).collect();
+        let devices: Vec<Device> = match provider.unlisted() {
+            Some(devices) => {
+                runtime.appendable(&provider)?;
+                devices.to_vec()
+            }
+            None => {
+                runtime.register(&provider)?;
+                runtime.devices(&provider).iter().map(|(_, hardware)| provider.describe(hardware)).collect()
+            }
+        };
         if devices.is_empty() {
             let (name, version) = (provider.name(), runtime.version());
             let text = format!(
@@ -88,7 +95,7 @@ impl<P: Provider> Engine<P> {
             load,
             configuration: self.provider.configure(load)?,
         };
-        if recipe.devices.is_empty() {
+        if recipe.devices.is_empty() && self.provider.unlisted().is_none() {
             // An empty list would be no error of ONNX Runtime's: it would run on the CPU.
             return Err(Error::unavailable(Why::DEVICE, format!("{} lost its device", self.provider.name())));
         }

@@ -3,6 +3,7 @@
 //! A backend implements [`Provider`] (which provider, which of its devices, which of its options), and hands its loads to an
 //! [`Engine`]. Everything else is here, once:
 //! - `library`: finding libonnxruntime and opening it; `runtime`: the one environment of the process;
+//! - `append`: providers that ONNX Runtime lists no devices of;
 //! - `settings`: the options all these backends share; `engine` and `session`: from a load to a session;
 //! - `graph`, `assignment`, `ports`: what is read back: types, placement of nodes, ports;
 //! - `model`, `request`, `value`: running; the only code that a measured iteration goes through;
@@ -11,6 +12,7 @@
 //! Not here: what is particular to a vendor, and implicit loading of ONNX Runtime (`ort` panics where it is missing).
 //! `unsafe` is allowed, with its reason: below the safe crate lies a C API that is called directly where it counts.
 
+mod append;
 mod assignment;
 mod engine;
 mod errors;

@@ -23,13 +23,22 @@ pub trait Provider: Send + Sync + 'static {
         None
     }
 
+    /// The devices of a provider that is built into libonnxruntime, or lies beside it as a library that only it can load. ONNX
+    /// Runtime does not list those: the backend finds them itself, and the provider's options say which one a load means.
+    /// `None`: ONNX Runtime lists them.
+    fn unlisted(&self) -> Option<&[Device]> {
+        None
+    }
+
     /// Whether a device of the provider is one of the backend's.
     fn accepts(&self, _hardware: &Hardware) -> bool {
         true
     }
 
-    /// The device, as the host is to know it. Ids differ between devices.
-    fn describe(&self, hardware: &Hardware) -> Device;
+    /// A listed device, as the host is to know it. Ids differ between devices.
+    fn describe(&self, hardware: &Hardware) -> Device {
+        Device::new(hardware.kind.name(), &hardware.vendor, hardware.kind)
+    }
 
     /// How to run this load on the provider.
     ///

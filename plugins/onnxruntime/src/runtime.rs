@@ -1,11 +1,13 @@
 //! ONNX Runtime in this process: one library, one environment, for as long as the process lives.
 
+use crate::append::{append, built_in};
 use crate::errors::{self, short};
 use crate::library;
 use crate::provider::{Hardware, Provider};
 use ort::device::Device;
 use ort::environment::Environment;
 use ort::memory::{AllocationDevice, AllocatorType, MemoryInfo, MemoryType};
+use ort::session::Session;
 use skillbench_plugin_api::{Code, Error, Result, Why};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -65,6 +67,15 @@ impl Runtime {
         &self.version
     }
 
+    /// Whether the library was built with a provider. It may still miss what that needs.
+    pub fn has(&self, provider: &str) -> bool {
+        built_in().is_ok_and(|names| names.iter().any(|name| name == provider))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Registers the library that a provider comes in, once.
     pub(crate) fn register(&self, provider: &dyn Provider) -> Result<()> {
         let Some(library) = provider.library() else { return Ok(()) };
@@ -78,6 +89,18 @@ impl Runtime {
         })?;
         registered.push(library.into());
         Ok(())
+    }
+
+    /// Makes sure that sessions can take in a provider without listed devices.
+    pub(crate) fn appendable(&self, provider: &dyn Provider) -> Result<()> {
+        let builder = Session::builder(&self.environment);
+        builder.and_then(|mut builder| append(&mut builder, provider.name(), &[])).map_err(|error| {
+            // Before the reason stand the function's name and its file: "... : 1 : FAIL : Failed to load library ...".
+            let reason = error.message().rsplit_once(" : ").map_or(error.message(), |(_, reason)| reason);
+            let (name, library) = (provider.name(), self.path.display());
+            let text = format!("{name} of {library} cannot be used: {}", short(reason));
+            Error::unavailable(Why::RUNTIME, text)
+        })
     }
 
     /// The devices of one provider that it accepts, always in the same order.

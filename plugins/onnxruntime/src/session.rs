@@ -1,5 +1,6 @@
 //! From a load to a session.
 
+use crate::append::append;
 use crate::assignment;
 use crate::errors;
 use crate::provider::{CPU, Configuration, Provider};
@@ -19,6 +20,7 @@ const NO_FALLBACK: &str = "session.disable_cpu_ep_fallback";
 pub(crate) struct Recipe<'r> {
     pub runtime: &'r Runtime,
     pub provider: &'r dyn Provider,
+    /// Empty only for a provider without listed devices.
     pub devices: Vec<Device<'r>>,
     pub settings: &'r Settings,
     pub load: &'r Load,
@@ -36,13 +38,18 @@ impl Recipe<'_> {
 
     fn builder(self) -> ort::Result<SessionBuilder> {
         let Recipe { runtime, provider, devices, settings, load, configuration } = self;
-        let named = |(key, value): (String, String)| (format!("{}.{key}", provider.name()), value);
-        let options: Vec<_> = configuration.provider.into_iter().map(named).collect();
         let folder = load.source.path.parent().unwrap_or(Path::new("")).to_string_lossy();
 
-        // Without named devices ONNX Runtime chooses among all providers that are registered in the process.
-        let mut builder = Session::builder(&runtime.environment)?
-            .with_devices(devices, Some(&options))?
+        // Without a named device or provider ONNX Runtime chooses among all providers that are registered in the process.
+        let mut builder = Session::builder(&runtime.environment)?;
+        if provider.unlisted().is_some() {
+            append(&mut builder, provider.name(), &configuration.provider)?;
+        } else {
+            let named = |(key, value): (String, String)| (format!("{}.{key}", provider.name()), value);
+            let options: Vec<_> = configuration.provider.into_iter().map(named).collect();
+            builder = builder.with_devices(devices, Some(&options))?;
+        }
+        builder = builder
             .with_intra_threads(settings.threads)?
             .with_optimization_level(settings.optimization)?
             .with_config_entry(EXTERNAL_FOLDER, folder)?

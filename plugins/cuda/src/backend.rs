@@ -1,0 +1,221 @@
+//! Opening, and which device is whose.
+
+use crate::choices::Choices;
+use crate::cuda::{self, Cuda, describe};
+use crate::sensors::{self, Sensors};
+use crate::tensorrt::{self, TensorRt};
+use crate::{driver, libraries};
+use skillbench_drivers::{Evidence, cuda::Gpu, folders};
+use skillbench_onnxruntime::{Engine, OrtModel, Runtime, Settings, find_library};
+use skillbench_plugin_api::sdk::{Backend, Counters, Host, Power};
+use skillbench_plugin_api::{Device, DeviceKind, Error, Load, Memory, Options, Result, Why};
+use std::ffi::CStr;
+use std::path::PathBuf;
+
+/// CUDA's devices come first, then TensorRT's.
+pub struct CudaBackend {
+    cuda: Engine<Cuda>,
+    /// Or why it cannot be used.
+    tensorrt: Result<Engine<TensorRt>>,
+    sensors: Option<Sensors>,
+    counts_energy: bool,
+}
+
+impl CudaBackend {
+    fn look(host: Host, options: &Options, evidence: &mut Evidence) -> Result<CudaBackend> {
+        let (settings, choices) = (Settings::read(options)?, Choices::read(options)?);
+        let folders = folders(options.get("cuda_libraries"));
+
+        let gpus = driver::find(evidence);
+        let runtime = load_runtime(options, evidence);
+        let cuda_runtime = libraries::open_cuda(&folders, evidence);
+        let (gpus, runtime) = both(gpus, runtime)?;
+        libraries::served_by_driver(cuda_runtime, evidence)?;
+
+        let sensors = Sensors::open(host, sensors::uuids(&gpus), evidence);
+        let driver = sensors.as_ref().and_then(Sensors::driver_version).unwrap_or_default();
+        evidence.add("driver version", if driver.is_empty() { "unknown" } else { &driver });
+        let devices = |kind: &str| -> Vec<Device> {
+            gpus.iter().map(|gpu| describe(gpu, &format!("{kind}{}", gpu.ordinal), &driver)).collect()
+        };
+        let (own, tensorrts) = (devices("gpu"), devices("tensorrt"));
+        let provider = Cuda { gpus: gpus.clone(), devices: own, choices };
+        let cuda = Engine::open(host, runtime, provider, settings.clone()).map_err(installed)?;
+        let tensorrt = open_tensorrt(host, runtime, gpus, tensorrts, settings, &folders, evidence);
+        let counts_energy = sensors.as_ref().is_some_and(Sensors::count_energy);
+        Ok(CudaBackend { cuda, tensorrt, sensors, counts_energy })
+    }
+
+    /// The number of a device among those of the provider it belongs to: CUDA's (`Ok`), or TensorRT's (`Err`).
+    fn place(&self, device: u32) -> Result<u32, u32> {
+        let own = self.cuda.devices().len() as u32;
+        if device < own { Ok(device) } else { Err(device - own) }
+    }
+
+    /// The GPU behind a device; TensorRT's are the same GPUs again.
+    fn gpu(&self, device: u32) -> u32 {
+        self.place(device).unwrap_or_else(|of_tensorrt| of_tensorrt)
+    }
+
+    fn asked<'l>(&self, load: &'l Load) -> (Result<u32, u32>, Load) {
+        let place = self.place(load.devices.first().copied().unwrap_or(0));
+        let index = place.unwrap_or_else(|of_tensorrt| of_tensorrt);
+        (place, Load { devices: vec![index], ..load.clone() })
+    }
+}
+
+/// ONNX Runtime, if it is one that was built with CUDA.
+fn load_runtime(options: &Options, evidence: &mut Evidence) -> Result<&'static Runtime> {
+    let runtime = find_library(options, "cuda").and_then(|path| Runtime::load(&path));
+    let runtime = runtime.and_then(|runtime| {
+        if runtime.has(cuda::NAME) {
+            return Ok(runtime);
+        }
+        let text = format!(
+            "ONNX Runtime {} of {} is built without CUDA: run `host runtime install cuda`",
+            runtime.version(),
+            runtime.path().display()
+        );
+        Err(Error::unavailable(Why::RUNTIME, text))
+    });
+    match &runtime {
+        Ok(runtime) => evidence.add("ONNX Runtime", format!("{} ({})", runtime.version(), runtime.path().display())),
+        Err(error) => evidence.add("ONNX Runtime", &error.message),
+    }
+    runtime
+}
+
+/// Both, or what is missing of them: a machine that lacks driver and runtime is to say so in one go.
+fn both<A, B>(driver: Result<A>, runtime: Result<B>) -> Result<(A, B)> {
+    match (driver, runtime) {
+        (Ok(driver), Ok(runtime)) => Ok((driver, runtime)),
+        (Err(driver), Err(runtime)) => {
+            let message = format!("{}; also, {}", driver.message, runtime.message);
+            Err(Error { why: Why(driver.why.0 | runtime.why.0), message, ..driver })
+        }
+        (Err(error), Ok(_)) | (Ok(_), Err(error)) => Err(error),
+    }
+}
+
+/// The provider's library misses another one: the same package list brings it.
+fn installed(error: Error) -> Error {
+    if error.why != Why::RUNTIME {
+        return error;
+    }
+    let message = format!("{}: run `host runtime install cuda`, or name the folders in cuda_libraries", error.message);
+    Error { message, ..error }
+}
+
+fn open_tensorrt(
+    host: Host,
+    runtime: &'static Runtime,
+    gpus: Vec<Gpu>,
+    devices: Vec<Device>,
+    settings: Settings,
+    folders: &[PathBuf],
+    evidence: &mut Evidence,
+) -> Result<Engine<TensorRt>> {
+    libraries::open_tensorrt(folders, evidence)?;
+    if !runtime.has(tensorrt::NAME) {
+        return Err(Error::unavailable(Why::RUNTIME, "this ONNX Runtime is built without TensorRT"));
+    }
+    Engine::open(host, runtime, TensorRt { gpus, devices }, settings)
+}
+
+impl Backend for CudaBackend {
+    const ID: &'static CStr = c"cuda";
+    const OPTIONS_SCHEMA: &'static CStr = cr#"{
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "threads": {
+                "type": "integer",
+                "minimum": 1,
+                "description": "Threads for what is left to the CPU, for each loaded model. Default: as many as the process may use cores."
+            },
+            "library": {
+                "type": "string",
+                "description": "Path of libonnxruntime built with CUDA, 1.24 or later, its provider libraries beside it. Default: what ORT_DYLIB_PATH says."
+            },
+            "cuda_libraries": {
+                "type": "string",
+                "description": "Folders with the libraries of CUDA 13, cuDNN 9 and TensorRT 10, separated as in PATH. Default: where the system finds them."
+            },
+            "use_tf32": {
+                "type": "boolean",
+                "description": "Multiply float32 as TF32, which is faster and less precise; the precision is then unknown. Default: false."
+            },
+            "cudnn_conv_algo_search": {
+                "enum": ["exhaustive", "heuristic", "default"],
+                "description": "How cuDNN chooses the algorithm of a convolution. Default: exhaustive."
+            },
+            "gpu_mem_limit": {
+                "type": "integer",
+                "minimum": 1,
+                "description": "Bytes of GPU memory for tensors, for each loaded model. Default: no limit."
+            },
+            "prefer_nhwc": {
+                "type": "boolean",
+                "description": "Lay images out with the channels last. Default: false."
+            },
+            "dynamic_shapes": {
+                "type": "boolean",
+                "description": "Compile for every batch size and length, in place of those that are measured. Default: false."
+            },
+            "graph_optimization": {
+                "enum": ["disable", "basic", "extended", "all"],
+                "description": "How far ONNX Runtime may rewrite the graph. Default: all."
+            }
+        }
+    }"#;
+
+    type Model = OrtModel;
+
+    fn open(host: Host, options: &Options) -> Result<CudaBackend> {
+        let mut evidence = Evidence::default();
+        let opened = CudaBackend::look(host, options, &mut evidence);
+        evidence.tell(&host);
+        opened
+    }
+
+    fn devices(&self) -> Vec<Device> {
+        let mut devices = self.cuda.devices();
+        match &self.tensorrt {
+            Ok(engine) => devices.extend(engine.devices()),
+            Err(error) => devices.push(Device {
+                vendor: "NVIDIA".into(),
+                why: error.why,
+                reason: error.message.clone(),
+                ..Device::new("tensorrt", "TensorRT", DeviceKind::Gpu)
+            }),
+        }
+        devices
+    }
+
+    fn supports(&self, load: &Load) -> Result<()> {
+        match self.asked(load) {
+            (Ok(_), load) => self.cuda.supports(&load),
+            (Err(_), load) => self.tensorrt.as_ref().map_err(Clone::clone)?.supports(&load),
+        }
+    }
+
+    fn load(&self, load: &Load) -> Result<OrtModel> {
+        match self.asked(load) {
+            (Ok(_), load) => self.cuda.load(&load),
+            (Err(_), load) => self.tensorrt.as_ref().map_err(Clone::clone)?.load(&load),
+        }
+    }
+
+    fn memory(&self, device: u32) -> Result<Memory> {
+        let unknown = || Error::unimplemented(Why::NONE, "without NVML the memory of the GPU cannot be told");
+        self.sensors.as_ref().ok_or_else(unknown)?.memory(self.gpu(device))
+    }
+
+    fn power(&self) -> Option<&dyn Power> {
+        self.sensors.as_ref().filter(|_| self.counts_energy).map(|sensors| sensors as &dyn Power)
+    }
+
+    fn counters(&self) -> Option<&dyn Counters> {
+        self.sensors.as_ref().map(|sensors| sensors as &dyn Counters)
+    }
+}
