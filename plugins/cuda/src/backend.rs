@@ -2,7 +2,7 @@
 
 use crate::choices::Choices;
 use crate::cuda::{self, Cuda, describe};
-use crate::sensors::{self, Sensors};
+use crate::sensors::Sensors;
 use crate::tensorrt::{self, TensorRt};
 use crate::{driver, libraries};
 use skillbench_drivers::{Evidence, cuda::Gpu, folders};
@@ -32,7 +32,7 @@ impl CudaBackend {
         let (gpus, runtime) = both(gpus, runtime)?;
         libraries::served_by_driver(cuda_runtime, evidence)?;
 
-        let sensors = Sensors::open(host, sensors::uuids(&gpus), evidence);
+        let sensors = Sensors::open(host, &gpus, evidence);
         let driver = sensors.as_ref().and_then(Sensors::driver_version).unwrap_or_default();
         evidence.add("driver version", if driver.is_empty() { "unknown" } else { &driver });
         let devices = |kind: &str| -> Vec<Device> {
@@ -46,21 +46,14 @@ impl CudaBackend {
         Ok(CudaBackend { cuda, tensorrt, sensors, counts_energy })
     }
 
-    /// The number of a device among those of the provider it belongs to: CUDA's (`Ok`), or TensorRT's (`Err`).
-    fn place(&self, device: u32) -> Result<u32, u32> {
-        let own = self.cuda.devices().len() as u32;
-        if device < own { Ok(device) } else { Err(device - own) }
+    /// The number of a device among TensorRT's; `None` for one of CUDA's.
+    fn of_tensorrt(&self, load: &Load) -> Option<u32> {
+        let device = load.devices.first().copied().unwrap_or(0);
+        device.checked_sub(self.cuda.devices().len() as u32)
     }
 
-    /// The GPU behind a device; TensorRT's are the same GPUs again.
-    fn gpu(&self, device: u32) -> u32 {
-        self.place(device).unwrap_or_else(|of_tensorrt| of_tensorrt)
-    }
-
-    fn asked<'l>(&self, load: &'l Load) -> (Result<u32, u32>, Load) {
-        let place = self.place(load.devices.first().copied().unwrap_or(0));
-        let index = place.unwrap_or_else(|of_tensorrt| of_tensorrt);
-        (place, Load { devices: vec![index], ..load.clone() })
+    fn tensorrt(&self) -> Result<&Engine<TensorRt>> {
+        self.tensorrt.as_ref().map_err(Clone::clone)
     }
 }
 
@@ -193,22 +186,22 @@ impl Backend for CudaBackend {
     }
 
     fn supports(&self, load: &Load) -> Result<()> {
-        match self.asked(load) {
-            (Ok(_), load) => self.cuda.supports(&load),
-            (Err(_), load) => self.tensorrt.as_ref().map_err(Clone::clone)?.supports(&load),
+        match self.of_tensorrt(load) {
+            None => self.cuda.supports(load),
+            Some(device) => self.tensorrt()?.supports(&Load { devices: vec![device], ..load.clone() }),
         }
     }
 
     fn load(&self, load: &Load) -> Result<OrtModel> {
-        match self.asked(load) {
-            (Ok(_), load) => self.cuda.load(&load),
-            (Err(_), load) => self.tensorrt.as_ref().map_err(Clone::clone)?.load(&load),
+        match self.of_tensorrt(load) {
+            None => self.cuda.load(load),
+            Some(device) => self.tensorrt()?.load(&Load { devices: vec![device], ..load.clone() }),
         }
     }
 
     fn memory(&self, device: u32) -> Result<Memory> {
         let unknown = || Error::unimplemented(Why::NONE, "without NVML the memory of the GPU cannot be told");
-        self.sensors.as_ref().ok_or_else(unknown)?.memory(self.gpu(device))
+        self.sensors.as_ref().ok_or_else(unknown)?.memory(device)
     }
 
     fn power(&self) -> Option<&dyn Power> {

@@ -17,10 +17,12 @@ pub(crate) struct Sensors {
 
 impl Sensors {
     /// `None` where NVML cannot be used: then nobody knows of energy and clocks, and the rest works.
-    pub fn open(host: Host, uuids: Vec<Option<String>>, evidence: &mut Evidence) -> Option<Sensors> {
+    pub fn open(host: Host, gpus: &[Gpu], evidence: &mut Evidence) -> Option<Sensors> {
         match Nvml::init() {
             Ok(nvml) => {
                 evidence.add("NVML", nvml.sys_nvml_version().unwrap_or_else(|error| error.to_string()));
+                // CUDA's devices, and TensorRT's, which are the same GPUs again.
+                let uuids = gpus.iter().chain(gpus).map(|gpu| gpu.uuid.clone()).collect();
                 Some(Sensors { host, nvml, uuids })
             }
             Err(error) => {
@@ -54,11 +56,6 @@ impl Sensors {
         let uuid = uuid.ok_or_else(|| Error::unimplemented(Why::NONE, "NVML knows no such GPU"))?;
         self.nvml.device_by_uuid(uuid).map_err(refused)
     }
-}
-
-/// The UUIDs of the GPUs, in their order.
-pub(crate) fn uuids(gpus: &[Gpu]) -> Vec<Option<String>> {
-    gpus.iter().map(|gpu| gpu.uuid.clone()).collect()
 }
 
 fn refused(error: NvmlError) -> Error {

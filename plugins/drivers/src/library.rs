@@ -16,7 +16,7 @@ pub struct Library {
 
 /// The folders of an option: separated as in `PATH`.
 pub fn folders(option: Option<&str>) -> Vec<PathBuf> {
-    let all = option.map(|list| std::env::split_paths(list).collect()).unwrap_or_else(Vec::new);
+    let all: Vec<PathBuf> = option.map(|list| std::env::split_paths(list).collect()).unwrap_or_default();
     all.into_iter().filter(|folder| !folder.as_os_str().is_empty()).collect()
 }
 
