@@ -232,10 +232,20 @@ pub enum Language {
 
 #[derive(Subcommand)]
 pub enum RuntimeCommand {
-    /// What each plugin needs, and whether it is there
+    /// What plugins need: which version is pinned, whether it is there, where, and how large
     List,
-    /// Fetch what a plugin needs, with the machine's pip, pinned and checked
-    Install { plugin: String },
+    /// Fetch what a plugin needs, with the machine's pip or npm, pinned and checked
+    Install {
+        /// Plugins, or packages of `runtime list` (NAME or NAME@VERSION)
+        #[arg(required = true, value_delimiter = ',')]
+        names: Vec<String>,
+    },
     /// Remove what `install` fetched
-    Remove { plugin: String },
+    Remove {
+        /// Plugins (what no other plugin needs is removed), or packages
+        #[arg(required = true, value_delimiter = ',')]
+        names: Vec<String>,
+    },
+    /// Print the path of what goes into an option of a plugin
+    Path { plugin: String, option: String },
 }

@@ -136,9 +136,11 @@ fn begin(output: &Path, plan: &Plan) -> Result<(PathBuf, Run), CommandError> {
     let folder = output.join(&run_id);
     let mut environment = Environment::probe();
     environment.plugin_sha256 = libraries(plan);
-    let runtimes = plan.backends.iter().filter_map(|backend| {
-        let library = backend.plugin.options.get("library")?;
-        Some((backend.choice.plugin.clone(), environment::sha256(Path::new(library)).ok()?))
+    let runtimes = plan.backends.iter().flat_map(|backend| {
+        let (plugin, options) = (&backend.choice.plugin, &backend.plugin.options);
+        [("library", plugin.clone()), ("provider", format!("{plugin} provider"))]
+            .into_iter()
+            .filter_map(|(option, name)| Some((name, environment::sha256(Path::new(options.get(option)?)).ok()?)))
     });
     environment.runtime_sha256 = runtimes.collect();
     let models = plan.models.iter().filter_map(|skill| match &skill.source {

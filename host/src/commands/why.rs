@@ -34,14 +34,17 @@ pub fn why(global: &Global, id: &str, model: Option<&str>) -> Done {
 }
 
 fn runtime_story(plugin: &Plugin, tell: &mut impl FnMut(&str, String)) {
-    let Some(spec) = &plugin.entry.runtime else { return };
-    tell(
-        "runtime",
-        match runtime::installed(&plugin.id, spec) {
-            Some(library) => format!("{} {} at {}", spec.pypi, spec.version, library.display()),
-            None => format!("{} {} is not installed: host runtime install {}", spec.pypi, spec.version, plugin.id),
-        },
-    );
+    for need in &plugin.needs {
+        let (package, version) = (&need.package.name, &need.package.version);
+        let text = match runtime::path(need) {
+            Some(path) => format!("{package} {version}: {}", path.display()),
+            None if need.package.file().is_none() => {
+                format!("{package} {version} is not published for this platform: set the option yourself")
+            }
+            None => format!("{package} {version} is not installed: host runtime install {}", plugin.id),
+        };
+        tell(&format!("runtime for option {}", need.option), text);
+    }
 }
 
 fn devices_story(plugin: &Plugin, tell: &mut impl FnMut(&str, String)) -> bool {

@@ -6,7 +6,7 @@ use crate::sensors::Sensors;
 use crate::tensorrt::{self, TensorRt};
 use crate::{driver, libraries};
 use skillbench_drivers::{Evidence, cuda::Gpu, folders};
-use skillbench_onnxruntime::{Engine, OrtModel, Runtime, Settings, find_library};
+use skillbench_onnxruntime::{Engine, OrtModel, Runtime, Settings, find_library, options_schema};
 use skillbench_plugin_api::sdk::{Backend, Counters, Host, Power};
 use skillbench_plugin_api::{Device, DeviceKind, Error, Load, Memory, Options, Result, Why};
 use std::ffi::CStr;
@@ -117,50 +117,29 @@ fn open_tensorrt(
 
 impl Backend for CudaBackend {
     const ID: &'static CStr = c"cuda";
-    const OPTIONS_SCHEMA: &'static CStr = cr#"{
-        "type": "object",
-        "additionalProperties": false,
-        "properties": {
-            "threads": {
-                "type": "integer",
-                "minimum": 1,
-                "description": "Threads for what is left to the CPU, for each loaded model. Default: as many as the process may use cores."
-            },
-            "library": {
-                "type": "string",
-                "description": "Path of libonnxruntime built with CUDA, 1.24 or later, its provider libraries beside it. Default: what ORT_DYLIB_PATH says."
-            },
-            "cuda_libraries": {
+    const OPTIONS_SCHEMA: &'static CStr = options_schema!(
+        r#""cuda_libraries": {
                 "type": "string",
                 "description": "Folders with the libraries of CUDA 13, cuDNN 9 and TensorRT 10, separated as in PATH. Default: where the system finds them."
-            },
-            "use_tf32": {
+            }"#,
+        r#""use_tf32": {
                 "type": "boolean",
                 "description": "Multiply float32 as TF32, which is faster and less precise; the precision is then unknown. Default: false."
-            },
-            "cudnn_conv_algo_search": {
+            }"#,
+        r#""cudnn_conv_algo_search": {
                 "enum": ["exhaustive", "heuristic", "default"],
                 "description": "How cuDNN chooses the algorithm of a convolution. Default: exhaustive."
-            },
-            "gpu_mem_limit": {
+            }"#,
+        r#""gpu_mem_limit": {
                 "type": "integer",
                 "minimum": 1,
                 "description": "Bytes of GPU memory for tensors, for each loaded model. Default: no limit."
-            },
-            "prefer_nhwc": {
+            }"#,
+        r#""prefer_nhwc": {
                 "type": "boolean",
                 "description": "Lay images out with the channels last. Default: false."
-            },
-            "dynamic_shapes": {
-                "type": "boolean",
-                "description": "Compile for every batch size and length, in place of those that are measured. Default: false."
-            },
-            "graph_optimization": {
-                "enum": ["disable", "basic", "extended", "all"],
-                "description": "How far ONNX Runtime may rewrite the graph. Default: all."
-            }
-        }
-    }"#;
+            }"#,
+    );
 
     type Model = OrtModel;
 

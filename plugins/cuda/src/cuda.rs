@@ -2,7 +2,7 @@
 
 use crate::choices::Choices;
 use skillbench_drivers::cuda::Gpu;
-use skillbench_onnxruntime::{Arithmetic, Configuration, Provider};
+use skillbench_onnxruntime::{Arithmetic, Configuration, Hardware, Provider};
 use skillbench_plugin_api::{Device, DeviceKind, Error, Load, Result, Why};
 
 pub(crate) const NAME: &str = "CUDAExecutionProvider";
@@ -20,11 +20,15 @@ impl Provider for Cuda {
 
     /// ONNX Runtime can list this provider's devices too, but finds them in /sys/class/drm, which many servers and containers
     /// do not have, and numbers them without regard to CUDA_VISIBLE_DEVICES. CUDA itself knows better.
-    fn unlisted(&self) -> Option<&[Device]> {
-        Some(&self.devices)
+    fn by_name(&self) -> bool {
+        true
     }
 
-    fn configure(&self, load: &Load) -> Result<Configuration> {
+    fn devices(&self, _listed: &[Hardware]) -> Vec<(Option<usize>, Device)> {
+        self.devices.iter().cloned().enumerate().map(|(index, device)| (Some(index), device)).collect()
+    }
+
+    fn configure(&self, load: &Load, _device: &Device) -> Result<Configuration> {
         if let Some(other) = load.precision.as_deref().filter(|asked| !COMPUTED.contains(asked)) {
             let text =
                 format!("the CUDA provider computes as the graph says, not in {other} on demand: load a graph in it");
@@ -104,14 +108,15 @@ mod tests {
 
     #[test]
     fn a_load_goes_to_the_gpu_it_names() {
-        let configuration = provider(false, 9).configure(&load(None, 1)).unwrap();
+        let device = provider(false, 9).devices[1].clone();
+        let configuration = provider(false, 9).configure(&load(None, 1), &device).unwrap();
         assert!(configuration.provider.contains(&("device_id".into(), "1".into())));
-        assert!(provider(false, 9).configure(&load(None, 2)).is_err());
+        assert!(provider(false, 9).configure(&load(None, 2), &device).is_err());
     }
 
     #[test]
     fn a_precision_that_no_graph_is_written_in_is_refused() {
-        let error = provider(false, 9).configure(&load(Some("float8"), 0)).unwrap_err();
+        let error = provider(false, 9).configure(&load(Some("float8"), 0), &provider(false, 9).devices[0]).unwrap_err();
         assert_eq!(error.why, Why::PRECISION);
     }
 }

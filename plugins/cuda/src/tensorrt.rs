@@ -2,7 +2,7 @@
 
 use crate::cuda::{gpu, may_use_tf32};
 use skillbench_drivers::cuda::Gpu;
-use skillbench_onnxruntime::{Arithmetic, Configuration, Provider};
+use skillbench_onnxruntime::{Arithmetic, Configuration, Hardware, Provider};
 use skillbench_plugin_api::{Device, Error, Load, Result, Why};
 
 pub(crate) const NAME: &str = "TensorrtExecutionProvider";
@@ -17,11 +17,15 @@ impl Provider for TensorRt {
         NAME
     }
 
-    fn unlisted(&self) -> Option<&[Device]> {
-        Some(&self.devices)
+    fn by_name(&self) -> bool {
+        true
     }
 
-    fn configure(&self, load: &Load) -> Result<Configuration> {
+    fn devices(&self, _listed: &[Hardware]) -> Vec<(Option<usize>, Device)> {
+        self.devices.iter().cloned().enumerate().map(|(index, device)| (Some(index), device)).collect()
+    }
+
+    fn configure(&self, load: &Load, _device: &Device) -> Result<Configuration> {
         if let Some(other) = load.precision.as_deref().filter(|asked| *asked != "float32") {
             let text =
                 format!("TensorRT may, but need not compute in {other} where it is allowed to: use the CUDA device");

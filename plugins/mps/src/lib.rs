@@ -9,7 +9,7 @@ mod provider;
 mod units;
 
 use provider::{CoreMl, NAME};
-use skillbench_onnxruntime::{Engine, OrtModel, Runtime, Settings, find_library};
+use skillbench_onnxruntime::{Engine, OrtModel, Runtime, Settings, find_library, options_schema};
 use skillbench_plugin_api::sdk::{Backend, Host};
 use skillbench_plugin_api::{Device, Error, Load, Options, Result, Why};
 use std::env::consts::{ARCH, OS};
@@ -20,33 +20,12 @@ pub struct MpsBackend(Engine<CoreMl>);
 
 impl Backend for MpsBackend {
     const ID: &'static CStr = c"mps";
-    const OPTIONS_SCHEMA: &'static CStr = cr#"{
-        "type": "object",
-        "additionalProperties": false,
-        "properties": {
-            "threads": {
-                "type": "integer",
-                "minimum": 1,
-                "description": "Threads for what is left to the CPU provider, for each loaded model. Default: as many as the process may use cores."
-            },
-            "library": {
-                "type": "string",
-                "description": "Path of libonnxruntime for macOS, 1.24 or later. Default: what ORT_DYLIB_PATH says."
-            },
-            "units": {
+    const OPTIONS_SCHEMA: &'static CStr = options_schema!(
+        r#""units": {
                 "enum": ["cpu-gpu", "cpu-npu", "all", "cpu"],
                 "description": "What Core ML may compute on. Default: each of these is a device of its own."
-            },
-            "dynamic_shapes": {
-                "type": "boolean",
-                "description": "Compile for every batch size and length, in place of those that are measured. Default: false."
-            },
-            "graph_optimization": {
-                "enum": ["disable", "basic", "extended", "all"],
-                "description": "How far ONNX Runtime may rewrite the graph. Default: all."
-            }
-        }
-    }"#;
+            }"#,
+    );
 
     type Model = OrtModel;
 
@@ -59,8 +38,8 @@ impl Backend for MpsBackend {
         }
         let processor = units::processor();
         host.evidence("processor", &processor);
-        let runtime = Runtime::load(&find_library(options, "mps")?)?;
-        host.evidence("ONNX Runtime", &format!("{} ({})", runtime.version(), runtime.path().display()));
+        let runtime = find_library(options, "mps").and_then(|path| Runtime::load(&path));
+        let runtime = runtime.inspect_err(|error| host.evidence("ONNX Runtime", &error.message))?;
         if !runtime.has(NAME) {
             let path = runtime.path().display();
             let text = format!("ONNX Runtime of {path} is built without Core ML: run `host runtime install mps`");

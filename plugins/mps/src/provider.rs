@@ -1,7 +1,7 @@
 //! ONNX Runtime's Core ML execution provider.
 
 use crate::units::Units;
-use skillbench_onnxruntime::{Arithmetic, Configuration, Provider};
+use skillbench_onnxruntime::{Arithmetic, Configuration, Hardware, Provider};
 use skillbench_plugin_api::{Device, Error, Load, Result, Why};
 
 pub(crate) const NAME: &str = "CoreMLExecutionProvider";
@@ -28,11 +28,15 @@ impl Provider for CoreMl {
         NAME
     }
 
-    fn unlisted(&self) -> Option<&[Device]> {
-        Some(&self.devices)
+    fn by_name(&self) -> bool {
+        true
     }
 
-    fn configure(&self, load: &Load) -> Result<Configuration> {
+    fn devices(&self, _listed: &[Hardware]) -> Vec<(Option<usize>, Device)> {
+        self.devices.iter().cloned().enumerate().map(|(index, device)| (Some(index), device)).collect()
+    }
+
+    fn configure(&self, load: &Load, _device: &Device) -> Result<Configuration> {
         if let Some(other) = load.precision.as_deref().filter(|asked| !["float32", "float16"].contains(asked)) {
             let text = format!("Core ML computes as the graph says, in float32 or float16, not in {other} on demand");
             return Err(Error::unimplemented(Why::PRECISION, text));
@@ -74,9 +78,11 @@ mod tests {
     #[test]
     fn each_set_of_units_is_a_device_and_goes_to_core_ml_by_its_name() {
         let provider = CoreMl::new(Units::read(&Options::default()).unwrap(), "Apple M3");
-        let devices = provider.unlisted().unwrap();
-        assert_eq!(devices.iter().map(|device| &*device.id).collect::<Vec<_>>(), ["cpu-gpu", "cpu-npu", "all", "cpu"]);
-        let given = provider.configure(&load(1)).unwrap().provider;
+        assert_eq!(
+            provider.devices.iter().map(|device| &*device.id).collect::<Vec<_>>(),
+            ["cpu-gpu", "cpu-npu", "all", "cpu"]
+        );
+        let given = provider.configure(&load(1), &provider.devices[1]).unwrap().provider;
         assert!(given.contains(&("MLComputeUnits".into(), "CPUAndNeuralEngine".into())), "{given:?}");
     }
 

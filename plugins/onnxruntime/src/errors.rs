@@ -3,6 +3,7 @@
 use ort::ErrorCode;
 use ort::sys::{OrtErrorCode, OrtStatusPtr};
 use skillbench_plugin_api::{Code, Error, Result, Why};
+use std::error::Error as _;
 use std::path::Path;
 
 /// An error of ONNX Runtime, without knowing what it was doing.
@@ -72,6 +73,11 @@ pub(crate) fn short(text: &str) -> String {
         line.push_str(" ...");
     }
     line
+}
+
+/// Why a library does not open: the error itself only says that it does not; its source says why.
+pub(crate) fn loader_words(error: &libloading::Error) -> String {
+    short(&error.source().map_or_else(|| error.to_string(), ToString::to_string))
 }
 
 #[cfg(test)]

@@ -47,6 +47,28 @@ impl Arithmetic {
     }
 }
 
+/// The names of the inputs' dynamic dimensions, once each; "?" for one without a name. Initializers are no inputs.
+pub(crate) fn open_dimensions(model: &[u8]) -> Vec<String> {
+    let mut names: Vec<String> = vec![];
+    for graph in messages(model, GRAPH) {
+        let named = |message, number| messages(message, number).next().unwrap_or_default();
+        let weights: Vec<&[u8]> = messages(graph, WEIGHTS).map(|tensor| named(tensor, TENSOR_NAME)).collect();
+        let inputs = messages(graph, INPUTS).filter(|port| !weights.contains(&named(port, PORT_NAME)));
+        let types = inputs.flat_map(|port| messages(port, TYPE)).flat_map(|of| messages(of, TENSOR_TYPE));
+        let dims = types.flat_map(|tensor| messages(tensor, SHAPE)).flat_map(|shape| messages(shape, DIM));
+        for dim in dims.filter(|dim| numbers(dim, DIM_VALUE).next().is_none()) {
+            let name = match named(dim, DIM_NAME) {
+                b"" => "?".into(),
+                name => String::from_utf8_lossy(name).into_owned(),
+            };
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    names
+}
+
 // The numbers of the fields that matter, as onnx.proto3 gives them.
 const GRAPH: u64 = 7;
 const NODES: u64 = 1;
@@ -59,6 +81,12 @@ const OUTPUTS: u64 = 12;
 const TYPE: u64 = 2;
 const TENSOR_TYPE: u64 = 1;
 const ELEMENT: u64 = 1;
+const SHAPE: u64 = 2;
+const DIM: u64 = 1;
+const DIM_VALUE: u64 = 1;
+const DIM_NAME: u64 = 2;
+const PORT_NAME: u64 = 1;
+const TENSOR_NAME: u64 = 8;
 
 fn multiplies_integers(operator: &[u8]) -> bool {
     let starts = [&b"QLinear"[..], b"DynamicQuantize", b"MatMulInteger", b"ConvInteger"];
@@ -177,6 +205,23 @@ mod tests {
             assert_eq!(Arithmetic::of(broken), None);
         }
         assert_eq!(Arithmetic::of(&model(&[weights(7, 9)])), None, "only integers");
+    }
+
+    #[test]
+    fn dynamic_dimensions_of_inputs_are_named_once() {
+        let input = |name: &[u8], dims: &[Vec<u8>]| {
+            let shape = field(2, &dims.iter().flat_map(|dim| field(1, dim)).collect::<Vec<u8>>());
+            field(11, &[field(1, name), field(2, &field(1, &[&[1 << 3, 1][..], &shape].concat()))].concat())
+        };
+        let (batch, fixed, unnamed) = (field(2, b"batch"), vec![1 << 3, 7], vec![]);
+        let weight = field(5, &field(8, b"w"));
+        let model = model(&[
+            weight,
+            input(b"x", &[batch.clone(), fixed]),
+            input(b"y", &[batch, unnamed.clone()]),
+            input(b"w", &[unnamed]),
+        ]);
+        assert_eq!(super::open_dimensions(&model), ["batch", "?"]);
     }
 
     #[test]

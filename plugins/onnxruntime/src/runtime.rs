@@ -62,6 +62,11 @@ impl Runtime {
         Ok(Runtime { environment, host_memory, path, version, registered: Mutex::new(vec![]) })
     }
 
+    /// Where the library is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// "1.31.1".
     pub fn version(&self) -> &str {
         &self.version
@@ -72,26 +77,7 @@ impl Runtime {
         built_in().is_ok_and(|names| names.iter().any(|name| name == provider))
     }
 
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Registers the library that a provider comes in, once.
-    pub(crate) fn register(&self, provider: &dyn Provider) -> Result<()> {
-        let Some(library) = provider.library() else { return Ok(()) };
-        let mut registered = self.registered.lock().unwrap_or_else(PoisonError::into_inner);
-        if registered.iter().any(|known| known == library) {
-            return Ok(());
-        }
-        self.environment.register_ep_library(provider.name(), library).map_err(|error| {
-            let text = format!("{} cannot be used: {}", library.display(), short(error.message()));
-            Error::unavailable(Why::RUNTIME, text)
-        })?;
-        registered.push(library.into());
-        Ok(())
-    }
-
-    /// Makes sure that sessions can take in a provider without listed devices.
+    /// Makes sure that sessions can take in a provider by name.
     pub(crate) fn appendable(&self, provider: &dyn Provider) -> Result<()> {
         let builder = Session::builder(&self.environment);
         builder.and_then(|mut builder| append(&mut builder, provider.name(), &[])).map_err(|error| {
@@ -103,13 +89,54 @@ impl Runtime {
         })
     }
 
-    /// The devices of one provider that it accepts, always in the same order.
-    pub(crate) fn devices(&self, provider: &dyn Provider) -> Vec<(Device<'_>, Hardware)> {
-        let ours = |device: &Device<'_>| device.ep().is_ok_and(|name| name == provider.name());
-        let devices = self.environment.devices().filter(ours).map(|device| {
+    /// Registers the library that a provider comes in, once.
+    pub(crate) fn register(&self, provider: &dyn Provider) -> Result<()> {
+        match provider.library() {
+            Some(library) => self.register_library(provider.name(), library),
+            None => Ok(()),
+        }
+    }
+
+    fn register_library(&self, name: &str, library: &Path) -> Result<()> {
+        if !library.exists() {
+            let text = format!("{} is not there: check the option `provider`", library.display());
+            return Err(Error::unavailable(Why::RUNTIME, text));
+        }
+        let mut registered = self.registered.lock().unwrap_or_else(PoisonError::into_inner);
+        if registered.iter().any(|known| known == library) {
+            return Ok(());
+        }
+        self.environment.register_ep_library(name, library).map_err(|error| {
+            let text = format!("{} cannot be used: {}", library.display(), short(error.message()));
+            Error::unavailable(Why::RUNTIME, text)
+        })?;
+        registered.push(library.into());
+        Ok(())
+    }
+
+    /// The devices of one provider, always in the same order.
+    pub(crate) fn devices(&self, provider: &str) -> Vec<(Device<'_>, Hardware)> {
+        let ours = |device: &Device<'_>| device.ep().is_ok_and(|name| name == provider);
+        let with_hardware = |device| {
             let hardware = Hardware::of(&device);
             (device, hardware)
-        });
-        devices.filter(|(_, hardware)| provider.accepts(hardware)).collect()
+        };
+        self.environment.devices().filter(ours).map(with_hardware).collect()
+    }
+
+    /// Registers the library of a provider whose name is not known, and returns the name of its devices' provider.
+    ///
+    /// # Errors
+    /// `Unavailable` where the library cannot be used, or lists no device.
+    pub fn provider_of(&self, library: &Path) -> Result<String> {
+        self.register_library("vendor", library)?;
+        let from_it = |device: &Device<'_>| {
+            Hardware::of(device).metadata.get("library_path").is_some_and(|path| Path::new(path) == library)
+        };
+        let found = self.environment.devices().find(from_it).and_then(|device| device.ep().ok().map(str::to_string));
+        found.ok_or_else(|| {
+            let text = format!("{} lists no device on this machine: check its driver", library.display());
+            Error::unavailable(Why::DEVICE, text)
+        })
     }
 }

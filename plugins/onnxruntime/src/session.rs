@@ -20,7 +20,7 @@ const NO_FALLBACK: &str = "session.disable_cpu_ep_fallback";
 pub(crate) struct Recipe<'r> {
     pub runtime: &'r Runtime,
     pub provider: &'r dyn Provider,
-    /// Empty only for a provider without listed devices.
+    /// Empty only for a provider that is taken in by name.
     pub devices: Vec<Device<'r>>,
     pub settings: &'r Settings,
     pub load: &'r Load,
@@ -42,7 +42,7 @@ impl Recipe<'_> {
 
         // Without a named device or provider ONNX Runtime chooses among all providers that are registered in the process.
         let mut builder = Session::builder(&runtime.environment)?;
-        if provider.unlisted().is_some() {
+        if provider.by_name() {
             append(&mut builder, provider.name(), &configuration.provider)?;
         } else {
             let named = |(key, value): (String, String)| (format!("{}.{key}", provider.name()), value);
@@ -70,6 +70,6 @@ impl Recipe<'_> {
 }
 
 /// An empty dimension (no past yet) stays open: shape inference refuses it in many graphs that run with it.
-fn is_fixed(dim: &Dim) -> bool {
+pub(crate) fn is_fixed(dim: &Dim) -> bool {
     dim.min == dim.max && dim.opt > 0
 }

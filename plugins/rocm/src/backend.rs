@@ -5,7 +5,7 @@ use crate::migraphx::{self, Choices, MiGraphX};
 use crate::sensors::Sensors;
 use skillbench_drivers::hip::Gpu;
 use skillbench_drivers::{Evidence, amdgpu};
-use skillbench_onnxruntime::{Engine, OrtModel, Runtime, Settings, find_library};
+use skillbench_onnxruntime::{Engine, OrtModel, Runtime, Settings, find_library, options_schema};
 use skillbench_plugin_api::sdk::{Backend, Counters, Host, Power};
 use skillbench_plugin_api::{Device, DeviceKind, Error, Load, Memory, Options, Result, Why};
 use std::ffi::CStr;
@@ -92,46 +92,25 @@ fn installed(error: Error) -> Error {
 
 impl Backend for RocmBackend {
     const ID: &'static CStr = c"rocm";
-    const OPTIONS_SCHEMA: &'static CStr = cr#"{
-        "type": "object",
-        "additionalProperties": false,
-        "properties": {
-            "threads": {
-                "type": "integer",
-                "minimum": 1,
-                "description": "Threads for what is left to the CPU, for each loaded model. Default: as many as the process may use cores."
-            },
-            "library": {
-                "type": "string",
-                "description": "Path of libonnxruntime built with MIGraphX, 1.24 or later, its provider library beside it. Default: what ORT_DYLIB_PATH says."
-            },
-            "rocm_libraries": {
+    const OPTIONS_SCHEMA: &'static CStr = options_schema!(
+        r#""rocm_libraries": {
                 "type": "string",
                 "description": "Folders with the libraries of ROCm 7 and MIGraphX, separated as in PATH. Default: those of ROCm's packages, then where the system finds them."
-            },
-            "exhaustive_tune": {
+            }"#,
+        r#""exhaustive_tune": {
                 "type": "boolean",
                 "description": "Let MIGraphX try all its kernels when it compiles. Default: false."
-            },
-            "gpu_mem_limit": {
+            }"#,
+        r#""gpu_mem_limit": {
                 "type": "integer",
                 "minimum": 1,
                 "description": "Bytes of GPU memory for tensors, for each loaded model. Default: no limit."
-            },
-            "int8_calibration_table": {
+            }"#,
+        r#""int8_calibration_table": {
                 "type": "string",
                 "description": "Name of the file with the ranges that int8 is computed with. Without it int8 is refused."
-            },
-            "dynamic_shapes": {
-                "type": "boolean",
-                "description": "Compile for every batch size and length, in place of those that are measured. Default: false."
-            },
-            "graph_optimization": {
-                "enum": ["disable", "basic", "extended", "all"],
-                "description": "How far ONNX Runtime may rewrite the graph. Default: all."
-            }
-        }
-    }"#;
+            }"#,
+    );
 
     type Model = OrtModel;
 

@@ -2,7 +2,7 @@
 
 use skillbench_drivers::Evidence;
 use skillbench_drivers::hip::Gpu;
-use skillbench_onnxruntime::{Arithmetic, Configuration, Provider};
+use skillbench_onnxruntime::{Arithmetic, Configuration, Hardware, Provider};
 use skillbench_plugin_api::{Device, Error, Load, Options, Result, Why};
 
 pub(crate) const NAME: &str = "MIGraphXExecutionProvider";
@@ -50,11 +50,15 @@ impl Provider for MiGraphX {
         NAME
     }
 
-    fn unlisted(&self) -> Option<&[Device]> {
-        Some(&self.devices)
+    fn by_name(&self) -> bool {
+        true
     }
 
-    fn configure(&self, load: &Load) -> Result<Configuration> {
+    fn devices(&self, _listed: &[Hardware]) -> Vec<(Option<usize>, Device)> {
+        self.devices.iter().cloned().enumerate().map(|(index, device)| (Some(index), device)).collect()
+    }
+
+    fn configure(&self, load: &Load, _device: &Device) -> Result<Configuration> {
         let gpu = self.gpus.get(load.devices.first().copied().unwrap_or(0) as usize);
         let gpu = gpu.ok_or_else(|| Error::not_found("there is no such GPU"))?;
         let mut provider = vec![("device_id", gpu.ordinal.to_string())];
@@ -110,12 +114,16 @@ mod tests {
     use super::{Choices, MiGraphX};
     use skillbench_drivers::hip::Gpu;
     use skillbench_onnxruntime::{Arithmetic, Provider};
-    use skillbench_plugin_api::{Load, Source, Why};
+    use skillbench_plugin_api::{Device, DeviceKind, Load, Source, Why};
     use std::path::Path;
 
     fn provider(choices: Choices) -> MiGraphX {
         let gpu = Gpu { ordinal: 0, name: "GPU".into(), memory_bytes: None, pci: None };
         MiGraphX { gpus: vec![gpu], devices: vec![], choices }
+    }
+
+    fn gpu() -> Device {
+        Device::new("gpu0", "GPU", DeviceKind::Gpu)
     }
 
     fn load(precision: Option<&str>) -> Load {
@@ -125,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_precision_is_applied_as_an_option() {
-        let with = |precision| provider(Choices::default()).configure(&load(precision)).unwrap().provider;
+        let with = |precision| provider(Choices::default()).configure(&load(precision), &gpu()).unwrap().provider;
         assert!(with(Some("float16")).contains(&("migraphx_fp16_enable".into(), "1".into())));
         assert!(with(Some("bfloat16")).contains(&("migraphx_bf16_enable".into(), "1".into())));
         assert!(with(None).iter().all(|(key, _)| !key.ends_with("_enable")));
@@ -133,10 +141,10 @@ mod tests {
 
     #[test]
     fn int8_needs_the_ranges() {
-        let error = provider(Choices::default()).configure(&load(Some("int8"))).unwrap_err();
+        let error = provider(Choices::default()).configure(&load(Some("int8")), &gpu()).unwrap_err();
         assert!(error.why == Why::PRECISION && error.message.contains("int8_calibration_table"), "{error}");
         let choices = Choices { int8_table: Some("ranges".into()), ..Choices::default() };
-        assert!(provider(choices).configure(&load(Some("int8"))).is_ok());
+        assert!(provider(choices).configure(&load(Some("int8")), &gpu()).is_ok());
     }
 
     #[test]

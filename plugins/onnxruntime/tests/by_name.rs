@@ -3,7 +3,9 @@
 //!
 //! Where `ORT_DYLIB_PATH` names no library, the tests see the error that says so, and pass.
 
-use skillbench_onnxruntime::{Arithmetic, Configuration, Engine, OrtModel, Provider, Runtime, Settings, find_library};
+use skillbench_onnxruntime::{
+    Arithmetic, Configuration, Engine, Hardware, OrtModel, Provider, Runtime, Settings, find_library,
+};
 use skillbench_plugin_api::client::{BackendRef, Instance};
 use skillbench_plugin_api::provide::{HostServices, HostTable};
 use skillbench_plugin_api::sdk::{Backend, Host};
@@ -24,11 +26,15 @@ impl Provider for ByName {
         &self.name
     }
 
-    fn unlisted(&self) -> Option<&[Device]> {
-        Some(&self.devices)
+    fn by_name(&self) -> bool {
+        true
     }
 
-    fn configure(&self, _load: &Load) -> Result<Configuration> {
+    fn devices(&self, _listed: &[Hardware]) -> Vec<(Option<usize>, Device)> {
+        self.devices.iter().cloned().enumerate().map(|(index, device)| (Some(index), device)).collect()
+    }
+
+    fn configure(&self, _load: &Load, _device: &Device) -> Result<Configuration> {
         Ok(Configuration::default())
     }
 
