@@ -5,8 +5,8 @@ use crate::cuda::{self, Cuda, describe};
 use crate::sensors::Sensors;
 use crate::tensorrt::{self, TensorRt};
 use crate::{driver, libraries};
-use skillbench_drivers::{Evidence, cuda::Gpu, folders};
-use skillbench_onnxruntime::{Engine, OrtModel, Runtime, Settings, find_library, options_schema};
+use skillbench_drivers::{Evidence, both, cuda::Gpu, folders};
+use skillbench_onnxruntime::{Engine, OrtModel, Runtime, Settings, options_schema};
 use skillbench_plugin_api::sdk::{Backend, Counters, Host, Power};
 use skillbench_plugin_api::{Device, DeviceKind, Error, Load, Memory, Options, Result, Why};
 use std::ffi::CStr;
@@ -27,9 +27,15 @@ impl CudaBackend {
         let folders = folders(options.get("cuda_libraries"));
 
         let gpus = driver::find(evidence);
-        let runtime = load_runtime(options, evidence);
+        let runtime = Runtime::built_with(cuda::NAME, options, "cuda");
+        if gpus.is_err() || runtime.is_err() {
+            // Where both are there, the engine tells it.
+            evidence
+                .add("ONNX Runtime", runtime.as_ref().map_or_else(|error| error.message.clone(), |it| it.to_string()));
+        }
         let cuda_runtime = libraries::open_cuda(&folders, evidence);
         let (gpus, runtime) = both(gpus, runtime)?;
+        runtime.check_beside("libonnxruntime_providers_cuda.so")?;
         libraries::served_by_driver(cuda_runtime, evidence)?;
 
         let sensors = Sensors::open(host, &gpus, evidence);
@@ -40,6 +46,7 @@ impl CudaBackend {
         };
         let (own, tensorrts) = (devices("gpu"), devices("tensorrt"));
         let provider = Cuda { gpus: gpus.clone(), devices: own, choices };
+        evidence.tell(&host);
         let cuda = Engine::open(host, runtime, provider, settings.clone()).map_err(installed)?;
         let tensorrt = open_tensorrt(host, runtime, gpus, tensorrts, settings, &folders, evidence);
         let counts_energy = sensors.as_ref().is_some_and(Sensors::count_energy);
@@ -54,39 +61,6 @@ impl CudaBackend {
 
     fn tensorrt(&self) -> Result<&Engine<TensorRt>> {
         self.tensorrt.as_ref().map_err(Clone::clone)
-    }
-}
-
-/// ONNX Runtime, if it is one that was built with CUDA.
-fn load_runtime(options: &Options, evidence: &mut Evidence) -> Result<&'static Runtime> {
-    let runtime = find_library(options, "cuda").and_then(|path| Runtime::load(&path));
-    let runtime = runtime.and_then(|runtime| {
-        if runtime.has(cuda::NAME) {
-            return Ok(runtime);
-        }
-        let text = format!(
-            "ONNX Runtime {} of {} is built without CUDA: run `host runtime install cuda`",
-            runtime.version(),
-            runtime.path().display()
-        );
-        Err(Error::unavailable(Why::RUNTIME, text))
-    });
-    match &runtime {
-        Ok(runtime) => evidence.add("ONNX Runtime", format!("{} ({})", runtime.version(), runtime.path().display())),
-        Err(error) => evidence.add("ONNX Runtime", &error.message),
-    }
-    runtime
-}
-
-/// Both, or what is missing of them: a machine that lacks driver and runtime is to say so in one go.
-fn both<A, B>(driver: Result<A>, runtime: Result<B>) -> Result<(A, B)> {
-    match (driver, runtime) {
-        (Ok(driver), Ok(runtime)) => Ok((driver, runtime)),
-        (Err(driver), Err(runtime)) => {
-            let message = format!("{}; also, {}", driver.message, runtime.message);
-            Err(Error { why: Why(driver.why.0 | runtime.why.0), message, ..driver })
-        }
-        (Err(error), Ok(_)) | (Ok(_), Err(error)) => Err(error),
     }
 }
 
@@ -109,6 +83,7 @@ fn open_tensorrt(
     evidence: &mut Evidence,
 ) -> Result<Engine<TensorRt>> {
     libraries::open_tensorrt(folders, evidence)?;
+    runtime.check_beside("libonnxruntime_providers_tensorrt.so")?;
     if !runtime.has(tensorrt::NAME) {
         return Err(Error::unavailable(Why::RUNTIME, "this ONNX Runtime is built without TensorRT"));
     }

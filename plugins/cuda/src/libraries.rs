@@ -1,6 +1,6 @@
 //! NVIDIA's libraries that the providers need: none of them is in ONNX Runtime's package.
 
-use skillbench_drivers::{Evidence, Library, cuda};
+use skillbench_drivers::{Evidence, Library, beginning, cuda};
 use skillbench_plugin_api::{Error, Result, Why};
 use std::path::PathBuf;
 
@@ -23,6 +23,10 @@ const TENSORRT: [&str; 2] = ["libnvinfer.so.10", "libnvonnxparser.so.10"];
 pub(crate) fn open_cuda(folders: &[PathBuf], evidence: &mut Evidence) -> Option<&'static Library> {
     let mut runtime = None;
     if cfg!(target_os = "linux") {
+        // The compiler's own library has its version in its name, and is asked for when the first kernel is compiled.
+        for name in beginning("libnvrtc-builtins.so.", folders) {
+            let _ = Library::open(&name, folders, evidence).map(Library::keep);
+        }
         for name in CUDA {
             let library = Library::open(name, folders, evidence).ok().map(Library::keep);
             runtime = runtime.or(library.filter(|_| name.starts_with("libcudart")));

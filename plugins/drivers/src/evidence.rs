@@ -1,6 +1,7 @@
 //! What was looked at while a backend opened, and what was found there.
 
 use skillbench_plugin_api::sdk::Host;
+use skillbench_plugin_api::{Error, Result, Why};
 use std::fmt::Display;
 use std::fs::OpenOptions;
 use std::io::ErrorKind;
@@ -53,12 +54,28 @@ impl Evidence {
         Some(count)
     }
 
-    pub fn tell(&self, host: &Host) {
-        self.0.iter().for_each(|(what, found)| host.evidence(what, found));
+    /// Tells what was not told yet.
+    pub fn tell(&mut self, host: &Host) {
+        self.0.drain(..).for_each(|(what, found)| host.evidence(&what, &found));
     }
 
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(what, found)| (&**what, &**found))
+    }
+}
+
+/// Both, or what is missing of them: a machine that lacks driver and runtime is to say so in one go.
+///
+/// # Errors
+/// That of the one that is missing; where both are, the driver's, with the runtime's after it.
+pub fn both<A, B>(driver: Result<A>, runtime: Result<B>) -> Result<(A, B)> {
+    match (driver, runtime) {
+        (Ok(driver), Ok(runtime)) => Ok((driver, runtime)),
+        (Err(driver), Err(runtime)) => {
+            let message = format!("{}; also, {}", driver.message, runtime.message);
+            Err(Error { why: Why(driver.why.0 | runtime.why.0), message, ..driver })
+        }
+        (Err(error), Ok(_)) | (Ok(_), Err(error)) => Err(error),
     }
 }
 
@@ -69,7 +86,18 @@ pub(crate) fn first_line(path: &Path) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::Evidence;
+    use super::{Evidence, both};
+    use skillbench_plugin_api::{Error, Why};
+
+    #[test]
+    fn a_machine_that_lacks_driver_and_runtime_says_both() {
+        let driver = || Error::unavailable(Why::DRIVER, "no driver");
+        let runtime = || Error::unavailable(Why::RUNTIME, "no runtime");
+        let error = both::<(), ()>(Err(driver()), Err(runtime())).unwrap_err();
+        assert_eq!((&*error.message, error.why), ("no driver; also, no runtime", Why(Why::DRIVER.0 | Why::RUNTIME.0)));
+        assert_eq!(both::<_, ()>(Ok(()), Err(runtime())).unwrap_err(), runtime());
+        assert!(both::<_, Error>(Ok(1), Ok(driver())).is_ok());
+    }
 
     #[test]
     fn a_node_is_told_from_one_that_is_missing() {

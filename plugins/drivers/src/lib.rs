@@ -16,6 +16,6 @@ pub mod hip;
 mod library;
 mod whole;
 
-pub use evidence::Evidence;
-pub use library::{Library, folders};
+pub use evidence::{Evidence, both};
+pub use library::{Library, beginning, folders};
 pub use whole::missing_bytes;

@@ -14,6 +14,15 @@ pub struct Library {
     pub path: PathBuf,
 }
 
+/// The file names in these folders that begin so, in the order of their names.
+pub fn beginning(prefix: &str, folders: &[PathBuf]) -> Vec<String> {
+    let entries = folders.iter().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().filter_map(Result::ok);
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    let mut found: Vec<String> = names.filter(|name| name.starts_with(prefix)).collect();
+    found.sort();
+    found
+}
+
 /// The folders of an option: separated as in `PATH`.
 pub fn folders(option: Option<&str>) -> Vec<PathBuf> {
     let all: Vec<PathBuf> = option.map(|list| std::env::split_paths(list).collect()).unwrap_or_default();
@@ -88,7 +97,7 @@ pub(crate) fn one_line(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Library, folders, is_version_of};
+    use super::{Library, beginning, folders, is_version_of};
     use crate::Evidence;
 
     #[test]
@@ -117,6 +126,16 @@ mod tests {
         assert_eq!(library.path.to_str(), Some("libc.so.6"));
         let place = evidence.iter().next().unwrap().1;
         assert!(place.starts_with('/') && place.contains("libc"), "{place}");
+    }
+
+    #[test]
+    fn files_are_found_by_how_they_begin() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["libparts.so.13.1", "libparts.so.13.0", "libother.so"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        let folders = [folder.path().into(), "/no/such/folder".into()];
+        assert_eq!(beginning("libparts.so", &folders), ["libparts.so.13.0", "libparts.so.13.1"]);
     }
 
     #[test]

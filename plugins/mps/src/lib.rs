@@ -9,7 +9,7 @@ mod provider;
 mod units;
 
 use provider::{CoreMl, NAME};
-use skillbench_onnxruntime::{Engine, OrtModel, Runtime, Settings, find_library, options_schema};
+use skillbench_onnxruntime::{Engine, OrtModel, Runtime, Settings, options_schema};
 use skillbench_plugin_api::sdk::{Backend, Host};
 use skillbench_plugin_api::{Device, Error, Load, Options, Result, Why};
 use std::env::consts::{ARCH, OS};
@@ -38,13 +38,8 @@ impl Backend for MpsBackend {
         }
         let processor = units::processor();
         host.evidence("processor", &processor);
-        let runtime = find_library(options, "mps").and_then(|path| Runtime::load(&path));
+        let runtime = Runtime::built_with(NAME, options, "mps");
         let runtime = runtime.inspect_err(|error| host.evidence("ONNX Runtime", &error.message))?;
-        if !runtime.has(NAME) {
-            let path = runtime.path().display();
-            let text = format!("ONNX Runtime of {path} is built without Core ML: run `host runtime install mps`");
-            return Err(Error::unavailable(Why::RUNTIME, text));
-        }
         Engine::open(host, runtime, CoreMl::new(units, &processor), settings).map(MpsBackend)
     }
 

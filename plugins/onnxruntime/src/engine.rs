@@ -30,7 +30,7 @@ impl<P: Provider> Engine<P> {
     /// # Errors
     /// `Unavailable` where the provider cannot be loaded, or has no device here.
     pub fn open(host: Host, runtime: &'static Runtime, provider: P, settings: Settings) -> Result<Engine<P>> {
-        host.evidence("ONNX Runtime", &format!("{} ({})", runtime.version(), runtime.path().display()));
+        host.evidence("ONNX Runtime", &runtime.to_string());
         let registered = runtime.register(&provider);
         if let Some(library) = provider.library() {
             let found = registered.as_ref().map_or_else(|error| error.message.clone(), |()| "registered".into());

@@ -8,7 +8,9 @@ use ort::device::Device;
 use ort::environment::Environment;
 use ort::memory::{AllocationDevice, AllocatorType, MemoryInfo, MemoryType};
 use ort::session::Session;
-use skillbench_plugin_api::{Code, Error, Result, Why};
+use skillbench_drivers::missing_bytes;
+use skillbench_plugin_api::{Code, Error, Options, Result, Why};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -23,6 +25,12 @@ pub struct Runtime {
     version: String,
     /// Provider libraries that are registered: a second time would fail.
     registered: Mutex<Vec<PathBuf>>,
+}
+
+impl fmt::Display for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.version, self.path.display())
+    }
 }
 
 impl Runtime {
@@ -77,6 +85,31 @@ impl Runtime {
         built_in().is_ok_and(|names| names.iter().any(|name| name == provider))
     }
 
+    /// The library that the options name, if it was built with a provider.
+    ///
+    /// # Errors
+    /// `Unavailable` where there is none, with the command that installs it for this plugin.
+    pub fn built_with(provider: &str, options: &Options, plugin: &str) -> Result<&'static Runtime> {
+        let runtime = Runtime::load(&library::find_library(options, plugin)?)?;
+        if runtime.has(provider) {
+            return Ok(runtime);
+        }
+        let (version, path) = (runtime.version(), runtime.path.display());
+        let text = format!(
+            "ONNX Runtime {version} of {path} is built without {provider}: run `host runtime install {plugin}`"
+        );
+        Err(Error::unavailable(Why::RUNTIME, text))
+    }
+
+    /// Makes sure that a library which ONNX Runtime will load from beside itself is not cut short. One that is missing is told
+    /// of by ONNX Runtime.
+    ///
+    /// # Errors
+    /// `Unavailable`, with the file's path.
+    pub fn check_beside(&self, file: &str) -> Result<()> {
+        whole(&self.path.with_file_name(file))
+    }
+
     /// Makes sure that sessions can take in a provider by name.
     pub(crate) fn appendable(&self, provider: &dyn Provider) -> Result<()> {
         let builder = Session::builder(&self.environment);
@@ -102,6 +135,7 @@ impl Runtime {
             let text = format!("{} is not there: check the option `provider`", library.display());
             return Err(Error::unavailable(Why::RUNTIME, text));
         }
+        whole(library)?;
         let mut registered = self.registered.lock().unwrap_or_else(PoisonError::into_inner);
         if registered.iter().any(|known| known == library) {
             return Ok(());
@@ -139,4 +173,12 @@ impl Runtime {
             Error::unavailable(Why::DEVICE, text)
         })
     }
+}
+
+/// The system's loader does not ask whether a file is whole; the process would die of one that is not.
+fn whole(library: &Path) -> Result<()> {
+    let Some(missing) = missing_bytes(library) else { return Ok(()) };
+    let library = library.display();
+    let text = format!("{library} is cut short, {missing} bytes are missing at its end: install it again");
+    Err(Error::unavailable(Why::RUNTIME, text))
 }

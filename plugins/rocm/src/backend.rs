@@ -4,8 +4,8 @@ use crate::driver;
 use crate::migraphx::{self, Choices, MiGraphX};
 use crate::sensors::Sensors;
 use skillbench_drivers::hip::Gpu;
-use skillbench_drivers::{Evidence, amdgpu};
-use skillbench_onnxruntime::{Engine, OrtModel, Runtime, Settings, find_library, options_schema};
+use skillbench_drivers::{Evidence, amdgpu, both};
+use skillbench_onnxruntime::{Engine, OrtModel, Runtime, Settings, options_schema};
 use skillbench_plugin_api::sdk::{Backend, Counters, Host, Power};
 use skillbench_plugin_api::{Device, DeviceKind, Error, Load, Memory, Options, Result, Why};
 use std::ffi::CStr;
@@ -22,14 +22,21 @@ impl RocmBackend {
         let folders = driver::folders(options.get("rocm_libraries"));
 
         let gpus = driver::find(&folders, evidence);
-        let runtime = load_runtime(options, evidence);
+        let runtime = Runtime::built_with(migraphx::NAME, options, "rocm");
+        if gpus.is_err() || runtime.is_err() {
+            // Where both are there, the engine tells it.
+            evidence
+                .add("ONNX Runtime", runtime.as_ref().map_or_else(|error| error.message.clone(), |it| it.to_string()));
+        }
         driver::open_migraphx(&folders, evidence);
         let (gpus, runtime) = both(gpus, runtime)?;
+        runtime.check_beside("libonnxruntime_providers_migraphx.so")?;
 
         let version = evidence.line("/sys/module/amdgpu/version").unwrap_or_default();
         let architectures = amdgpu::architectures();
         let devices = gpus.iter().map(|gpu| describe(gpu, &version, &architectures)).collect();
         let sensors = Sensors::of(host, &gpus);
+        evidence.tell(&host);
         let engine = Engine::open(host, runtime, MiGraphX { gpus, devices, choices }, settings).map_err(installed)?;
         let counts_energy = sensors.count_energy();
         Ok(RocmBackend { engine, sensors, counts_energy })
@@ -44,39 +51,6 @@ fn describe(gpu: &Gpu, driver: &str, architectures: &[(String, String)]) -> Devi
         driver: driver.into(),
         memory_bytes: gpu.memory_bytes,
         ..Device::new(&format!("gpu{}", gpu.ordinal), &gpu.name, DeviceKind::Gpu)
-    }
-}
-
-/// ONNX Runtime, if it is one that was built with MIGraphX.
-fn load_runtime(options: &Options, evidence: &mut Evidence) -> Result<&'static Runtime> {
-    let runtime = find_library(options, "rocm").and_then(|path| Runtime::load(&path));
-    let runtime = runtime.and_then(|runtime| {
-        if runtime.has(migraphx::NAME) {
-            return Ok(runtime);
-        }
-        let text = format!(
-            "ONNX Runtime {} of {} is built without MIGraphX: run `host runtime install rocm`",
-            runtime.version(),
-            runtime.path().display()
-        );
-        Err(Error::unavailable(Why::RUNTIME, text))
-    });
-    match &runtime {
-        Ok(runtime) => evidence.add("ONNX Runtime", format!("{} ({})", runtime.version(), runtime.path().display())),
-        Err(error) => evidence.add("ONNX Runtime", &error.message),
-    }
-    runtime
-}
-
-/// Both, or what is missing of them: a machine that lacks driver and runtime is to say so in one go.
-fn both<A, B>(driver: Result<A>, runtime: Result<B>) -> Result<(A, B)> {
-    match (driver, runtime) {
-        (Ok(driver), Ok(runtime)) => Ok((driver, runtime)),
-        (Err(driver), Err(runtime)) => {
-            let message = format!("{}; also, {}", driver.message, runtime.message);
-            Err(Error { why: Why(driver.why.0 | runtime.why.0), message, ..driver })
-        }
-        (Err(error), Ok(_)) | (Ok(_), Err(error)) => Err(error),
     }
 }
 
