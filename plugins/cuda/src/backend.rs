@@ -28,11 +28,7 @@ impl CudaBackend {
 
         let gpus = driver::find(evidence);
         let runtime = Runtime::built_with(cuda::NAME, options, "cuda");
-        if gpus.is_err() || runtime.is_err() {
-            // Where both are there, the engine tells it.
-            evidence
-                .add("ONNX Runtime", runtime.as_ref().map_or_else(|error| error.message.clone(), |it| it.to_string()));
-        }
+        evidence.add("ONNX Runtime", runtime.as_ref().map_or_else(|error| error.message.clone(), |it| it.to_string()));
         let cuda_runtime = libraries::open_cuda(&folders, evidence);
         let (gpus, runtime) = both(gpus, runtime)?;
         runtime.check_beside("libonnxruntime_providers_cuda.so")?;

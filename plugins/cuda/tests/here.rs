@@ -42,7 +42,8 @@ fn it_opens_or_says_with_evidence_why_not() {
         Err(error) => {
             assert_eq!(error.code, Code::Unavailable, "{error}");
             assert!(error.why.0 & (Why::DRIVER.0 | Why::DEVICE.0 | Why::RUNTIME.0) != 0, "{error}");
-            assert!(error.message.contains(": use ") || error.message.contains("install"), "a next step: {error}");
+            let steps = [": use ", "install", "check ", "start the container", "join the groups"];
+            assert!(steps.iter().any(|step| error.message.contains(step)), "a next step: {error}");
             assert!(error.message.len() < 500, "it fits the contract's buffer: {error}");
             if error.why.0 & Why::DRIVER.0 != 0 && !driver.starts_with('/') {
                 assert!(driver.contains("libcuda.so.1") && error.message.contains("libcuda.so.1"), "{driver}: {error}");

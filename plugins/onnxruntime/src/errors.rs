@@ -40,7 +40,8 @@ pub(crate) fn loading<R>(path: &Path, error: &ort::Error<R>) -> Error {
         let text = format!("no memory to load {path} ({}): use a smaller model or batch", plain.message);
         (Code::ResourceExhausted, Why::MEMORY, text)
     } else {
-        (plain.code, Why::MODEL, format!("ONNX Runtime does not load {path}: {}", plain.message))
+        let why = if SAID.iter().any(|said| says(said)) { Why::DEVICE } else { Why::MODEL };
+        (plain.code, why, format!("ONNX Runtime does not load {path}: {}", plain.message))
     };
     Error { code, why, message, ..plain }
 }

@@ -23,11 +23,7 @@ impl RocmBackend {
 
         let gpus = driver::find(&folders, evidence);
         let runtime = Runtime::built_with(migraphx::NAME, options, "rocm");
-        if gpus.is_err() || runtime.is_err() {
-            // Where both are there, the engine tells it.
-            evidence
-                .add("ONNX Runtime", runtime.as_ref().map_or_else(|error| error.message.clone(), |it| it.to_string()));
-        }
+        evidence.add("ONNX Runtime", runtime.as_ref().map_or_else(|error| error.message.clone(), |it| it.to_string()));
         driver::open_migraphx(&folders, evidence);
         let (gpus, runtime) = both(gpus, runtime)?;
         runtime.check_beside("libonnxruntime_providers_migraphx.so")?;
