@@ -90,7 +90,7 @@ impl Counters for Sensors {
             Counter::new("temperature", "C", told(gpu.temperature(TemperatureSensor::Gpu).map(f64::from))),
             Counter::new("power", "W", told(gpu.power_usage().map(|milliwatts| f64::from(milliwatts) / 1000.0))),
             Counter::new("power_limit", "W", told(gpu.enforced_power_limit().map(|limit| f64::from(limit) / 1000.0))),
-            // NVML's bits: 0 is full speed, 1 idle, 4 the power cap, 8 and above hardware and heat.
+            // NVML's bits: 0 is full speed, 1 idle, 4 the power cap, 8 to 128 what hardware and heat ask for.
             Counter::new("throttle_reasons", "bits", told(gpu.current_throttle_reasons().map(|it| it.bits() as f64))),
         ])
     }
