@@ -1,13 +1,16 @@
 //! The engine behind a backend: its devices, and loading.
 
+use crate::adapt::adapt;
 use crate::assignment::Assignment;
+use crate::errors;
 use crate::graph::{Arithmetic, open_dimensions};
 use crate::model::OrtModel;
 use crate::ports;
 use crate::provider::{CPU, Hardware, Provider};
 use crate::runtime::Runtime;
-use crate::session::{Recipe, is_fixed};
+use crate::session::{Recipe, fixed};
 use crate::settings::Settings;
+use ort::session::Session;
 use skillbench_plugin_api::sdk::Host;
 use skillbench_plugin_api::{Device, Error, Load, Placement, Result, Why};
 use std::io::ErrorKind;
@@ -110,32 +113,53 @@ impl<P: Provider> Engine<P> {
 
         self.host.phase("compile", f64::NAN);
         let (listed, device) = self.device(load)?;
-        let devices = self.runtime.devices(self.provider.name()).into_iter().skip(listed).take(1);
+        if !self.provider.by_name() && listed >= self.runtime.devices(self.provider.name()).len() {
+            // An empty list would be no error of ONNX Runtime's: it would run on the CPU.
+            return Err(Error::unavailable(Why::DEVICE, format!("{} lost its device", self.provider.name())));
+        }
         let recipe = Recipe {
             runtime: self.runtime,
             provider: &self.provider,
-            devices: devices.map(|(device, _)| device).collect(),
+            listed,
             settings: &self.settings,
             load,
             configuration: self.provider.configure(load, device)?,
         };
-        if recipe.devices.is_empty() && !self.provider.by_name() {
-            // An empty list would be no error of ONNX Runtime's: it would run on the CPU.
-            return Err(Error::unavailable(Why::DEVICE, format!("{} lost its device", self.provider.name())));
-        }
         let started = Instant::now();
-        let session = recipe.make(&graph)?;
+        let (session, adapted) = self.session(&recipe, &graph)?;
         let compile = started.elapsed();
 
         let inputs = session.inputs().iter().map(ports::read).collect::<Result<_>>()?;
         let outputs = session.outputs().iter().map(ports::read).collect::<Result<_>>()?;
+        let placed = self.placed(Assignment::read(&session, self.provider.name()), &device.id);
         let placement = Placement {
             precision: precision.unwrap_or_default().into(),
+            engine: adapted.map_or(placed.engine.clone(), |what| format!("{}, {what} rewritten", placed.engine)),
             read_ns: Some(read.as_nanos() as u64),
             compile_ns: Some(compile.as_nanos() as u64),
-            ..self.placed(Assignment::read(&session, self.provider.name()), &device.id)
+            ..placed
         };
         OrtModel::new(self.runtime, session, inputs, outputs, placement)
+    }
+
+    /// A session of the graph; where the provider lacks operators, of the graph in others, with what was rewritten.
+    fn session(&self, recipe: &Recipe<'_>, graph: &[u8]) -> Result<(Session, Option<String>)> {
+        let refused = match recipe.make(graph) {
+            Err(error) if errors::is_fallback(&error) => error,
+            other => return other.map(|session| (session, None)),
+        };
+        let adapted = adapt(self.runtime, recipe.load, graph)?;
+        let (graph, what) = adapted.map_or((graph.to_vec(), None), |(graph, what)| (graph, Some(what)));
+        if what.is_some() {
+            match recipe.make(&graph) {
+                Err(error) if errors::is_fallback(&error) => {}
+                other => return other.map(|session| (session, what)),
+            }
+        }
+        // Only to tell which operators it lacks: the session is thrown away.
+        let elsewhere = recipe.with_fallback(&graph, true).ok();
+        let found = elsewhere.and_then(|session| Assignment::read(&session, self.provider.name()));
+        Err(found.map_or(refused, |found| errors::lacking(&recipe.load.source.path, &found)))
     }
 
     /// Device, engine and nodes, from where the nodes went. Nodes beside the device are the CPU's, and carry its name.
@@ -165,7 +189,7 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 
 /// An engine that compiles for fixed shapes gives nodes of others back, and they would run elsewhere.
 fn all_fixed(load: &Load, graph: &[u8], dynamic: bool) -> Result<()> {
-    let fixed = |name: &String| load.dims.iter().any(|dim| dim.name == *name && is_fixed(dim));
+    let fixed = |name: &String| fixed(load).any(|dim| dim.name == *name);
     match open_dimensions(graph).into_iter().find(|name| dynamic || !fixed(name)) {
         None => Ok(()),
         Some(name) => {

@@ -1,5 +1,6 @@
 //! ONNX Runtime's errors, as the contract tells them.
 
+use crate::assignment::Assignment;
 use ort::ErrorCode;
 use ort::sys::{OrtErrorCode, OrtStatusPtr};
 use skillbench_plugin_api::{Code, Error, Result, Why};
@@ -18,15 +19,35 @@ pub(crate) fn of<R>(error: &ort::Error<R>) -> Error {
     Error { vendor_code: number(error.code()), ..Error::new(code, short(error.message())) }
 }
 
+/// What a load says that was refused because nodes would have gone to the CPU.
+const FALLBACK: &str = "the device cannot run all of it";
+
+/// Whether a load was refused for that.
+pub(crate) fn is_fallback(error: &Error) -> bool {
+    error.message.contains(FALLBACK)
+}
+
+/// The same, with the operators that the device lacks.
+pub(crate) fn lacking(path: &Path, found: &Assignment) -> Error {
+    let operators: Vec<String> =
+        found.elsewhere.iter().map(|(operator, count)| format!("{count} {operator}")).collect();
+    let elsewhere = found.total - found.on_provider.min(found.total);
+    let text = format!(
+        "{}: {FALLBACK}: {elsewhere} of {} nodes would run on the CPU ({}): use another backend for this model",
+        path.display(),
+        found.total,
+        operators.join(", ")
+    );
+    Error::unimplemented(Why::MODEL, text)
+}
+
 /// Why a model does not load.
 pub(crate) fn loading<R>(path: &Path, error: &ort::Error<R>) -> Error {
     let (path, text) = (path.display(), error.message());
     let says = |part: &str| text.contains(part);
     let plain = of(error);
     let (code, why, message) = if says("fallback to CPU EP has been explicitly disabled") {
-        let text =
-            format!("{path}: the device cannot run all of it: allow the fallback to the CPU, or use another backend");
-        (Code::Unimplemented, Why::MODEL, text)
+        (Code::Unimplemented, Why::MODEL, format!("{path}: {FALLBACK}: use another backend for this model"))
     } else if says("is not a registered function/op")
         || says("No Op registered for")
         || says("Could not find an implementation")
