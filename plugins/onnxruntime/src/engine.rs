@@ -33,13 +33,16 @@ impl<P: Provider> Engine<P> {
     /// # Errors
     /// `Unavailable` where the provider cannot be loaded, or has no device here.
     pub fn open(host: Host, runtime: &'static Runtime, provider: P, settings: Settings) -> Result<Engine<P>> {
-        host.evidence("ONNX Runtime", &format!("{} ({})", runtime.version(), runtime.path().display()));
+        host.evidence("ONNX Runtime", &runtime.to_string());
         let registered = runtime.register(&provider);
         if let Some(library) = provider.library() {
             let found = registered.as_ref().map_or_else(|error| error.message.clone(), |()| "registered".into());
             host.evidence(provider.name(), &format!("{}: {found}", library.display()));
         }
         registered?;
+        if provider.by_name() {
+            runtime.appendable(&provider)?;
+        }
         let listed: Vec<Hardware> =
             runtime.devices(provider.name()).into_iter().map(|(_, hardware)| hardware).collect();
         for hardware in &listed {
@@ -110,7 +113,7 @@ impl<P: Provider> Engine<P> {
 
         self.host.phase("compile", f64::NAN);
         let (listed, device) = self.device(load)?;
-        if listed >= self.runtime.devices(self.provider.name()).len() {
+        if !self.provider.by_name() && listed >= self.runtime.devices(self.provider.name()).len() {
             // An empty list would be no error of ONNX Runtime's: it would run on the CPU.
             return Err(Error::unavailable(Why::DEVICE, format!("{} lost its device", self.provider.name())));
         }

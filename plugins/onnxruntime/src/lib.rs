@@ -4,6 +4,7 @@
 //! [`Engine`]. Everything else is here, once:
 //! - `backend`: a whole backend out of a provider;
 //! - `library`: finding libonnxruntime and opening it; `runtime`: the one environment of the process;
+//! - `append`: providers that ONNX Runtime lists no devices of;
 //! - `settings`: the options all these backends share; `engine` and `session`: from a load to a session;
 //! - `adapt`, `rewrite`: a graph in other operators, for a provider that lacks some;
 //! - `graph`, `assignment`, `ports`: what is read back: types, placement of nodes, ports;
@@ -15,6 +16,7 @@
 //! `unsafe` is allowed, with its reason: below the safe crate lies a C API that is called directly where it counts.
 
 mod adapt;
+mod append;
 mod assignment;
 mod backend;
 mod engine;

@@ -1,7 +1,7 @@
 //! What some providers ask of the process they run in: variables of its environment, and libraries that are loaded before
 //! they look for them by name.
 
-use crate::errors::short;
+use crate::errors::loader_words;
 use libloading::Library;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -20,5 +20,5 @@ pub fn set_variable(name: &str, value: impl AsRef<OsStr>) {
 pub fn preload(library: &Path) -> Result<(), String> {
     // SAFETY: the user or the registry named this library to be run in this process; a worker is there to bear what it does.
     let loaded = unsafe { Library::new(library) };
-    loaded.map(std::mem::forget).map_err(|error| short(&error.to_string()))
+    loaded.map(std::mem::forget).map_err(|error| loader_words(&error))
 }

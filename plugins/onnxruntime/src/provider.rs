@@ -24,8 +24,17 @@ pub trait Provider: Send + Sync + 'static {
         None
     }
 
-    /// The device, as the host is to know it. Ids differ between devices.
-    fn describe(&self, hardware: &Hardware) -> Device;
+    /// Whether sessions take it in by name: it is built into libonnxruntime, or lies beside it as a library that only that can
+    /// load. ONNX Runtime lists no devices of it; [`devices`](Provider::devices) are the backend's own, found without a list,
+    /// and an option of the provider says which one a load means.
+    fn by_name(&self) -> bool {
+        false
+    }
+
+    /// A listed device, as the host is to know it. Ids differ between devices.
+    fn describe(&self, hardware: &Hardware) -> Device {
+        Device::new(hardware.kind.name(), &hardware.vendor, hardware.kind)
+    }
 
     /// The backend's devices, given those that the provider lists: for each the one of the list that it is reached through;
     /// none for a device that is known of and cannot be used.

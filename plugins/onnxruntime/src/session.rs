@@ -1,5 +1,6 @@
 //! From a load to a session.
 
+use crate::append::append;
 use crate::assignment;
 use crate::errors;
 use crate::provider::{CPU, Configuration, Provider};
@@ -18,7 +19,7 @@ const NO_FALLBACK: &str = "session.disable_cpu_ep_fallback";
 pub(crate) struct Recipe<'r> {
     pub runtime: &'r Runtime,
     pub provider: &'r dyn Provider,
-    /// Which of the provider's devices.
+    /// Which of the provider's devices; of no use for a provider that is taken in by name.
     pub listed: usize,
     pub settings: &'r Settings,
     pub load: &'r Load,
@@ -44,14 +45,19 @@ impl Recipe<'_> {
 
     fn builder(&self, allow_fallback: bool) -> ort::Result<SessionBuilder> {
         let Recipe { runtime, provider, settings, load, configuration, .. } = self;
-        let devices = runtime.devices(provider.name()).into_iter().skip(self.listed).take(1).map(|(device, _)| device);
-        let named = |(key, value): &(String, String)| (format!("{}.{key}", provider.name()), value.clone());
-        let options: Vec<_> = configuration.provider.iter().map(named).collect();
         let folder = load.source.path.parent().unwrap_or(Path::new("")).to_string_lossy();
 
-        // Without named devices ONNX Runtime chooses among all providers that are registered in the process.
-        let mut builder = Session::builder(&runtime.environment)?
-            .with_devices(devices, Some(&options))?
+        // Without a named device or provider ONNX Runtime chooses among all providers that are registered in the process.
+        let mut builder = Session::builder(&runtime.environment)?;
+        if provider.by_name() {
+            append(&mut builder, provider.name(), &configuration.provider)?;
+        } else {
+            let listed = runtime.devices(provider.name()).into_iter().skip(self.listed).take(1);
+            let named = |(key, value): &(String, String)| (format!("{}.{key}", provider.name()), value.clone());
+            let options: Vec<_> = configuration.provider.iter().map(named).collect();
+            builder = builder.with_devices(listed.map(|(device, _)| device), Some(&options))?;
+        }
+        builder = builder
             .with_intra_threads(settings.threads)?
             .with_optimization_level(settings.optimization)?
             .with_config_entry(EXTERNAL_FOLDER, folder)?
