@@ -4,14 +4,15 @@ use skillbench_drivers::{Evidence, Library, beginning, cuda};
 use skillbench_plugin_api::{Error, Result, Why};
 use std::path::PathBuf;
 
-/// Those of CUDA 13 and cuDNN 9, each after the ones that it needs. The provider's library names the first five when it is
-/// loaded, and asks for the others when an operator needs them.
-const CUDA: [&str; 7] = [
+/// Those of CUDA 13 and cuDNN 9, each after the ones that it needs. The provider's library needs the first four when it is
+/// loaded; the others are asked for when an operator needs them.
+const CUDA: [&str; 8] = [
     "libcudart.so.13",
     "libcublasLt.so.13",
     "libcublas.so.13",
     "libcurand.so.10",
     "libnvrtc.so.13",
+    "libnvJitLink.so.13",
     "libcufft.so.12",
     "libcudnn.so.9",
 ];
