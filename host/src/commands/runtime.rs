@@ -138,8 +138,10 @@ fn path(registry: &Registry, plugin: &str, option: &str) -> Result<(), CommandEr
         let known: Vec<&str> = needs.iter().map(|need| need.option.as_str()).collect();
         usage(format!("'{plugin}' needs nothing for an option '{option}'; it needs: {}", known.join(", ")))
     })?;
-    let path = runtime::path(need)
+    let mut paths = runtime::options(&needs);
+    let path = paths
+        .remove(option)
         .ok_or_else(|| failed(format!("{} is not installed: host runtime install {plugin}", need.package.name)))?;
-    output::print(&format!("{}\n", path.display()));
+    output::print(&format!("{}\n", path));
     Ok(())
 }

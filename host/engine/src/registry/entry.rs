@@ -87,8 +87,8 @@ pub struct Entry {
     pub sha256: Option<String>,
     /// PCI vendors of which one has to be there, in lower-case hex; empty: any machine.
     pub pci_vendors: Vec<String>,
-    /// What it needs from outside, by the option that takes it.
-    pub runtime: BTreeMap<String, PackagePath>,
+    /// What it needs from outside, by the option that takes it; several paths in one option go in as in PATH.
+    pub runtime: BTreeMap<String, Vec<PackagePath>>,
     pub options: PluginOptions,
     pub origin: Origin,
 }

@@ -141,14 +141,20 @@ impl<'t> Reader<'t> {
         items.into_iter().filter_map(|v| self.string(v, "match.pci-vendor")).map(|v| v.to_lowercase()).collect()
     }
 
-    /// What a plugin needs: for each of its options, the path of a package that goes into it.
-    fn runtime(&mut self, value: &Value<'t>) -> BTreeMap<String, PackagePath> {
+    /// What a plugin needs: for each of its options, the path of a package that goes into it, or several.
+    fn runtime(&mut self, value: &Value<'t>) -> BTreeMap<String, Vec<PackagePath>> {
         let mut needs = BTreeMap::new();
         for (option, named) in self.table(value, "runtime").into_iter().flat_map(|table| table.iter()) {
             let (option, key) = (option.get_ref().to_string(), format!("runtime.{}", option.get_ref()));
-            let Some(text) = self.string(named, &key) else { continue };
-            let (package, path) = text.split_once(':').unwrap_or((&text, &option));
-            needs.insert(option.clone(), PackagePath { package: package.into(), path: path.into() });
+            let texts: Vec<&Value<'t>> = match named.get_ref() {
+                DeValue::Array(items) => items.iter().collect(),
+                _ => vec![named],
+            };
+            for text in texts.into_iter().filter_map(|text| self.string(text, &key)).collect::<Vec<_>>() {
+                let (package, path) = text.split_once(':').unwrap_or((&text, &option));
+                let path = PackagePath { package: package.into(), path: path.into() };
+                needs.entry(option.clone()).or_insert_with(Vec::new).push(path);
+            }
         }
         needs
     }

@@ -79,7 +79,9 @@ impl Registry {
             let Origin { file, line } = entry.origin.clone();
             Some(Problem { file, line, key: format!("runtime.{option}"), message })
         };
-        let all = self.entries.iter().flat_map(|entry| entry.runtime.iter().map(move |(o, need)| (entry, o, need)));
+        let all = self.entries.iter().flat_map(|entry| {
+            entry.runtime.iter().flat_map(move |(option, needs)| needs.iter().map(move |need| (entry, option, need)))
+        });
         let found: Vec<Problem> = all.filter_map(unknown).collect();
         self.problems.extend(found);
     }
@@ -94,11 +96,14 @@ impl Registry {
 
     /// What a plugin needs, package by package; an unknown one is a problem already, and left out here.
     pub fn needs(&self, entry: &Entry) -> Vec<Need> {
-        let need = |(option, need): (&String, &PackagePath)| {
-            let package = self.package(&need.package)?.clone();
-            Some(Need { option: option.clone(), package, path: need.path.clone() })
+        let of_option = |(option, paths): (&String, &Vec<PackagePath>)| -> Vec<Need> {
+            let need = |path: &PackagePath| {
+                let package = self.package(&path.package)?.clone();
+                Some(Need { option: option.clone(), package, path: path.path.clone() })
+            };
+            paths.iter().filter_map(need).collect()
         };
-        entry.runtime.iter().filter_map(need).collect()
+        entry.runtime.iter().flat_map(of_option).collect()
     }
 
     fn add_text(&mut self, text: &str, path: &std::path::Path) {

@@ -126,11 +126,7 @@ impl Plugin {
     pub fn opened_with(&self, own: &PluginOptions, threads: Option<u64>) -> Result<PluginUse, String> {
         let schema = self.description.backend.as_ref().map_or("", |backend| backend.options_schema.as_str());
         let mut all = PluginOptions::new();
-        for need in self.needs.iter().filter(|need| options::takes(schema, &need.option)) {
-            if let Some(path) = runtime::path(need) {
-                all.insert(need.option.clone(), path.display().to_string());
-            }
-        }
+        all.extend(runtime::options(&self.needs).into_iter().filter(|(option, _)| options::takes(schema, option)));
         all.extend(self.entry.options.clone());
         if let Some(threads) = threads.filter(|_| options::takes(schema, "threads")) {
             all.insert("threads".into(), threads.to_string());

@@ -10,6 +10,7 @@ mod unpack;
 
 use crate::paths;
 use crate::registry::{Need, Package, platform};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +52,18 @@ pub fn is_installed(package: &Package) -> bool {
 pub fn path(need: &Need) -> Option<PathBuf> {
     let path = folder(&need.package).join(need.package.file()?.paths.get(&need.path)?);
     path.exists().then_some(path)
+}
+
+/// What goes into each option of a plugin, as far as it is installed; several paths with the separator of PATH between them.
+pub fn options(needs: &[Need]) -> BTreeMap<String, String> {
+    let mut paths: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
+    for need in needs {
+        if let Some(path) = path(need) {
+            paths.entry(need.option.clone()).or_default().push(path);
+        }
+    }
+    let join = |paths: &Vec<PathBuf>| std::env::join_paths(paths).ok()?.into_string().ok();
+    paths.iter().filter_map(|(option, paths)| Some((option.clone(), join(paths)?))).collect()
 }
 
 /// How large a folder is, in bytes.
