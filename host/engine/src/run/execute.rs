@@ -1,5 +1,6 @@
 //! Cells in workers, one after the other; a plugin that fails costs its own cell and nothing else.
 
+use super::fallen::Fallen;
 use super::observer::Observer;
 use super::plan::{Asked, Plan, PlannedCell};
 use super::prepare::{Shared, Startup, start_up};
@@ -11,7 +12,7 @@ use crate::worker::{
     CellJob, CellReport, Command, DeviceRecord, Event, Failure, FailureKind, Limits, LoadRecord, Policy, Reply, Stop,
     VerifyJob, Watched, Worker,
 };
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::Path;
 use std::time::Duration;
 
@@ -40,18 +41,28 @@ pub fn execute(
         told: HashSet::new(),
         observer,
     };
-    let pending: Vec<&PlannedCell> = plan.cells.iter().filter(|cell| !done.contains(&cell.index)).collect();
-    for (place, planned) in pending.iter().enumerate() {
-        if runner.left_out(planned) {
+    let mut pending: VecDeque<PlannedCell> =
+        plan.cells.iter().filter(|cell| !done.contains(&cell.index)).cloned().collect();
+    let (mut place, mut of) = (0, pending.len());
+    let mut fallen = Fallen::new(plan, timeout, done);
+    while let Some(mut planned) = pending.pop_front() {
+        if runner.left_out(&planned) {
+            place += 1;
             continue;
         }
-        runner.observer.cell_begun(planned, place, pending.len());
-        let (cell, samples) = runner.cell(planned);
+        planned.skip = planned.skip.take().or_else(|| fallen.too_slow(&planned));
+        runner.observer.cell_begun(&planned, place, of);
+        let (mut cell, samples) = runner.cell(&planned);
         // A cell that the user stopped is not over: it is run again when the run is resumed.
         if Stop::global().asked() {
             break;
         }
+        if let Some(smaller) = fallen.learn(&planned, &mut cell) {
+            pending.push_front(smaller);
+            of += 1;
+        }
         runner.observer.cell_ended(&cell, &samples)?;
+        place += 1;
     }
     Ok(())
 }
@@ -270,6 +281,7 @@ impl Runner<'_> {
             verify,
             policy: Policy {
                 warmup: request.warmup.unwrap_or(run.warmup),
+                warmup_ns: request.warmup.is_none().then_some((run.warmup_limit_s * 1e9) as u64),
                 iterations: request.iterations,
                 interval: run.interval,
                 budget_ns: (budget * 1e9) as u64,
