@@ -14,8 +14,8 @@ use crate::server::Content;
 use crate::settings::Settings;
 use prost::bytes::Bytes;
 use serde_json::{Map, Value, json};
-use skillbench_plugin_api::sdk::{Host, Model};
-use skillbench_plugin_api::{Device, Dim, Error, Load, Placement, Result, Why};
+use skillbench_plugin_api::sdk::{Counters, Host, Model};
+use skillbench_plugin_api::{Counter, Device, Dim, Error, Load, Placement, Result, Why};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -264,18 +264,29 @@ impl BrowserEngine {
         Ok(Arc::clone(&browser))
     }
 
+    fn current(&self) -> Arc<Browser> {
+        Arc::clone(&self.browser.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Calls a method of the browser's DevTools, for diagnosis and tests.
     ///
     /// # Errors
     /// What the browser says.
     pub fn devtools(&self, method: &str, params: Value) -> Result<Value> {
-        let browser = Arc::clone(&self.browser.lock().unwrap_or_else(PoisonError::into_inner));
-        browser.devtools(method, params, self.settings.launch)
+        self.current().devtools(method, params, self.settings.launch)
     }
 
     /// The browser's process, for diagnosis and tests.
     pub fn process_id(&self) -> u32 {
-        self.browser.lock().unwrap_or_else(PoisonError::into_inner).process_id()
+        self.current().process_id()
+    }
+}
+
+/// The work is done in the browser's processes: what the worker itself uses up says nothing about it.
+impl Counters for BrowserEngine {
+    fn read(&self, _device: u32) -> Result<Vec<Counter>> {
+        let cpu = self.current().cpu_seconds(self.settings.launch).unwrap_or(f64::NAN);
+        Ok(vec![Counter::new("browser_cpu", "s", cpu)])
     }
 }
 

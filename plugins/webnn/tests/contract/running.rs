@@ -127,3 +127,16 @@ fn weights_are_read_from_the_file_beside_the_graph() {
         assert_eq!(taken::<f32>(&mut request, 0), [factor, 2.0 * factor, 6.0 * factor]);
     }
 }
+
+#[test]
+fn the_browser_counts_the_cpu_time_of_its_processes() {
+    let instance = open();
+    let model = instance.load(&sized(&probe(), &[("batch", 1)])).unwrap();
+    let read = || instance.counters(0).unwrap().into_iter().find(|counter| counter.name == "browser_cpu").unwrap();
+    let before = read();
+    let (x, _) = expected();
+    (0..500).for_each(|_| drop(run_probe(&model, &x[..64])));
+    let after = read();
+    assert_eq!(after.unit, "s");
+    assert!(before.value > 0.0 && after.value > before.value, "{before:?} {after:?}");
+}
