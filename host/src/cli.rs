@@ -99,9 +99,13 @@ pub enum Command {
 /// A list that takes commas, repeats and spaces: `--batch-sizes 1,4 --batch-sizes 8` or `--batch-sizes 1 4 8`.
 #[derive(Args)]
 pub struct RunArgs {
-    /// Backends, with a device where one is meant: cpu, openvino:GPU, cuda:1
+    /// Backends, with a device where one is meant: cpu, openvino:GPU, cuda:1; or all that can be used here
+    /// [default: the first by preference that loads the model]
     #[arg(long, alias = "hardware", value_delimiter = ',', num_args = 1.., value_name = "PLUGIN[:DEVICE]")]
     pub plugin: Vec<String>,
+    /// Also on webnn and webgpu, emulated or not
+    #[arg(long)]
+    pub include_web_platforms: bool,
     /// Models by name, or .onnx files
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
     pub model: Vec<String>,
@@ -143,7 +147,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(16..=1 << 24))]
     pub memory_limit: Option<u64>,
     /// Go on with an earlier run: its id, or its folder
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["plugin", "model", "bench", "batch_sizes", "sequence_lengths", "dim", "iterations",
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["plugin", "include_web_platforms", "model", "bench", "batch_sizes", "sequence_lengths", "dim", "iterations",
         "warmup", "concurrent_workers", "threads", "option", "precision", "timeout", "budget", "memory_limit", "verify_only",
         "benchmark_only", "no_verify", "seed"])]
     pub resume: Option<String>,
@@ -232,10 +236,20 @@ pub enum Language {
 
 #[derive(Subcommand)]
 pub enum RuntimeCommand {
-    /// What each plugin needs, and whether it is there
+    /// What plugins need: which version is pinned, whether it is there, where, and how large
     List,
-    /// Fetch what a plugin needs, with the machine's pip, pinned and checked
-    Install { plugin: String },
+    /// Fetch what a plugin needs, with the machine's pip or npm, pinned and checked
+    Install {
+        /// Plugins, or packages of `runtime list` (NAME or NAME@VERSION)
+        #[arg(required = true, value_delimiter = ',')]
+        names: Vec<String>,
+    },
     /// Remove what `install` fetched
-    Remove { plugin: String },
+    Remove {
+        /// Plugins (what no other plugin needs is removed), or packages
+        #[arg(required = true, value_delimiter = ',')]
+        names: Vec<String>,
+    },
+    /// Print the path of what goes into an option of a plugin
+    Path { plugin: String, option: String },
 }

@@ -10,6 +10,7 @@
 //!
 //! `unsafe` lives in `loader` alone. Not here: data frames, files of results, drawing, the command line.
 
+pub mod architectures;
 pub mod check;
 pub mod defaults;
 pub mod describe;

@@ -4,28 +4,30 @@ use super::{Done, Exit};
 use crate::cli::Global;
 use crate::commands::plugin::{tell_problems, tell_rejected};
 use crate::output;
-use skillbench_engine::registry::PluginOptions;
-use skillbench_engine::run::{Inventory, Plugin};
-use skillbench_engine::worker::{Command, DeviceRecord, Failure, Limits, Reply, Worker};
+use skillbench_engine::run::{Evidence, Inventory, Look, Plugin};
+use skillbench_engine::worker::DeviceRecord;
 use skillbench_report::{Cell, Table};
-
-/// Opens a backend in a worker and asks for its devices.
-pub fn ask(plugin: &Plugin) -> Result<Vec<DeviceRecord>, Failure> {
-    let backend = plugin.opened_with(&PluginOptions::new(), None).map_err(|text| Failure::failed("options", text))?;
-    match Worker::call_once(&Command::Devices { backend }, &Limits::looking())? {
-        Reply::Devices { devices, .. } => Ok(devices),
-        other => Err(Failure::unexpected(&other)),
-    }
-}
 
 pub fn devices(global: &Global, verbose: bool) -> Done {
     let inventory = Inventory::take(&global.sources());
     let mut table = match verbose {
         false => Table::new(["plugin", "device", "status", "name"]),
-        true => Table::new(["plugin", "device", "status", "name", "kind", "vendor", "arch", "driver", "memory_mb"]),
+        true => Table::new([
+            "plugin",
+            "device",
+            "status",
+            "name",
+            "kind",
+            "vendor",
+            "arch",
+            "driver",
+            "memory_mb",
+            "looked at",
+        ]),
     };
     for (plugin, _) in inventory.backends() {
-        let mut rows: Vec<Vec<Cell>> = match ask(plugin) {
+        let look = Look::at(plugin);
+        let mut rows: Vec<Vec<Cell>> = match &look.devices {
             Ok(devices) => devices.iter().map(|device| row(plugin, device)).collect(),
             Err(failure) => {
                 let mut row = vec![Cell::text(&plugin.id), Cell::none(), format!("unavailable: {failure}").into()];
@@ -33,6 +35,10 @@ pub fn devices(global: &Global, verbose: bool) -> Done {
                 vec![row]
             }
         };
+        for (index, row) in rows.iter_mut().enumerate() {
+            // What was looked at stands once for each backend.
+            row.push(if index == 0 { evidence(&look.evidence) } else { Cell::none() });
+        }
         rows.iter_mut().for_each(|row| row.truncate(table.columns.len()));
         table.rows.extend(rows);
     }
@@ -60,4 +66,15 @@ fn row(plugin: &Plugin, device: &DeviceRecord) -> Vec<Cell> {
         known(&device.driver),
         Cell::maybe(device.memory_bytes, |bytes| Cell::number((bytes >> 20) as f64)),
     ]
+}
+
+/// A line for each thing that was looked at.
+fn evidence(all: &[Evidence]) -> Cell {
+    match all {
+        [] => Cell::none(),
+        all => {
+            let lines: Vec<String> = all.iter().map(|Evidence { what, found }| format!("{what}: {found}")).collect();
+            lines.join("\n").into()
+        }
+    }
 }

@@ -2,11 +2,10 @@
 
 use super::{Done, Exit};
 use crate::cli::Global;
-use crate::commands::devices::ask;
 use crate::output;
 use skillbench_engine::environment::Environment;
 use skillbench_engine::paths;
-use skillbench_engine::run::Inventory;
+use skillbench_engine::run::{Inventory, Look};
 use skillbench_report::Table;
 
 pub fn doctor(global: &Global) -> Done {
@@ -22,16 +21,15 @@ pub fn doctor(global: &Global) -> Done {
     let mut usable = 0;
     for (plugin, _) in inventory.backends() {
         let what = format!("backend {}", plugin.id);
-        match ask(plugin) {
-            Ok(devices) if devices.iter().any(|device| device.usable) => {
+        let look = Look::at(plugin);
+        match (look.why_not(), &look.devices) {
+            (None, _) => {
                 usable += 1;
-                tell(&what, "good", String::new());
+                let emulated = look.usable().is_some_and(|device| device.emulated);
+                tell(&what, if emulated { "good, emulated" } else { "good" }, String::new());
             }
-            Ok(devices) => {
-                let reasons: Vec<&str> = devices.iter().map(|device| device.reason.as_str()).collect();
-                tell(&what, "no device", reasons.join("; "));
-            }
-            Err(failure) => tell(&what, &failure.reason.code.clone(), failure.to_string()),
+            (Some(why), Ok(_)) => tell(&what, "no device", why),
+            (Some(why), Err(failure)) => tell(&what, &failure.reason.code, why),
         }
     }
     for (name, folder) in [("cache", paths::cache()), ("data", paths::data())] {

@@ -26,6 +26,10 @@ pub fn run(global: &Global, args: &RunArgs) -> Done {
     let inventory = Inventory::take(&global.sources());
     tell_problems(&inventory.registry);
     tell_rejected(&inventory);
+    let (request, notes) = run::choose(&inventory, request).map_err(usage)?;
+    if !global.quiet {
+        notes.iter().for_each(|note| output::say(note));
+    }
     let plan = run::plan(&inventory, request).map_err(usage)?;
     let (folder, run) = match folder {
         Some((folder, run)) => {
@@ -100,6 +104,8 @@ fn libraries(plan: &Plan) -> std::collections::BTreeMap<String, String> {
 fn request(args: &RunArgs) -> Result<RunRequest, CommandError> {
     Ok(RunRequest {
         backends: args.plugin.iter().map(|text| BackendChoice::parse(text)).collect(),
+        chosen: Default::default(),
+        include_web_platforms: args.include_web_platforms,
         models: args.model.clone(),
         benchmarks: args.bench.clone(),
         batch_sizes: args.batch_sizes.clone(),
@@ -136,9 +142,11 @@ fn begin(output: &Path, plan: &Plan) -> Result<(PathBuf, Run), CommandError> {
     let folder = output.join(&run_id);
     let mut environment = Environment::probe();
     environment.plugin_sha256 = libraries(plan);
-    let runtimes = plan.backends.iter().filter_map(|backend| {
-        let library = backend.plugin.options.get("library")?;
-        Some((backend.choice.plugin.clone(), environment::sha256(Path::new(library)).ok()?))
+    let runtimes = plan.backends.iter().flat_map(|backend| {
+        let (plugin, options) = (&backend.choice.plugin, &backend.plugin.options);
+        [("library", plugin.clone()), ("provider", format!("{plugin} provider"))]
+            .into_iter()
+            .filter_map(|(option, name)| Some((name, environment::sha256(Path::new(options.get(option)?)).ok()?)))
     });
     environment.runtime_sha256 = runtimes.collect();
     let models = plan.models.iter().filter_map(|skill| match &skill.source {

@@ -1,50 +1,147 @@
-//! `host runtime list | install | remove`.
+//! `host runtime list | install | remove | path`.
 
 use super::{CommandError, Done, Exit, failed, usage};
 use crate::cli::{Global, RuntimeCommand};
 use crate::output;
-use skillbench_engine::registry::{Registry, RuntimeSpec};
+use skillbench_engine::registry::{Package, Registry};
 use skillbench_engine::runtime;
 use skillbench_report::{Cell, Table};
+use std::path::Path;
 
 pub fn runtime(global: &Global, command: &RuntimeCommand) -> Done {
     let registry = Registry::load(&global.sources());
     match command {
-        RuntimeCommand::List => {
-            let mut table = Table::new(["plugin", "package", "version", "installed", "size_mb", "library"]);
-            for entry in &registry.entries {
-                let Some(spec) = &entry.runtime else { continue };
-                let library = runtime::installed(&entry.id, spec);
-                table.row([
-                    Cell::text(&entry.id),
-                    Cell::text(&spec.pypi),
-                    Cell::text(&spec.version),
-                    Cell::flag(library.is_some()),
-                    Cell::maybe(library.as_ref(), |_| Cell::number(runtime::size(&entry.id, spec) as f64 / 1048576.0)),
-                    Cell::maybe(library, |path| path.display().to_string().into()),
-                ]);
+        RuntimeCommand::List => output::table(&list(&registry), global.format.into()),
+        RuntimeCommand::Install { names } => {
+            for name in names {
+                install(&registry, name)?;
             }
-            output::table(&table, global.format.into());
         }
-        RuntimeCommand::Install { plugin } => {
-            let Some(spec) = needed(&registry, plugin)? else {
-                output::say(&format!("'{plugin}' needs nothing from outside"));
-                return Ok(Exit::Good);
-            };
-            let (library, was_there) = runtime::install(plugin, spec).map_err(failed)?;
-            let state = if was_there { "is there already" } else { "is installed" };
-            output::say(&format!("{} {} {state}: {}", spec.pypi, spec.version, library.display()));
+        RuntimeCommand::Remove { names } => {
+            for name in names {
+                remove(&registry, name)?;
+            }
         }
-        RuntimeCommand::Remove { plugin } => {
-            let spec = needed(&registry, plugin)?;
-            let removed = spec.map_or(Ok(false), |spec| runtime::remove(plugin, spec)).map_err(failed)?;
-            output::say(if removed { "removed" } else { "nothing was installed" });
-        }
+        RuntimeCommand::Path { plugin, option } => path(&registry, plugin, option)?,
     }
     Ok(Exit::Good)
 }
 
-fn needed<'a>(registry: &'a Registry, plugin: &str) -> Result<Option<&'a RuntimeSpec>, CommandError> {
+fn list(registry: &Registry) -> Table {
+    let columns = ["package", "version", "from", "needed by", "installed", "size_mb", "folder"];
+    let mut table = Table::new(columns);
+    let mebibytes = |folder: &Path| Cell::number(runtime::size(folder) as f64 / f64::from(1 << 20));
+    for package in &registry.packages {
+        let folder = runtime::folder(package);
+        let installed = runtime::is_installed(package);
+        table.row([
+            Cell::text(&package.name),
+            Cell::text(&package.version),
+            format!("{} {}", package.source.client(), package.source.name()).into(),
+            users(registry, package).join(", ").into(),
+            match package.file() {
+                Some(_) => Cell::flag(installed),
+                None => Cell::text("not published for this platform"),
+            },
+            if installed { mebibytes(&folder) } else { Cell::none() },
+            if installed { folder.display().to_string().into() } else { Cell::none() },
+        ]);
+        let pinned = |version: &str| registry.package(&format!("{}@{version}", package.name)).is_some();
+        let first = registry.package(&package.name).is_some_and(|first| first.version == package.version);
+        for (version, folder) in runtime::other_versions(package).into_iter().filter(|(v, _)| first && !pinned(v)) {
+            table.row([
+                Cell::text(&package.name),
+                version.into(),
+                Cell::text("pinned by no registry"),
+                Cell::text(""),
+                Cell::flag(true),
+                mebibytes(&folder),
+                folder.display().to_string().into(),
+            ]);
+        }
+    }
+    table
+}
+
+/// The plugins that need a package.
+fn users<'a>(registry: &'a Registry, package: &Package) -> Vec<&'a str> {
+    let needs =
+        |entry: &&skillbench_engine::registry::Entry| registry.needs(entry).iter().any(|need| need.package == *package);
+    registry.entries.iter().filter(needs).map(|entry| entry.id.as_str()).collect()
+}
+
+/// The packages that a name stands for, and whether it is that of a plugin.
+fn meant(registry: &Registry, name: &str) -> Result<(Vec<Package>, bool), CommandError> {
+    if let Some(entry) = registry.entry(name) {
+        let mut packages: Vec<Package> = vec![];
+        for need in registry.needs(entry) {
+            if !packages.contains(&need.package) {
+                packages.push(need.package);
+            }
+        }
+        return Ok((packages, true));
+    }
+    match registry.package(name) {
+        Some(package) => Ok((vec![package.clone()], false)),
+        None => Err(usage(format!("{}, and no package of that name or version", registry.unknown(name)))),
+    }
+}
+
+fn install(registry: &Registry, name: &str) -> Result<(), CommandError> {
+    let (packages, _) = meant(registry, name)?;
+    if packages.is_empty() {
+        output::say(&format!("'{name}' needs nothing from outside"));
+    }
+    for package in packages {
+        output::say(&format!("{} {}: with {} ...", package.name, package.version, package.source.client()));
+        let state = if runtime::install(&package).map_err(failed)? { "is there already" } else { "is installed" };
+        let folder = runtime::folder(&package);
+        output::say(&format!("{} {} {state}: {}", package.name, package.version, folder.display()));
+    }
+    Ok(())
+}
+
+fn remove(registry: &Registry, name: &str) -> Result<(), CommandError> {
+    // A version that no registry pins any more can go too.
+    if let Some((package, version)) = name.split_once('@')
+        && registry.package(name).is_none()
+        && let Some(known) = registry.package(package)
+    {
+        let old = Package { version: version.into(), ..known.clone() };
+        if runtime::remove(&old).map_err(failed)? {
+            output::say(&format!("removed {name}"));
+            return Ok(());
+        }
+    }
+    let (packages, of_plugin) = meant(registry, name)?;
+    if packages.is_empty() {
+        output::say(&format!("'{name}' needs nothing from outside"));
+    }
+    for package in packages {
+        let others: Vec<&str> = users(registry, &package).into_iter().filter(|id| *id != name).collect();
+        let what = format!("{} {}", package.name, package.version);
+        if of_plugin && !others.is_empty() {
+            output::say(&format!("{what} stays: {} need it too", others.join(", ")));
+        } else if runtime::remove(&package).map_err(failed)? {
+            output::say(&format!("removed {what}"));
+        } else {
+            output::say(&format!("{what} was not installed"));
+        }
+    }
+    Ok(())
+}
+
+fn path(registry: &Registry, plugin: &str, option: &str) -> Result<(), CommandError> {
     let entry = registry.entry(plugin).ok_or_else(|| usage(registry.unknown(plugin)))?;
-    Ok(entry.runtime.as_ref())
+    let needs = registry.needs(entry);
+    let need = needs.iter().find(|need| need.option == *option).ok_or_else(|| {
+        let known: Vec<&str> = needs.iter().map(|need| need.option.as_str()).collect();
+        usage(format!("'{plugin}' needs nothing for an option '{option}'; it needs: {}", known.join(", ")))
+    })?;
+    let mut paths = runtime::options(&needs);
+    let path = paths
+        .remove(option)
+        .ok_or_else(|| failed(format!("{} is not installed: host runtime install {plugin}", need.package.name)))?;
+    output::print(&format!("{}\n", path));
+    Ok(())
 }

@@ -2,11 +2,10 @@
 
 use super::{Done, Exit, usage};
 use crate::cli::Global;
-use crate::commands::devices::ask;
 use crate::commands::plugin::facts;
 use crate::output;
 use skillbench_engine::registry::PluginOptions;
-use skillbench_engine::run::{Inventory, Plugin};
+use skillbench_engine::run::{Evidence, Inventory, Look, Plugin, RunRequest, first_point};
 use skillbench_engine::runtime;
 use skillbench_engine::skill;
 use skillbench_engine::worker::{Command, Limits, Reply, Worker};
@@ -34,18 +33,25 @@ pub fn why(global: &Global, id: &str, model: Option<&str>) -> Done {
 }
 
 fn runtime_story(plugin: &Plugin, tell: &mut impl FnMut(&str, String)) {
-    let Some(spec) = &plugin.entry.runtime else { return };
-    tell(
-        "runtime",
-        match runtime::installed(&plugin.id, spec) {
-            Some(library) => format!("{} {} at {}", spec.pypi, spec.version, library.display()),
-            None => format!("{} {} is not installed: host runtime install {}", spec.pypi, spec.version, plugin.id),
-        },
-    );
+    for need in &plugin.needs {
+        let (package, version) = (&need.package.name, &need.package.version);
+        let text = match runtime::path(need) {
+            Some(path) => format!("{package} {version}: {}", path.display()),
+            None if need.package.file().is_none() => {
+                format!("{package} {version} is not published for this platform: set the option yourself")
+            }
+            None => format!("{package} {version} is not installed: host runtime install {}", plugin.id),
+        };
+        tell(&format!("runtime for option {}", need.option), text);
+    }
 }
 
 fn devices_story(plugin: &Plugin, tell: &mut impl FnMut(&str, String)) -> bool {
-    match ask(plugin) {
+    let look = Look::at(plugin);
+    for Evidence { what, found } in &look.evidence {
+        tell(&format!("looked at {what}"), found.clone());
+    }
+    match look.devices {
         Err(failure) => {
             tell("open", format!("failed ({}): {failure}", failure.reason.code));
             false
@@ -71,6 +77,7 @@ fn model_story(
     tell: &mut impl FnMut(&str, String),
 ) -> Result<bool, super::CommandError> {
     let skill = inventory.catalog().find(model).map_err(usage)?;
+    let axes = first_point(&skill, &RunRequest::default()).map_err(usage)?;
     let backend = plugin.opened_with(&PluginOptions::new(), None).map_err(usage)?;
     let limits = Limits::working(std::time::Duration::from_secs(600), None);
     let built = match skill::build(&skill, &limits) {
@@ -84,7 +91,7 @@ fn model_story(
         let name = if name.is_empty() { "model" } else { name };
         tell(name, path.display().to_string());
     }
-    let command = Command::Inspect { backend, model: built.paths };
+    let command = Command::Inspect { backend, model: built.paths, axes };
     match Worker::call_once(&command, &limits) {
         Ok(Reply::Inspected { inputs, outputs }) => {
             for (direction, ports) in [("input", inputs), ("output", outputs)] {

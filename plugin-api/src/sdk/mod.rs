@@ -9,6 +9,7 @@ mod backend_table;
 mod benchmark;
 mod export;
 mod host;
+mod processor;
 mod skillset;
 mod target;
 
@@ -19,5 +20,6 @@ pub(crate) use backend_table::read_dims;
 pub use benchmark::{Benchmark, Context, Reporter, Series, benchmark_table};
 pub use export::{Exports, terminated};
 pub use host::{Host, Level};
+pub use processor::processor;
 pub use skillset::{Skillset, SkillsetTable};
 pub use target::{Target, TargetModel};

@@ -1,10 +1,20 @@
 //! ONNX Runtime's CPU execution provider.
 
-use crate::device;
-use skillbench_onnxruntime::{Arithmetic, Configuration, Hardware, Provider};
-use skillbench_plugin_api::{Device, Error, Load, Result, Why};
+use skillbench_onnxruntime::{Arithmetic, Configuration, Hardware, OrtProvider, Provider, Runtime, options_schema};
+use skillbench_plugin_api::sdk::{Host, processor};
+use skillbench_plugin_api::{Device, Error, Load, Options, Result, Why};
+use std::ffi::CStr;
 
-pub(crate) struct Cpu;
+pub struct Cpu;
+
+impl OrtProvider for Cpu {
+    const ID: &'static CStr = c"cpu";
+    const OPTIONS_SCHEMA: &'static CStr = options_schema!();
+
+    fn open(_host: &Host, _options: &Options, _runtime: &'static Runtime) -> Result<Cpu> {
+        Ok(Cpu)
+    }
+}
 
 impl Provider for Cpu {
     fn name(&self) -> &str {
@@ -12,10 +22,10 @@ impl Provider for Cpu {
     }
 
     fn describe(&self, hardware: &Hardware) -> Device {
-        device::describe(&hardware.vendor)
+        Device { vendor: hardware.vendor.clone(), ..processor() }
     }
 
-    fn configure(&self, load: &Load) -> Result<Configuration> {
+    fn configure(&self, load: &Load, _device: &Device) -> Result<Configuration> {
         match load.precision.as_deref() {
             None | Some("float32") => Ok(Configuration::default()),
             Some(other) => {

@@ -4,6 +4,7 @@ use crate::errors::check;
 use ort::AsPointer;
 use ort::session::Session;
 use skillbench_plugin_api::Result;
+use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::slice;
 
@@ -11,10 +12,13 @@ use std::slice;
 pub(crate) const RECORD: (&str, &str) = ("session.record_ep_graph_assignment_info", "1");
 
 /// Nodes of a session, by where they run.
+#[derive(Default)]
 pub(crate) struct Assignment {
     pub total: u64,
     /// Those that run on the provider that was asked for.
     pub on_provider: u64,
+    /// How many of which operator run elsewhere.
+    pub elsewhere: BTreeMap<String, u64>,
 }
 
 impl Assignment {
@@ -30,7 +34,7 @@ impl Assignment {
 /// The session was made with [`RECORD`].
 unsafe fn count(session: &Session, provider: &str) -> Result<Assignment> {
     let api = ort::api();
-    let mut found = Assignment { total: 0, on_provider: 0 };
+    let mut found = Assignment::default();
     let (mut parts, mut part_count) = (std::ptr::null(), 0);
     // SAFETY: pointers to locals are writable; what comes back belongs to the session and holds as many elements as said.
     unsafe {
@@ -45,6 +49,14 @@ unsafe fn count(session: &Session, provider: &str) -> Result<Assignment> {
             found.total += node_count as u64;
             if !name.is_null() && CStr::from_ptr(name).to_bytes() == provider.as_bytes() {
                 found.on_provider += node_count as u64;
+                continue;
+            }
+            for node in slice::from_raw_parts(nodes, node_count) {
+                let mut operator = std::ptr::null();
+                check((api.EpAssignedNode_GetOperatorType)(*node, &raw mut operator))?;
+                if !operator.is_null() {
+                    *found.elsewhere.entry(CStr::from_ptr(operator).to_string_lossy().into_owned()).or_default() += 1;
+                }
             }
         }
     }

@@ -1,13 +1,16 @@
 //! The engine behind a backend: its devices, and loading.
 
+use crate::adapt::adapt;
 use crate::assignment::Assignment;
-use crate::graph::Arithmetic;
+use crate::errors;
+use crate::graph::{Arithmetic, open_dimensions};
 use crate::model::OrtModel;
 use crate::ports;
-use crate::provider::{CPU, Provider};
+use crate::provider::{CPU, Hardware, Provider};
 use crate::runtime::Runtime;
-use crate::session::Recipe;
+use crate::session::{Recipe, fixed};
 use crate::settings::Settings;
+use ort::session::Session;
 use skillbench_plugin_api::sdk::Host;
 use skillbench_plugin_api::{Device, Error, Load, Placement, Result, Why};
 use std::io::ErrorKind;
@@ -20,7 +23,8 @@ pub struct Engine<P> {
     runtime: &'static Runtime,
     provider: P,
     settings: Settings,
-    devices: Vec<Device>,
+    /// Each with the index among those that the provider lists; none where it cannot be used.
+    devices: Vec<(Option<usize>, Device)>,
 }
 
 impl<P: Provider> Engine<P> {
@@ -29,9 +33,22 @@ impl<P: Provider> Engine<P> {
     /// # Errors
     /// `Unavailable` where the provider cannot be loaded, or has no device here.
     pub fn open(host: Host, runtime: &'static Runtime, provider: P, settings: Settings) -> Result<Engine<P>> {
-        runtime.register(&provider)?;
-        let devices: Vec<Device> =
-            runtime.devices(&provider).iter().map(|(_, hardware)| provider.describe(hardware)).collect();
+        host.evidence("ONNX Runtime", &runtime.to_string());
+        let registered = runtime.register(&provider);
+        if let Some(library) = provider.library() {
+            let found = registered.as_ref().map_or_else(|error| error.message.clone(), |()| "registered".into());
+            host.evidence(provider.name(), &format!("{}: {found}", library.display()));
+        }
+        registered?;
+        if provider.by_name() {
+            runtime.appendable(&provider)?;
+        }
+        let listed: Vec<Hardware> =
+            runtime.devices(provider.name()).into_iter().map(|(_, hardware)| hardware).collect();
+        for hardware in &listed {
+            host.evidence(&format!("device of {}", provider.name()), &hardware.to_string());
+        }
+        let devices = provider.devices(&listed);
         if devices.is_empty() {
             let (name, version) = (provider.name(), runtime.version());
             let text = format!(
@@ -43,7 +60,21 @@ impl<P: Provider> Engine<P> {
     }
 
     pub fn devices(&self) -> Vec<Device> {
-        self.devices.clone()
+        self.devices.iter().map(|(_, device)| device.clone()).collect()
+    }
+
+    /// The asked device, else the first one that can be used, with its index in the provider's list.
+    fn device(&self, load: &Load) -> Result<(usize, &Device)> {
+        let found = match load.devices.first() {
+            Some(index) => self.devices.get(*index as usize),
+            None => self.devices.iter().find(|(listed, _)| listed.is_some()),
+        };
+        let name = self.provider.name();
+        match found {
+            Some((Some(listed), device)) => Ok((*listed, device)),
+            Some((None, device)) => Err(Error::unavailable(device.why, format!("{}: {}", device.id, device.reason))),
+            None => Err(Error::unavailable(Why::DEVICE, format!("{name} has no device that can be used"))),
+        }
     }
 
     /// Why a load would not work, as far as it can be told without compiling.
@@ -56,7 +87,7 @@ impl<P: Provider> Engine<P> {
             let text = format!("ONNX Runtime loads ONNX graphs, not '{format}': export the model to ONNX");
             return Err(Error::unimplemented(Why::MODEL, text));
         }
-        self.provider.configure(load).map(|_| ())
+        self.provider.configure(load, self.device(load)?.1).map(|_| ())
     }
 
     /// Reads a graph and makes a session of it.
@@ -76,43 +107,67 @@ impl<P: Provider> Engine<P> {
 
         let precision = self.provider.precision(load, Arithmetic::of(&graph));
         applied(load, precision)?;
+        if self.provider.fixed_shapes() {
+            all_fixed(load, &graph, self.settings.dynamic_shapes)?;
+        }
 
         self.host.phase("compile", f64::NAN);
-        let wanted = load.devices.first().copied().unwrap_or(0) as usize;
-        let devices = self.runtime.devices(&self.provider).into_iter().skip(wanted).take(1).map(|(device, _)| device);
-        let recipe = Recipe {
-            runtime: self.runtime,
-            provider: &self.provider,
-            devices: devices.collect(),
-            settings: &self.settings,
-            load,
-            configuration: self.provider.configure(load)?,
-        };
-        if recipe.devices.is_empty() {
+        let (listed, device) = self.device(load)?;
+        if !self.provider.by_name() && listed >= self.runtime.devices(self.provider.name()).len() {
             // An empty list would be no error of ONNX Runtime's: it would run on the CPU.
             return Err(Error::unavailable(Why::DEVICE, format!("{} lost its device", self.provider.name())));
         }
+        let recipe = Recipe {
+            runtime: self.runtime,
+            provider: &self.provider,
+            listed,
+            settings: &self.settings,
+            load,
+            configuration: self.provider.configure(load, device)?,
+        };
         let started = Instant::now();
-        let session = recipe.make(&graph)?;
+        let (session, adapted) = self.session(&recipe, &graph)?;
         let compile = started.elapsed();
 
         let inputs = session.inputs().iter().map(ports::read).collect::<Result<_>>()?;
         let outputs = session.outputs().iter().map(ports::read).collect::<Result<_>>()?;
+        let placed = self.placed(Assignment::read(&session, self.provider.name()), &device.id);
         let placement = Placement {
             precision: precision.unwrap_or_default().into(),
+            engine: adapted.map_or(placed.engine.clone(), |what| format!("{}, {what} rewritten", placed.engine)),
             read_ns: Some(read.as_nanos() as u64),
             compile_ns: Some(compile.as_nanos() as u64),
-            ..self.placed(Assignment::read(&session, self.provider.name()), wanted)
+            ..placed
         };
         OrtModel::new(self.runtime, session, inputs, outputs, placement)
     }
 
+    /// A session of the graph; where the provider lacks operators, of the graph in others, with what was rewritten.
+    fn session(&self, recipe: &Recipe<'_>, graph: &[u8]) -> Result<(Session, Option<String>)> {
+        let refused = match recipe.make(graph) {
+            Err(error) if errors::is_fallback(&error) => error,
+            other => return other.map(|session| (session, None)),
+        };
+        let adapted = adapt(self.runtime, recipe.load, graph)?;
+        let (graph, what) = adapted.map_or((graph.to_vec(), None), |(graph, what)| (graph, Some(what)));
+        if what.is_some() {
+            match recipe.make(&graph) {
+                Err(error) if errors::is_fallback(&error) => {}
+                other => return other.map(|session| (session, what)),
+            }
+        }
+        // Only to tell which operators it lacks: the session is thrown away.
+        let elsewhere = recipe.with_fallback(&graph, true).ok();
+        let found = elsewhere.and_then(|session| Assignment::read(&session, self.provider.name()));
+        Err(found.map_or(refused, |found| errors::lacking(&recipe.load.source.path, &found)))
+    }
+
     /// Device, engine and nodes, from where the nodes went. Nodes beside the device are the CPU's, and carry its name.
-    fn placed(&self, nodes: Option<Assignment>, device: usize) -> Placement {
+    fn placed(&self, nodes: Option<Assignment>, device: &str) -> Placement {
         let (total, here) = (nodes.as_ref().map(|nodes| nodes.total), nodes.as_ref().map(|nodes| nodes.on_provider));
         let name = self.provider.name();
         let providers = if total == here { name.to_string() } else { format!("{name}, {CPU}") };
-        let device = if here == Some(0) { "cpu" } else { self.devices.get(device).map_or("", |device| &device.id) };
+        let device = if here == Some(0) { "cpu" } else { device };
         Placement {
             device: device.into(),
             engine: format!("ONNX Runtime {} {providers}", self.runtime.version()),
@@ -130,6 +185,20 @@ fn read(path: &Path) -> Result<Vec<u8>> {
         }
         _ => Error::invalid(format!("{} cannot be read: {error}", path.display())),
     })
+}
+
+/// An engine that compiles for fixed shapes gives nodes of others back, and they would run elsewhere.
+fn all_fixed(load: &Load, graph: &[u8], dynamic: bool) -> Result<()> {
+    let fixed = |name: &String| fixed(load).any(|dim| dim.name == *name);
+    match open_dimensions(graph).into_iter().find(|name| dynamic || !fixed(name)) {
+        None => Ok(()),
+        Some(name) => {
+            let path = load.source.path.display();
+            let text =
+                format!("{path}: dimension '{name}' is dynamic, and this engine takes only fixed ones: give it a size");
+            Err(Error::unimplemented(Why::MODEL, text))
+        }
+    }
 }
 
 /// A precision is applied or refused, never ignored.

@@ -1,8 +1,10 @@
 //! ONNX Runtime's errors, as the contract tells them.
 
+use crate::assignment::Assignment;
 use ort::ErrorCode;
 use ort::sys::{OrtErrorCode, OrtStatusPtr};
 use skillbench_plugin_api::{Code, Error, Result, Why};
+use std::error::Error as _;
 use std::path::Path;
 
 /// An error of ONNX Runtime, without knowing what it was doing.
@@ -17,15 +19,35 @@ pub(crate) fn of<R>(error: &ort::Error<R>) -> Error {
     Error { vendor_code: number(error.code()), ..Error::new(code, short(error.message())) }
 }
 
+/// What a load says that was refused because nodes would have gone to the CPU.
+const FALLBACK: &str = "the device cannot run all of it";
+
+/// Whether a load was refused for that.
+pub(crate) fn is_fallback(error: &Error) -> bool {
+    error.message.contains(FALLBACK)
+}
+
+/// The same, with the operators that the device lacks.
+pub(crate) fn lacking(path: &Path, found: &Assignment) -> Error {
+    let operators: Vec<String> =
+        found.elsewhere.iter().map(|(operator, count)| format!("{count} {operator}")).collect();
+    let elsewhere = found.total - found.on_provider.min(found.total);
+    let text = format!(
+        "{}: {FALLBACK}: {elsewhere} of {} nodes would run on the CPU ({}): use another backend for this model",
+        path.display(),
+        found.total,
+        operators.join(", ")
+    );
+    Error::unimplemented(Why::MODEL, text)
+}
+
 /// Why a model does not load.
 pub(crate) fn loading<R>(path: &Path, error: &ort::Error<R>) -> Error {
     let (path, text) = (path.display(), error.message());
     let says = |part: &str| text.contains(part);
     let plain = of(error);
     let (code, why, message) = if says("fallback to CPU EP has been explicitly disabled") {
-        let text =
-            format!("{path}: the device cannot run all of it: allow the fallback to the CPU, or use another backend");
-        (Code::Unimplemented, Why::MODEL, text)
+        (Code::Unimplemented, Why::MODEL, format!("{path}: {FALLBACK}: use another backend for this model"))
     } else if says("is not a registered function/op")
         || says("No Op registered for")
         || says("Could not find an implementation")
@@ -35,11 +57,12 @@ pub(crate) fn loading<R>(path: &Path, error: &ort::Error<R>) -> Error {
     } else if error.code() == ErrorCode::InvalidProtobuf || says("No graph was found") {
         let text = format!("{path} is not a whole ONNX model ({}): copy or export it again", plain.message);
         (Code::InvalidArgument, Why::MODEL, text)
-    } else if says("bad_alloc") || says("Failed to allocate memory") {
+    } else if says("bad_alloc") || says("Failed to allocate memory") || says("out of memory") {
         let text = format!("no memory to load {path} ({}): use a smaller model or batch", plain.message);
         (Code::ResourceExhausted, Why::MEMORY, text)
     } else {
-        (plain.code, Why::MODEL, format!("ONNX Runtime does not load {path}: {}", plain.message))
+        let why = if SAID.iter().any(|said| says(said)) { Why::DEVICE } else { Why::MODEL };
+        (plain.code, why, format!("ONNX Runtime does not load {path}: {}", plain.message))
     };
     Error { code, why, message, ..plain }
 }
@@ -60,14 +83,23 @@ pub(crate) unsafe fn check(status: OrtStatusPtr) -> Result<()> {
     unsafe { ort::Error::result_from_status(status) }.map_err(|error| of(&error))
 }
 
+/// What a GPU's library said stands behind the signatures of the functions that heard it: "... CUDA failure 2: out of memory".
+const SAID: [&str; 5] = ["CUDA failure ", "CUBLAS failure ", "CUDNN failure ", "CUFFT failure ", "HIP failure "];
+
 /// The first part of a text, on one line: messages of ONNX Runtime and of loaders can be pages.
 pub(crate) fn short(text: &str) -> String {
+    let text = SAID.iter().find_map(|said| text.find(said).map(|start| &text[start..])).unwrap_or(text);
     let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((end, _)) = line.char_indices().nth(240) {
         line.truncate(end);
         line.push_str(" ...");
     }
     line
+}
+
+/// Why a library does not open: the error itself only says that it does not; its source says why.
+pub(crate) fn loader_words(error: &libloading::Error) -> String {
+    short(&error.source().map_or_else(|| error.to_string(), ToString::to_string))
 }
 
 #[cfg(test)]
@@ -79,5 +111,13 @@ mod tests {
         let text = short(&"ä\n".repeat(500));
         assert!(text.ends_with(" ...") && text.chars().count() == 244);
         assert_eq!(short(" one\n two "), "one two");
+    }
+
+    #[test]
+    fn what_a_gpus_library_says_stands_first() {
+        let signatures = "std::conditional_t<THRW, void> CudaCall(ERRTYPE) ".repeat(20);
+        assert!(
+            short(&(signatures + "CUDA failure 2: out of memory ; GPU=0")).starts_with("CUDA failure 2: out of memory")
+        );
     }
 }

@@ -1,6 +1,9 @@
 //! What a graph asks to be computed in, read from its file: ONNX Runtime tells the types of a session's ports, but not those
 //! of its weights. A walk over the protobuf message, field by field, that skips all data.
 
+use skillbench_onnx::messages::*;
+use skillbench_onnx::{messages_of as messages, numbers_of as numbers};
+
 /// The arithmetic that a graph is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arithmetic {
@@ -28,37 +31,57 @@ impl Arithmetic {
     /// Of the floating types, the one that most of the weights have; where there are none, that of the ports. `None` for
     /// a graph without floats, and for bytes that are no graph. Subgraphs are not looked into.
     pub(crate) fn of(model: &[u8]) -> Option<Arithmetic> {
-        let graphs = || messages(model, GRAPH);
-        let operators = || graphs().flat_map(|graph| messages(graph, NODES)).flat_map(|node| messages(node, OPERATOR));
+        let graphs = || messages(model, MODEL_GRAPH);
+        let operators =
+            || graphs().flat_map(|graph| messages(graph, GRAPH_NODE)).flat_map(|node| messages(node, NODE_OPERATOR));
         if operators().any(multiplies_integers) {
             return Some(Arithmetic::Int8);
         }
         if operators().any(|operator| operator == b"QuantizeLinear") {
             return Some(Arithmetic::Quantizable);
         }
-        let weights = graphs().flat_map(|graph| messages(graph, WEIGHTS)).filter_map(|tensor| {
-            let size = numbers(tensor, DIMS).fold(1, u64::saturating_mul);
-            numbers(tensor, DATA_TYPE).next().map(|data_type| (data_type, size))
+        let weights = graphs().flat_map(|graph| messages(graph, GRAPH_INITIALIZER)).filter_map(|tensor| {
+            let size = numbers(tensor, TENSOR_DIMS).fold(1, u64::saturating_mul);
+            numbers(tensor, TENSOR_TYPE).next().map(|data_type| (data_type, size))
         });
-        let ports = graphs().flat_map(|graph| messages(graph, INPUTS).chain(messages(graph, OUTPUTS)));
-        let types = ports.flat_map(|port| messages(port, TYPE)).flat_map(|of| messages(of, TENSOR_TYPE));
+        let ports = graphs().flat_map(|graph| messages(graph, GRAPH_INPUT).chain(messages(graph, GRAPH_OUTPUT)));
+        let types = ports.flat_map(|port| messages(port, PORT_TYPE)).flat_map(|of| messages(of, TENSOR));
         let ports = types.flat_map(|tensor| numbers(tensor, ELEMENT)).map(|data_type| (data_type, 1));
         most(weights).or_else(|| most(ports))
     }
 }
 
-// The numbers of the fields that matter, as onnx.proto3 gives them.
-const GRAPH: u64 = 7;
-const NODES: u64 = 1;
-const OPERATOR: u64 = 4;
-const WEIGHTS: u64 = 5;
-const DIMS: u64 = 1;
-const DATA_TYPE: u64 = 2;
-const INPUTS: u64 = 11;
-const OUTPUTS: u64 = 12;
-const TYPE: u64 = 2;
-const TENSOR_TYPE: u64 = 1;
+/// The names of the inputs' dynamic dimensions, once each; "?" for one without a name. Initializers are no inputs.
+pub(crate) fn open_dimensions(model: &[u8]) -> Vec<String> {
+    let mut names: Vec<String> = vec![];
+    for graph in messages(model, MODEL_GRAPH) {
+        let named = |message, number| messages(message, number).next().unwrap_or_default();
+        let weights: Vec<&[u8]> = messages(graph, GRAPH_INITIALIZER).map(|tensor| named(tensor, TENSOR_NAME)).collect();
+        let inputs = messages(graph, GRAPH_INPUT).filter(|port| !weights.contains(&named(port, PORT_NAME)));
+        let types = inputs.flat_map(|port| messages(port, PORT_TYPE)).flat_map(|of| messages(of, TENSOR));
+        let dims = types.flat_map(|tensor| messages(tensor, SHAPE)).flat_map(|shape| messages(shape, DIM));
+        for dim in dims.filter(|dim| numbers(dim, DIM_VALUE).next().is_none()) {
+            let name = match named(dim, DIM_NAME) {
+                b"" => "?".into(),
+                name => String::from_utf8_lossy(name).into_owned(),
+            };
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    names
+}
+
+// The numbers of fields that nobody else asks for.
+const PORT_TYPE: u64 = 2;
+const TENSOR: u64 = 1;
 const ELEMENT: u64 = 1;
+const SHAPE: u64 = 2;
+const DIM: u64 = 1;
+const DIM_VALUE: u64 = 1;
+const DIM_NAME: u64 = 2;
+const PORT_NAME: u64 = 1;
 
 fn multiplies_integers(operator: &[u8]) -> bool {
     let starts = [&b"QLinear"[..], b"DynamicQuantize", b"MatMulInteger", b"ConvInteger"];
@@ -67,73 +90,12 @@ fn multiplies_integers(operator: &[u8]) -> bool {
 
 /// The floating type that most elements have, of pairs of a type and a number of elements.
 fn most(counted: impl Iterator<Item = (u64, u64)>) -> Option<Arithmetic> {
-    let floats = [(1, Arithmetic::Float32), (10, Arithmetic::Float16), (16, Arithmetic::BFloat16)];
-    let mut sums = floats.map(|(data_type, kind)| (data_type, kind, 0u64));
+    let floats = [(FLOAT, Arithmetic::Float32), (FLOAT16, Arithmetic::Float16), (BFLOAT16, Arithmetic::BFloat16)];
+    let mut sums = floats.map(|(data_type, kind)| (data_type as u64, kind, 0u64));
     for (data_type, size) in counted {
         sums.iter_mut().filter(|sum| sum.0 == data_type).for_each(|sum| sum.2 = sum.2.saturating_add(size));
     }
     sums.iter().filter(|sum| sum.2 > 0).max_by_key(|sum| sum.2).map(|sum| sum.1)
-}
-
-/// One field of a message: its number and its content.
-enum Content<'m> {
-    Number(u64),
-    Bytes(&'m [u8]),
-}
-
-/// The fields of a message, until its end or the first one that is not whole.
-struct Fields<'m>(&'m [u8]);
-
-impl Fields<'_> {
-    fn varint(&mut self) -> Option<u64> {
-        let mut value = 0u64;
-        for shift in (0..64).step_by(7) {
-            let (byte, rest) = self.0.split_first()?;
-            self.0 = rest;
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                return Some(value);
-            }
-        }
-        None
-    }
-}
-
-impl<'m> Iterator for Fields<'m> {
-    type Item = (u64, Content<'m>);
-
-    fn next(&mut self) -> Option<(u64, Content<'m>)> {
-        let key = self.varint()?;
-        let length = match key & 7 {
-            0 => return Some((key >> 3, Content::Number(self.varint()?))),
-            1 => 8,
-            2 => usize::try_from(self.varint()?).ok()?,
-            5 => 4,
-            _ => return None,
-        };
-        let (bytes, rest) = self.0.split_at_checked(length)?;
-        self.0 = rest;
-        Some((key >> 3, Content::Bytes(bytes)))
-    }
-}
-
-/// The messages (or texts) in the fields of one number.
-fn messages(message: &[u8], number: u64) -> impl Iterator<Item = &[u8]> {
-    Fields(message).filter_map(move |(found, content)| match content {
-        Content::Bytes(bytes) if found == number => Some(bytes),
-        _ => None,
-    })
-}
-
-/// The numbers in the fields of one number, packed or not.
-fn numbers(message: &[u8], number: u64) -> impl Iterator<Item = u64> {
-    Fields(message).filter(move |(found, _)| *found == number).flat_map(|(_, content)| match content {
-        Content::Number(value) => vec![value],
-        Content::Bytes(packed) => {
-            let mut fields = Fields(packed);
-            std::iter::from_fn(|| fields.varint()).collect()
-        }
-    })
 }
 
 #[cfg(test)]
@@ -177,6 +139,23 @@ mod tests {
             assert_eq!(Arithmetic::of(broken), None);
         }
         assert_eq!(Arithmetic::of(&model(&[weights(7, 9)])), None, "only integers");
+    }
+
+    #[test]
+    fn dynamic_dimensions_of_inputs_are_named_once() {
+        let input = |name: &[u8], dims: &[Vec<u8>]| {
+            let shape = field(2, &dims.iter().flat_map(|dim| field(1, dim)).collect::<Vec<u8>>());
+            field(11, &[field(1, name), field(2, &field(1, &[&[1 << 3, 1][..], &shape].concat()))].concat())
+        };
+        let (batch, fixed, unnamed) = (field(2, b"batch"), vec![1 << 3, 7], vec![]);
+        let weight = field(5, &field(8, b"w"));
+        let model = model(&[
+            weight,
+            input(b"x", &[batch.clone(), fixed]),
+            input(b"y", &[batch, unnamed.clone()]),
+            input(b"w", &[unnamed]),
+        ]);
+        assert_eq!(super::open_dimensions(&model), ["batch", "?"]);
     }
 
     #[test]

@@ -2,29 +2,39 @@
 //!
 //! A backend implements [`Provider`] (which provider, which of its devices, which of its options), and hands its loads to an
 //! [`Engine`]. Everything else is here, once:
+//! - `backend`: a whole backend out of a provider;
 //! - `library`: finding libonnxruntime and opening it; `runtime`: the one environment of the process;
+//! - `append`: providers that ONNX Runtime lists no devices of;
 //! - `settings`: the options all these backends share; `engine` and `session`: from a load to a session;
+//! - `adapt`, `rewrite`: a graph in other operators, for a provider that lacks some;
 //! - `graph`, `assignment`, `ports`: what is read back: types, placement of nodes, ports;
 //! - `model`, `request`, `value`: running; the only code that a measured iteration goes through;
+//! - `process`: variables and libraries that a provider wants to find in its process;
 //! - `errors`: ONNX Runtime's errors, as the contract tells them.
 //!
 //! Not here: what is particular to a vendor, and implicit loading of ONNX Runtime (`ort` panics where it is missing).
 //! `unsafe` is allowed, with its reason: below the safe crate lies a C API that is called directly where it counts.
 
+mod adapt;
+mod append;
 mod assignment;
+mod backend;
 mod engine;
 mod errors;
 mod graph;
 mod library;
 mod model;
 mod ports;
+pub mod process;
 mod provider;
 mod request;
+mod rewrite;
 mod runtime;
 mod session;
 mod settings;
 mod value;
 
+pub use backend::{OrtBackend, OrtProvider};
 pub use engine::Engine;
 pub use graph::Arithmetic;
 pub use library::find_library;

@@ -1,8 +1,9 @@
 //! Finding libonnxruntime, and making sure that it is one before anything relies on it.
 
-use crate::errors::short;
+use crate::errors::loader_words;
 use libloading::{Library, Symbol};
 use ort::sys::OrtApiBase;
+use skillbench_drivers::missing_bytes;
 use skillbench_plugin_api::{Error, Options, Result, Why};
 use std::ffi::{CStr, OsString};
 use std::path::{Path, PathBuf};
@@ -32,8 +33,11 @@ pub(crate) fn open(path: &Path) -> Result<String> {
         let text = format!("ONNX Runtime cannot be used: {}: {reason}", path.display());
         Error::unavailable(Why::RUNTIME, text)
     };
+    if let Some(missing) = missing_bytes(path) {
+        return Err(refuse(format!("the file is cut short, {missing} bytes are missing at its end: install it again")));
+    }
     // SAFETY: the user named this library to be run in this process; whatever its constructors do, a worker is there to bear.
-    let library = unsafe { Library::new(path) }.map_err(|error| refuse(short(&error.to_string())))?;
+    let library = unsafe { Library::new(path) }.map_err(|error| refuse(loader_words(&error)))?;
     // SAFETY: the symbol has this type in every version of ONNX Runtime.
     let base = unsafe { library.get::<unsafe extern "C" fn() -> *const OrtApiBase>(b"OrtGetApiBase") };
     let base: Symbol<'_, _> =

@@ -8,6 +8,7 @@ use ort::sys::OrtKeyValuePairs;
 use skillbench_plugin_api::{Device, DeviceKind, Load, Result};
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char};
+use std::fmt;
 use std::path::Path;
 
 /// The name of the provider that every library has, and that nodes fall back to.
@@ -23,19 +24,34 @@ pub trait Provider: Send + Sync + 'static {
         None
     }
 
-    /// Whether a device of the provider is one of the backend's.
-    fn accepts(&self, _hardware: &Hardware) -> bool {
-        true
+    /// Whether sessions take it in by name: it is built into libonnxruntime, or lies beside it as a library that only that can
+    /// load. ONNX Runtime lists no devices of it; [`devices`](Provider::devices) are the backend's own, found without a list,
+    /// and an option of the provider says which one a load means.
+    fn by_name(&self) -> bool {
+        false
     }
 
-    /// The device, as the host is to know it. Ids differ between devices.
-    fn describe(&self, hardware: &Hardware) -> Device;
+    /// A listed device, as the host is to know it. Ids differ between devices.
+    fn describe(&self, hardware: &Hardware) -> Device {
+        Device::new(hardware.kind.name(), &hardware.vendor, hardware.kind)
+    }
 
-    /// How to run this load on the provider.
+    /// The backend's devices, given those that the provider lists: for each the one of the list that it is reached through;
+    /// none for a device that is known of and cannot be used.
+    fn devices(&self, listed: &[Hardware]) -> Vec<(Option<usize>, Device)> {
+        listed.iter().enumerate().map(|(index, hardware)| (Some(index), self.describe(hardware))).collect()
+    }
+
+    /// Whether it takes only graphs whose dimensions are all fixed.
+    fn fixed_shapes(&self) -> bool {
+        false
+    }
+
+    /// How to run this load on a device.
     ///
     /// # Errors
     /// `Unimplemented` for a precision that it has not.
-    fn configure(&self, load: &Load) -> Result<Configuration>;
+    fn configure(&self, load: &Load, device: &Device) -> Result<Configuration>;
 
     /// The precision that the provider computes a graph in ("float32"), given what the graph asks for; `None` where that
     /// cannot be told. A request for another precision is refused after it.
@@ -58,6 +74,13 @@ pub struct Hardware {
     pub vendor: String,
     /// What the provider and the platform say about it, by their keys.
     pub metadata: BTreeMap<String, String>,
+}
+
+impl fmt::Display for Hardware {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}", self.kind.name(), self.vendor)?;
+        self.metadata.iter().try_for_each(|(key, value)| write!(f, ", {key} {value}"))
+    }
 }
 
 impl Hardware {

@@ -1,12 +1,16 @@
 //! ONNX Runtime in this process: one library, one environment, for as long as the process lives.
 
+use crate::append::{append, built_in};
 use crate::errors::{self, short};
 use crate::library;
 use crate::provider::{Hardware, Provider};
 use ort::device::Device;
 use ort::environment::Environment;
 use ort::memory::{AllocationDevice, AllocatorType, MemoryInfo, MemoryType};
-use skillbench_plugin_api::{Code, Error, Result, Why};
+use ort::session::Session;
+use skillbench_drivers::missing_bytes;
+use skillbench_plugin_api::{Code, Error, Options, Result, Why};
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -21,6 +25,12 @@ pub struct Runtime {
     version: String,
     /// Provider libraries that are registered: a second time would fail.
     registered: Mutex<Vec<PathBuf>>,
+}
+
+impl fmt::Display for Runtime {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.version, self.path.display())
+    }
 }
 
 impl Runtime {
@@ -60,19 +70,77 @@ impl Runtime {
         Ok(Runtime { environment, host_memory, path, version, registered: Mutex::new(vec![]) })
     }
 
+    /// Where the library is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// "1.31.1".
     pub fn version(&self) -> &str {
         &self.version
     }
 
+    /// Whether the library was built with a provider. It may still miss what that needs.
+    pub fn has(&self, provider: &str) -> bool {
+        built_in().is_ok_and(|names| names.iter().any(|name| name == provider))
+    }
+
+    /// The library that the options name, if it was built with a provider.
+    ///
+    /// # Errors
+    /// `Unavailable` where there is none, with the command that installs it for this plugin.
+    pub fn built_with(provider: &str, options: &Options, plugin: &str) -> Result<&'static Runtime> {
+        let runtime = Runtime::load(&library::find_library(options, plugin)?)?;
+        if runtime.has(provider) {
+            return Ok(runtime);
+        }
+        let (version, path) = (runtime.version(), runtime.path.display());
+        let text = format!(
+            "ONNX Runtime {version} of {path} is built without {provider}: run `host runtime install {plugin}`"
+        );
+        Err(Error::unavailable(Why::RUNTIME, text))
+    }
+
+    /// Makes sure that a library which ONNX Runtime will load from beside itself is not cut short. One that is missing is told
+    /// of by ONNX Runtime.
+    ///
+    /// # Errors
+    /// `Unavailable`, with the file's path.
+    pub fn check_beside(&self, file: &str) -> Result<()> {
+        whole(&self.path.with_file_name(file))
+    }
+
+    /// Makes sure that sessions can take in a provider by name.
+    pub(crate) fn appendable(&self, provider: &dyn Provider) -> Result<()> {
+        let builder = Session::builder(&self.environment);
+        builder.and_then(|mut builder| append(&mut builder, provider.name(), &[])).map_err(|error| {
+            // Before the reason stand the function's name and its file: "... : 1 : FAIL : Failed to load library ...".
+            let reason = error.message().rsplit_once(" : ").map_or(error.message(), |(_, reason)| reason);
+            let (name, library) = (provider.name(), self.path.display());
+            let text = format!("{name} of {library} cannot be used: {}", short(reason));
+            Error::unavailable(Why::RUNTIME, text)
+        })
+    }
+
     /// Registers the library that a provider comes in, once.
     pub(crate) fn register(&self, provider: &dyn Provider) -> Result<()> {
-        let Some(library) = provider.library() else { return Ok(()) };
+        match provider.library() {
+            Some(library) => self.register_library(provider.name(), library),
+            None => Ok(()),
+        }
+    }
+
+    fn register_library(&self, name: &str, library: &Path) -> Result<()> {
+        if !library.exists() {
+            let text = format!("{} is not there: check the option `provider`", library.display());
+            return Err(Error::unavailable(Why::RUNTIME, text));
+        }
+        whole(library)?;
         let mut registered = self.registered.lock().unwrap_or_else(PoisonError::into_inner);
         if registered.iter().any(|known| known == library) {
             return Ok(());
         }
-        self.environment.register_ep_library(provider.name(), library).map_err(|error| {
+        self.environment.register_ep_library(name, library).map_err(|error| {
             let text = format!("{} cannot be used: {}", library.display(), short(error.message()));
             Error::unavailable(Why::RUNTIME, text)
         })?;
@@ -80,13 +148,37 @@ impl Runtime {
         Ok(())
     }
 
-    /// The devices of one provider that it accepts, always in the same order.
-    pub(crate) fn devices(&self, provider: &dyn Provider) -> Vec<(Device<'_>, Hardware)> {
-        let ours = |device: &Device<'_>| device.ep().is_ok_and(|name| name == provider.name());
-        let devices = self.environment.devices().filter(ours).map(|device| {
+    /// The devices of one provider, always in the same order.
+    pub(crate) fn devices(&self, provider: &str) -> Vec<(Device<'_>, Hardware)> {
+        let ours = |device: &Device<'_>| device.ep().is_ok_and(|name| name == provider);
+        let with_hardware = |device| {
             let hardware = Hardware::of(&device);
             (device, hardware)
-        });
-        devices.filter(|(_, hardware)| provider.accepts(hardware)).collect()
+        };
+        self.environment.devices().filter(ours).map(with_hardware).collect()
     }
+
+    /// Registers the library of a provider whose name is not known, and returns the name of its devices' provider.
+    ///
+    /// # Errors
+    /// `Unavailable` where the library cannot be used, or lists no device.
+    pub fn provider_of(&self, library: &Path) -> Result<String> {
+        self.register_library("vendor", library)?;
+        let from_it = |device: &Device<'_>| {
+            Hardware::of(device).metadata.get("library_path").is_some_and(|path| Path::new(path) == library)
+        };
+        let found = self.environment.devices().find(from_it).and_then(|device| device.ep().ok().map(str::to_string));
+        found.ok_or_else(|| {
+            let text = format!("{} lists no device on this machine: check its driver", library.display());
+            Error::unavailable(Why::DEVICE, text)
+        })
+    }
+}
+
+/// The system's loader does not ask whether a file is whole; the process would die of one that is not.
+fn whole(library: &Path) -> Result<()> {
+    let Some(missing) = missing_bytes(library) else { return Ok(()) };
+    let library = library.display();
+    let text = format!("{library} is cut short, {missing} bytes are missing at its end: install it again");
+    Err(Error::unavailable(Why::RUNTIME, text))
 }

@@ -1,25 +1,26 @@
 //! From a load to a session.
 
+use crate::append::append;
 use crate::assignment;
 use crate::errors;
 use crate::provider::{CPU, Configuration, Provider};
 use crate::runtime::Runtime;
 use crate::settings::Settings;
-use ort::device::Device;
 use ort::session::Session;
 use ort::session::builder::SessionBuilder;
 use skillbench_plugin_api::{Dim, Load, Result};
 use std::path::Path;
 
 /// The folder that external data of a graph in memory is looked for in. ONNX Runtime maps those files itself.
-const EXTERNAL_FOLDER: &str = "session.model_external_initializers_file_folder_path";
+pub(crate) const EXTERNAL_FOLDER: &str = "session.model_external_initializers_file_folder_path";
 const NO_FALLBACK: &str = "session.disable_cpu_ep_fallback";
 
 /// Everything that a session is made with.
 pub(crate) struct Recipe<'r> {
     pub runtime: &'r Runtime,
     pub provider: &'r dyn Provider,
-    pub devices: Vec<Device<'r>>,
+    /// Which of the provider's devices; of no use for a provider that is taken in by name.
+    pub listed: usize,
     pub settings: &'r Settings,
     pub load: &'r Load,
     pub configuration: Configuration,
@@ -28,38 +29,57 @@ pub(crate) struct Recipe<'r> {
 impl Recipe<'_> {
     /// # Errors
     /// What ONNX Runtime says, with the file's name.
-    pub fn make(self, graph: &[u8]) -> Result<Session> {
-        let path = self.load.source.path.clone();
-        let mut builder = self.builder().map_err(|error| errors::loading(&path, &error))?;
-        builder.commit_from_memory(graph).map_err(|error| errors::loading(&path, &error))
+    pub fn make(&self, graph: &[u8]) -> Result<Session> {
+        self.with_fallback(graph, self.load.allow_fallback)
     }
 
-    fn builder(self) -> ort::Result<SessionBuilder> {
-        let Recipe { runtime, provider, devices, settings, load, configuration } = self;
-        let named = |(key, value): (String, String)| (format!("{}.{key}", provider.name()), value);
-        let options: Vec<_> = configuration.provider.into_iter().map(named).collect();
+    /// A session that may give nodes to the CPU whatever the load says: only to look at where they go.
+    ///
+    /// # Errors
+    /// As for [`Recipe::make`].
+    pub fn with_fallback(&self, graph: &[u8], allowed: bool) -> Result<Session> {
+        let path = &self.load.source.path;
+        let mut builder = self.builder(allowed).map_err(|error| errors::loading(path, &error))?;
+        builder.commit_from_memory(graph).map_err(|error| errors::loading(path, &error))
+    }
+
+    fn builder(&self, allow_fallback: bool) -> ort::Result<SessionBuilder> {
+        let Recipe { runtime, provider, settings, load, configuration, .. } = self;
         let folder = load.source.path.parent().unwrap_or(Path::new("")).to_string_lossy();
 
-        // Without named devices ONNX Runtime chooses among all providers that are registered in the process.
-        let mut builder = Session::builder(&runtime.environment)?
-            .with_devices(devices, Some(&options))?
+        // Without a named device or provider ONNX Runtime chooses among all providers that are registered in the process.
+        let mut builder = Session::builder(&runtime.environment)?;
+        if provider.by_name() {
+            append(&mut builder, provider.name(), &configuration.provider)?;
+        } else {
+            let listed = runtime.devices(provider.name()).into_iter().skip(self.listed).take(1);
+            let named = |(key, value): &(String, String)| (format!("{}.{key}", provider.name()), value.clone());
+            let options: Vec<_> = configuration.provider.iter().map(named).collect();
+            builder = builder.with_devices(listed.map(|(device, _)| device), Some(&options))?;
+        }
+        builder = builder
             .with_intra_threads(settings.threads)?
             .with_optimization_level(settings.optimization)?
             .with_config_entry(EXTERNAL_FOLDER, folder)?
             .with_config_entry(assignment::RECORD.0, assignment::RECORD.1)?;
-        if provider.name() != CPU && !load.allow_fallback {
+        if provider.name() != CPU && !allow_fallback {
             builder = builder.with_config_entry(NO_FALLBACK, "1")?;
         }
-        for (key, value) in configuration.session {
+        for (key, value) in &configuration.session {
             builder = builder.with_config_entry(key, value)?;
         }
         if !settings.dynamic_shapes {
-            for dim in load.dims.iter().filter(|dim| is_fixed(dim)) {
+            for dim in fixed(load) {
                 builder = builder.with_dimension_override(&dim.name, dim.opt)?;
             }
         }
         Ok(builder)
     }
+}
+
+/// The dimensions that a load fixes.
+pub(crate) fn fixed(load: &Load) -> impl Iterator<Item = &Dim> {
+    load.dims.iter().filter(|dim| is_fixed(dim))
 }
 
 /// An empty dimension (no past yet) stays open: shape inference refuses it in many graphs that run with it.

@@ -37,3 +37,39 @@ impl Settings {
         Ok(Settings { threads, dynamic_shapes: options.parse("dynamic_shapes")?.unwrap_or(false), optimization })
     }
 }
+
+/// The JSON Schema of a backend's options: those that [`Settings`] and [`find_library`](crate::find_library) read, and the
+/// backend's own, each as a literal `"name": { ... }`.
+#[macro_export]
+macro_rules! options_schema {
+    ($($own:literal),* $(,)?) => {
+        match ::std::ffi::CStr::from_bytes_with_nul(concat!(
+            r#"{
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "threads": {
+                "type": "integer",
+                "minimum": 1,
+                "description": "Threads to compute with on the processor, for each loaded model. Default: as many as the process may use cores."
+            },
+            "library": {
+                "type": "string",
+                "description": "Path of libonnxruntime, 1.24 or later. Default: what ORT_DYLIB_PATH says."
+            },
+            "dynamic_shapes": {
+                "type": "boolean",
+                "description": "Compile for every batch size and length, in place of those that are measured. Default: false."
+            },
+            "graph_optimization": {
+                "enum": ["disable", "basic", "extended", "all"],
+                "description": "How far ONNX Runtime may rewrite the graph. Default: all."
+            }"#,
+            $(",\n            ", $own,)*
+            "\n        }\n    }\0"
+        ).as_bytes()) {
+            Ok(schema) => schema,
+            Err(_) => panic!("the schema has a NUL inside"),
+        }
+    };
+}

@@ -1,11 +1,10 @@
 //! The backend: its options, its device, and loading.
 
-use crate::device;
 use crate::errors;
 use crate::files::Files;
 use crate::model::RtenModel;
 use rten::{ModelOptions, ThreadPool};
-use skillbench_plugin_api::sdk::{Backend, Host};
+use skillbench_plugin_api::sdk::{Backend, Host, processor};
 use skillbench_plugin_api::{Code, Device, Error, Load, Options, Placement, Result, Why};
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -43,7 +42,7 @@ impl Backend for RtenBackend {
             Some(threads) => threads,
             None => thread::available_parallelism().map_or(1, usize::from),
         };
-        Ok(RtenBackend { host, pool: Arc::new(start_threads(threads)?), device: device::describe() })
+        Ok(RtenBackend { host, pool: Arc::new(start_threads(threads)?), device: processor() })
     }
 
     fn devices(&self) -> Vec<Device> {

@@ -15,7 +15,6 @@
 mod backend;
 mod convert;
 mod declared;
-mod device;
 mod errors;
 mod files;
 mod model;

@@ -5,41 +5,12 @@
 
 use crate::rule::Rule;
 use crate::weights::Weights;
-use prost::Message;
+use skillbench_onnx::messages::*;
+use skillbench_onnx::{Broken, edit};
 use skillbench_plugin_api::{Error, Result};
 
 /// Where a graph finds its weights.
 pub const WEIGHTS: &str = "model.onnx.data";
-
-// Field numbers of onnx.proto.
-const MODEL_GRAPH: u64 = 7;
-const GRAPH_INITIALIZER: u64 = 5;
-
-const FLOAT: i32 = 1;
-const EXTERNAL: i32 = 1;
-
-/// A `TensorProto`, as far as one without data goes.
-#[derive(Clone, PartialEq, Message)]
-struct Tensor {
-    #[prost(int64, repeated, packed = "false", tag = "1")]
-    dims: Vec<i64>,
-    #[prost(int32, tag = "2")]
-    data_type: i32,
-    #[prost(string, tag = "8")]
-    name: String,
-    #[prost(message, repeated, tag = "13")]
-    external_data: Vec<Entry>,
-    #[prost(int32, tag = "14")]
-    data_location: i32,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct Entry {
-    #[prost(string, tag = "1")]
-    key: String,
-    #[prost(string, tag = "2")]
-    value: String,
-}
 
 /// The runnable graph of a skeleton, and the weights to write beside it.
 pub fn refill(skeleton: &[u8]) -> Result<(Vec<u8>, Weights)> {
@@ -77,88 +48,24 @@ fn broken(what: impl std::fmt::Display) -> Error {
     Error::invalid(format!("the graph is not a valid protobuf: {what}"))
 }
 
-/// What a field `number` becomes: new contents, or `None` where it stays.
-type Edit<'a> = &'a mut dyn FnMut(&[u8]) -> Result<Option<Vec<u8>>>;
+/// A copy of a message in which every field `number` went through `change`.
+fn replace(message: &[u8], number: u64, change: &mut dyn FnMut(&[u8]) -> Result<Option<Vec<u8>>>) -> Result<Vec<u8>> {
+    let copy = edit(message, number, |field| Ok(change(field).map_err(Failure::Change)?.map(|new| vec![new])));
+    copy.map_err(|failure| match failure {
+        Failure::Change(error) => error,
+        Failure::Broken(broken) => Error::invalid(broken.to_string()),
+    })
+}
 
-/// A copy of a message in which every field `number` went through `edit`.
-fn replace(message: &[u8], number: u64, edit: Edit<'_>) -> Result<Vec<u8>> {
-    let mut copy = Vec::with_capacity(message.len());
-    let mut rest = message;
-    while !rest.is_empty() {
-        let field = Field::take(&mut rest)?;
-        let new = match field.contents {
-            Some(contents) if field.number == number => edit(contents)?,
-            _ => None,
-        };
-        match new {
-            Some(new) => {
-                put_varint(&mut copy, number << 3 | LENGTH_DELIMITED);
-                put_varint(&mut copy, new.len() as u64);
-                copy.extend_from_slice(&new);
-            }
-            None => copy.extend_from_slice(field.whole),
-        }
+enum Failure {
+    Change(Error),
+    Broken(Broken),
+}
+
+impl From<Broken> for Failure {
+    fn from(broken: Broken) -> Failure {
+        Failure::Broken(broken)
     }
-    Ok(copy)
-}
-
-const VARINT: u64 = 0;
-const FIXED_64: u64 = 1;
-const LENGTH_DELIMITED: u64 = 2;
-const FIXED_32: u64 = 5;
-
-/// A field as it stands in its message.
-struct Field<'a> {
-    number: u64,
-    whole: &'a [u8],
-    /// Of a length-delimited field.
-    contents: Option<&'a [u8]>,
-}
-
-impl<'a> Field<'a> {
-    fn take(rest: &mut &'a [u8]) -> Result<Field<'a>> {
-        let start = *rest;
-        let key = take_varint(rest)?;
-        let mut contents = None;
-        match key & 7 {
-            VARINT => drop(take_varint(rest)?),
-            FIXED_64 => drop(take_bytes(rest, 8)?),
-            FIXED_32 => drop(take_bytes(rest, 4)?),
-            LENGTH_DELIMITED => {
-                let length = take_varint(rest)?;
-                contents = Some(take_bytes(rest, length)?);
-            }
-            other => return Err(broken(format_args!("wire type {other}"))),
-        }
-        Ok(Field { number: key >> 3, whole: &start[..start.len() - rest.len()], contents })
-    }
-}
-
-fn take_varint(rest: &mut &[u8]) -> Result<u64> {
-    let mut value = 0;
-    for shift in (0..64).step_by(7) {
-        let byte = take_bytes(rest, 1)?[0];
-        value |= u64::from(byte & 0x7F) << shift;
-        if byte & 0x80 == 0 {
-            return Ok(value);
-        }
-    }
-    Err(broken("a number of more than ten bytes"))
-}
-
-fn take_bytes<'a>(rest: &mut &'a [u8], length: u64) -> Result<&'a [u8]> {
-    let split = usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length));
-    let (taken, left) = split.ok_or_else(|| broken("it ends too early"))?;
-    *rest = left;
-    Ok(taken)
-}
-
-fn put_varint(out: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        out.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    out.push(value as u8);
 }
 
 #[cfg(test)]
@@ -170,9 +77,7 @@ mod tests {
     fn model(tensor: &Tensor) -> Vec<u8> {
         let wrap = |number: u64, contents: &[u8]| {
             let mut field = Vec::new();
-            put_varint(&mut field, number << 3 | LENGTH_DELIMITED);
-            put_varint(&mut field, contents.len() as u64);
-            field.extend_from_slice(contents);
+            skillbench_onnx::fields::put(&mut field, number, contents);
             field
         };
         wrap(MODEL_GRAPH, &wrap(GRAPH_INITIALIZER, &tensor.encode_to_vec()))
@@ -180,7 +85,7 @@ mod tests {
 
     fn generated(data_type: i32, dims: &[i64]) -> Tensor {
         let entry = Entry { key: "gen".into(), value: "normal:0:1".into() };
-        Tensor { dims: dims.into(), data_type, name: "w".into(), external_data: vec![entry], data_location: 0 }
+        Tensor { dims: dims.into(), data_type, name: "w".into(), external_data: vec![entry], ..Tensor::default() }
     }
 
     fn initializers(model: &[u8]) -> Vec<Tensor> {

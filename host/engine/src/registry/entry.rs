@@ -1,6 +1,7 @@
 //! One plugin of a registry.
 
 use super::PluginOptions;
+use super::package::PackagePath;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -73,28 +74,12 @@ pub enum LibraryName {
     Path(PathBuf),
 }
 
-/// What a plugin needs from outside: a package, and the library inside it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuntimeSpec {
-    pub pypi: String,
-    pub version: String,
-    /// For each platform: which file of the package, its hash, and the library inside.
-    pub files: BTreeMap<String, RuntimeFile>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuntimeFile {
-    /// The compatibility tag of the package's file: "cp311-cp311-manylinux_2_28_x86_64".
-    pub tag: String,
-    pub sha256: String,
-    /// The library's path inside the package.
-    pub library: String,
-}
-
 /// One plugin of a registry.
 #[derive(Clone, Debug)]
 pub struct Entry {
     pub id: String,
+    /// Other names for it on the command line.
+    pub aliases: Vec<String>,
     /// Empty: whatever the library says.
     pub kinds: Vec<Kind>,
     pub library: LibraryName,
@@ -102,7 +87,8 @@ pub struct Entry {
     pub sha256: Option<String>,
     /// PCI vendors of which one has to be there, in lower-case hex; empty: any machine.
     pub pci_vendors: Vec<String>,
-    pub runtime: Option<RuntimeSpec>,
+    /// What it needs from outside, by the option that takes it; several paths in one option go in as in PATH.
+    pub runtime: BTreeMap<String, Vec<PackagePath>>,
     pub options: PluginOptions,
     pub origin: Origin,
 }
@@ -115,11 +101,12 @@ impl Entry {
         let name = name.strip_prefix("skillbench_").unwrap_or(name).to_lowercase().replace('_', "-");
         Entry {
             id: name,
+            aliases: vec![],
             kinds: vec![],
             library: LibraryName::Path(path.into()),
             sha256: None,
             pci_vendors: vec![],
-            runtime: None,
+            runtime: BTreeMap::new(),
             options: PluginOptions::new(),
             origin: Origin { file: path.into(), line: 0 },
         }

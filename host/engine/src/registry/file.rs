@@ -1,26 +1,26 @@
 //! Reading one registry file: every entry that is right, and a problem for every one that is not.
 
 use super::PluginOptions;
-use super::entry::{Entry, Kind, LibraryName, Origin, Problem, RuntimeFile, RuntimeSpec};
+use super::entry::{Entry, Kind, LibraryName, Origin, Problem};
+use super::package::{Package, PackagePath};
+use super::reader::{Reader, Value, shown};
 use super::search::platform;
-use crate::{paths, suggest};
+use crate::paths;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 pub(super) struct Parsed {
     pub entries: Vec<Entry>,
+    pub packages: Vec<Package>,
     pub search: Vec<PathBuf>,
     pub problems: Vec<Problem>,
 }
 
-type Value<'a> = Spanned<DeValue<'a>>;
-
 /// Parses a registry. `path` names it in messages, and relative paths are relative to its folder.
 pub(super) fn parse(text: &str, path: &Path) -> Parsed {
     let mut reader = Reader { text, path, problems: vec![] };
-    let (mut entries, mut search) = (vec![], vec![]);
+    let (mut entries, mut packages, mut search) = (vec![], vec![], vec![]);
     match DeTable::parse(text) {
         Err(error) => {
             let at = error.span().map_or(0, |span| span.start);
@@ -29,7 +29,7 @@ pub(super) fn parse(text: &str, path: &Path) -> Parsed {
         }
         Ok(root) => {
             let table = root.get_ref();
-            reader.known_keys(table, "", &["version", "search", "plugin"]);
+            reader.known_keys(table, "", &["version", "search", "package", "plugin"]);
             match table.get("version").map(|v| (v.span().start, v.get_ref())) {
                 Some((_, DeValue::Integer(number))) if number.as_str() == "1" => {}
                 Some((at, other)) => reader.problem(at, "version", format!("expected 1, found {}", shown(other))),
@@ -38,71 +38,18 @@ pub(super) fn parse(text: &str, path: &Path) -> Parsed {
             if let Some(value) = table.get("search") {
                 search = reader.search(value);
             }
+            for value in reader.array(table.get("package"), "package") {
+                packages.extend(reader.package(value));
+            }
             for value in reader.array(table.get("plugin"), "plugin") {
                 entries.extend(reader.entry(value));
             }
         }
     }
-    Parsed { entries, search, problems: reader.problems }
-}
-
-/// A value as it stands in a message: its type, and the value where it is short.
-fn shown(value: &DeValue<'_>) -> String {
-    match value {
-        DeValue::String(text) => format!("the text \"{text}\""),
-        DeValue::Integer(number) => format!("the number {}", number.as_str()),
-        other => format!("a value of type {}", other.type_str()),
-    }
-}
-
-struct Reader<'t> {
-    text: &'t str,
-    path: &'t Path,
-    problems: Vec<Problem>,
+    Parsed { entries, packages, search, problems: reader.problems }
 }
 
 impl<'t> Reader<'t> {
-    fn line(&self, at: usize) -> usize {
-        self.text.as_bytes()[..at.min(self.text.len())].iter().filter(|b| **b == b'\n').count() + 1
-    }
-
-    fn problem(&mut self, at: usize, key: &str, message: String) {
-        let line = self.line(at);
-        self.problems.push(Problem { file: self.path.into(), line, key: key.into(), message });
-    }
-
-    fn known_keys(&mut self, table: &DeTable<'_>, prefix: &str, known: &[&str]) -> bool {
-        let mut all_known = true;
-        for key in table.keys().filter(|key| !known.contains(&key.get_ref().as_ref())) {
-            let hint = suggest::did_you_mean(key.get_ref(), known.iter().copied());
-            let message = format!("unknown key; expected one of {}{hint}", known.join(", "));
-            self.problem(key.span().start, &format!("{prefix}{}", key.get_ref()), message);
-            all_known = false;
-        }
-        all_known
-    }
-
-    fn wrong<T>(&mut self, value: &Value<'_>, key: &str, expected: &str) -> Option<T> {
-        let message = format!("expected {expected}, found {}", shown(value.get_ref()));
-        self.problem(value.span().start, key, message);
-        None
-    }
-
-    fn array<'a>(&mut self, value: Option<&'a Value<'t>>, key: &str) -> Vec<&'a Value<'t>> {
-        match value.map(|value| (value, value.get_ref())) {
-            None => vec![],
-            Some((_, DeValue::Array(items))) => items.iter().collect(),
-            Some((value, _)) => self.wrong(value, key, "a list").unwrap_or_default(),
-        }
-    }
-
-    fn string(&mut self, value: &Value<'_>, key: &str) -> Option<String> {
-        match value.get_ref() {
-            DeValue::String(text) if !text.is_empty() => Some(text.to_string()),
-            _ => self.wrong(value, key, "a text"),
-        }
-    }
-
     /// A path as written; relative ones are relative to the registry's folder.
     fn resolve(&self, path: &str) -> PathBuf {
         let path = paths::expand(path);
@@ -121,7 +68,7 @@ impl<'t> Reader<'t> {
 
     /// An entry, or nothing where any of its keys is wrong: half an entry is not what was asked for.
     fn entry(&mut self, value: &Value<'t>) -> Option<Entry> {
-        const KEYS: [&str; 7] = ["id", "kind", "library", "sha256", "match", "runtime", "options"];
+        const KEYS: [&str; 8] = ["id", "aliases", "kind", "library", "sha256", "match", "runtime", "options"];
         let before = self.problems.len();
         let at = value.span().start;
         let DeValue::Table(table) = value.get_ref() else { return self.wrong(value, "plugin", "a table") };
@@ -142,15 +89,17 @@ impl<'t> Reader<'t> {
             }
         };
         let kinds = self.array(table.get("kind"), "kind").into_iter().filter_map(|kind| self.kind(kind)).collect();
+        let aliases = self.array(table.get("aliases"), "aliases");
+        let aliases = aliases.into_iter().filter_map(|alias| self.string(alias, "aliases")).collect();
         let sha256 = table.get("sha256").and_then(|value| self.sha256(value, "sha256"));
         let pci_vendors = table.get("match").map(|value| self.matches(value)).unwrap_or_default();
-        let runtime = table.get("runtime").and_then(|value| self.runtime(value));
+        let runtime = table.get("runtime").map(|value| self.runtime(value)).unwrap_or_default();
         let options = table.get("options").map(|value| self.options(value)).unwrap_or_default();
         if self.problems.len() > before {
             return None;
         }
         let origin = Origin { file: self.path.into(), line: self.line(at) };
-        Some(Entry { id: id?, kinds, library: library?, sha256, pci_vendors, runtime, options, origin })
+        Some(Entry { id: id?, aliases, kinds, library: library?, sha256, pci_vendors, runtime, options, origin })
     }
 
     fn id(&mut self, value: &Value<'_>) -> Option<String> {
@@ -165,14 +114,6 @@ impl<'t> Reader<'t> {
     fn kind(&mut self, value: &Value<'_>) -> Option<Kind> {
         let name = self.string(value, "kind")?;
         Kind::from_name(&name).or_else(|| self.wrong(value, "kind", &format!("one of {}", Kind::NAMES.join(", "))))
-    }
-
-    fn sha256(&mut self, value: &Value<'_>, key: &str) -> Option<String> {
-        let hash = self.string(value, key)?.to_lowercase();
-        match hash.len() == 64 && hash.chars().all(|c| c.is_ascii_hexdigit()) {
-            true => Some(hash),
-            false => self.wrong(value, key, "64 hexadecimal digits"),
-        }
     }
 
     fn library(&mut self, value: &Value<'_>) -> Option<LibraryName> {
@@ -200,47 +141,22 @@ impl<'t> Reader<'t> {
         items.into_iter().filter_map(|v| self.string(v, "match.pci-vendor")).map(|v| v.to_lowercase()).collect()
     }
 
-    fn runtime(&mut self, value: &Value<'t>) -> Option<RuntimeSpec> {
-        let DeValue::Table(table) = value.get_ref() else {
-            return self.wrong(value, "runtime", "a table with `pypi` and `version`");
-        };
-        self.known_keys(table, "runtime.", &["pypi", "version", "files"]);
-        let mut text = |key: &str| match table.get(key) {
-            Some(value) => self.string(value, &format!("runtime.{key}")),
-            None => {
-                self.problem(value.span().start, &format!("runtime.{key}"), "is missing".into());
-                None
-            }
-        };
-        let (pypi, version) = (text("pypi")?, text("version")?);
-        let mut files = BTreeMap::new();
-        if let Some(value) = table.get("files") {
-            let DeValue::Table(platforms) = value.get_ref() else {
-                return self.wrong(value, "runtime.files", "a table with a table for each platform");
+    /// What a plugin needs: for each of its options, the path of a package that goes into it, or several.
+    fn runtime(&mut self, value: &Value<'t>) -> BTreeMap<String, Vec<PackagePath>> {
+        let mut needs = BTreeMap::new();
+        for (option, named) in self.table(value, "runtime").into_iter().flat_map(|table| table.iter()) {
+            let (option, key) = (option.get_ref().to_string(), format!("runtime.{}", option.get_ref()));
+            let texts: Vec<&Value<'t>> = match named.get_ref() {
+                DeValue::Array(items) => items.iter().collect(),
+                _ => vec![named],
             };
-            for (platform, file) in platforms.iter() {
-                files.insert(platform.get_ref().to_string(), self.runtime_file(file)?);
+            for text in texts.into_iter().filter_map(|text| self.string(text, &key)).collect::<Vec<_>>() {
+                let (package, path) = text.split_once(':').unwrap_or((&text, &option));
+                let path = PackagePath { package: package.into(), path: path.into() };
+                needs.entry(option.clone()).or_insert_with(Vec::new).push(path);
             }
         }
-        Some(RuntimeSpec { pypi, version, files })
-    }
-
-    fn runtime_file(&mut self, value: &Value<'t>) -> Option<RuntimeFile> {
-        const KEY: &str = "runtime.files";
-        let DeValue::Table(table) = value.get_ref() else { return self.wrong(value, KEY, "a table") };
-        self.known_keys(table, "runtime.files.", &["tag", "sha256", "library"]);
-        let mut get = |key: &str| {
-            if table.get(key).is_none() {
-                self.problem(value.span().start, &format!("{KEY}.{key}"), "is missing".into());
-            }
-            table.get(key)
-        };
-        let (tag, sha256, library) = (get("tag"), get("sha256"), get("library"));
-        Some(RuntimeFile {
-            tag: self.string(tag?, KEY)?,
-            sha256: self.sha256(sha256?, KEY)?,
-            library: self.string(library?, KEY)?,
-        })
+        needs
     }
 
     /// Options as plugins get them: dotted keys, scalars as text.

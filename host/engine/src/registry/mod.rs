@@ -5,10 +5,13 @@
 
 mod entry;
 mod file;
+mod package;
+mod reader;
 mod search;
 mod sources;
 
-pub use entry::{Entry, Kind, LibraryName, Origin, Problem, RuntimeFile, RuntimeSpec};
+pub use entry::{Entry, Kind, LibraryName, Origin, Problem};
+pub use package::{Hash, Package, PackageFile, PackagePath, Source};
 pub use search::{Found, Lookup, library_file_name, platform};
 pub use sources::Sources;
 
@@ -23,6 +26,8 @@ const SHIPPED: &str = include_str!("../../../../registry.toml");
 #[derive(Debug, Default)]
 pub struct Registry {
     pub entries: Vec<Entry>,
+    /// What plugins need from outside. Of one name, the first version is the one that is used where none is named.
+    pub packages: Vec<Package>,
     pub problems: Vec<Problem>,
     /// Entries that an earlier one of the same id hides.
     pub hidden: Vec<(Entry, Origin)>,
@@ -54,7 +59,51 @@ impl Registry {
         let shipped = std::env::current_exe().unwrap_or_default().with_file_name("registry.toml (shipped)");
         registry.add_text(SHIPPED, &shipped);
         registry.add_loose();
+        registry.check_needs();
         registry
+    }
+
+    /// Packages may stand in another file than the plugins that need them, so they are looked for when all is read.
+    fn check_needs(&mut self) {
+        let unknown = |(entry, option, need): (&Entry, &String, &PackagePath)| {
+            let names = self.packages.iter().map(|package| package.name.as_str());
+            let message = match self.package(&need.package) {
+                None => {
+                    format!("there is no package '{}'{}", need.package, suggest::did_you_mean(&need.package, names))
+                }
+                Some(package) if package.file().is_some_and(|file| !file.paths.contains_key(&need.path)) => {
+                    format!("package '{}' has no path '{}'", need.package, need.path)
+                }
+                Some(_) => return None,
+            };
+            let Origin { file, line } = entry.origin.clone();
+            Some(Problem { file, line, key: format!("runtime.{option}"), message })
+        };
+        let all = self.entries.iter().flat_map(|entry| {
+            entry.runtime.iter().flat_map(move |(option, needs)| needs.iter().map(move |need| (entry, option, need)))
+        });
+        let found: Vec<Problem> = all.filter_map(unknown).collect();
+        self.problems.extend(found);
+    }
+
+    /// A package by its name, or by `name@version`.
+    pub fn package(&self, name: &str) -> Option<&Package> {
+        match name.split_once('@').filter(|(name, _)| !name.is_empty()) {
+            None => self.packages.iter().find(|package| package.name == name),
+            Some((name, version)) => self.packages.iter().find(|p| p.name == name && p.version == version),
+        }
+    }
+
+    /// What a plugin needs, package by package; an unknown one is a problem already, and left out here.
+    pub fn needs(&self, entry: &Entry) -> Vec<Need> {
+        let of_option = |(option, paths): (&String, &Vec<PackagePath>)| -> Vec<Need> {
+            let need = |path: &PackagePath| {
+                let package = self.package(&path.package)?.clone();
+                Some(Need { option: option.clone(), package, path: path.path.clone() })
+            };
+            paths.iter().filter_map(need).collect()
+        };
+        entry.runtime.iter().flat_map(of_option).collect()
     }
 
     fn add_text(&mut self, text: &str, path: &std::path::Path) {
@@ -63,6 +112,12 @@ impl Registry {
         for path in parsed.search {
             if !self.search.contains(&path) {
                 self.search.push(path);
+            }
+        }
+        for package in parsed.packages {
+            let known = |p: &Package| p.name == package.name && p.version == package.version;
+            if !self.packages.iter().any(known) {
+                self.packages.push(package);
             }
         }
         for entry in parsed.entries {
@@ -108,6 +163,15 @@ impl Registry {
         let ids = self.entries.iter().map(|entry| entry.id.as_str());
         format!("there is no plugin '{id}'{}", suggest::did_you_mean(id, ids))
     }
+}
+
+/// A package that goes into an option of a plugin.
+#[derive(Clone, Debug)]
+pub struct Need {
+    pub option: String,
+    pub package: Package,
+    /// Which of its paths.
+    pub path: String,
 }
 
 /// Options in the form plugins get them.

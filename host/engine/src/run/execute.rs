@@ -1,7 +1,7 @@
 //! Cells in workers, one after the other; a plugin that fails costs its own cell and nothing else.
 
 use super::observer::Observer;
-use super::plan::{Plan, PlannedCell};
+use super::plan::{Asked, Plan, PlannedCell};
 use super::prepare::{Shared, Startup, start_up};
 use super::summarize::{Reports, metrics, stable};
 use crate::defaults::defaults;
@@ -104,7 +104,8 @@ impl Runner<'_> {
     /// Without being asked for by name, a backend that cannot run here, or only emulates, is left out, and said so once.
     fn left_out(&mut self, planned: &PlannedCell) -> bool {
         let backend = &self.plan.backends[planned.backend];
-        if backend.named {
+        let asked = backend.asked;
+        if asked == Asked::ByName {
             return false;
         }
         let first = !self.startups.contains_key(&planned.backend);
@@ -115,6 +116,7 @@ impl Runner<'_> {
             Err(_) => None,
             Ok(_) => match self.device(planned) {
                 None => Some("no device can be used".into()),
+                Some(_) if asked == Asked::AsWeb => None,
                 Some(device) if device.emulated => {
                     Some(format!("it would be emulated; ask for it with --plugin {name}"))
                 }

@@ -2,7 +2,7 @@
 
 use crate::describe::{BackendDescription, BenchmarkDescription, Description, DescriptionCache};
 use crate::environment;
-use crate::registry::{Entry, Found, PluginOptions, Registry, Sources};
+use crate::registry::{Entry, Found, Need, PluginOptions, Registry, Sources};
 use crate::skill::Catalog;
 use crate::worker::{Failure, PluginUse};
 use crate::{options, runtime};
@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 pub struct Plugin {
     pub id: String,
     pub entry: Entry,
+    /// What it needs from outside.
+    pub needs: Vec<Need>,
     pub library: PathBuf,
     pub description: Description,
 }
@@ -55,8 +57,10 @@ impl Inventory {
         Inventory { registry, plugins, rejected }
     }
 
+    /// A plugin by its id, or by another name that the registry gives it.
     pub fn plugin(&self, id: &str) -> Option<&Plugin> {
-        self.plugins.iter().find(|plugin| plugin.id == id)
+        let also = |plugin: &&Plugin| plugin.entry.aliases.iter().any(|alias| alias == id);
+        self.plugins.iter().find(|plugin| plugin.id == id).or_else(|| self.plugins.iter().find(also))
     }
 
     pub fn backends(&self) -> impl Iterator<Item = (&Plugin, &BackendDescription)> {
@@ -102,7 +106,7 @@ fn describe(registry: &Registry, entry: &Entry, cache: &mut DescriptionCache) ->
         ));
     }
     let id = if entry.is_loose() { description.id.clone() } else { entry.id.clone() };
-    Ok(Plugin { id, entry: entry.clone(), library, description })
+    Ok(Plugin { id, entry: entry.clone(), needs: registry.needs(entry), library, description })
 }
 
 fn check_pin(entry: &Entry, library: &Path) -> Result<(), String> {
@@ -122,11 +126,7 @@ impl Plugin {
     pub fn opened_with(&self, own: &PluginOptions, threads: Option<u64>) -> Result<PluginUse, String> {
         let schema = self.description.backend.as_ref().map_or("", |backend| backend.options_schema.as_str());
         let mut all = PluginOptions::new();
-        if let Some(library) = self.entry.runtime.as_ref().and_then(|spec| runtime::installed(&self.id, spec))
-            && options::takes(schema, "library")
-        {
-            all.insert("library".into(), library.display().to_string());
-        }
+        all.extend(runtime::options(&self.needs).into_iter().filter(|(option, _)| options::takes(schema, option)));
         all.extend(self.entry.options.clone());
         if let Some(threads) = threads.filter(|_| options::takes(schema, "threads")) {
             all.insert("threads".into(), threads.to_string());

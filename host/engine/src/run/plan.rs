@@ -2,6 +2,7 @@
 
 use super::request::{BackendChoice, RunRequest};
 use super::{Inventory, Plugin};
+use crate::architectures::architectures;
 use crate::defaults::defaults;
 use crate::describe::BenchmarkDescription;
 use crate::document::{Axes, Reason};
@@ -36,8 +37,18 @@ pub struct PlannedBackend {
     pub choice: BackendChoice,
     pub version: String,
     pub plugin: PluginUse,
-    /// Asked for by name; otherwise it is left out where it cannot run.
-    pub named: bool,
+    pub asked: Asked,
+}
+
+/// How a backend came into a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// By its name: where it cannot run, its cells say so.
+    ByName,
+    /// As a web platform: left out where it cannot run.
+    AsWeb,
+    /// With all others: left out where it cannot run, and where it is emulated or a web platform.
+    WithAll,
 }
 
 #[derive(Clone, Debug)]
@@ -91,6 +102,7 @@ pub fn plan(inventory: &Inventory, request: RunRequest) -> Result<Plan, RequestE
         warnings,
     };
     plan.lay_out()?;
+    plan.warn_of_bad_pairs();
     Ok(plan)
 }
 
@@ -99,20 +111,12 @@ fn choose_backends(
     request: &RunRequest,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<PlannedBackend>, RequestError> {
-    let named = !request.backends.is_empty();
-    let choices: Vec<(BackendChoice, &Plugin)> = match named {
-        true => request
-            .backends
-            .iter()
-            .map(|c| find_backend(inventory, c).map(|p| (c.clone(), p)))
-            .collect::<Result<_, _>>()?,
-        false => inventory.backends().map(|(p, _)| (BackendChoice { plugin: p.id.clone(), device: None }, p)).collect(),
-    };
+    let choices = all_choices(inventory, request)?;
     for option in &request.options {
         check_option_owner(option, &choices)?;
     }
     let mut backends: Vec<PlannedBackend> = vec![];
-    for (choice, plugin) in choices {
+    for (choice, plugin, asked) in choices {
         if backends.iter().any(|known| known.choice == choice) {
             continue;
         }
@@ -129,7 +133,7 @@ fn choose_backends(
         if request.threads.is_some() && !opened.options.contains_key("threads") {
             warnings.push(format!("plugin '{}' takes no number of threads; --threads does not reach it", plugin.id));
         }
-        backends.push(PlannedBackend { choice, version: plugin.description.version.clone(), plugin: opened, named });
+        backends.push(PlannedBackend { choice, version: plugin.description.version.clone(), plugin: opened, asked });
     }
     match backends.is_empty() {
         true => Err(RequestError(
@@ -138,6 +142,37 @@ fn choose_backends(
         false => Ok(backends),
     }
 }
+
+/// Every backend that the request means, in its order.
+fn all_choices<'a>(inventory: &'a Inventory, request: &RunRequest) -> Result<Vec<Chosen<'a>>, RequestError> {
+    let of = |plugin: &'a Plugin, asked| (BackendChoice { plugin: plugin.id.clone(), device: None }, plugin, asked);
+    let mut all: Vec<Chosen<'a>> = vec![];
+    let everything = || inventory.backends().map(|(plugin, _)| of(plugin, Asked::WithAll));
+    if request.backends.is_empty() {
+        all.extend(everything());
+    }
+    for choice in &request.backends {
+        if choice.plugin == BackendChoice::ALL {
+            all.extend(everything());
+            continue;
+        }
+        let plugin = find_backend(inventory, choice)?;
+        let choice = BackendChoice { plugin: plugin.id.clone(), device: choice.device.clone() };
+        all.retain(|(known, ..)| *known != choice);
+        all.push((choice, plugin, Asked::ByName));
+    }
+    if request.include_web_platforms {
+        for plugin in architectures().web.iter().filter_map(|id| inventory.plugin(id)) {
+            if !all.iter().any(|(choice, _, asked)| choice.plugin == plugin.id && *asked == Asked::ByName) {
+                all.retain(|(choice, ..)| choice.plugin != plugin.id);
+                all.push(of(plugin, Asked::AsWeb));
+            }
+        }
+    }
+    Ok(all)
+}
+
+type Chosen<'a> = (BackendChoice, &'a Plugin, Asked);
 
 fn find_backend<'a>(inventory: &'a Inventory, choice: &BackendChoice) -> Result<&'a Plugin, RequestError> {
     let plugin = inventory.plugin(&choice.plugin).ok_or_else(|| RequestError(inventory.why_not(&choice.plugin)))?;
@@ -152,13 +187,13 @@ fn find_backend<'a>(inventory: &'a Inventory, choice: &BackendChoice) -> Result<
 }
 
 /// An option for a plugin that is not in the run, or that no plugin of the run takes, would be lost in silence.
-fn check_option_owner(option: &super::OptionChoice, choices: &[(BackendChoice, &Plugin)]) -> Result<(), RequestError> {
+fn check_option_owner(option: &super::OptionChoice, choices: &[Chosen<'_>]) -> Result<(), RequestError> {
     let takes = |plugin: &Plugin| {
         plugin.description.backend.as_ref().is_some_and(|b| crate::options::takes(&b.options_schema, &option.key))
     };
     let reached = match &option.plugin {
-        Some(owner) => choices.iter().any(|(choice, _)| choice.plugin == *owner),
-        None => choices.iter().any(|(_, plugin)| takes(plugin)),
+        Some(owner) => choices.iter().any(|(choice, ..)| choice.plugin == *owner),
+        None => choices.iter().any(|(_, plugin, _)| takes(plugin)),
     };
     let whose = option
         .plugin
@@ -237,10 +272,30 @@ impl Plan {
         self.reference.as_ref().is_some_and(|reference| reference.library == self.backends[backend].plugin.library)
     }
 
+    /// Says which models are known to run badly on a backend that was asked for.
+    fn warn_of_bad_pairs(&mut self) {
+        let mut pairs: Vec<(usize, usize)> = self.cells.iter().map(|cell| (cell.model, cell.backend)).collect();
+        pairs.dedup();
+        for (model, backend) in pairs {
+            let (skill, plugin) = (&self.models[model], &self.backends[backend].choice.plugin);
+            let architecture = &skill.description.architecture;
+            let text = format!("{} is {architecture}, which is not known to run well on {plugin}", skill.id());
+            let by_name = self.backends[backend].asked == Asked::ByName;
+            if by_name && architectures().runs_badly(architecture, plugin) && !self.warnings.contains(&text) {
+                self.warnings.push(text);
+            }
+        }
+    }
+
     fn lay_out(&mut self) -> Result<(), RequestError> {
         for (model, skill) in self.models.iter().enumerate() {
             let points = points(skill, &self.request)?;
+            let chosen = self.request.chosen.get(skill.id());
             for backend in 0..self.backends.len() {
+                let PlannedBackend { choice, asked, .. } = &self.backends[backend];
+                if *asked == Asked::ByName && chosen.is_some_and(|chosen| *chosen != choice.plugin) {
+                    continue;
+                }
                 for benchmark in 0..self.benchmarks.len() {
                     for (axes, skip) in &points {
                         let (axes, skip) = (axes.clone(), skip.clone());
@@ -307,6 +362,15 @@ fn points(skill: &Skill, request: &RunRequest) -> Result<Vec<(Axes, Option<Reaso
         }
     }
     Ok(all)
+}
+
+/// The first point of a model's grid that is not skipped by a rule.
+///
+/// # Errors
+/// As for a plan.
+pub fn first_point(skill: &Skill, request: &RunRequest) -> Result<Axes, RequestError> {
+    let first = points(skill, request)?.into_iter().find(|(_, skip)| skip.is_none());
+    Ok(first.map(|(axes, _)| axes).unwrap_or_default())
 }
 
 fn out_of_range(point: &Axes, axes: &BTreeMap<String, [i64; 2]>) -> Option<Reason> {

@@ -11,6 +11,9 @@ pub struct BackendChoice {
 }
 
 impl BackendChoice {
+    /// The name that stands for every backend that can be used here.
+    pub const ALL: &str = "all";
+
     pub fn parse(text: &str) -> BackendChoice {
         match text.split_once(':') {
             Some((plugin, device)) => BackendChoice { plugin: plugin.into(), device: Some(device.into()) },
@@ -44,6 +47,12 @@ impl OptionChoice {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RunRequest {
     pub backends: Vec<BackendChoice>,
+    /// The backend that was chosen for a model, where none was asked for.
+    #[serde(default)]
+    pub chosen: BTreeMap<String, String>,
+    /// Also on the web platforms, emulated or not.
+    #[serde(default)]
+    pub include_web_platforms: bool,
     pub models: Vec<String>,
     pub benchmarks: Vec<String>,
     pub batch_sizes: Vec<i64>,

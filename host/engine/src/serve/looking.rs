@@ -3,9 +3,10 @@
 use super::Services;
 use super::opened::{Opened, import};
 use crate::describe::{BackendDescription, BenchmarkDescription, Description, SkillsetDescription};
+use crate::document::Axes;
 use crate::loader;
 use crate::worker::{DeviceRecord, Failure, ModelPaths, PluginUse, PortRecord, Reply, Stage};
-use skillbench_plugin_api::{Error, Load, Options, Port, Source};
+use skillbench_plugin_api::{Dim, Error, Load, Options, Port, Source};
 use std::path::Path;
 
 fn of_plugin(error: Error) -> Failure {
@@ -56,11 +57,19 @@ pub(super) fn devices(services: &'static Services, backend: &PluginUse) -> Resul
     Ok(Reply::Devices { import_ns: opened.import_ns, instantiate_ns: opened.instantiate_ns, devices })
 }
 
-pub(super) fn inspect(services: &'static Services, backend: &PluginUse, model: &ModelPaths) -> Result<Reply, Failure> {
+pub(super) fn inspect(
+    services: &'static Services,
+    backend: &PluginUse,
+    model: &ModelPaths,
+    axes: &Axes,
+) -> Result<Reply, Failure> {
     let opened = Opened::new(services, backend)?;
     services.enter(Stage::Load);
     let (_, path) = model.parts.first().ok_or_else(|| Failure::failed("model", "the model has no part"))?;
-    let model = opened.instance.load(&Load::new(Source::onnx(path))).map_err(of_plugin)?;
+    let (index, _) = opened.device(None)?;
+    let dims = axes.iter().map(|(name, value)| Dim::fixed(name, *value)).collect();
+    let load = Load { dims, devices: vec![index], ..Load::new(Source::onnx(path)) };
+    let model = opened.instance.load(&load).map_err(of_plugin)?;
     let records = |ports: &[Port]| ports.iter().map(record).collect();
     Ok(Reply::Inspected { inputs: records(model.inputs()), outputs: records(model.outputs()) })
 }

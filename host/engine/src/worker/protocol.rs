@@ -100,10 +100,11 @@ pub enum Command {
     Devices {
         backend: PluginUse,
     },
-    /// Loads a model and tells its ports.
+    /// Loads a model for these axes (none: as its file says) and tells its ports.
     Inspect {
         backend: PluginUse,
         model: ModelPaths,
+        axes: Axes,
     },
     Build {
         library: PathBuf,

@@ -1,12 +1,17 @@
-//! The one device: the processor this process runs on.
+//! The processor this process runs on, as a device: what every backend that computes on it has to say.
 
-use skillbench_plugin_api::{Device, DeviceKind};
+use crate::{Device, DeviceKind};
 use std::env::consts::ARCH;
 
-pub(crate) fn describe(vendor: &str) -> Device {
+/// The device "cpu", by the name and vendor that the system tells; by its architecture where it tells none.
+pub fn processor() -> Device {
     let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = field(&cpuinfo, "model name").unwrap_or(ARCH);
-    Device { vendor: vendor.into(), arch: ARCH.into(), ..Device::new("cpu", name, DeviceKind::Cpu) }
+    Device {
+        vendor: field(&cpuinfo, "vendor_id").unwrap_or_default().into(),
+        arch: ARCH.into(),
+        ..Device::new("cpu", name, DeviceKind::Cpu)
+    }
 }
 
 /// The first value of a field of `/proc/cpuinfo`.

@@ -1,0 +1,141 @@
+//! What plugins need from outside: packages of the registries that machines have clients for.
+
+use super::entry::Origin;
+use super::reader::{Reader, Value};
+use super::search::platform;
+use std::collections::BTreeMap;
+
+/// A pinned version of a package.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Package {
+    /// The name that plugins of the registry know it by.
+    pub name: String,
+    pub source: Source,
+    pub version: String,
+    /// By platform; "any" for all.
+    pub files: BTreeMap<String, PackageFile>,
+    pub origin: Origin,
+}
+
+/// Where a package comes from, with its name there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    PyPi(String),
+    Npm(String),
+}
+
+impl Source {
+    pub fn client(&self) -> &'static str {
+        match self {
+            Source::PyPi(_) => "pip",
+            Source::Npm(_) => "npm",
+        }
+    }
+
+    pub fn name(&self) -> &str {
+        match self {
+            Source::PyPi(name) | Source::Npm(name) => name,
+        }
+    }
+}
+
+/// The file of a package that serves one platform.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackageFile {
+    /// The compatibility tag of a wheel: "cp311-cp311-manylinux_2_28_x86_64"; empty for npm.
+    pub tag: String,
+    pub hash: Hash,
+    /// Brotli files inside, to be unpacked where they lie; a `.tar.br` into its folder.
+    pub unpack: Vec<String>,
+    /// Paths inside the package, by the names that plugins ask for.
+    pub paths: BTreeMap<String, String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hash {
+    /// Lower-case hexadecimal.
+    Sha256(String),
+    /// As npm writes it: "sha512-" and base64.
+    Integrity(String),
+}
+
+/// A path of a package, as a plugin names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PackagePath {
+    /// A name, or `name@version`.
+    pub package: String,
+    pub path: String,
+}
+
+impl Package {
+    /// The file for this platform; `None` where it is not published for it.
+    pub fn file(&self) -> Option<&PackageFile> {
+        self.files.get(&platform()).or_else(|| self.files.get("any"))
+    }
+}
+
+impl<'t> Reader<'t> {
+    pub fn package(&mut self, value: &Value<'t>) -> Option<Package> {
+        let table = self.table(value, "package")?;
+        self.known_keys(table, "package.", &["name", "pypi", "npm", "version", "files"]);
+        let at = value.span().start;
+        let name = self.text_of(value, "package.name", table.get("name"))?;
+        let version = self.text_of(value, "package.version", table.get("version"))?;
+        let source = match (table.get("pypi"), table.get("npm")) {
+            (Some(name), None) => Source::PyPi(self.string(name, "package.pypi")?),
+            (None, Some(name)) => Source::Npm(self.string(name, "package.npm")?),
+            _ => {
+                self.problem(at, "package", "expected one of `pypi = \"name\"` and `npm = \"name\"`".into());
+                return None;
+            }
+        };
+        let mut files = BTreeMap::new();
+        if let Some(value) = table.get("files") {
+            for (platform, file) in self.table(value, "package.files")?.iter() {
+                files.insert(platform.get_ref().to_string(), self.package_file(file, &source)?);
+            }
+        }
+        let origin = Origin { file: self.path.into(), line: self.line(at) };
+        Some(Package { name, source, version, files, origin })
+    }
+
+    fn package_file(&mut self, value: &Value<'t>, source: &Source) -> Option<PackageFile> {
+        const KEY: &str = "package.files";
+        let table = self.table(value, KEY)?;
+        let (hash_key, keys) = match source {
+            Source::PyPi(_) => ("sha256", ["tag", "sha256", "unpack", "paths"]),
+            Source::Npm(_) => ("integrity", ["integrity", "integrity", "unpack", "paths"]),
+        };
+        self.known_keys(table, "package.files.", &keys);
+        let Some(hash) = table.get(hash_key) else {
+            self.problem(value.span().start, &format!("{KEY}.{hash_key}"), "is missing".into());
+            return None;
+        };
+        let (tag, hash) = match source {
+            Source::PyPi(_) => {
+                let tag = self.text_of(value, "package.files.tag", table.get("tag"))?;
+                (tag, Hash::Sha256(self.sha256(hash, "package.files.sha256")?))
+            }
+            Source::Npm(_) => (String::new(), Hash::Integrity(self.string(hash, "package.files.integrity")?)),
+        };
+        let unpack = self.array(table.get("unpack"), "package.files.unpack");
+        let unpack = unpack.into_iter().map(|file| self.string(file, "package.files.unpack")).collect::<Option<_>>()?;
+        let mut paths = BTreeMap::new();
+        if let Some(value) = table.get("paths") {
+            for (name, path) in self.table(value, "package.files.paths")?.iter() {
+                paths.insert(name.get_ref().to_string(), self.string(path, "package.files.paths")?);
+            }
+        }
+        Some(PackageFile { tag, hash, unpack, paths })
+    }
+
+    fn text_of(&mut self, owner: &Value<'t>, key: &str, value: Option<&Value<'t>>) -> Option<String> {
+        match value {
+            Some(value) => self.string(value, key),
+            None => {
+                self.problem(owner.span().start, key, "is missing".into());
+                None
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Which backend measures a model where none is asked for: the first by preference that has a device here and loads the model.
+
+use super::look::Look;
+use super::plan::{RequestError, first_point};
+use super::request::{BackendChoice, RunRequest};
+use super::{Inventory, Plugin};
+use crate::architectures::architectures;
+use crate::defaults::defaults;
+use crate::document::Axes;
+use crate::registry::PluginOptions;
+use crate::skill::{self, BuiltModel, Skill};
+use crate::worker::{Command, Failure, Limits, Worker};
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// Fills in the backends of a request that names none, model by model. Returns it with a sentence for each choice.
+///
+/// # Errors
+/// A model that is not there, or one that no backend here can load.
+pub fn choose(inventory: &Inventory, mut request: RunRequest) -> Result<(RunRequest, Vec<String>), RequestError> {
+    let mut notes = vec![];
+    if !request.backends.is_empty() {
+        return Ok((request, notes));
+    }
+    let catalog = inventory.catalog();
+    let names = if request.models.is_empty() { &defaults().run.models } else { &request.models };
+    let skills = names.iter().map(|name| catalog.find(name)).collect::<Result<Vec<_>, _>>().map_err(RequestError)?;
+    let mut chooser = Chooser { inventory, looks: HashMap::new() };
+    for skill in &skills {
+        let (plugin, why) = chooser.for_model(skill, &first_point(skill, &request)?)?;
+        notes.push(format!("{} is measured on {plugin}: {why}; --plugin chooses others", skill.id()));
+        let choice = BackendChoice { plugin: plugin.clone(), device: None };
+        request.chosen.insert(skill.id().to_string(), plugin);
+        if !request.backends.contains(&choice) {
+            request.backends.push(choice);
+        }
+    }
+    Ok((request, notes))
+}
+
+struct Chooser<'a> {
+    inventory: &'a Inventory,
+    looks: HashMap<String, Look>,
+}
+
+impl<'a> Chooser<'a> {
+    /// The backend's id, and why it is that one.
+    fn for_model(&mut self, skill: &Skill, axes: &Axes) -> Result<(String, String), RequestError> {
+        let limits = Limits::working(Duration::from_secs_f64(defaults().run.timeout_s), None);
+        let built = skill::build(skill, &limits).map_err(|failure| RequestError(failure.to_string()))?;
+        let (mut absent, mut refused) = (vec![], vec![]);
+        for plugin in candidates(self.inventory, &skill.description.architecture) {
+            if !self.has_device(plugin) {
+                absent.push(plugin.id.as_str());
+                continue;
+            }
+            match loads(plugin, &built, axes, &limits) {
+                Err(failure) => refused.push(format!("{} does not load it ({failure})", plugin.id)),
+                Ok(()) => {
+                    let none = (!absent.is_empty()).then(|| format!("{} cannot be used here", absent.join(", ")));
+                    let why: Vec<String> = none.into_iter().chain(refused).collect();
+                    let why = if why.is_empty() { "it comes first".into() } else { why.join("; ") };
+                    return Ok((plugin.id.clone(), why));
+                }
+            }
+        }
+        let story = [vec![format!("{} cannot be used here", absent.join(", "))], refused].concat().join("; ");
+        Err(RequestError(format!("no backend here measures {}: {story}; see `host devices --verbose`", skill.id())))
+    }
+
+    /// A device that is none of a browser, and not emulated.
+    fn has_device(&mut self, plugin: &Plugin) -> bool {
+        let look = self.looks.entry(plugin.id.clone()).or_insert_with(|| Look::at(plugin));
+        look.usable().is_some_and(|device| !device.emulated && device.kind != "browser")
+    }
+}
+
+/// By preference, then those of other vendors, and the reference last: it serves where nothing else does.
+fn candidates<'a>(inventory: &'a Inventory, architecture: &str) -> Vec<&'a Plugin> {
+    let known = architectures();
+    let (reference, order) = (&defaults().reference.plugin, known.order(architecture));
+    let listed = order.iter().filter_map(|id| inventory.plugin(id));
+    let others = inventory
+        .backends()
+        .map(|(plugin, _)| plugin)
+        .filter(|plugin| plugin.id != *reference && !order.contains(&&*plugin.id) && !known.web.contains(&plugin.id));
+    listed.chain(others).chain(inventory.plugin(reference)).collect()
+}
+
+fn loads(plugin: &Plugin, built: &BuiltModel, axes: &Axes, limits: &Limits) -> Result<(), Failure> {
+    let backend = plugin.opened_with(&PluginOptions::new(), None).map_err(|text| Failure::failed("options", text))?;
+    let command = Command::Inspect { backend, model: built.paths.clone(), axes: axes.clone() };
+    Worker::call_once(&command, limits).map(drop)
+}

@@ -1,0 +1,14 @@
+//! The ONNX file format, for plugins that read, change or write graphs.
+//!
+//! - `fields`: a protobuf message field by field: looking into it, and copying it with some fields changed, so that nothing
+//!   is lost that this code does not know;
+//! - `messages`: the messages that are decoded and written whole, and the numbers of the fields that lead to them.
+//!
+//! Not here: any engine, and what a graph computes.
+
+#![deny(unsafe_code)]
+
+pub mod fields;
+pub mod messages;
+
+pub use fields::{Broken, edit, messages_of, numbers_of};

@@ -1,0 +1,50 @@
+//! A backend that is an execution provider and nothing more: what it adds is one small trait.
+
+use crate::{Engine, OrtModel, Provider, Runtime, Settings, find_library};
+use skillbench_plugin_api::sdk::{Backend, Host};
+use skillbench_plugin_api::{Device, Load, Options, Result};
+use std::ffi::CStr;
+
+/// A provider with a name and options of its own.
+pub trait OrtProvider: Provider + Sized {
+    const ID: &'static CStr;
+    /// Among its properties: `library`, `threads`, `dynamic_shapes` and `graph_optimization`, which are read here.
+    const OPTIONS_SCHEMA: &'static CStr;
+
+    /// Looks at what the provider needs, and tells the host what it found. ONNX Runtime is loaded already.
+    ///
+    /// # Errors
+    /// `Unavailable` with what is missing and the next step.
+    fn open(host: &Host, options: &Options, runtime: &'static Runtime) -> Result<Self>;
+}
+
+/// The backend of a provider.
+pub struct OrtBackend<P>(Engine<P>);
+
+impl<P: OrtProvider> Backend for OrtBackend<P> {
+    const ID: &'static CStr = P::ID;
+    const OPTIONS_SCHEMA: &'static CStr = P::OPTIONS_SCHEMA;
+
+    type Model = OrtModel;
+
+    fn open(host: Host, options: &Options) -> Result<OrtBackend<P>> {
+        let settings = Settings::read(options)?;
+        let path = find_library(options, P::ID.to_str().unwrap_or_default())
+            .inspect_err(|error| host.evidence("ONNX Runtime", &error.message))?;
+        let runtime = Runtime::load(&path).inspect_err(|error| host.evidence("ONNX Runtime", &error.message))?;
+        let provider = P::open(&host, options, runtime)?;
+        Engine::open(host, runtime, provider, settings).map(OrtBackend)
+    }
+
+    fn devices(&self) -> Vec<Device> {
+        self.0.devices()
+    }
+
+    fn supports(&self, load: &Load) -> Result<()> {
+        self.0.supports(load)
+    }
+
+    fn load(&self, load: &Load) -> Result<OrtModel> {
+        self.0.load(load)
+    }
+}

@@ -1,0 +1,118 @@
+//! A provider that sessions take in by name, because ONNX Runtime lists no devices of it. GPUs' providers are such; the CPU's
+//! stands in for them, so that the way is walked on every machine.
+//!
+//! Where `ORT_DYLIB_PATH` names no library, the tests see the error that says so, and pass.
+
+use skillbench_onnxruntime::{
+    Arithmetic, Configuration, Engine, Hardware, OrtModel, Provider, Runtime, Settings, find_library,
+};
+use skillbench_plugin_api::client::{BackendRef, Instance};
+use skillbench_plugin_api::provide::{HostServices, HostTable};
+use skillbench_plugin_api::sdk::{Backend, Host};
+use skillbench_plugin_api::{
+    DType, Device, DeviceKind, Direction, Error, HostTensor, Load, Options, Result, Source, Why,
+};
+use std::ffi::CStr;
+use std::path::Path;
+use std::sync::Arc;
+
+struct ByName {
+    name: String,
+    devices: Vec<Device>,
+}
+
+impl Provider for ByName {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn by_name(&self) -> bool {
+        true
+    }
+
+    fn devices(&self, _listed: &[Hardware]) -> Vec<(Option<usize>, Device)> {
+        self.devices.iter().cloned().enumerate().map(|(index, device)| (Some(index), device)).collect()
+    }
+
+    fn configure(&self, _load: &Load, _device: &Device) -> Result<Configuration> {
+        Ok(Configuration::default())
+    }
+
+    fn precision(&self, _load: &Load, graph: Option<Arithmetic>) -> Option<&'static str> {
+        graph?.precision()
+    }
+}
+
+struct Unlisted(Engine<ByName>);
+
+impl Backend for Unlisted {
+    const ID: &'static CStr = c"unlisted";
+    const OPTIONS_SCHEMA: &'static CStr = c"{}";
+
+    type Model = OrtModel;
+
+    fn open(host: Host, options: &Options) -> Result<Unlisted> {
+        let runtime = Runtime::load(&find_library(options, "cpu")?)?;
+        let devices = ["first", "second"].map(|id| Device::new(id, "a device", DeviceKind::Cpu)).to_vec();
+        let provider = ByName { name: options.get("provider").unwrap_or_default().into(), devices };
+        Engine::open(host, runtime, provider, Settings::read(options)?).map(Unlisted)
+    }
+
+    fn devices(&self) -> Vec<Device> {
+        self.0.devices()
+    }
+
+    fn load(&self, load: &Load) -> Result<OrtModel> {
+        self.0.load(load)
+    }
+}
+
+struct Quiet;
+
+impl HostServices for Quiet {
+    fn log(&self, _: i32, _: &str, _: &str) {}
+    fn phase(&self, _: &str, _: f64) {}
+    fn now_ns(&self) -> u64 {
+        0
+    }
+    fn stopping(&self) -> bool {
+        false
+    }
+}
+
+fn open(provider: &str) -> Option<Result<Instance>> {
+    let options = Options([("provider".to_string(), provider.to_string())].into());
+    let opened = BackendRef::linked::<Unlisted>().unwrap().open(HostTable::leak(&Quiet), &options);
+    if std::env::var_os("ORT_DYLIB_PATH").is_none() {
+        assert_eq!(opened.err().unwrap().why, Why::RUNTIME);
+        return None;
+    }
+    Some(opened)
+}
+
+#[test]
+fn a_model_runs_on_the_device_that_the_load_names() {
+    let Some(instance) = open("CPUExecutionProvider").map(Result::unwrap) else { return };
+    let probe = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../host/engine/data/probe.onnx");
+    let load = Load { devices: vec![1], ..Load::new(Source::onnx(&probe)) };
+    let model = instance.load(&load).unwrap();
+    let placement = model.placement().unwrap();
+    assert_eq!(placement.device, "second");
+    assert!(placement.nodes_total.is_some() && placement.nodes_total == placement.nodes_on_device, "{placement:?}");
+    let mut request = model.request().unwrap();
+    request.bind(Direction::Input, 0, Arc::new(HostTensor::zeroed(DType::F32, &[1, 64]).unwrap())).unwrap();
+    request.run().unwrap();
+    assert!(request.take_output(0).unwrap().to_host().unwrap().as_slice::<f32>().is_some());
+}
+
+/// What a library without the provider says, of each of the ways to ask for one.
+#[test]
+fn a_provider_that_the_library_lacks_is_refused_by_name_when_it_is_opened() {
+    for provider in ["CUDAExecutionProvider", "TensorrtExecutionProvider", "CoreMLExecutionProvider", "NoSuchProvider"]
+    {
+        let Some(opened) = open(provider) else { return };
+        let error: Error = opened.err().expect("a library for the CPU alone");
+        assert_eq!(error.why, Why::RUNTIME);
+        assert!(error.message.contains(provider), "{error}");
+    }
+}

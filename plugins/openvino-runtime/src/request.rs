@@ -1,0 +1,169 @@
+//! One lane of work: what a measured iteration goes through. Tensors are set at bind; a run is one call of the C interface.
+
+use crate::compiled::Node;
+use crate::failure::{Failure, check};
+use crate::model::OvModel;
+use crate::tensor::Tensor;
+use openvino_sys::*;
+use skillbench_plugin_api::sdk::{Bindings, Bound, Model, Request};
+use skillbench_plugin_api::{Error, OwnedTensor, Port, Result, Timing};
+use std::ffi::{CStr, c_char};
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+/// An inference request of OpenVINO.
+pub(crate) struct Lane(NonNull<ov_infer_request_t>);
+
+// SAFETY: a request has no thread; one thread at a time holds it.
+unsafe impl Send for Lane {}
+
+impl Lane {
+    /// Takes over a request that OpenVINO handed out.
+    pub fn new(request: *mut ov_infer_request_t) -> Result<Lane, Failure> {
+        NonNull::new(request).map(Lane).ok_or_else(|| Failure::here("no request came back"))
+    }
+
+    /// The nodes of the compiled model, which only a request tells. It need not have run, nor have been compiled for
+    /// profiling: only the times would be missing.
+    pub fn nodes(&self) -> Result<Vec<Node>, Failure> {
+        let mut list = ov_profiling_info_list_t { profiling_infos: ptr::null_mut(), size: 0 };
+        // SAFETY: a live request; the list is filled with `size` entries of texts or nulls, read before it is freed, once.
+        unsafe {
+            check(ov_infer_request_get_profiling_info(self.0.as_ptr(), &raw mut list))?;
+            let text = |text: *const c_char| match text.is_null() {
+                true => String::new(),
+                false => CStr::from_ptr(text).to_string_lossy().into_owned(),
+            };
+            let node = |index| {
+                let entry = list.profiling_infos.add(index);
+                Node { kind: text((*entry).node_type), kernel: text((*entry).exec_type) }
+            };
+            let nodes = (0..list.size).map(node).collect();
+            ov_profiling_info_list_free(&raw mut list);
+            Ok(nodes)
+        }
+    }
+
+    fn output(&self, index: usize) -> Result<Tensor, Failure> {
+        let mut tensor = ptr::null_mut();
+        // SAFETY: a live request; the tensor is a handle of ours.
+        unsafe { check(ov_infer_request_get_output_tensor_by_index(self.0.as_ptr(), index, &raw mut tensor))? };
+        Tensor::new(tensor)
+    }
+
+    fn set_output(&self, index: usize, tensor: &Tensor) -> Result<(), Failure> {
+        // SAFETY: a live request and tensor.
+        unsafe { check(ov_infer_request_set_output_tensor_by_index(self.0.as_ptr(), index, tensor.as_ptr())) }
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        // SAFETY: owned, and freed once.
+        unsafe { ov_infer_request_free(self.0.as_ptr()) }
+    }
+}
+
+/// Where an output goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Output {
+    /// Into memory of the request; true after a run, until it is taken.
+    Own(bool),
+    /// Into memory of the caller, which has room for exactly what comes.
+    Lent,
+    /// The same, as far as can be told before a run.
+    LentOpen,
+}
+
+pub struct OvRequest {
+    lane: Lane,
+    outputs: Vec<Output>,
+    model: Arc<OvModel>,
+}
+
+impl OvRequest {
+    pub(crate) fn new(lane: Lane, model: Arc<OvModel>) -> OvRequest {
+        OvRequest { lane, outputs: vec![Output::Own(false); model.outputs().len()], model }
+    }
+
+    /// Refuses a run that wrote another shape than the memory bound to an output has.
+    fn fits(&self, index: usize, bound: &Bindings) -> Result<()> {
+        let shape = self.lane.output(index).and_then(|tensor| tensor.shape());
+        let shape = shape.map_err(|failure| failure.error("tell an output's shape"))?;
+        match bound.output(index) {
+            Some(memory) if memory.shape() != shape => {
+                let (name, room) = (&self.model.outputs()[index].name, memory.shape());
+                let text = format!("output '{name}' has the shape {shape:?}, the memory bound to it {room:?}");
+                Err(Error { vendor_code: ov_status_e::PARAMETER_MISMATCH as i32, ..Error::invalid(text) })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Request for OvRequest {
+    /// Sets the tensor anew even for the same memory: some devices copy an input when it is set.
+    fn bind_input(&mut self, index: usize, tensor: &Bound) -> Result<()> {
+        let fault = |failure: Failure| failure.error(&format!("take input '{}'", self.model.inputs()[index].name));
+        // SAFETY: the SDK lends the memory until the port is bound again, which replaces the tensor, or the request goes,
+        // which happens before the memory does.
+        let value = unsafe { Tensor::over(tensor) }.map_err(fault)?;
+        // SAFETY: a live request and tensor.
+        let set = unsafe { ov_infer_request_set_input_tensor_by_index(self.lane.0.as_ptr(), index, value.as_ptr()) };
+        check(set).map_err(fault)
+    }
+
+    fn bind_output(&mut self, index: usize, tensor: Option<&Bound>) -> Result<()> {
+        let port = &self.model.outputs()[index];
+        let fault = |failure: Failure| failure.error(&format!("write output '{}' there", port.name));
+        let (value, goes) = match tensor {
+            // SAFETY: as for an input.
+            Some(tensor) => (unsafe { Tensor::over(tensor) }.map_err(fault)?, lent(port)),
+            None if matches!(self.outputs[index], Output::Own(_)) => return Ok(()),
+            // An open size starts as nothing, and grows with the first run.
+            None => {
+                let sizes: Vec<usize> = port.shape.iter().map(|size| size.unwrap_or(0)).collect();
+                (Tensor::made(port.dtype, &sizes).map_err(fault)?, Output::Own(false))
+            }
+        };
+        self.lane.set_output(index, &value).map_err(fault)?;
+        self.outputs[index] = goes;
+        Ok(())
+    }
+
+    fn run(&mut self, bound: &Bindings) -> Result<Timing> {
+        // SAFETY: a live request that this thread alone holds; what is bound to it is lent for as long.
+        let done = unsafe { ov_infer_request_infer(self.lane.0.as_ptr()) };
+        let own = |output: &mut Output, fresh| {
+            if let Output::Own(state) = output {
+                *state = fresh;
+            }
+        };
+        if let Err(failure) = check(done) {
+            self.outputs.iter_mut().for_each(|output| own(output, false));
+            return Err(failure.error("run the model"));
+        }
+        self.outputs.iter_mut().for_each(|output| own(output, true));
+        for index in 0..self.outputs.len() {
+            if self.outputs[index] == Output::LentOpen {
+                self.fits(index, bound)?;
+            }
+        }
+        Ok(Timing::default())
+    }
+
+    /// Copies: the request goes on with its own memory.
+    fn take_output(&mut self, index: usize) -> Result<Option<OwnedTensor>> {
+        if self.outputs[index] != Output::Own(true) {
+            return Ok(None);
+        }
+        let tensor = self.lane.output(index).map_err(|failure| failure.error("give an output"))?;
+        let copy = tensor.copy(self.model.outputs()[index].dtype)?;
+        self.outputs[index] = Output::Own(false);
+        Ok(Some(copy))
+    }
+}
+
+fn lent(port: &Port) -> Output {
+    if port.shape.iter().all(Option::is_some) { Output::Lent } else { Output::LentOpen }
+}
