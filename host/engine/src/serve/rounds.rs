@@ -29,7 +29,7 @@ const LARGEST: f64 = 1e18;
 pub(super) struct Rounds<'a> {
     services: &'static Services,
     policy: &'a Policy,
-    sensors: &'a Sensors<'a>,
+    sensors: Option<&'a Sensors<'a>>,
     /// Whether all that the engine computes, it computes in this process.
     whole: bool,
     verified: &'a AtomicBool,
@@ -160,7 +160,17 @@ impl<'a> Rounds<'a> {
         let attachments = job.attachments.as_deref();
         let (peak_is_of_rounds, state) = Default::default();
         let began = Instant::now();
-        Rounds { services, policy: &job.policy, sensors, whole, verified, attachments, peak_is_of_rounds, began, state }
+        Rounds {
+            services,
+            policy: &job.policy,
+            sensors: Some(sensors),
+            whole,
+            verified,
+            attachments,
+            peak_is_of_rounds,
+            began,
+            state,
+        }
     }
 
     /// The highest resident set since the first measured round began; `None` without one, or where the kernel keeps no such mark.
@@ -182,7 +192,7 @@ impl<'a> Rounds<'a> {
             singles: series.singles,
             stable: series.stable,
             stopped_by: series.stopped_by.map(String::from),
-            energy: series.energy.and_then(|(first, last)| self.sensors.used(&first, &last?)),
+            energy: series.energy.and_then(|(first, last)| self.sensors?.used(&first, &last?)),
         };
         (state.series.into_iter().map(record).collect(), state.counted.finish(), state.failure)
     }
@@ -316,7 +326,7 @@ impl ReporterServices for Rounds<'_> {
         if measures {
             let known = &mut state.series[series as usize].energy;
             if known.is_none() {
-                *known = self.sensors.energy().map(|first| (first, None));
+                *known = self.sensors.and_then(Sensors::energy).map(|first| (first, None));
             }
         }
         if let Some(open) = &mut state.open {
@@ -335,9 +345,11 @@ impl ReporterServices for Rounds<'_> {
         let taken = state.samples(series, round, values, self.began);
         if measuring && taken.is_ok() && round != 0 {
             if let Some((_, last)) = &mut state.series[series as usize].energy {
-                *last = self.sensors.energy();
+                *last = self.sensors.and_then(Sensors::energy);
             }
-            state.counted.read(self.sensors);
+            if let Some(sensors) = self.sensors {
+                state.counted.read(sensors);
+            }
         }
         if let Err(error) = &taken {
             state.failure.get_or_insert_with(|| error.clone());
@@ -385,6 +397,7 @@ mod tests {
             warm_ns: 0.0,
             stable: false,
             stopped_by: None,
+            energy: None,
         };
         State { series: vec![series], ..State::default() }
     }
@@ -468,6 +481,8 @@ mod tests {
             peak_is_of_rounds: AtomicBool::new(false),
             began: Instant::now(),
             state: Mutex::default(),
+            sensors: None,
+            whole: true,
         };
         rounds.attach("trace.json", b"{}");
         rounds.attach("../escaped", b"{}");
