@@ -27,7 +27,7 @@ fn verified(plugins: &str) -> BTreeMap<String, (String, Value)> {
 fn graph_of(operator: &str, output_rank: usize) -> Vec<u8> {
     let size = |size| Size::Fixed(size);
     let input = ValueInfo::of_tensor("x", FLOAT, vec![Size::Named("batch".into()), size(2), size(2)]);
-    let shape = vec![Size::Named("batch".into()), size(2), size(2)];
+    let shape = [Size::Named("batch".into()), size(2), size(2)];
     let output = ValueInfo::of_tensor("y", FLOAT, shape[..output_rank].to_vec());
     let (mut graph, mut model, mut opset) = (vec![], vec![8, 8], vec![]);
     put(&mut graph, GRAPH_NODE, &Node::new("Relu", &["x"], "z").encode_to_vec());

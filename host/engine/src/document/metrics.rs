@@ -82,6 +82,19 @@ pub struct EnergyMetrics {
     pub idle_watts: f64,
 }
 
+/// What was achieved, and which share that is of the peaks that were measured on the same device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EfficiencyMetrics {
+    /// Operations of one inference over its median time; from the skill's count for these axes.
+    pub flops_per_s: Option<f64>,
+    pub share_of_peak_flops: Option<f64>,
+    /// The weights once per inference: no inference moves less.
+    pub weight_bytes_per_s: Option<f64>,
+    pub share_of_peak_bandwidth: Option<f64>,
+    /// The run that measured the peaks.
+    pub peaks_run: Option<String>,
+}
+
 /// A figure that only the backend's vendor knows, read between measured rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CounterMetrics {
@@ -111,6 +124,8 @@ pub struct Metrics {
     pub energy_j_per_item: Option<f64>,
     /// Where that figure comes from.
     pub energy: Option<EnergyMetrics>,
+    /// Against the peaks of the device; `None` where nobody counted the model's operations, or no latency was measured.
+    pub efficiency: Option<EfficiencyMetrics>,
     /// The backend's own figures, by name.
     pub counters: BTreeMap<String, CounterMetrics>,
     pub series: BTreeMap<String, SeriesMetrics>,

@@ -7,6 +7,8 @@ use super::prepare::{Shared, Startup, start_up};
 use super::summarize::{Reports, metrics, stable};
 use crate::defaults::defaults;
 use crate::document::{Cell, Outcome, Reason, Run, Samples};
+use crate::environment::now_utc;
+use crate::peaks::Peaks;
 use crate::skill::BuiltModel;
 use crate::worker::{
     CellJob, CellReport, Command, DeviceRecord, Event, Failure, FailureKind, Limits, LoadRecord, Policy, Reply, Stop,
@@ -38,6 +40,8 @@ pub fn execute(
         limits: Limits::working(timeout, memory),
         startups: HashMap::new(),
         shared: Shared::default(),
+        peaks: Peaks::load(),
+        run_id: &run.run_id,
         told: HashSet::new(),
         observer,
     };
@@ -76,6 +80,8 @@ struct Runner<'a> {
     limits: Limits,
     startups: HashMap<usize, Result<Startup, Failure>>,
     shared: Shared,
+    peaks: Peaks,
+    run_id: &'a str,
     /// Warnings that were given already.
     told: HashSet<String>,
     observer: &'a mut dyn Observer,
@@ -166,7 +172,8 @@ impl Runner<'_> {
                 });
                 let mut samples = samples(planned.index, &measured.main);
                 samples.extend(init_samples(planned.index, &measured, startup.as_ref()));
-                let cell = Cell {
+                let device_name = measured.main.device.name.clone();
+                let mut cell = Cell {
                     device: measured.main.device.id.clone(),
                     emulated: measured.main.device.emulated,
                     stable: stable(&measured.main),
@@ -175,8 +182,26 @@ impl Runner<'_> {
                     outcome: Outcome::Measured(Box::new(figures)),
                     ..blank
                 };
+                self.hold_against_peaks(planned, &mut cell, &device_name);
                 (cell, samples)
             }
+        }
+    }
+
+    /// Keeps the peaks that a cell measured; any other is held against those of its device.
+    fn hold_against_peaks(&mut self, planned: &PlannedCell, cell: &mut Cell, device_name: &str) {
+        match self.peaks.learn(cell, device_name, self.run_id, &now_utc()) {
+            Ok(true) => return,
+            Ok(false) => {}
+            Err(error) => self.observer.warning(&format!("the peaks of {device_name} could not be kept: {error}")),
+        }
+        let skill = &self.plan.models[planned.model].description;
+        let efficiency = match &cell.outcome {
+            Outcome::Measured(metrics) => self.peaks.efficiency(cell, metrics, skill, device_name),
+            _ => None,
+        };
+        if let Outcome::Measured(metrics) = &mut cell.outcome {
+            metrics.efficiency = efficiency;
         }
     }
 

@@ -61,6 +61,7 @@ pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
         memory_mb: memory(reports),
         energy_j_per_item: latency.or(concurrent).and_then(joules_per_item),
         energy: latency.or(concurrent).and_then(|series| series.energy.as_ref()).map(energy),
+        efficiency: None,
         counters: main.counters.iter().filter_map(|c| Some((c.name.clone(), counter(c)?))).collect(),
         series: main.series.iter().filter_map(|series| Some((series.name.clone(), series_metrics(series)?))).collect(),
     }

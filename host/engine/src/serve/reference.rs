@@ -5,10 +5,39 @@ use super::{Opened, Services, outputs};
 use crate::document::Axes;
 use crate::skill::Manifest;
 use crate::worker::{Failure, ModelPaths, PluginUse, Reply, Stage};
+use serde::{Deserialize, Serialize};
 use skillbench_plugin_api::client::Output;
 use skillbench_plugin_api::{Dim, Error, Load, Source};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+/// What the file at `out` holds: for each part of the model, why the reference could not run it, or that its outputs lie beside.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Index {
+    parts: Vec<(String, Option<String>)>,
+}
+
+impl Index {
+    /// # Errors
+    /// The file is not there, or not whole.
+    pub fn read(file: &Path) -> std::io::Result<Index> {
+        Ok(serde_json::from_slice(&std::fs::read(file)?)?)
+    }
+
+    /// Where the outputs of a part are, or why there are none.
+    pub fn outputs(&self, file: &Path, part: &str) -> Result<PathBuf, String> {
+        match self.parts.iter().position(|(name, _)| name == part).map(|at| (at, &self.parts[at].1)) {
+            Some((at, None)) => Ok(outputs_file(file, at)),
+            Some((_, Some(why))) => Err(why.clone()),
+            None => Err(format!("the reference knows no part '{part}'")),
+        }
+    }
+}
+
+fn outputs_file(out: &Path, part: usize) -> PathBuf {
+    out.with_extension(format!("{part}.bin"))
+}
+
+/// Runs every part, and keeps the outputs. A part that the reference cannot run is left out, unless it is the only one.
 pub(super) fn write(
     services: &'static Services,
     backend: &PluginUse,
@@ -17,18 +46,45 @@ pub(super) fn write(
     seed: u64,
     out: &Path,
 ) -> Result<Reply, Failure> {
-    let of_plugin = |error: Error| Failure::from_plugin(&error);
     let manifest = Manifest::parse(&model.manifest).map_err(|text| Failure::failed("manifest", text))?;
     let opened = Opened::new(services, backend)?;
+    let mut index = Index { parts: vec![] };
+    let mut failure = Failure::failed("model", "the model has no part");
+    for (at, (part, path)) in model.parts.iter().enumerate() {
+        let ran = run(services, &opened, path, &manifest.of_part(part), axes, seed, &outputs_file(out, at));
+        index.parts.push((part.clone(), ran.as_ref().err().map(Failure::to_string)));
+        failure = ran.err().unwrap_or(failure);
+    }
+    if index.parts.iter().all(|(_, why)| why.is_some()) {
+        return Err(failure);
+    }
+    let failed = |error: std::io::Error| Failure::failed("reference", format!("{}: {error}", out.display()));
+    let text = serde_json::to_vec(&index).map_err(|error| failed(error.into()))?;
+    // The index last: where it is, the outputs are.
+    let scratch = tempfile::NamedTempFile::new_in(out.parent().unwrap_or(Path::new("."))).map_err(failed)?;
+    std::fs::write(scratch.path(), text).map_err(failed)?;
+    scratch.persist(out).map_err(|error| failed(error.error))?;
+    Ok(Reply::Referenced)
+}
+
+fn run(
+    services: &'static Services,
+    opened: &Opened,
+    path: &Path,
+    manifest: &Manifest,
+    axes: &Axes,
+    seed: u64,
+    out: &Path,
+) -> Result<(), Failure> {
+    let of_plugin = |error: Error| Failure::from_plugin(&error);
     services.enter(Stage::Load);
-    let (_, path) = model.parts.first().ok_or_else(|| Failure::failed("model", "the model has no part"))?;
     let mut load = Load::new(Source::onnx(path));
     load.dims = axes.iter().map(|(name, value)| Dim::fixed(name, *value)).collect();
     let loaded = opened.instance.load(&load).map_err(of_plugin)?;
-    refuse_lost_axes(&loaded, &manifest, axes).map_err(of_plugin)?;
+    refuse_lost_axes(&loaded, manifest, axes).map_err(of_plugin)?;
     services.enter(Stage::Run);
     let mut request = loaded.request().map_err(of_plugin)?;
-    bind_inputs(&loaded, &mut request, &manifest, axes, seed, 0).map_err(of_plugin)?;
+    bind_inputs(&loaded, &mut request, manifest, axes, seed, 0).map_err(of_plugin)?;
     request.run().map_err(of_plugin)?;
     let ports = loaded.outputs();
     let taken: Vec<Output> =
@@ -38,6 +94,5 @@ pub(super) fn write(
             .map_err(|text| Failure::failed("not-finite", format!("on the reference backend, {text}")))?;
     }
     let failed = |error: std::io::Error| Failure::failed("reference", format!("{}: {error}", out.display()));
-    outputs::keep(ports, &taken, out).map_err(failed)?;
-    Ok(Reply::Referenced)
+    outputs::keep(ports, &taken, out).map_err(failed)
 }

@@ -1,6 +1,6 @@
 //! The target that benchmarks measure: loads are timed and read back, inputs come from the skill's rules, outputs are verified.
 
-use super::{Opened, Services, outputs};
+use super::{Opened, Services, outputs, reference};
 use crate::defaults::defaults;
 use crate::document::{Axes, PlacementRecord, Verification};
 use crate::skill::{self, DimRule, InputRule, Manifest};
@@ -9,7 +9,7 @@ use skillbench_plugin_api::client::{Model, Output, Request};
 use skillbench_plugin_api::provide::TargetServices;
 use skillbench_plugin_api::{Code, Device, Dim, Direction, Error, HostTensor, Load, Result, Source, Why};
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -22,6 +22,9 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// A loaded model with the memory that is bound to its requests. The model goes first, then the memory.
 struct Loaded<'i> {
     model: Model<'i>,
+    part: String,
+    /// As far as it is about this part.
+    manifest: Manifest,
     kept: Mutex<Kept>,
 }
 
@@ -97,9 +100,11 @@ impl<'i> CellTarget<'i> {
                 "the parts of the load, as the backend tells them, add up to more than it took",
             ));
         }
-        refuse_lost_axes(&model, self.manifest, &self.job.axes)?;
+        let manifest = self.manifest.of_part(part);
+        refuse_lost_axes(&model, &manifest, &self.job.axes)?;
         let address = model.address();
-        lock(&self.models).insert(address, Arc::new(Loaded { model, kept: Mutex::default() }));
+        let loaded = Loaded { model, part: part.into(), manifest, kept: Mutex::default() };
+        lock(&self.models).insert(address, Arc::new(loaded));
         let mut seen = lock(&self.seen);
         seen.loads.push(LoadRecord {
             total_ns,
@@ -158,18 +163,21 @@ impl<'i> CellTarget<'i> {
     fn check(&self, model: &Model<'_>, taken: &[Output]) -> Result<Verification> {
         let wrong = |text: String| Error::new(Code::WrongOutput, text);
         let ports = model.outputs();
+        let unread = |error: std::io::Error, file: &Path| Error::internal(format!("{}: {error}", file.display()));
         let file = match &self.job.verify {
             VerifyJob::Off => return Ok(Verification::Off),
-            VerifyJob::Alone { .. } => None,
-            VerifyJob::Against { file, .. } => Some(file),
+            VerifyJob::Alone { why } => Err(why.clone()),
+            VerifyJob::Against { file, .. } => {
+                let index = reference::Index::read(file).map_err(|error| unread(error, file))?;
+                index.outputs(file, &self.loaded(model.address())?.part)
+            }
         };
         for (port, output) in ports.iter().zip(taken) {
             outputs::finite(port, output).map_err(wrong)?;
         }
         match (&self.job.verify, file) {
-            (VerifyJob::Against { reference, same_engine, .. }, Some(file)) => {
-                let unread = |error: std::io::Error| Error::internal(format!("{}: {error}", file.display()));
-                let references = outputs::read(file).map_err(unread)?;
+            (VerifyJob::Against { reference, same_engine, .. }, Ok(file)) => {
+                let references = outputs::read(&file).map_err(|error| unread(error, &file))?;
                 let precision = lock(&self.seen).placement.as_ref().and_then(|placement| placement.precision.clone());
                 let tolerance = self.tolerance(precision.as_deref());
                 let found = outputs::compare(ports, taken, &references, tolerance).map_err(wrong)?;
@@ -181,8 +189,8 @@ impl<'i> CellTarget<'i> {
                     elements_compared: found.elements,
                 })
             }
-            (VerifyJob::Alone { why }, _) => Ok(Verification::NoReference { why: why.clone() }),
-            _ => Ok(Verification::Off),
+            (_, Err(why)) => Ok(Verification::NoReference { why }),
+            (_, Ok(_)) => Ok(Verification::Off),
         }
     }
 
@@ -218,7 +226,7 @@ impl<'i> CellTarget<'i> {
         for index in 0..model.inputs().len() as u32 {
             let tensor = match kept.inputs.get(&(index, variant)) {
                 Some(tensor) => tensor.clone(),
-                None => Arc::new(make_input(model, index, self.manifest, &self.job.axes, self.job.seed, variant)?),
+                None => Arc::new(make_input(model, index, &loaded.manifest, &self.job.axes, self.job.seed, variant)?),
             };
             request.bind(Direction::Input, index, tensor.clone())?;
             kept.inputs.insert((index, variant), tensor);
@@ -247,13 +255,14 @@ pub(super) fn refuse_lost_axes(model: &Model<'_>, manifest: &Manifest, axes: &Ax
     }
 }
 
-/// Several requests are verified; the cell shows the largest difference of them.
+/// Several requests, or parts, are verified; the cell shows the largest difference of them, unless one had no reference.
 fn merge(all: &mut Option<Verification>, one: Verification) {
     match (all.as_mut(), &one) {
         (
             Some(Verification::Passed { max_relative_difference: most, .. }),
             Verification::Passed { max_relative_difference, .. },
         ) => *most = most.max(*max_relative_difference),
+        (Some(Verification::NoReference { .. }), _) => {}
         _ => *all = Some(one),
     }
 }
