@@ -190,7 +190,13 @@ pub fn run(instance: &Instance, refused: &[&str], options: &[(&str, &str)]) -> R
 struct Target<'i> {
     instance: &'i Instance,
     refused: &'i [&'i str],
-    models: Mutex<BTreeMap<usize, Arc<Model<'i>>>>,
+    models: Mutex<BTreeMap<usize, Loaded<'i>>>,
+}
+
+/// A model, and the memory bound to its requests, which lives as long.
+struct Loaded<'i> {
+    model: Arc<Model<'i>>,
+    inputs: Vec<Arc<HostTensor>>,
 }
 
 impl TargetServices for Target<'_> {
@@ -200,7 +206,7 @@ impl TargetServices for Target<'_> {
         }
         let model = self.instance.load(&Load::new(Source::onnx(&graph(part))))?;
         let address = model.address();
-        self.models.lock().unwrap().insert(address, Arc::new(model));
+        self.models.lock().unwrap().insert(address, Loaded { model: Arc::new(model), inputs: vec![] });
         Ok(address)
     }
 
@@ -209,12 +215,15 @@ impl TargetServices for Target<'_> {
     }
 
     fn with_model(&self, model: usize, work: &mut dyn FnMut(&Model<'_>) -> Result<()>) -> Result<()> {
-        let model = self.models.lock().unwrap()[&model].clone();
+        let model = self.models.lock().unwrap()[&model].model.clone();
         work(&model)
     }
 
     fn prepare(&self, model: &Model<'_>, request: &mut Request<'_>, _variant: u64) -> Result<()> {
-        request.bind(Direction::Input, 0, input(model))
+        let input = input(model);
+        request.bind(Direction::Input, 0, input.clone())?;
+        self.models.lock().unwrap().get_mut(&model.address()).unwrap().inputs.push(input);
+        Ok(())
     }
 
     fn verify(&self, _model: &Model<'_>, request: &mut Request<'_>) -> Result<()> {
