@@ -1,6 +1,6 @@
 //! The target that benchmarks measure: loads are timed and read back, inputs come from the skill's rules, outputs are verified.
 
-use super::{Opened, Services, outputs};
+use super::{Opened, Services, outputs, reference};
 use crate::defaults::defaults;
 use crate::document::{Axes, PlacementRecord, Verification};
 use crate::skill::{self, DimRule, InputRule, Manifest};
@@ -22,6 +22,9 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// A loaded model with the memory that is bound to its requests. The model goes first, then the memory.
 struct Loaded<'i> {
     model: Model<'i>,
+    /// Which of the skill's parts it is.
+    part: usize,
+    precision: String,
     kept: Mutex<Kept>,
 }
 
@@ -70,8 +73,10 @@ impl<'i> CellTarget<'i> {
     }
 
     fn load_now(&self, part: &str, dims: &[Dim]) -> Result<usize> {
-        let path = self.job.model.parts.iter().find(|(name, _)| name == part).map(|(_, path)| path);
-        let path = path.ok_or_else(|| Error::not_found(format!("the model has no part '{part}'")))?;
+        let parts = &self.job.model.parts;
+        let index = parts.iter().position(|(name, _)| name == part);
+        let index = index.ok_or_else(|| Error::not_found(format!("the model has no part '{part}'")))?;
+        let path = &parts[index].1;
         let load = Load {
             source: Source::onnx(path),
             precision: self.job.precision.clone(),
@@ -99,7 +104,9 @@ impl<'i> CellTarget<'i> {
         }
         refuse_lost_axes(&model, self.manifest, &self.job.axes)?;
         let address = model.address();
-        lock(&self.models).insert(address, Arc::new(Loaded { model, kept: Mutex::default() }));
+        let precision = placement.precision.clone();
+        let loaded = Loaded { model, part: index, precision, kept: Mutex::default() };
+        lock(&self.models).insert(address, Arc::new(loaded));
         let mut seen = lock(&self.seen);
         seen.loads.push(LoadRecord {
             total_ns,
@@ -155,23 +162,28 @@ impl<'i> CellTarget<'i> {
         found.ok_or_else(|| Error::not_found("this model was not loaded by the host, or is unloaded already"))
     }
 
-    fn check(&self, model: &Model<'_>, taken: &[Output]) -> Result<Verification> {
+    fn check(&self, loaded: &Loaded<'_>, taken: &[Output]) -> Result<Verification> {
         let wrong = |text: String| Error::new(Code::WrongOutput, text);
-        let ports = model.outputs();
+        let ports = loaded.model.outputs();
         let file = match &self.job.verify {
             VerifyJob::Off => return Ok(Verification::Off),
             VerifyJob::Alone { .. } => None,
-            VerifyJob::Against { file, .. } => Some(file),
+            VerifyJob::Against { file, .. } => Some(reference::file(file, loaded.part)),
         };
         for (port, output) in ports.iter().zip(taken) {
             outputs::finite(port, output).map_err(wrong)?;
         }
         match (&self.job.verify, file) {
+            (VerifyJob::Against { reference, .. }, Some(file)) if loaded.part > 0 && !file.is_file() => {
+                let part = &self.job.model.parts[loaded.part].0;
+                Ok(Verification::NoReference {
+                    why: format!("the reference, {reference}, could not run part '{part}'"),
+                })
+            }
             (VerifyJob::Against { reference, same_engine, .. }, Some(file)) => {
                 let unread = |error: std::io::Error| Error::internal(format!("{}: {error}", file.display()));
-                let references = outputs::read(file).map_err(unread)?;
-                let precision = lock(&self.seen).placement.as_ref().and_then(|placement| placement.precision.clone());
-                let tolerance = self.tolerance(precision.as_deref());
+                let references = outputs::read(&file).map_err(unread)?;
+                let tolerance = self.tolerance(Some(&*loaded.precision).filter(|precision| !precision.is_empty()));
                 let found = outputs::compare(ports, taken, &references, tolerance).map_err(wrong)?;
                 Ok(Verification::Passed {
                     reference: reference.clone(),
@@ -196,8 +208,8 @@ impl<'i> CellTarget<'i> {
     fn verify_now(&self, model: &Model<'_>, request: &mut Request<'_>) -> Result<()> {
         let count = model.outputs().len() as u32;
         let taken: Vec<Output> = (0..count).map(|index| request.take_output(index)).collect::<Result<_>>()?;
-        let verification = self.check(model, &taken)?;
         let loaded = self.loaded(model.address())?;
+        let verification = self.check(&loaded, &taken)?;
         for (index, output) in taken.iter().enumerate() {
             let memory = Arc::new(output.to_host()?);
             match request.bind(Direction::Output, index as u32, memory.clone()) {
@@ -226,6 +238,13 @@ impl<'i> CellTarget<'i> {
         (0..model.outputs().len() as u32).try_for_each(|index| request.leave_output(index))
     }
 
+    /// Of a skill in several parts a benchmark may leave out one that the backend refuses: nothing was run, so nothing of it is
+    /// in any figure. Whether the others suffice, the benchmark says.
+    fn may_do_without(&self, error: &Error) -> bool {
+        let refusal = [Code::Unimplemented, Code::FailedPrecondition, Code::Unavailable, Code::ResourceExhausted];
+        self.job.model.parts.len() > 1 && refusal.contains(&error.code)
+    }
+
     /// Keeps the first failure for the case that the benchmark does not pass it on.
     fn noting<T>(&self, result: Result<T>) -> Result<T> {
         if let Err(error) = &result {
@@ -247,13 +266,15 @@ pub(super) fn refuse_lost_axes(model: &Model<'_>, manifest: &Manifest, axes: &Ax
     }
 }
 
-/// Several requests are verified; the cell shows the largest difference of them.
+/// Several requests or parts are verified; the cell shows the largest difference of them, in shares of what is allowed. What
+/// one of them lacks (a reference), the cell lacks.
 fn merge(all: &mut Option<Verification>, one: Verification) {
-    match (all.as_mut(), &one) {
-        (
-            Some(Verification::Passed { max_relative_difference: most, .. }),
-            Verification::Passed { max_relative_difference, .. },
-        ) => *most = most.max(*max_relative_difference),
+    let weight = |verification: &Verification| match verification {
+        Verification::Passed { max_relative_difference, tolerance, .. } => max_relative_difference / tolerance,
+        Verification::NoReference { .. } | Verification::Off => f64::INFINITY,
+    };
+    match all {
+        Some(known) if weight(known) >= weight(&one) => {}
         _ => *all = Some(one),
     }
 }
@@ -317,9 +338,12 @@ fn status(key: &str) -> Option<u64> {
 impl TargetServices for CellTarget<'_> {
     fn load(&self, part: &str, dims: &[Dim]) -> Result<usize> {
         self.services.enter(Stage::Load);
-        let loaded = self.noting(self.load_now(part, dims));
+        let loaded = self.load_now(part, dims);
         self.services.enter(Stage::Run);
-        loaded
+        match loaded {
+            Err(error) if self.may_do_without(&error) => Err(error),
+            loaded => self.noting(loaded),
+        }
     }
 
     fn unload(&self, model: usize) {
