@@ -3,7 +3,7 @@
 use crate::client::{BackendRef, Model, Request};
 use crate::error::checked;
 use crate::raw::*;
-use crate::{Dim, Error, Result, grow, text};
+use crate::{Dim, Error, Placement, Result, grow, text};
 use std::marker::PhantomData;
 
 /// A backend, a device and a model's parts, at one point of the workload grid.
@@ -103,6 +103,14 @@ impl TargetModel<'_> {
     /// Whatever the backend says.
     pub fn request(&self) -> Result<Request<'_>> {
         self.model.request()
+    }
+
+    /// What really happened at load: the effective precision, the device.
+    ///
+    /// # Errors
+    /// Whatever the backend says.
+    pub fn placement(&self) -> Result<Placement> {
+        self.model.placement()
     }
 }
 

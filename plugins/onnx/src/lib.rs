@@ -2,7 +2,8 @@
 //!
 //! - `fields`: a protobuf message field by field: looking into it, and copying it with some fields changed, so that nothing
 //!   is lost that this code does not know;
-//! - `messages`: the messages that are decoded and written whole, and the numbers of the fields that lead to them.
+//! - `messages`: the messages that are decoded and written whole, and the numbers of the fields that lead to them;
+//! - `model`: a whole model, for graphs that are made from nothing.
 //!
 //! Not here: any engine, and what a graph computes.
 
@@ -10,5 +11,7 @@
 
 pub mod fields;
 pub mod messages;
+pub mod model;
 
 pub use fields::{Broken, edit, messages_of, numbers_of};
+pub use model::{Graph, Model};

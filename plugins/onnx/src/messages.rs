@@ -2,6 +2,7 @@
 //! that is decoded and written again loses the others, so whoever changes a graph decodes no more than it replaces.
 
 pub use prost::Message;
+use std::ops::Range;
 
 // Where the messages are.
 pub const MODEL_GRAPH: u64 = 7;
@@ -17,6 +18,8 @@ pub const TENSOR_NAME: u64 = 8;
 
 /// Element types.
 pub const FLOAT: i32 = 1;
+pub const UINT8: i32 = 2;
+pub const INT8: i32 = 3;
 pub const INT32: i32 = 6;
 pub const INT64: i32 = 7;
 pub const BOOL: i32 = 9;
@@ -68,19 +71,23 @@ pub struct Node {
     pub domain: String,
 }
 
-/// An attribute that is a number.
+/// An attribute that is a whole number, or several.
 #[derive(Clone, PartialEq, Message)]
 pub struct Attribute {
     #[prost(string, tag = "1")]
     pub name: String,
     #[prost(int64, tag = "3")]
     pub i: i64,
+    #[prost(int64, repeated, packed = "false", tag = "8")]
+    pub ints: Vec<i64>,
     #[prost(int32, tag = "20")]
     pub kind: i32,
 }
 
 /// `AttributeProto.INT`.
 pub const ATTRIBUTE_INT: i32 = 2;
+/// `AttributeProto.INTS`.
+pub const ATTRIBUTE_INTS: i32 = 7;
 
 /// A port or an inner value: its name, type and shape.
 #[derive(Clone, PartialEq, Message)]
@@ -153,7 +160,13 @@ impl Node {
     }
 
     pub fn with(mut self, name: &str, i: i64) -> Node {
-        self.attribute.push(Attribute { name: name.into(), i, kind: ATTRIBUTE_INT });
+        self.attribute.push(Attribute { name: name.into(), i, kind: ATTRIBUTE_INT, ..Attribute::default() });
+        self
+    }
+
+    pub fn with_several(mut self, name: &str, ints: &[i64]) -> Node {
+        let (name, ints) = (name.into(), ints.into());
+        self.attribute.push(Attribute { name, ints, kind: ATTRIBUTE_INTS, ..Attribute::default() });
         self
     }
 }
@@ -163,6 +176,23 @@ impl Tensor {
     pub fn of_int64(name: &str, dims: &[i64], values: &[i64]) -> Tensor {
         let raw_data = values.iter().flat_map(|value| value.to_le_bytes()).collect();
         Tensor { dims: dims.into(), data_type: INT64, name: name.into(), raw_data, ..Tensor::default() }
+    }
+
+    /// A constant in the graph itself, of little-endian elements.
+    pub fn of_bytes(name: &str, data_type: i32, dims: &[i64], raw_data: Vec<u8>) -> Tensor {
+        Tensor { dims: dims.into(), data_type, name: name.into(), raw_data, ..Tensor::default() }
+    }
+
+    /// A constant whose elements lie in a file beside the graph.
+    pub fn in_file(name: &str, data_type: i32, dims: &[i64], file: &str, place: Range<u64>) -> Tensor {
+        let entry = |key: &str, value: String| Entry { key: key.into(), value };
+        let external_data = vec![
+            entry("location", file.into()),
+            entry("offset", place.start.to_string()),
+            entry("length", (place.end - place.start).to_string()),
+        ];
+        let (dims, name) = (dims.into(), name.into());
+        Tensor { dims, data_type, name, external_data, data_location: EXTERNAL, ..Tensor::default() }
     }
 
     /// The values of a constant of whole numbers that stands in the graph itself.

@@ -26,7 +26,7 @@ pub struct Skill {
     reduced: Option<String>,
     axes: Map<String, Value>,
     inputs: Vec<Input>,
-    flops_batch1: Option<Value>,
+    flops: Vec<Value>,
 }
 
 #[derive(Deserialize)]
@@ -75,7 +75,7 @@ impl Skill {
             "reduced": self.reduced,
             "axes": self.axes,
             "inputs": self.inputs.iter().map(input).collect::<Vec<_>>(),
-            "flops": self.flops_batch1,
+            "flops": self.flops,
         }))
     }
 
@@ -163,6 +163,19 @@ mod tests {
                 for word in name.split(['+', '*']).filter(|word| word.parse::<u64>().is_err()) {
                     assert!(skill.axes.contains_key(word), "{word} of {}", skill.id);
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn operations_are_counted_at_batch_1_and_at_each_axis_of_the_skill() {
+        for skill in all() {
+            assert!(!skill.flops.is_empty(), "{}", skill.id);
+            for count in &skill.flops {
+                let axes = count["axes"].as_object().unwrap();
+                assert!(count["value"].as_u64().is_some_and(|value| value > 0), "{} of {}", count, skill.id);
+                assert_eq!(axes["batch"], 1);
+                assert!(axes.keys().eq(skill.axes.keys()), "{} of {}", count, skill.id);
             }
         }
     }

@@ -120,7 +120,10 @@ pub(super) fn ports(services: &'static Services, job: &CheckJob) -> Test {
         ensure(port.name == name, format!("port '{name}' is told as '{}'", port.name))?;
         ensure(port.dtype == DType::F32, format!("port '{name}' is f32, it tells {}", port.dtype.name()))?;
         let right = port.shape == [None, Some(width)] || port.shape == [Some(BATCH as usize), Some(width)];
-        let text = format!("port '{name}' is [-1, {width}], or [{BATCH}, {width}] as loaded; it tells {:?} (None is -1)", port.shape);
+        let text = format!(
+            "port '{name}' is [-1, {width}], or [{BATCH}, {width}] as loaded; it tells {:?} (None is -1)",
+            port.shape
+        );
         ensure(right, text)?;
     }
     Ok(())

@@ -23,6 +23,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 struct Loaded<'i> {
     model: Model<'i>,
     part: String,
+    precision: String,
     /// As far as it is about this part.
     manifest: Manifest,
     kept: Mutex<Kept>,
@@ -103,7 +104,8 @@ impl<'i> CellTarget<'i> {
         let manifest = self.manifest.of_part(part);
         refuse_lost_axes(&model, &manifest, &self.job.axes)?;
         let address = model.address();
-        let loaded = Loaded { model, part: part.into(), manifest, kept: Mutex::default() };
+        let (part, precision) = (part.into(), placement.precision.clone());
+        let loaded = Loaded { model, part, precision, manifest, kept: Mutex::default() };
         lock(&self.models).insert(address, Arc::new(loaded));
         let mut seen = lock(&self.seen);
         seen.loads.push(LoadRecord {
@@ -162,14 +164,14 @@ impl<'i> CellTarget<'i> {
 
     fn check(&self, model: &Model<'_>, taken: &[Output]) -> Result<Verification> {
         let wrong = |text: String| Error::new(Code::WrongOutput, text);
-        let ports = model.outputs();
+        let (ports, loaded) = (model.outputs(), self.loaded(model.address())?);
         let unread = |error: std::io::Error, file: &Path| Error::internal(format!("{}: {error}", file.display()));
         let file = match &self.job.verify {
             VerifyJob::Off => return Ok(Verification::Off),
             VerifyJob::Alone { why } => Err(why.clone()),
             VerifyJob::Against { file, .. } => {
                 let index = reference::Index::read(file).map_err(|error| unread(error, file))?;
-                index.outputs(file, &self.loaded(model.address())?.part)
+                index.outputs(file, &loaded.part)
             }
         };
         for (port, output) in ports.iter().zip(taken) {
@@ -178,8 +180,8 @@ impl<'i> CellTarget<'i> {
         match (&self.job.verify, file) {
             (VerifyJob::Against { reference, same_engine, .. }, Ok(file)) => {
                 let references = outputs::read(&file).map_err(|error| unread(error, &file))?;
-                let precision = lock(&self.seen).placement.as_ref().and_then(|placement| placement.precision.clone());
-                let tolerance = self.tolerance(precision.as_deref());
+                let precision = Some(&*loaded.precision).filter(|precision| !precision.is_empty());
+                let tolerance = self.tolerance(precision);
                 let found = outputs::compare(ports, taken, &references, tolerance).map_err(wrong)?;
                 Ok(Verification::Passed {
                     reference: reference.clone(),

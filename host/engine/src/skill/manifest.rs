@@ -1,10 +1,11 @@
 //! The form of a skill's description and of `skill.json`. `docs/skills.md` tells it to people.
 
+use super::work::FlopCounts;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What a skillset says of one skill. Fields that this host does not know are left alone.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SkillDescription {
     pub id: String,
     #[serde(default)]
@@ -25,6 +26,9 @@ pub struct SkillDescription {
     /// Least and greatest value of each axis.
     #[serde(default)]
     pub axes: BTreeMap<String, [i64; 2]>,
+    /// Operations of one inference; [`SkillDescription::flops`] tells them at any point it can.
+    #[serde(default)]
+    pub flops: FlopCounts,
     /// Changes whenever building would write something else.
     #[serde(default)]
     pub content: String,

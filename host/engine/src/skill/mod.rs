@@ -3,6 +3,7 @@
 //! - `manifest`: the form of descriptions and of `skill.json`.
 //! - `catalog`: all skills there are, found by name or alias.
 //! - `build`: a skill becomes files, once.
+//! - `work`: operations and bytes of an inference.
 //! - `dims`: dimensions from axes. `fill`: inputs by rule, seeded.
 
 mod build;
@@ -10,9 +11,11 @@ mod catalog;
 mod dims;
 mod fill;
 mod manifest;
+mod work;
 
 pub use build::{BuiltModel, build};
 pub use catalog::{Catalog, Skill, SkillSource};
 pub use dims::{evaluate, resolve_port, standard_axis, unreached};
 pub use fill::{default_rule, fill};
 pub use manifest::{DimRule, InputRule, Manifest, SkillDescription};
+pub use work::{FlopCount, FlopCounts};

@@ -1,0 +1,185 @@
+//! How much work one inference is: operations counted at some axes, and the bytes of the weights. Efficiency is held against
+//! these, so what was not counted stays unknown.
+
+use super::SkillDescription;
+use crate::document::Axes;
+use serde::{Deserialize, Serialize};
+
+/// Operations of one inference, counted at these axes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FlopCount {
+    pub value: f64,
+    #[serde(default)]
+    pub axes: Axes,
+}
+
+/// All counts of a skill.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Form")]
+pub struct FlopCounts(pub Vec<FlopCount>);
+
+/// As it is written: a list, a single count, or nothing.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Form {
+    Many(Vec<FlopCount>),
+    One(FlopCount),
+    None(()),
+}
+
+impl From<Form> for FlopCounts {
+    fn from(form: Form) -> FlopCounts {
+        match form {
+            Form::Many(counts) => FlopCounts(counts),
+            Form::One(count) => FlopCounts(vec![count]),
+            Form::None(()) => FlopCounts::default(),
+        }
+    }
+}
+
+impl FlopCount {
+    /// The count for one item of a batch, and the axes without it. An item is the same work in every batch.
+    fn of_one(&self) -> Option<(f64, Axes)> {
+        let (batch, axes) = without_batch(&self.axes);
+        (batch >= 1 && self.value > 0.0).then(|| (self.value / batch as f64, axes))
+    }
+}
+
+fn without_batch(axes: &Axes) -> (i64, Axes) {
+    let mut rest = axes.clone();
+    let batch = rest.remove("batch").unwrap_or(1);
+    (batch, rest)
+}
+
+impl SkillDescription {
+    /// Floating-point operations of one inference at these axes: counted there, or by the quadratic through three counts that
+    /// differ in one axis alone (attention is a quadratic in a length, all else is linear), times the batch. `None` where
+    /// the counts do not tell.
+    pub fn flops(&self, axes: &Axes) -> Option<f64> {
+        let (batch, point) = without_batch(axes);
+        if batch < 1 {
+            return None;
+        }
+        let counts: Vec<(f64, Axes)> = self.flops.0.iter().filter_map(FlopCount::of_one).collect();
+        let counted = counts.iter().find(|(_, at)| *at == point).map(|(value, _)| *value);
+        let one = counted.or_else(|| point.keys().find_map(|axis| along(axis, &point, &counts)))?;
+        (one > 0.0).then_some(one * batch as f64)
+    }
+
+    /// The least that has to be read from memory for one inference, whatever the batch: the weights, once. `None` for an
+    /// unknown number of parameters or precision.
+    pub fn weight_bytes(&self, precision: &str) -> Option<u64> {
+        let element = match precision {
+            "float64" => 8,
+            "float32" => 4,
+            "float16" | "bfloat16" => 2,
+            "int8" => 1,
+            _ => return None,
+        };
+        self.parameters?.checked_mul(element)
+    }
+}
+
+/// The quadratic through three counts that differ from the point, and from each other, in this axis alone.
+fn along(axis: &str, point: &Axes, counts: &[(f64, Axes)]) -> Option<f64> {
+    let mut line: Vec<(f64, f64)> = vec![];
+    for (value, at) in counts {
+        let Some(here) = at.get(axis) else { continue };
+        let moved = at.iter().map(|(name, at)| if name == axis { (name, &point[axis]) } else { (name, at) });
+        if moved.eq(point.iter()) && line.iter().all(|(known, _)| *known != *here as f64) {
+            line.push((*here as f64, *value));
+        }
+    }
+    let line: &[(f64, f64); 3] = line.first_chunk()?;
+    let x = point[axis] as f64;
+    let term = |i: usize| {
+        let others = (0..3).filter(|j| *j != i);
+        line[i].1 * others.map(|j| (x - line[j].0) / (line[i].0 - line[j].0)).product::<f64>()
+    };
+    // Counts are whole; the division leaves a little beside.
+    Some((0..3).map(term).sum::<f64>().round())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Manifest;
+    use super::*;
+
+    fn axes(pairs: &[(&str, i64)]) -> Axes {
+        pairs.iter().map(|(name, value)| (name.to_string(), *value)).collect()
+    }
+
+    fn skill(text: &str) -> SkillDescription {
+        serde_json::from_str(&format!(r#"{{"id": "it", "parameters": 100, "flops": {text}}}"#)).unwrap()
+    }
+
+    /// 3 s² + 5 s + 7 at three lengths.
+    fn transformer() -> SkillDescription {
+        let count =
+            |s: i64| format!(r#"{{"value": {}, "axes": {{"batch": 1, "sequence": {s}}}}}"#, 3 * s * s + 5 * s + 7);
+        skill(&format!("[{}, {}, {}]", count(16), count(128), count(512)))
+    }
+
+    #[test]
+    fn a_list_a_single_count_and_none_at_all_are_read() {
+        let one = r#"{"value": 10, "axes": {"batch": 1}}"#;
+        assert_eq!(skill(one), skill(&format!("[{one}]")));
+        assert_eq!(skill("null").flops, FlopCounts::default());
+        let silent: SkillDescription = serde_json::from_str(r#"{"id": "it"}"#).unwrap();
+        assert_eq!(silent.flops(&axes(&[("batch", 1)])), None);
+        let manifest = Manifest::parse(&format!(r#"{{"id": "it", "flops": [{one}]}}"#)).unwrap();
+        assert_eq!(manifest.description.flops(&axes(&[("batch", 3)])), Some(30.0));
+    }
+
+    #[test]
+    fn a_batch_is_so_many_times_the_work_of_one() {
+        let skill = skill(r#"{"value": 20, "axes": {"batch": 2}}"#);
+        assert_eq!(skill.flops(&axes(&[("batch", 1)])), Some(10.0));
+        assert_eq!(skill.flops(&axes(&[("batch", 8)])), Some(80.0));
+        assert_eq!(skill.flops(&axes(&[])), Some(10.0), "no batch is a batch of one");
+        assert_eq!(skill.flops(&axes(&[("batch", 0)])), None);
+    }
+
+    #[test]
+    fn three_counts_along_one_axis_give_all_lengths() {
+        for s in [1, 16, 77, 128, 300, 512] {
+            let expected = (3 * s * s + 5 * s + 7) as f64;
+            assert_eq!(transformer().flops(&axes(&[("batch", 4), ("sequence", s)])), Some(4.0 * expected), "{s}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_counted_is_unknown() {
+        let two =
+            r#"[{"value": 1, "axes": {"batch": 1, "samples": 10}}, {"value": 2, "axes": {"batch": 1, "samples": 20}}]"#;
+        assert_eq!(skill(two).flops(&axes(&[("batch", 2), ("samples", 20)])), Some(4.0));
+        assert_eq!(skill(two).flops(&axes(&[("batch", 1), ("samples", 15)])), None, "two counts make no curve");
+        let twice =
+            r#"[{"value": 1, "axes": {"n": 1}}, {"value": 4, "axes": {"n": 2}}, {"value": 4, "axes": {"n": 2}}]"#;
+        assert_eq!(skill(twice).flops(&axes(&[("n", 3)])), None, "a count twice is one");
+        assert_eq!(transformer().flops(&axes(&[("batch", 1), ("sequence", 16), ("past", 4)])), None);
+        assert_eq!(transformer().flops(&axes(&[("batch", 1)])), None);
+    }
+
+    #[test]
+    fn with_two_lengths_each_is_known_where_the_other_was_counted() {
+        let work = |s: i64, d: i64| s * s + d * d + s * d;
+        let points = [(32, 16), (128, 16), (512, 16), (128, 4), (128, 64)];
+        let counts = points.map(|(s, d)| {
+            format!(r#"{{"value": {}, "axes": {{"batch": 1, "sequence": {s}, "decoder": {d}}}}}"#, work(s, d))
+        });
+        let skill = skill(&format!("[{}]", counts.join(",")));
+        let at = |s, d| skill.flops(&axes(&[("batch", 2), ("sequence", s), ("decoder", d)]));
+        assert_eq!(at(200, 16), Some(2.0 * work(200, 16) as f64));
+        assert_eq!(at(128, 40), Some(2.0 * work(128, 40) as f64));
+        assert_eq!(at(200, 40), None, "both differ from every count");
+    }
+
+    #[test]
+    fn weights_are_as_large_as_their_precision() {
+        let skill = skill("null");
+        let bytes = ["float32", "float16", "bfloat16", "int8", ""].map(|precision| skill.weight_bytes(precision));
+        assert_eq!(bytes, [Some(400), Some(200), Some(200), Some(100), None]);
+        assert_eq!(SkillDescription::default().weight_bytes("float32"), None);
+    }
+}
