@@ -209,3 +209,28 @@ fn every_form_of_the_table_has_a_row_for_each_cell() {
         assert_eq!(ran.stdout().lines().count(), lines, "{format}:\n{}", ran.stdout());
     }
 }
+
+#[test]
+fn peaks_are_kept_with_the_device_and_later_cells_are_held_against_them() {
+    let world = World::default();
+    let data = world.path().join("data");
+    let run = |arguments: &[&str]| {
+        let mut command = world.command(&["run", "--plugin", "rten", "--format", "json", "--budget", "0.1"]);
+        let output = command.args(arguments).env("SKILLBENCH_DATA", &data).output().unwrap();
+        let document: Value = serde_json::from_slice(&output.stdout).expect("a document");
+        cells(&document)[0]["metrics"].clone()
+    };
+    let model = ["--model", "bert-tiny", "--bench", "inference", "--batch-sizes", "1", "--sequence-lengths", "32"];
+    let before = run(&model);
+    assert!(before["efficiency"]["flops_per_s"].as_f64().unwrap() > 0.0);
+    assert!(before["efficiency"]["share_of_peak_flops"].is_null(), "nobody has measured the peaks yet");
+
+    let peaks = run(&["--bench", "roofline"]);
+    let peak = |of: &str| peaks["series"][format!("peak.{of}")]["stats"]["max"].as_f64().unwrap();
+    assert!(peak("float32") > 1e9 && peak("bandwidth") > 1e8, "{:#}", peaks["series"]);
+
+    let after = run(&model)["efficiency"].clone();
+    let share = after["share_of_peak_flops"].as_f64().unwrap();
+    let expected = after["flops_per_s"].as_f64().unwrap() / peak("float32");
+    assert!((share / expected - 1.0).abs() < 1e-6 && share > 0.0, "{after:#}");
+}

@@ -27,6 +27,7 @@ pub struct Skill {
     axes: Map<String, Value>,
     inputs: Vec<Input>,
     flops: Vec<Value>,
+    weights_read: u64,
 }
 
 #[derive(Deserialize)]
@@ -76,6 +77,7 @@ impl Skill {
             "axes": self.axes,
             "inputs": self.inputs.iter().map(input).collect::<Vec<_>>(),
             "flops": self.flops,
+            "weights_read": self.weights_read,
         }))
     }
 

@@ -88,7 +88,8 @@ pub struct EfficiencyMetrics {
     /// Operations of one inference over its median time; from the skill's count for these axes.
     pub flops_per_s: Option<f64>,
     pub share_of_peak_flops: Option<f64>,
-    /// The weights once per inference: no inference moves less.
+    /// The weights of products, once per inference. From caches they come faster than from memory, so that small models show more
+    /// than the peak.
     pub weight_bytes_per_s: Option<f64>,
     pub share_of_peak_bandwidth: Option<f64>,
     /// The run that measured the peaks.

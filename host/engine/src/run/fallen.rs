@@ -44,7 +44,7 @@ impl<'a> Fallen<'a> {
         let slow = self.emulated.iter().filter(|(other, _)| of_larger(&other)).find(|(_, first)| first * RUNS > limit);
         slow.map(|(_, first)| {
             let text = format!(
-                "emulation would take longer than the time limit of {limit} s: one inference took {first:.0} s; --timeout raises it"
+                "emulation would take longer than the time limit of {limit} s: the first inference took {first:.0} s; --timeout raises it"
             );
             Reason::new("too-slow", text)
         })

@@ -56,8 +56,10 @@ pub(super) struct Seen {
     pub placement: Option<PlacementRecord>,
     pub verification: Option<Verification>,
     pub memory_loaded: Option<u64>,
-    /// The first failure of a service. It explains a benchmark that fails without saying why.
+    /// The first failure of a service that no benchmark may pass over. It explains one that fails without saying why.
     pub failure: Option<Error>,
+    /// The first load that was refused. A benchmark may go on without it, with other parts.
+    pub refused: Option<Error>,
 }
 
 impl<'i> CellTarget<'i> {
@@ -181,7 +183,7 @@ impl<'i> CellTarget<'i> {
             (VerifyJob::Against { reference, same_engine, .. }, Ok(file)) => {
                 let references = outputs::read(&file).map_err(|error| unread(error, &file))?;
                 let precision = Some(&*loaded.precision).filter(|precision| !precision.is_empty());
-                let tolerance = self.tolerance(precision);
+                let tolerance = tolerance(&loaded.manifest, precision);
                 let found = outputs::compare(ports, taken, &references, tolerance).map_err(wrong)?;
                 Ok(Verification::Passed {
                     reference: reference.clone(),
@@ -194,13 +196,6 @@ impl<'i> CellTarget<'i> {
             (_, Err(why)) => Ok(Verification::NoReference { why }),
             (_, Ok(_)) => Ok(Verification::Off),
         }
-    }
-
-    /// How far outputs may be from the reference; for a precision that nobody can tell, as far as for the coarsest.
-    fn tolerance(&self, precision: Option<&str>) -> f64 {
-        let known = |precision| self.manifest.tolerance.get(precision).or_else(|| defaults().tolerance.get(precision));
-        let coarsest = || defaults().tolerance.values().copied().fold(0.0, f64::max);
-        precision.and_then(known).copied().unwrap_or_else(coarsest)
     }
 
     fn verify_now(&self, model: &Model<'_>, request: &mut Request<'_>) -> Result<()> {
@@ -243,6 +238,13 @@ impl<'i> CellTarget<'i> {
         }
         result
     }
+}
+
+/// How far outputs may be from the reference; for a precision that nobody can tell, as far as for the coarsest.
+fn tolerance(manifest: &Manifest, precision: Option<&str>) -> f64 {
+    let known = |precision| manifest.tolerance.get(precision).or_else(|| defaults().tolerance.get(precision));
+    let coarsest = || defaults().tolerance.values().copied().fold(0.0, f64::max);
+    precision.and_then(known).copied().unwrap_or_else(coarsest)
 }
 
 /// Law: the asked work reaches the model. A batch of 4 on a graph that is fixed at 1 would be a figure for work not done.
@@ -328,7 +330,10 @@ fn status(key: &str) -> Option<u64> {
 impl TargetServices for CellTarget<'_> {
     fn load(&self, part: &str, dims: &[Dim]) -> Result<usize> {
         self.services.enter(Stage::Load);
-        let loaded = self.noting(self.load_now(part, dims));
+        let loaded = self.load_now(part, dims);
+        if let Err(error) = &loaded {
+            lock(&self.seen).refused.get_or_insert_with(|| error.clone());
+        }
         self.services.enter(Stage::Run);
         loaded
     }

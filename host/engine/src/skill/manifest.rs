@@ -20,6 +20,9 @@ pub struct SkillDescription {
     pub task: String,
     #[serde(default)]
     pub parameters: Option<u64>,
+    /// Elements of the weights that one inference reads at least.
+    #[serde(default)]
+    pub weights_read: Option<u64>,
     /// What was made smaller than the published model; null: nothing.
     #[serde(default)]
     pub reduced: Option<serde_json::Value>,
@@ -58,6 +61,9 @@ pub struct PartRule {
     pub name: String,
     /// The graph's file, relative to skill.json.
     pub graph: String,
+    /// As for the whole skill; what stands here counts first.
+    #[serde(default)]
+    pub tolerance: BTreeMap<String, f64>,
 }
 
 /// `skill.json`: the description, and what is needed to run the files beside it.
@@ -84,10 +90,13 @@ impl Manifest {
         }
     }
 
-    /// The manifest with the inputs of one part alone: those of several parts may have the same names.
+    /// The manifest with the inputs and tolerances of one part alone: inputs of several parts may have the same names.
     pub fn of_part(&self, part: &str) -> Manifest {
         let inputs = self.inputs.iter().filter(|input| input.part == part).cloned().collect();
-        Manifest { inputs, ..self.clone() }
+        let own = self.parts.iter().find(|known| known.name == part).map(|known| known.tolerance.clone());
+        let mut tolerance = self.tolerance.clone();
+        tolerance.extend(own.unwrap_or_default());
+        Manifest { inputs, tolerance, ..self.clone() }
     }
 
     pub fn input(&self, name: &str) -> Option<&InputRule> {

@@ -66,8 +66,8 @@ impl SkillDescription {
         (one > 0.0).then_some(one * batch as f64)
     }
 
-    /// The least that has to be read from memory for one inference, whatever the batch: the weights, once. `None` for an
-    /// unknown number of parameters or precision.
+    /// Bytes of the weights that one inference reads, whatever the batch: those of products, and not the tables of which it
+    /// gathers single rows. `None` for what nobody counted, and for an unknown precision.
     pub fn weight_bytes(&self, precision: &str) -> Option<u64> {
         let element = match precision {
             "float64" => 8,
@@ -76,7 +76,7 @@ impl SkillDescription {
             "int8" => 1,
             _ => return None,
         };
-        self.parameters?.checked_mul(element)
+        self.weights_read?.checked_mul(element)
     }
 }
 
