@@ -110,7 +110,7 @@ mod tests {
     }
 
     fn skill(text: &str) -> SkillDescription {
-        serde_json::from_str(&format!(r#"{{"id": "it", "parameters": 100, "flops": {text}}}"#)).unwrap()
+        serde_json::from_str(&format!(r#"{{"id": "it", "weights_read": 100, "flops": {text}}}"#)).unwrap()
     }
 
     /// 3 s² + 5 s + 7 at three lengths.
