@@ -88,11 +88,17 @@ fn meant(registry: &Registry, name: &str) -> Result<(Vec<Package>, bool), Comman
 }
 
 fn install(registry: &Registry, name: &str) -> Result<(), CommandError> {
-    let (packages, _) = meant(registry, name)?;
+    let (packages, of_plugin) = meant(registry, name)?;
     if packages.is_empty() {
         output::say(&format!("'{name}' needs nothing from outside"));
     }
+    let some = packages.iter().any(|package| package.file().is_some());
     for package in packages {
+        if of_plugin && some && package.file().is_none() {
+            // Some packages serve some platforms only, such as Vulkan's where there is no Metal.
+            output::warning(&format!("{} {} is not published for this platform", package.name, package.version));
+            continue;
+        }
         output::say(&format!("{} {}: with {} ...", package.name, package.version, package.source.client()));
         let state = if runtime::install(&package).map_err(failed)? { "is there already" } else { "is installed" };
         let folder = runtime::folder(&package);
