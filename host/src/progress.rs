@@ -19,6 +19,11 @@ pub struct Progress {
 }
 
 impl Progress {
+    /// A cell beyond the plan is a smaller batch of the one before it.
+    fn name(&self, index: usize) -> &str {
+        self.names.get(index).map_or("a smaller batch", String::as_str)
+    }
+
     /// `names`: what each cell of the plan is called, by index.
     pub fn new(quiet: bool, debug: bool, cells: usize, names: Vec<String>) -> Progress {
         let terminal = std::io::stderr().is_terminal() && !quiet;
@@ -61,7 +66,7 @@ impl Observer for Progress {
         if let Some(bar) = &self.bar {
             bar.set_length((of as f64 * STEPS) as u64);
             bar.set_position((place as f64 * STEPS) as u64);
-            bar.set_message(format!("{} {}", self.place, self.names[cell.index]));
+            bar.set_message(format!("{} {}", self.place, self.name(cell.index)));
         }
     }
 
@@ -84,7 +89,7 @@ impl Observer for Progress {
                 (None, None) => String::new(),
             },
         };
-        self.line(&format!("{} {}: {}{figure}", self.place, self.names[cell.index], cell.outcome.name()));
+        self.line(&format!("{} {}: {}{figure}", self.place, self.name(cell.index), cell.outcome.name()));
         Ok(())
     }
 }

@@ -95,6 +95,20 @@ fn outputs_that_do_not_depend_on_inputs_are_wrong() {
 }
 
 #[test]
+fn a_batch_that_memory_does_not_hold_is_tried_smaller_and_the_cell_says_so() {
+    let world = world();
+    let asked =
+        ["--plugin", "misbehave", "--option", "misbehave:how=small", "--model", "probe-mlp", "--bench", "inference"];
+    let (ran, document) = world.run(&[&asked[..], &["--batch-sizes", "8"]].concat());
+    ran.exits_with(4);
+    let batches: Vec<i64> = cells(&document).iter().map(|cell| cell["axes"]["batch"].as_i64().unwrap()).collect();
+    assert_eq!(batches, [8, 4, 2]);
+    assert_eq!(skillbench_tests::outcomes(&document), ["failed", "failed", "measured"]);
+    let message = cells(&document)[0]["reason"]["message"].as_str().unwrap();
+    assert!(message.contains("a batch of 4 is tried next"), "{message}");
+}
+
+#[test]
 fn a_fallback_to_another_device_is_refused() {
     misbehaving("fallback", "run", "failed", "failed-precondition", "fallback refused", 4);
 }

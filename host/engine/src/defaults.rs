@@ -20,6 +20,7 @@ pub struct RunDefaults {
     pub batch_sizes: Vec<i64>,
     pub sequence_lengths: Vec<i64>,
     pub warmup: u64,
+    pub warmup_limit_s: f64,
     pub timeout_s: f64,
     pub budget_s: f64,
     pub interval: f64,

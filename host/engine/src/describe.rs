@@ -59,6 +59,9 @@ pub struct BenchmarkDescription {
     pub options_schema: String,
     pub needs_target: bool,
     pub cold_start: bool,
+    /// The one skill it measures; `None`: any.
+    #[serde(default)]
+    pub skill: Option<String>,
 }
 
 /// Descriptions by path, size and modification time. A library that changes in any of them is described anew.

@@ -19,6 +19,7 @@ pub mod environment;
 mod loader;
 pub mod options;
 pub mod paths;
+pub mod peaks;
 pub mod registry;
 pub mod run;
 pub mod runtime;

@@ -32,6 +32,14 @@ impl Cell {
         Cell { value: number.into(), shown: format!("{number:.digits$}") }
     }
 
+    /// Shows people no more than so many characters; files still get all of it.
+    pub fn shorten(&mut self, most: usize) {
+        if let Some((end, _)) = self.shown.char_indices().nth(most) {
+            self.shown.truncate(end);
+            self.shown.push_str(" ...");
+        }
+    }
+
     /// What is not known, or was not measured.
     pub fn none() -> Cell {
         Cell { value: Value::Null, shown: "-".into() }

@@ -65,6 +65,15 @@ pub fn cells(run: &Run) -> PolarsResult<DataFrame> {
         figure("first_inference_ms", |m| Some(m.init_ms.first_inference.as_ref()?.median)),
         figure("memory_mb_loaded", |m| m.memory_mb.loaded),
         figure("memory_mb_peak", |m| m.memory_mb.peak),
+        figure("energy_j_per_item", |m| m.energy_j_per_item),
+        figure("flops_per_s", |m| m.efficiency.as_ref()?.flops_per_s),
+        figure("share_of_peak_flops", |m| m.efficiency.as_ref()?.share_of_peak_flops),
+        figure("share_of_peak_bandwidth", |m| m.efficiency.as_ref()?.share_of_peak_bandwidth),
+        figure("peak_float32_per_s", |m| peak(m, "float32")),
+        figure("peak_float16_per_s", |m| peak(m, "float16")),
+        figure("peak_bfloat16_per_s", |m| peak(m, "bfloat16")),
+        figure("peak_int8_per_s", |m| peak(m, "int8")),
+        figure("peak_bytes_per_s", |m| peak(m, "bandwidth")),
     ];
     DataFrame::new(cells.len(), columns)
 }
@@ -103,6 +112,11 @@ fn verified(verification: &Verification) -> String {
 /// The axes as one short text: "batch=4 sequence=32".
 fn axes(cell: &Cell) -> String {
     cell.axes.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+/// A peak that the roofline benchmark measured, per second.
+fn peak(metrics: &Metrics, of: &str) -> Option<f64> {
+    metrics.series.get(&format!("peak.{of}")).map(|series| series.stats.max)
 }
 
 /// The series a cell is known by: its latency, or what it did at once.

@@ -8,6 +8,9 @@ use skillbench_engine::run::{Evidence, Inventory, Look, Plugin};
 use skillbench_engine::worker::DeviceRecord;
 use skillbench_report::{Cell, Table};
 
+/// What people see of a reason without `--verbose`.
+const SHORT: usize = 90;
+
 pub fn devices(global: &Global, verbose: bool) -> Done {
     let inventory = Inventory::take(&global.sources());
     let mut table = match verbose {
@@ -27,12 +30,18 @@ pub fn devices(global: &Global, verbose: bool) -> Done {
     };
     for (plugin, _) in inventory.backends() {
         let look = Look::at(plugin);
+        let short = |mut row: Vec<Cell>| {
+            if let (false, Some(status)) = (verbose, row.get_mut(2)) {
+                status.shorten(SHORT);
+            }
+            row
+        };
         let mut rows: Vec<Vec<Cell>> = match &look.devices {
-            Ok(devices) => devices.iter().map(|device| row(plugin, device)).collect(),
+            Ok(devices) => devices.iter().map(|device| short(row(plugin, device))).collect(),
             Err(failure) => {
                 let mut row = vec![Cell::text(&plugin.id), Cell::none(), format!("unavailable: {failure}").into()];
                 row.resize(9, Cell::none());
-                vec![row]
+                vec![short(row)]
             }
         };
         for (index, row) in rows.iter_mut().enumerate() {
@@ -43,6 +52,9 @@ pub fn devices(global: &Global, verbose: bool) -> Done {
         table.rows.extend(rows);
     }
     output::table(&table, global.format.into());
+    if !verbose && !global.quiet {
+        output::say("`host devices --verbose` shows what was looked at; `host doctor` says what to do next");
+    }
     tell_problems(&inventory.registry);
     tell_rejected(&inventory);
     Ok(Exit::Good)

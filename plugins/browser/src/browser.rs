@@ -140,6 +140,16 @@ impl Browser {
         names.find(software).map(str::to_string)
     }
 
+    /// Seconds of CPU time that all its processes have used up.
+    ///
+    /// # Errors
+    /// What the browser says.
+    pub fn cpu_seconds(&self, limit: Duration) -> Result<f64> {
+        let info = self.devtools("SystemInfo.getProcessInfo", json!({}), limit)?;
+        let processes = info["processInfo"].as_array().map(Vec::as_slice).unwrap_or_default();
+        Ok(processes.iter().filter_map(|process| process["cpuTime"].as_f64()).sum())
+    }
+
     pub fn process_id(&self) -> u32 {
         lock(&self.process).id()
     }

@@ -4,6 +4,8 @@ use crate::accelerator::Accelerator;
 use crate::assignment::Assignment;
 use crate::browser::Browser;
 use crate::check;
+use crate::device::{describe, only};
+use crate::errors::explain;
 use crate::graph::Graph;
 use crate::model::BrowserModel;
 use crate::ports;
@@ -12,10 +14,10 @@ use crate::server::Content;
 use crate::settings::Settings;
 use prost::bytes::Bytes;
 use serde_json::{Map, Value, json};
-use skillbench_plugin_api::sdk::{Host, Model};
-use skillbench_plugin_api::{Code, Device, DeviceKind, Dim, Error, Load, Placement, Result, Why};
+use skillbench_plugin_api::sdk::{Counters, Host, Model};
+use skillbench_plugin_api::{Counter, Device, Dim, Error, Load, Placement, Result, Why};
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -36,7 +38,7 @@ pub struct BrowserEngine {
 /// A graph, where the page finds it.
 struct Files {
     graph: Bytes,
-    external: Vec<(String, std::path::PathBuf)>,
+    external: Vec<(String, PathBuf)>,
 }
 
 /// What the page tells of a load.
@@ -262,58 +264,30 @@ impl BrowserEngine {
         Ok(Arc::clone(&browser))
     }
 
+    fn current(&self) -> Arc<Browser> {
+        Arc::clone(&self.browser.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// Calls a method of the browser's DevTools, for diagnosis and tests.
     ///
     /// # Errors
     /// What the browser says.
     pub fn devtools(&self, method: &str, params: Value) -> Result<Value> {
-        let browser = Arc::clone(&self.browser.lock().unwrap_or_else(PoisonError::into_inner));
-        browser.devtools(method, params, self.settings.launch)
+        self.current().devtools(method, params, self.settings.launch)
     }
 
     /// The browser's process, for diagnosis and tests.
     pub fn process_id(&self) -> u32 {
-        self.browser.lock().unwrap_or_else(PoisonError::into_inner).process_id()
+        self.current().process_id()
     }
 }
 
-/// The device that an accelerator is, or why it is none.
-fn describe(id: &str, accelerator: Accelerator, found: &Value, software: Option<&str>, browser: &Browser) -> Device {
-    let product = &browser.product;
-    let mut device = Device {
-        driver: format!("ONNX Runtime Web {}", browser.ort),
-        ..Device::new(id, &format!("{product}, {}", accelerator.name()), DeviceKind::Browser)
-    };
-    let missing = match (found["reason"].as_str(), accelerator) {
-        (Some(reason), _) => Some(reason.to_string()),
-        (None, Accelerator::WebNn(asked)) if !only(&found["devices"], asked) => {
-            let built = &found["devices"];
-            Some(format!("it grants a context for '{asked}', but builds graphs for {built}, not for {asked} alone"))
-        }
-        _ => None,
-    };
-    if let Some(reason) = missing {
-        device.why = Why::DEVICE;
-        device.reason = format!("{product} has no {} here: {reason}", accelerator.name());
-        return device;
+/// The work is done in the browser's processes: what the worker itself uses up says nothing about it.
+impl Counters for BrowserEngine {
+    fn read(&self, _device: u32) -> Result<Vec<Counter>> {
+        let cpu = self.current().cpu_seconds(self.settings.launch).unwrap_or(f64::NAN);
+        Ok(vec![Counter::new("browser_cpu", "s", cpu)])
     }
-    let adapter = &found["adapter"];
-    match accelerator {
-        Accelerator::WebNn("gpu") => device.emulated = software.is_some(),
-        Accelerator::WebNn(_) => {}
-        Accelerator::WebGpu => {
-            let text = |key: &str| adapter[key].as_str().unwrap_or_default();
-            device.vendor = text("vendor").into();
-            device.arch = text("architecture").into();
-            device.emulated = adapter["fallback"] == true || text("architecture") == "swiftshader";
-        }
-    }
-    device
-}
-
-/// Whether a list of devices, as WebNN tells it of a graph, is just this one.
-fn only(devices: &Value, asked: &str) -> bool {
-    devices.as_array().is_some_and(|devices| devices.len() == 1 && devices[0] == asked)
 }
 
 /// Whether WebNN graphs were built of float32, and of no other numbers with a fraction. Nothing built by WebNN: nothing against it.
@@ -351,7 +325,7 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 }
 
 /// The files that hold a graph's weights, each under the name that the graph gives it.
-fn beside(graph: &Graph, path: &Path) -> Result<Vec<(String, std::path::PathBuf)>> {
+fn beside(graph: &Graph, path: &Path) -> Result<Vec<(String, PathBuf)>> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let found = |name: &String| {
         let file = folder.join(name);
@@ -364,32 +338,4 @@ fn beside(graph: &Graph, path: &Path) -> Result<Vec<(String, std::path::PathBuf)
         }
     };
     graph.files.iter().map(found).collect()
-}
-
-/// A load that the page could not do, with whose fault it is.
-fn explain(path: &Path, error: Error) -> Error {
-    // A lost browser and a late one speak for themselves.
-    if error.code != Code::Internal || error.message.starts_with("the browser was lost") {
-        return error;
-    }
-    let (path, text) = (path.display(), &error.message);
-    let says = |part: &str| text.contains(part);
-    let short: String = text.rsplit("ERROR_MESSAGE: ").next().unwrap_or(text).chars().take(300).collect();
-    if says("bad_alloc")
-        || says("Array buffer allocation")
-        || says("memory access out of bounds")
-        || says("out of memory")
-    {
-        let text = format!("no memory in the page to load {path} ({short}): use a smaller model or batch");
-        return Error::new(Code::ResourceExhausted, text).because(Why::MEMORY);
-    }
-    if says("ERROR_CODE: 7,") || says("ERROR_CODE: 10,") || says("ERROR_CODE: 2,") {
-        let text = format!("{path} is not a whole ONNX model ({short}): copy or export it again");
-        return Error::invalid(text).because(Why::MODEL);
-    }
-    if says("is not a registered function/op") || says("No Op registered") || says("ERROR_CODE: 9,") {
-        let text = format!("ONNX Runtime Web cannot run {path}: {short}: use another backend for this model");
-        return Error::unimplemented(Why::MODEL, text);
-    }
-    Error::internal(format!("ONNX Runtime Web does not load {path}: {short}")).because(Why::MODEL)
 }

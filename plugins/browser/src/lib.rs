@@ -8,7 +8,7 @@
 //! - `server`: the page and the files it needs, on loopback; `link`: messages to the page, each with a deadline;
 //! - `browser`: all of these as one warm browser, that is lost as a whole;
 //! - `graph`, `check`, `assignment`: what a file says of itself, what a device computes in, and where nodes went;
-//! - `engine`, `model`, `request`: loading and running;
+//! - `engine`, `model`, `request`: loading and running; `device`, `ports`, `errors`: what comes of it, as the contract tells it;
 //! - `page/`: what runs in the browser.
 //!
 //! Not here: what one backend's devices are called, and an async runtime.
@@ -17,9 +17,11 @@ mod accelerator;
 mod assignment;
 mod browser;
 mod check;
+mod device;
 mod devtools;
 mod dtypes;
 mod engine;
+mod errors;
 mod graph;
 mod guard;
 mod link;

@@ -10,8 +10,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// No sandbox: it needs rights that containers do not give, and the page is ours alone. No `--disable-gpu`: it switches
-/// WebNN off. Nothing may slow a page down because nobody looks at it.
+/// No sandbox: it needs rights that containers do not give, and the page is ours alone. Nothing may slow a page down because
+/// nobody looks at it.
 const FLAGS: [&str; 17] = [
     "--headless",
     "--no-sandbox",

@@ -16,7 +16,7 @@ const LOCK: &str = "in-use";
 
 pub(crate) struct Profile {
     folder: Option<TempDir>,
-    _lock: File,
+    lock: Option<File>,
 }
 
 impl Profile {
@@ -43,7 +43,7 @@ fn create(parent: &Path) -> io::Result<Profile> {
     let lock = File::create(&unnamed)?;
     lock.lock()?;
     fs::rename(unnamed, folder.path().join(LOCK))?;
-    Ok(Profile { folder: Some(folder), _lock: lock })
+    Ok(Profile { folder: Some(folder), lock: Some(lock) })
 }
 
 /// Removes the profiles of workers that are gone. What cannot be removed belongs to someone else.
@@ -61,6 +61,8 @@ impl Drop for Profile {
     fn drop(&mut self) {
         let Some(folder) = self.folder.take() else { return };
         let path = folder.keep();
+        // Some systems remove no file that is open.
+        self.lock = None;
         // The browser's helpers end a moment after it, and still write until then.
         for _ in 0..20 {
             match fs::remove_dir_all(&path) {

@@ -21,6 +21,9 @@ struct Known {
 /// Nodes, and constants that they need.
 type Replacement = (Vec<Node>, Vec<Tensor>);
 
+/// What stands in the place of a node; `None` where it has to stay.
+type Rule = fn(&Node, &Known) -> Option<Replacement>;
+
 /// Replaces what the rules know in a model whose shapes are fixed. `None` where they find nothing.
 ///
 /// # Errors
@@ -32,7 +35,7 @@ pub(crate) fn rewrite(model: &[u8]) -> Result<Option<Rewritten>, Broken> {
         let mut constants = vec![];
         let mut graph = edit::<Broken>(graph, GRAPH_NODE, |bytes| {
             let operator = messages_of(bytes, NODE_OPERATOR).next();
-            let rule: (&'static str, fn(&Node, &Known) -> Option<Replacement>) = match operator {
+            let rule: (&'static str, Rule) = match operator {
                 Some(b"IsNaN") => ("IsNaN", is_nan),
                 Some(b"GatherND") => ("GatherND", gather_nd),
                 _ => return Ok(None),

@@ -163,7 +163,9 @@ impl Runtime {
     /// # Errors
     /// `Unavailable` where the library cannot be used, or lists no device.
     pub fn provider_of(&self, library: &Path) -> Result<String> {
-        self.register_library("vendor", library)?;
+        // Many providers call themselves what they are registered as.
+        let stem = library.file_stem().unwrap_or_default().to_string_lossy();
+        self.register_library(stem.trim_start_matches("lib"), library)?;
         let from_it = |device: &Device<'_>| {
             Hardware::of(device).metadata.get("library_path").is_some_and(|path| Path::new(path) == library)
         };

@@ -6,7 +6,7 @@
 #![deny(unsafe_code)]
 
 use skillbench_browser::{Accelerator, BrowserEngine, BrowserModel, Settings};
-use skillbench_plugin_api::sdk::{Backend, Host};
+use skillbench_plugin_api::sdk::{Backend, Counters, Host};
 use skillbench_plugin_api::{Device, Load, Options, Result};
 use std::ffi::CStr;
 
@@ -59,6 +59,10 @@ impl Backend for WebnnBackend {
 
     fn load(&self, load: &Load) -> Result<BrowserModel> {
         self.0.load(load)
+    }
+
+    fn counters(&self) -> Option<&dyn Counters> {
+        Some(&self.0)
     }
 }
 

@@ -48,8 +48,11 @@ fn broken(what: impl std::fmt::Display) -> Error {
     Error::invalid(format!("the graph is not a valid protobuf: {what}"))
 }
 
+/// What a field becomes: new contents, or `None` where it stays.
+type Change<'a> = &'a mut dyn FnMut(&[u8]) -> Result<Option<Vec<u8>>>;
+
 /// A copy of a message in which every field `number` went through `change`.
-fn replace(message: &[u8], number: u64, change: &mut dyn FnMut(&[u8]) -> Result<Option<Vec<u8>>>) -> Result<Vec<u8>> {
+fn replace(message: &[u8], number: u64, change: Change<'_>) -> Result<Vec<u8>> {
     let copy = edit(message, number, |field| Ok(change(field).map_err(Failure::Change)?.map(|new| vec![new])));
     copy.map_err(|failure| match failure {
         Failure::Change(error) => error,

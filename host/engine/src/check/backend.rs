@@ -7,7 +7,7 @@ use crate::serve::{Opened, Services, resident};
 use crate::skill::{InputRule, fill};
 use crate::worker::{CheckJob, FailureKind, PluginUse, Stage};
 use skillbench_plugin_api::client::{Model, Output, Request};
-use skillbench_plugin_api::{Code, DType, Direction, Error, HostTensor, Load, Options, Source};
+use skillbench_plugin_api::{Code, DType, Dim, Direction, Error, HostTensor, Load, Options, Source};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -95,8 +95,16 @@ pub(super) fn opens_again(services: &'static Services, job: &CheckJob) -> Test {
     ensure(!again.devices().map_err(text)?.is_empty(), "opened again, it has no device")
 }
 
+/// The batch that most rules run.
+const BATCH: i64 = 2;
+
+/// A load for one batch size: some engines take only fixed ones.
+fn for_batch(path: &Path, batch: i64) -> Load {
+    Load { dims: vec![Dim::fixed("batch", batch)], ..Load::new(Source::onnx(path)) }
+}
+
 fn load<'o>(opened: &'o Opened, path: &Path) -> Result<Model<'o>, Error> {
-    opened.instance.load(&Load::new(Source::onnx(path)))
+    opened.instance.load(&for_batch(path, BATCH))
 }
 
 pub(super) fn ports(services: &'static Services, job: &CheckJob) -> Test {
@@ -111,8 +119,12 @@ pub(super) fn ports(services: &'static Services, job: &CheckJob) -> Test {
     for (port, name, width) in [(input, "x", 64), (output, "y", 32)] {
         ensure(port.name == name, format!("port '{name}' is told as '{}'", port.name))?;
         ensure(port.dtype == DType::F32, format!("port '{name}' is f32, it tells {}", port.dtype.name()))?;
-        let right = port.shape == [None, Some(width)];
-        ensure(right, format!("port '{name}' is [-1, {width}], it tells {:?} (None is -1)", port.shape))?;
+        let right = port.shape == [None, Some(width)] || port.shape == [Some(BATCH as usize), Some(width)];
+        let text = format!(
+            "port '{name}' is [-1, {width}], or [{BATCH}, {width}] as loaded; it tells {:?} (None is -1)",
+            port.shape
+        );
+        ensure(right, text)?;
     }
     Ok(())
 }
@@ -160,7 +172,8 @@ fn run_on(request: &mut Request<'_>, batch: usize, variant: u64) -> Result<Outpu
 pub(super) fn right(services: &'static Services, job: &CheckJob) -> Test {
     let known: Known = serde_json::from_str(include_str!("../../data/probe.json")).map_err(text)?;
     let opened = open(services, job)?;
-    let model = load(&opened, &job.probe).map_err(text)?;
+    let rows = known.inputs.x.shape.first().copied().unwrap_or(1) as i64;
+    let model = opened.instance.load(&for_batch(&job.probe, rows)).map_err(text)?;
     let mut request = model.request().map_err(text)?;
     let mut tensor = HostTensor::zeroed(DType::F32, &known.inputs.x.shape).map_err(text)?;
     for (bytes, value) in tensor.bytes_mut().chunks_exact_mut(4).zip(&known.inputs.x.data) {
@@ -225,9 +238,9 @@ pub(super) fn inputs_matter(services: &'static Services, job: &CheckJob) -> Test
 
 pub(super) fn batch(services: &'static Services, job: &CheckJob) -> Test {
     let opened = open(services, job)?;
-    let model = load(&opened, &job.probe).map_err(text)?;
-    let mut request = model.request().map_err(text)?;
     for batch in [1, 3, 8] {
+        let model = opened.instance.load(&for_batch(&job.probe, batch as i64)).map_err(text)?;
+        let mut request = model.request().map_err(text)?;
         let output = run_on(&mut request, batch, 0)?;
         let right = output.shape() == [batch, 32];
         ensure(right, format!("a batch of {batch} gives an output of shape {:?}", output.shape()))?;
@@ -334,11 +347,11 @@ pub(super) fn bad_binding(services: &'static Services, job: &CheckJob) -> Test {
 
 pub(super) fn precision(services: &'static Services, job: &CheckJob) -> Test {
     let opened = open(services, job)?;
-    let mut unknown = Load::new(Source::onnx(&job.probe));
+    let mut unknown = for_batch(&job.probe, BATCH);
     unknown.precision = Some("float7".into());
     ensure(opened.instance.load(&unknown).is_err(), "precision 'float7' is ignored")?;
     for asked in ["float16", "bfloat16", "int8"] {
-        let load = Load { precision: Some(asked.into()), ..Load::new(Source::onnx(&job.probe)) };
+        let load = Load { precision: Some(asked.into()), ..for_batch(&job.probe, BATCH) };
         if let Ok(model) = opened.instance.load(&load) {
             let effective = model.placement().map_err(text)?.precision;
             ensure(effective == asked, format!("asked for {asked}, it loads and tells {effective}"))?;
@@ -349,7 +362,7 @@ pub(super) fn precision(services: &'static Services, job: &CheckJob) -> Test {
 
 pub(super) fn bad_device(services: &'static Services, job: &CheckJob) -> Test {
     let opened = open(services, job)?;
-    let load = Load { devices: vec![opened.devices.len() as u32 + 7], ..Load::new(Source::onnx(&job.probe)) };
+    let load = Load { devices: vec![opened.devices.len() as u32 + 7], ..for_batch(&job.probe, BATCH) };
     ensure(opened.instance.load(&load).is_err(), "a device that is not there is ignored")
 }
 

@@ -77,7 +77,14 @@ fn run(services: &'static Services, job: &CheckJob, id: &str, model: PathBuf) ->
         precision: None,
         seed: 1,
         verify: VerifyJob::Alone { why: "a check of the benchmark, not of a backend".into() },
-        policy: Policy { warmup: 2, iterations: Some(10), interval: 0.5, budget_ns: 200_000_000, verify_only: false },
+        policy: Policy {
+            warmup: 2,
+            warmup_ns: None,
+            iterations: Some(10),
+            interval: 0.5,
+            budget_ns: 200_000_000,
+            verify_only: false,
+        },
         cache_dir: None,
         attachments: None,
     };

@@ -68,6 +68,43 @@ pub struct SeriesMetrics {
     pub stats: Stats,
 }
 
+/// What a sensor counted while the rounds were measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EnergyMetrics {
+    /// The name of the sensor: "NVML", "RAPL".
+    pub source: String,
+    /// What it counts: "process", "device", "package" or "board".
+    pub scope: String,
+    /// All of it, idle power included.
+    pub joules: f64,
+    pub seconds: f64,
+    /// Measured just before, with nothing being done.
+    pub idle_watts: f64,
+}
+
+/// What was achieved, and which share that is of the peaks that were measured on the same device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EfficiencyMetrics {
+    /// Operations of one inference over its median time; from the skill's count for these axes.
+    pub flops_per_s: Option<f64>,
+    pub share_of_peak_flops: Option<f64>,
+    /// The weights once per inference: no inference moves less.
+    pub weight_bytes_per_s: Option<f64>,
+    pub share_of_peak_bandwidth: Option<f64>,
+    /// The run that measured the peaks.
+    pub peaks_run: Option<String>,
+}
+
+/// A figure that only the backend's vendor knows, read between measured rounds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CounterMetrics {
+    pub unit: String,
+    pub n: u64,
+    pub min: f64,
+    pub mean: f64,
+    pub max: f64,
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Metrics {
     pub latency_ms: Option<Stats>,
@@ -83,6 +120,13 @@ pub struct Metrics {
     pub speedup_over_sequential: Option<f64>,
     pub init_ms: InitMetrics,
     pub memory_mb: MemoryMetrics,
+    /// Joules above idle for each item of the latency rounds, or of the concurrent ones.
     pub energy_j_per_item: Option<f64>,
+    /// Where that figure comes from.
+    pub energy: Option<EnergyMetrics>,
+    /// Against the peaks of the device; `None` where nobody counted the model's operations, or no latency was measured.
+    pub efficiency: Option<EfficiencyMetrics>,
+    /// The backend's own figures, by name.
+    pub counters: BTreeMap<String, CounterMetrics>,
     pub series: BTreeMap<String, SeriesMetrics>,
 }

@@ -6,7 +6,9 @@ mod cell;
 mod metrics;
 
 pub use cell::{Axes, Cell, Outcome, PlacementRecord, Reason, Verification};
-pub use metrics::{InitMetrics, MemoryMetrics, Metrics, SeriesMetrics, Stats};
+pub use metrics::{
+    CounterMetrics, EfficiencyMetrics, EnergyMetrics, InitMetrics, MemoryMetrics, Metrics, SeriesMetrics, Stats,
+};
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! Which backend measures a model where none is asked for: the first by preference that has a device here and loads the model.
 
 use super::look::Look;
-use super::plan::{RequestError, first_point};
+use super::plan::{RequestError, first_point, models_of};
 use super::request::{BackendChoice, RunRequest};
 use super::{Inventory, Plugin};
 use crate::architectures::architectures;
@@ -22,9 +22,7 @@ pub fn choose(inventory: &Inventory, mut request: RunRequest) -> Result<(RunRequ
     if !request.backends.is_empty() {
         return Ok((request, notes));
     }
-    let catalog = inventory.catalog();
-    let names = if request.models.is_empty() { &defaults().run.models } else { &request.models };
-    let skills = names.iter().map(|name| catalog.find(name)).collect::<Result<Vec<_>, _>>().map_err(RequestError)?;
+    let skills = models_of(inventory, &request)?;
     let mut chooser = Chooser { inventory, looks: HashMap::new() };
     for skill in &skills {
         let (plugin, why) = chooser.for_model(skill, &first_point(skill, &request)?)?;

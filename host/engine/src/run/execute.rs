@@ -1,17 +1,20 @@
 //! Cells in workers, one after the other; a plugin that fails costs its own cell and nothing else.
 
+use super::fallen::Fallen;
 use super::observer::Observer;
 use super::plan::{Asked, Plan, PlannedCell};
 use super::prepare::{Shared, Startup, start_up};
 use super::summarize::{Reports, metrics, stable};
 use crate::defaults::defaults;
 use crate::document::{Cell, Outcome, Reason, Run, Samples};
+use crate::environment::now_utc;
+use crate::peaks::Peaks;
 use crate::skill::BuiltModel;
 use crate::worker::{
     CellJob, CellReport, Command, DeviceRecord, Event, Failure, FailureKind, Limits, LoadRecord, Policy, Reply, Stop,
     VerifyJob, Watched, Worker,
 };
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::Path;
 use std::time::Duration;
 
@@ -37,21 +40,33 @@ pub fn execute(
         limits: Limits::working(timeout, memory),
         startups: HashMap::new(),
         shared: Shared::default(),
+        peaks: Peaks::load(),
+        run_id: &run.run_id,
         told: HashSet::new(),
         observer,
     };
-    let pending: Vec<&PlannedCell> = plan.cells.iter().filter(|cell| !done.contains(&cell.index)).collect();
-    for (place, planned) in pending.iter().enumerate() {
-        if runner.left_out(planned) {
+    let mut pending: VecDeque<PlannedCell> =
+        plan.cells.iter().filter(|cell| !done.contains(&cell.index)).cloned().collect();
+    let (mut place, mut of) = (0, pending.len());
+    let mut fallen = Fallen::new(plan, timeout, done);
+    while let Some(mut planned) = pending.pop_front() {
+        if runner.left_out(&planned) {
+            place += 1;
             continue;
         }
-        runner.observer.cell_begun(planned, place, pending.len());
-        let (cell, samples) = runner.cell(planned);
+        planned.skip = planned.skip.take().or_else(|| fallen.too_slow(&planned));
+        runner.observer.cell_begun(&planned, place, of);
+        let (mut cell, samples) = runner.cell(&planned);
         // A cell that the user stopped is not over: it is run again when the run is resumed.
         if Stop::global().asked() {
             break;
         }
+        if let Some(smaller) = fallen.learn(&planned, &mut cell) {
+            pending.push_front(smaller);
+            of += 1;
+        }
         runner.observer.cell_ended(&cell, &samples)?;
+        place += 1;
     }
     Ok(())
 }
@@ -65,6 +80,8 @@ struct Runner<'a> {
     limits: Limits,
     startups: HashMap<usize, Result<Startup, Failure>>,
     shared: Shared,
+    peaks: Peaks,
+    run_id: &'a str,
     /// Warnings that were given already.
     told: HashSet<String>,
     observer: &'a mut dyn Observer,
@@ -155,7 +172,8 @@ impl Runner<'_> {
                 });
                 let mut samples = samples(planned.index, &measured.main);
                 samples.extend(init_samples(planned.index, &measured, startup.as_ref()));
-                let cell = Cell {
+                let device_name = measured.main.device.name.clone();
+                let mut cell = Cell {
                     device: measured.main.device.id.clone(),
                     emulated: measured.main.device.emulated,
                     stable: stable(&measured.main),
@@ -164,8 +182,26 @@ impl Runner<'_> {
                     outcome: Outcome::Measured(Box::new(figures)),
                     ..blank
                 };
+                self.hold_against_peaks(planned, &mut cell, &device_name);
                 (cell, samples)
             }
+        }
+    }
+
+    /// Keeps the peaks that a cell measured; any other is held against those of its device.
+    fn hold_against_peaks(&mut self, planned: &PlannedCell, cell: &mut Cell, device_name: &str) {
+        match self.peaks.learn(cell, device_name, self.run_id, &now_utc()) {
+            Ok(true) => return,
+            Ok(false) => {}
+            Err(error) => self.observer.warning(&format!("the peaks of {device_name} could not be kept: {error}")),
+        }
+        let skill = &self.plan.models[planned.model].description;
+        let efficiency = match &cell.outcome {
+            Outcome::Measured(metrics) => self.peaks.efficiency(cell, metrics, skill, device_name),
+            _ => None,
+        };
+        if let Outcome::Measured(metrics) = &mut cell.outcome {
+            metrics.efficiency = efficiency;
         }
     }
 
@@ -270,6 +306,7 @@ impl Runner<'_> {
             verify,
             policy: Policy {
                 warmup: request.warmup.unwrap_or(run.warmup),
+                warmup_ns: request.warmup.is_none().then_some((run.warmup_limit_s * 1e9) as u64),
                 iterations: request.iterations,
                 interval: run.interval,
                 budget_ns: (budget * 1e9) as u64,

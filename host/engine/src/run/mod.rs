@@ -2,11 +2,12 @@
 //!
 //! - `inventory`: registry and descriptions together: what can be asked for, and why not.
 //! - `look`: a backend's devices, with the evidence. `choose`: a backend where none is asked for.
-//! - `request` and `plan`: cells. `execute`: cells in workers. `summarize`: what a worker reported becomes figures.
+//! - `request` and `plan`: cells. `execute`: cells in workers; `fallen`: what cells that failed mean for others. `summarize`: what a worker reported becomes figures.
 //! - `observer`: whoever wants to know how it goes (journal, terminal) is told; nothing is drawn or stored here.
 
 mod choose;
 mod execute;
+mod fallen;
 mod inventory;
 mod look;
 mod observer;

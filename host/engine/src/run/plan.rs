@@ -80,8 +80,8 @@ pub struct Plan {
 pub fn plan(inventory: &Inventory, request: RunRequest) -> Result<Plan, RequestError> {
     let mut warnings = vec![];
     let backends = choose_backends(inventory, &request, &mut warnings)?;
-    let models = choose_models(&inventory.catalog(), &request)?;
     let benchmarks = choose_benchmarks(inventory, &request)?;
+    let models = choose_models(&inventory.catalog(), &request, &benchmarks)?;
     let id = &defaults().reference.plugin;
     let reference = inventory.plugin(id);
     let opened = reference.map(|plugin| plugin.opened_with(&PluginOptions::new(), None));
@@ -208,10 +208,25 @@ fn check_option_owner(option: &super::OptionChoice, choices: &[Chosen<'_>]) -> R
     }
 }
 
-fn choose_models(catalog: &Catalog, request: &RunRequest) -> Result<Vec<Skill>, RequestError> {
-    let names = if request.models.is_empty() { &defaults().run.models } else { &request.models };
+/// The models of a run, before its backends are chosen.
+///
+/// # Errors
+/// The first name that cannot be.
+pub(super) fn models_of(inventory: &Inventory, request: &RunRequest) -> Result<Vec<Skill>, RequestError> {
+    choose_models(&inventory.catalog(), request, &choose_benchmarks(inventory, request)?)
+}
+
+/// The asked models, where a benchmark measures any; and those that benchmarks bring.
+fn choose_models(
+    catalog: &Catalog,
+    request: &RunRequest,
+    benchmarks: &[PlannedBenchmark],
+) -> Result<Vec<Skill>, RequestError> {
+    let any = benchmarks.iter().any(|benchmark| benchmark.description.skill.is_none());
+    let asked = if request.models.is_empty() { &defaults().run.models } else { &request.models };
+    let own = benchmarks.iter().filter_map(|benchmark| benchmark.description.skill.as_ref());
     let mut models: Vec<Skill> = vec![];
-    for name in names {
+    for name in asked.iter().filter(|_| any).chain(own) {
         let skill = catalog.find(name).map_err(RequestError)?;
         if !models.iter().any(|known| known.id() == skill.id()) {
             models.push(skill);
@@ -289,14 +304,24 @@ impl Plan {
 
     fn lay_out(&mut self) -> Result<(), RequestError> {
         for (model, skill) in self.models.iter().enumerate() {
-            let points = points(skill, &self.request)?;
+            let is_own = |benchmark: &PlannedBenchmark| benchmark.description.skill.as_deref() == Some(skill.id());
+            // What a benchmark brings is no point of the asked grid.
+            let points = match self.benchmarks.iter().any(is_own) {
+                true => vec![(own_point(skill), None)],
+                false => points(skill, &self.request)?,
+            };
             let chosen = self.request.chosen.get(skill.id());
             for backend in 0..self.backends.len() {
                 let PlannedBackend { choice, asked, .. } = &self.backends[backend];
                 if *asked == Asked::ByName && chosen.is_some_and(|chosen| *chosen != choice.plugin) {
                     continue;
                 }
-                for benchmark in 0..self.benchmarks.len() {
+                for (benchmark, planned) in self.benchmarks.iter().enumerate() {
+                    if planned.description.skill.as_deref().is_some_and(|own| own != skill.id())
+                        || (planned.description.skill.is_none() && self.benchmarks.iter().any(is_own))
+                    {
+                        continue;
+                    }
                     for (axes, skip) in &points {
                         let (axes, skip) = (axes.clone(), skip.clone());
                         self.cells.push(PlannedCell { index: 0, backend, model, benchmark, axes, skip });
@@ -371,6 +396,11 @@ fn points(skill: &Skill, request: &RunRequest) -> Result<Vec<(Axes, Option<Reaso
 pub fn first_point(skill: &Skill, request: &RunRequest) -> Result<Axes, RequestError> {
     let first = points(skill, request)?.into_iter().find(|(_, skip)| skip.is_none());
     Ok(first.map(|(axes, _)| axes).unwrap_or_default())
+}
+
+/// The one point of a skill that a benchmark brings: the least of each axis.
+fn own_point(skill: &Skill) -> Axes {
+    skill.description.axes.iter().map(|(name, [least, _])| (name.clone(), *least)).collect()
 }
 
 fn out_of_range(point: &Axes, axes: &BTreeMap<String, [i64; 2]>) -> Option<Reason> {

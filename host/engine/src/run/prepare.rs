@@ -80,7 +80,7 @@ fn reference(plan: &Plan, built: &BuiltModel, axes: &Axes, limits: &Limits) -> V
         backend.id,
         built.paths.manifest
     );
-    let file = paths::cache().join("references").join(format!("{}.bin", &sha256_text(&key)[..32]));
+    let file = paths::cache().join("references").join(format!("{}.json", &sha256_text(&key)[..32]));
     let name = format!("{} {}", backend.id, plan.reference_version);
     if !file.is_file() {
         let command = Command::Reference {

@@ -1,9 +1,9 @@
 //! What workers reported becomes figures. Every figure comes from samples; what has none is `None`.
 
 use super::prepare::Startup;
-use crate::document::{InitMetrics, MemoryMetrics, Metrics, SeriesMetrics};
+use crate::document::{CounterMetrics, EnergyMetrics, InitMetrics, MemoryMetrics, Metrics, SeriesMetrics};
 use crate::stats::{median, summarize};
-use crate::worker::{CellReport, LoadRecord, RoundRecord, SeriesRecord, Watched};
+use crate::worker::{CellReport, CounterRecord, EnergyRecord, LoadRecord, RoundRecord, SeriesRecord, Watched};
 
 const NS_TO_MS: f64 = 1e-6;
 
@@ -59,9 +59,31 @@ pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
         speedup_over_sequential: speedup,
         init_ms: init(reports),
         memory_mb: memory(reports),
-        energy_j_per_item: None,
+        energy_j_per_item: latency.or(concurrent).and_then(joules_per_item),
+        energy: latency.or(concurrent).and_then(|series| series.energy.as_ref()).map(energy),
+        efficiency: None,
+        counters: main.counters.iter().filter_map(|c| Some((c.name.clone(), counter(c)?))).collect(),
         series: main.series.iter().filter_map(|series| Some((series.name.clone(), series_metrics(series)?))).collect(),
     }
+}
+
+/// Joules above what flows when nothing is done; `None` where the rounds used no more than that.
+fn joules_per_item(series: &SeriesRecord) -> Option<f64> {
+    let energy = series.energy.as_ref()?;
+    let used = energy.joules - energy.idle_watts * energy.seconds;
+    let items = measured(series).len() as f64 * series.items_per_sample;
+    (used > 0.0 && items > 0.0).then(|| used / items)
+}
+
+fn energy(record: &EnergyRecord) -> EnergyMetrics {
+    let EnergyRecord { source, scope, joules, seconds, idle_watts } = record.clone();
+    EnergyMetrics { source, scope, joules, seconds, idle_watts }
+}
+
+fn counter(record: &CounterRecord) -> Option<CounterMetrics> {
+    let stats = summarize(&record.values, 1.0)?;
+    let (n, min, mean, max) = (stats.n, stats.min, stats.mean, stats.max);
+    Some(CounterMetrics { unit: record.unit.clone(), n, min, mean, max })
 }
 
 fn series_metrics(series: &SeriesRecord) -> Option<SeriesMetrics> {
@@ -108,12 +130,17 @@ fn init(reports: &Reports<'_>) -> InitMetrics {
 fn memory(reports: &Reports<'_>) -> MemoryMetrics {
     let mebibytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     let main = reports.main;
+    let device_peak = main.device_peak.map(mebibytes);
+    if main.device.kind == "browser" {
+        // Its processes hold the model, and not the worker whose memory is known.
+        return MemoryMetrics { device_peak, ..MemoryMetrics::default() };
+    }
     MemoryMetrics {
         before: main.memory_before.map(mebibytes),
         loaded: main.memory_loaded.map(mebibytes),
         peak: main.memory_peak.or(reports.watched.peak).map(mebibytes),
         average: reports.watched.average.map(|bytes| bytes / f64::from(1 << 20)),
-        device_peak: main.device_peak.map(mebibytes),
+        device_peak,
     }
 }
 

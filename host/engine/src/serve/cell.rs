@@ -2,13 +2,14 @@
 
 use super::opened::import;
 use super::rounds::Rounds;
+use super::sensors::Sensors;
 use super::target::{CellTarget, lock, resident};
 use super::{Opened, Services};
 use crate::skill::Manifest;
 use crate::worker::{CellJob, CellReport, DeviceRecord, Event, Failure, SeriesRecord, Stage, VerifyJob};
 use skillbench_plugin_api::client::BenchmarkRef;
 use skillbench_plugin_api::provide::{ReporterTable, TargetParts, TargetTable};
-use skillbench_plugin_api::{Dim, Error, Options, Source};
+use skillbench_plugin_api::{DeviceKind, Dim, Error, Options, Source};
 use std::sync::atomic::AtomicBool;
 
 pub(crate) fn run_cell(services: &'static Services, job: &CellJob) -> Result<CellReport, Failure> {
@@ -22,7 +23,10 @@ pub(crate) fn run_cell(services: &'static Services, job: &CellJob) -> Result<Cel
     services.enter(Stage::Run);
     let verified = AtomicBool::new(matches!(job.verify, VerifyJob::Off));
     let target = CellTarget::new(services, &opened, job, &manifest, (index, device), &verified);
-    let rounds = Rounds::new(services, job, &verified);
+    let sensors = Sensors::new(&opened.instance, (index, device));
+    // What a browser computes, it computes in processes of its own.
+    let whole = device.kind != DeviceKind::Browser;
+    let rounds = Rounds::new(services, job, &verified, &sensors, whole);
     let parts = TargetParts {
         instance: &opened.instance,
         skill: &job.model.skill,
@@ -39,7 +43,7 @@ pub(crate) fn run_cell(services: &'static Services, job: &CellJob) -> Result<Cel
     let memory_peak = rounds.peak();
     services.send(&Event::Measuring(false));
     services.enter(Stage::Close);
-    let (series, misuse) = rounds.finish();
+    let (series, counters, misuse) = rounds.finish();
     let seen = std::mem::take(&mut *lock(&target.seen));
     drop(target);
     conclude(ran, misuse, seen.failure)?;
@@ -64,6 +68,7 @@ pub(crate) fn run_cell(services: &'static Services, job: &CellJob) -> Result<Cel
         memory_before,
         memory_loaded: seen.memory_loaded,
         memory_peak,
+        counters,
         device_peak: opened.instance.memory(index).ok().and_then(|memory| memory.peak),
     };
     drop(opened);

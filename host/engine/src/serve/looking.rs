@@ -36,6 +36,7 @@ pub(super) fn describe(services: &'static Services, library: &Path) -> Result<Re
         options_schema: benchmark.options_schema(),
         needs_target: benchmark.needs_target(),
         cold_start: benchmark.cold_start(),
+        skill: benchmark.skill(),
     });
     Ok(Reply::Described(Box::new(Description {
         id: plugin.id(),

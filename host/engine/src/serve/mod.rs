@@ -11,6 +11,7 @@ mod opened;
 mod outputs;
 mod reference;
 mod rounds;
+mod sensors;
 mod services;
 mod target;
 

@@ -1,22 +1,43 @@
-//! Runs a model once on the reference backend and keeps its outputs, part by part.
+//! Runs a model once on the reference backend and keeps its outputs.
 
 use super::target::{bind_inputs, refuse_lost_axes};
 use super::{Opened, Services, outputs};
 use crate::document::Axes;
 use crate::skill::Manifest;
 use crate::worker::{Failure, ModelPaths, PluginUse, Reply, Stage};
-use skillbench_plugin_api::client::{Instance, Output};
+use serde::{Deserialize, Serialize};
+use skillbench_plugin_api::client::Output;
 use skillbench_plugin_api::{Dim, Error, Load, Source};
 use std::path::{Path, PathBuf};
 
-/// Where the outputs of a model's part are kept, given where those of the first one are.
-pub(super) fn file(of_first: &Path, part: usize) -> PathBuf {
-    match part {
-        0 => of_first.into(),
-        part => of_first.with_extension(format!("{part}.bin")),
+/// What the file at `out` holds: for each part of the model, why the reference could not run it, or that its outputs lie beside.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Index {
+    parts: Vec<(String, Option<String>)>,
+}
+
+impl Index {
+    /// # Errors
+    /// The file is not there, or not whole.
+    pub fn read(file: &Path) -> std::io::Result<Index> {
+        Ok(serde_json::from_slice(&std::fs::read(file)?)?)
+    }
+
+    /// Where the outputs of a part are, or why there are none.
+    pub fn outputs(&self, file: &Path, part: &str) -> Result<PathBuf, String> {
+        match self.parts.iter().position(|(name, _)| name == part).map(|at| (at, &self.parts[at].1)) {
+            Some((at, None)) => Ok(outputs_file(file, at)),
+            Some((_, Some(why))) => Err(why.clone()),
+            None => Err(format!("the reference knows no part '{part}'")),
+        }
     }
 }
 
+fn outputs_file(out: &Path, part: usize) -> PathBuf {
+    out.with_extension(format!("{part}.bin"))
+}
+
+/// Runs every part, and keeps the outputs. A part that the reference cannot run is left out, unless it is the only one.
 pub(super) fn write(
     services: &'static Services,
     backend: &PluginUse,
@@ -27,32 +48,39 @@ pub(super) fn write(
 ) -> Result<Reply, Failure> {
     let manifest = Manifest::parse(&model.manifest).map_err(|text| Failure::failed("manifest", text))?;
     let opened = Opened::new(services, backend)?;
-    if model.parts.is_empty() {
-        return Err(Failure::failed("model", "the model has no part"));
+    let mut index = Index { parts: vec![] };
+    let mut failure = Failure::failed("model", "the model has no part");
+    for (at, (part, path)) in model.parts.iter().enumerate() {
+        let ran = run(services, &opened, path, &manifest.of_part(part), axes, seed, &outputs_file(out, at));
+        index.parts.push((part.clone(), ran.as_ref().err().map(Failure::to_string)));
+        failure = ran.err().unwrap_or(failure);
     }
-    // The first part last: its file tells that all others are there. A part that the reference cannot run has none.
-    for (index, (_, path)) in model.parts.iter().enumerate().rev() {
-        let kept = keep(services, &opened.instance, path, &manifest, (axes, seed), &file(out, index));
-        if index == 0 {
-            kept?;
-        }
+    if index.parts.iter().all(|(_, why)| why.is_some()) {
+        return Err(failure);
     }
+    let failed = |error: std::io::Error| Failure::failed("reference", format!("{}: {error}", out.display()));
+    let text = serde_json::to_vec(&index).map_err(|error| failed(error.into()))?;
+    // The index last: where it is, the outputs are.
+    let scratch = tempfile::NamedTempFile::new_in(out.parent().unwrap_or(Path::new("."))).map_err(failed)?;
+    std::fs::write(scratch.path(), text).map_err(failed)?;
+    scratch.persist(out).map_err(|error| failed(error.error))?;
     Ok(Reply::Referenced)
 }
 
-fn keep(
+fn run(
     services: &'static Services,
-    instance: &Instance,
+    opened: &Opened,
     path: &Path,
     manifest: &Manifest,
-    (axes, seed): (&Axes, u64),
+    axes: &Axes,
+    seed: u64,
     out: &Path,
 ) -> Result<(), Failure> {
     let of_plugin = |error: Error| Failure::from_plugin(&error);
     services.enter(Stage::Load);
     let mut load = Load::new(Source::onnx(path));
     load.dims = axes.iter().map(|(name, value)| Dim::fixed(name, *value)).collect();
-    let loaded = instance.load(&load).map_err(of_plugin)?;
+    let loaded = opened.instance.load(&load).map_err(of_plugin)?;
     refuse_lost_axes(&loaded, manifest, axes).map_err(of_plugin)?;
     services.enter(Stage::Run);
     let mut request = loaded.request().map_err(of_plugin)?;

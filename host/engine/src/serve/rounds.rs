@@ -1,9 +1,10 @@
 //! Series and rounds: how long to warm up, how many iterations, when it is enough. Written once, for every benchmark.
 
 use super::Services;
+use super::sensors::{Counted, Reading, Sensors};
 use super::target::{highest, lock};
 use crate::stats::median_interval;
-use crate::worker::{CellJob, Event, Policy, RoundRecord, SeriesRecord};
+use crate::worker::{CellJob, CounterRecord, Event, Policy, RoundRecord, SeriesRecord};
 use skillbench_plugin_api::provide::ReporterServices;
 use skillbench_plugin_api::{Code, Error, Result, Round, RoundKind, SeriesInfo, SeriesKind};
 use std::path::Path;
@@ -28,6 +29,9 @@ const LARGEST: f64 = 1e18;
 pub(super) struct Rounds<'a> {
     services: &'static Services,
     policy: &'a Policy,
+    sensors: Option<&'a Sensors<'a>>,
+    /// Whether all that the engine computes, it computes in this process.
+    whole: bool,
     verified: &'a AtomicBool,
     attachments: Option<&'a Path>,
     /// The kernel's mark of the highest resident set was set back when the first measured round began.
@@ -43,6 +47,7 @@ struct State {
     measuring: bool,
     last_id: u64,
     failure: Option<Error>,
+    counted: Counted,
 }
 
 struct Series {
@@ -55,6 +60,8 @@ struct Series {
     warm_ns: f64,
     stable: bool,
     stopped_by: Option<&'static str>,
+    /// The energy counter before the first measured round, and after the latest.
+    energy: Option<(Reading, Option<Reading>)>,
 }
 
 /// The round that a benchmark is running now.
@@ -116,7 +123,8 @@ impl Series {
         };
         let size = (ROUND_NS / iteration.max(1.0)).clamp(1.0, 100_000.0) as u64;
         let has_measured = self.rounds.iter().any(|r| r.measured);
-        if !has_measured && warmed < policy.warmup {
+        let patient = policy.warmup_ns.is_none_or(|limit| self.warm_ns < limit as f64);
+        if !has_measured && warmed < policy.warmup && patient {
             return Some((RoundKind::WarmUp, size.min(policy.warmup - warmed).max(1)));
         }
         if !has_measured && policy.warmup > 0 && self.warm_ns < WARM_SHARE * budget && !self.agrees() {
@@ -142,11 +150,27 @@ impl Series {
 }
 
 impl<'a> Rounds<'a> {
-    pub fn new(services: &'static Services, job: &'a CellJob, verified: &'a AtomicBool) -> Rounds<'a> {
+    pub fn new(
+        services: &'static Services,
+        job: &'a CellJob,
+        verified: &'a AtomicBool,
+        sensors: &'a Sensors<'a>,
+        whole: bool,
+    ) -> Rounds<'a> {
         let attachments = job.attachments.as_deref();
         let (peak_is_of_rounds, state) = Default::default();
         let began = Instant::now();
-        Rounds { services, policy: &job.policy, verified, attachments, peak_is_of_rounds, began, state }
+        Rounds {
+            services,
+            policy: &job.policy,
+            sensors: Some(sensors),
+            whole,
+            verified,
+            attachments,
+            peak_is_of_rounds,
+            began,
+            state,
+        }
     }
 
     /// The highest resident set since the first measured round began; `None` without one, or where the kernel keeps no such mark.
@@ -154,8 +178,8 @@ impl<'a> Rounds<'a> {
         self.peak_is_of_rounds.load(Ordering::SeqCst).then(highest).flatten()
     }
 
-    /// Every series as it was measured, and what a benchmark did that it may not.
-    pub fn finish(self) -> (Vec<SeriesRecord>, Option<Error>) {
+    /// Every series as it was measured, the backend's own figures, and what a benchmark did that it may not.
+    pub fn finish(self) -> (Vec<SeriesRecord>, Vec<CounterRecord>, Option<Error>) {
         let state = self.state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let record = |series: Series| SeriesRecord {
             name: series.info.name,
@@ -168,8 +192,9 @@ impl<'a> Rounds<'a> {
             singles: series.singles,
             stable: series.stable,
             stopped_by: series.stopped_by.map(String::from),
+            energy: series.energy.and_then(|(first, last)| self.sensors?.used(&first, &last?)),
         };
-        (state.series.into_iter().map(record).collect(), state.failure)
+        (state.series.into_iter().map(record).collect(), state.counted.finish(), state.failure)
     }
 }
 
@@ -263,7 +288,18 @@ impl ReporterServices for Rounds<'_> {
         }
         let (rounds, singles) = (vec![], vec![]);
         let (iteration_ns, spent_ns, warm_ns, stable, stopped_by) = (None, 0.0, 0.0, false, None);
-        state.series.push(Series { info, rounds, singles, iteration_ns, spent_ns, warm_ns, stable, stopped_by });
+        let energy = None;
+        state.series.push(Series {
+            info,
+            rounds,
+            singles,
+            iteration_ns,
+            spent_ns,
+            warm_ns,
+            stable,
+            stopped_by,
+            energy,
+        });
         Ok(state.series.len() as u32 - 1)
     }
 
@@ -287,9 +323,15 @@ impl ReporterServices for Rounds<'_> {
             self.services.send(&Event::Measuring(measures));
         }
         self.services.send(&Event::Progress { share: spent.min(1.0) });
+        if measures {
+            let known = &mut state.series[series as usize].energy;
+            if known.is_none() {
+                *known = self.sensors.and_then(Sensors::energy).map(|first| (first, None));
+            }
+        }
         if let Some(open) = &mut state.open {
             // The round begins when the benchmark gets it, not while the host is told of it.
-            (open.start, open.cpu) = (Instant::now(), cpu_time());
+            (open.start, open.cpu) = (Instant::now(), cpu_time().filter(|_| self.whole));
         }
         next.unwrap_or_else(|error| {
             state.failure.get_or_insert(error);
@@ -299,7 +341,16 @@ impl ReporterServices for Rounds<'_> {
 
     fn samples(&self, series: u32, round: u64, values: &[f64]) -> Result<()> {
         let mut state = lock(&self.state);
+        let measuring = state.measuring;
         let taken = state.samples(series, round, values, self.began);
+        if measuring && taken.is_ok() && round != 0 {
+            if let Some((_, last)) = &mut state.series[series as usize].energy {
+                *last = self.sensors.and_then(Sensors::energy);
+            }
+            if let Some(sensors) = self.sensors {
+                state.counted.read(sensors);
+            }
+        }
         if let Err(error) = &taken {
             state.failure.get_or_insert_with(|| error.clone());
         }
@@ -326,8 +377,14 @@ impl ReporterServices for Rounds<'_> {
 mod tests {
     use super::*;
 
-    const POLICY: Policy =
-        Policy { warmup: 5, iterations: None, interval: 0.01, budget_ns: 1_000_000_000, verify_only: false };
+    const POLICY: Policy = Policy {
+        warmup: 5,
+        warmup_ns: None,
+        iterations: None,
+        interval: 0.01,
+        budget_ns: 1_000_000_000,
+        verify_only: false,
+    };
 
     fn state(concurrent: bool) -> State {
         let info = SeriesInfo { concurrent, ..SeriesInfo::duration("latency", 1.0) };
@@ -340,6 +397,7 @@ mod tests {
             warm_ns: 0.0,
             stable: false,
             stopped_by: None,
+            energy: None,
         };
         State { series: vec![series], ..State::default() }
     }
@@ -423,6 +481,8 @@ mod tests {
             peak_is_of_rounds: AtomicBool::new(false),
             began: Instant::now(),
             state: Mutex::default(),
+            sensors: None,
+            whole: true,
         };
         rounds.attach("trace.json", b"{}");
         rounds.attach("../escaped", b"{}");

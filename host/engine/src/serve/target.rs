@@ -9,7 +9,7 @@ use skillbench_plugin_api::client::{Model, Output, Request};
 use skillbench_plugin_api::provide::TargetServices;
 use skillbench_plugin_api::{Code, Device, Dim, Direction, Error, HostTensor, Load, Result, Source, Why};
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -22,9 +22,11 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// A loaded model with the memory that is bound to its requests. The model goes first, then the memory.
 struct Loaded<'i> {
     model: Model<'i>,
-    /// Which of the skill's parts it is.
-    part: usize,
+    part: String,
+    /// The effective precision; parts of one skill may differ.
     precision: String,
+    /// As far as it is about this part.
+    manifest: Manifest,
     kept: Mutex<Kept>,
 }
 
@@ -73,10 +75,8 @@ impl<'i> CellTarget<'i> {
     }
 
     fn load_now(&self, part: &str, dims: &[Dim]) -> Result<usize> {
-        let parts = &self.job.model.parts;
-        let index = parts.iter().position(|(name, _)| name == part);
-        let index = index.ok_or_else(|| Error::not_found(format!("the model has no part '{part}'")))?;
-        let path = &parts[index].1;
+        let path = self.job.model.parts.iter().find(|(name, _)| name == part).map(|(_, path)| path);
+        let path = path.ok_or_else(|| Error::not_found(format!("the model has no part '{part}'")))?;
         let load = Load {
             source: Source::onnx(path),
             precision: self.job.precision.clone(),
@@ -102,10 +102,11 @@ impl<'i> CellTarget<'i> {
                 "the parts of the load, as the backend tells them, add up to more than it took",
             ));
         }
-        refuse_lost_axes(&model, self.manifest, &self.job.axes)?;
+        let manifest = self.manifest.of_part(part);
+        refuse_lost_axes(&model, &manifest, &self.job.axes)?;
         let address = model.address();
         let precision = placement.precision.clone();
-        let loaded = Loaded { model, part: index, precision, kept: Mutex::default() };
+        let loaded = Loaded { model, part: part.into(), precision, manifest, kept: Mutex::default() };
         lock(&self.models).insert(address, Arc::new(loaded));
         let mut seen = lock(&self.seen);
         seen.loads.push(LoadRecord {
@@ -165,25 +166,22 @@ impl<'i> CellTarget<'i> {
     fn check(&self, loaded: &Loaded<'_>, taken: &[Output]) -> Result<Verification> {
         let wrong = |text: String| Error::new(Code::WrongOutput, text);
         let ports = loaded.model.outputs();
+        let unread = |error: std::io::Error, file: &Path| Error::internal(format!("{}: {error}", file.display()));
         let file = match &self.job.verify {
             VerifyJob::Off => return Ok(Verification::Off),
-            VerifyJob::Alone { .. } => None,
-            VerifyJob::Against { file, .. } => Some(reference::file(file, loaded.part)),
+            VerifyJob::Alone { why } => Err(why.clone()),
+            VerifyJob::Against { file, .. } => {
+                let index = reference::Index::read(file).map_err(|error| unread(error, file))?;
+                index.outputs(file, &loaded.part)
+            }
         };
         for (port, output) in ports.iter().zip(taken) {
             outputs::finite(port, output).map_err(wrong)?;
         }
         match (&self.job.verify, file) {
-            (VerifyJob::Against { reference, .. }, Some(file)) if loaded.part > 0 && !file.is_file() => {
-                let part = &self.job.model.parts[loaded.part].0;
-                Ok(Verification::NoReference {
-                    why: format!("the reference, {reference}, could not run part '{part}'"),
-                })
-            }
-            (VerifyJob::Against { reference, same_engine, .. }, Some(file)) => {
-                let unread = |error: std::io::Error| Error::internal(format!("{}: {error}", file.display()));
-                let references = outputs::read(&file).map_err(unread)?;
-                let tolerance = self.tolerance(Some(&*loaded.precision).filter(|precision| !precision.is_empty()));
+            (VerifyJob::Against { reference, same_engine, .. }, Ok(file)) => {
+                let references = outputs::read(&file).map_err(|error| unread(error, &file))?;
+                let tolerance = self.tolerance(&loaded.precision);
                 let found = outputs::compare(ports, taken, &references, tolerance).map_err(wrong)?;
                 Ok(Verification::Passed {
                     reference: reference.clone(),
@@ -193,16 +191,16 @@ impl<'i> CellTarget<'i> {
                     elements_compared: found.elements,
                 })
             }
-            (VerifyJob::Alone { why }, _) => Ok(Verification::NoReference { why: why.clone() }),
-            _ => Ok(Verification::Off),
+            (_, Err(why)) => Ok(Verification::NoReference { why }),
+            (_, Ok(_)) => Ok(Verification::Off),
         }
     }
 
     /// How far outputs may be from the reference; for a precision that nobody can tell, as far as for the coarsest.
-    fn tolerance(&self, precision: Option<&str>) -> f64 {
-        let known = |precision| self.manifest.tolerance.get(precision).or_else(|| defaults().tolerance.get(precision));
+    fn tolerance(&self, precision: &str) -> f64 {
+        let known = self.manifest.tolerance.get(precision).or_else(|| defaults().tolerance.get(precision));
         let coarsest = || defaults().tolerance.values().copied().fold(0.0, f64::max);
-        precision.and_then(known).copied().unwrap_or_else(coarsest)
+        known.copied().unwrap_or_else(coarsest)
     }
 
     fn verify_now(&self, model: &Model<'_>, request: &mut Request<'_>) -> Result<()> {
@@ -230,7 +228,7 @@ impl<'i> CellTarget<'i> {
         for index in 0..model.inputs().len() as u32 {
             let tensor = match kept.inputs.get(&(index, variant)) {
                 Some(tensor) => tensor.clone(),
-                None => Arc::new(make_input(model, index, self.manifest, &self.job.axes, self.job.seed, variant)?),
+                None => Arc::new(make_input(model, index, &loaded.manifest, &self.job.axes, self.job.seed, variant)?),
             };
             request.bind(Direction::Input, index, tensor.clone())?;
             kept.inputs.insert((index, variant), tensor);
@@ -266,15 +264,15 @@ pub(super) fn refuse_lost_axes(model: &Model<'_>, manifest: &Manifest, axes: &Ax
     }
 }
 
-/// Several requests or parts are verified; the cell shows the largest difference of them, in shares of what is allowed. What
-/// one of them lacks (a reference), the cell lacks.
+/// Several requests, or parts, are verified; the cell shows the one that came closest to its tolerance. Where one had no
+/// reference, the cell had none.
 fn merge(all: &mut Option<Verification>, one: Verification) {
-    let weight = |verification: &Verification| match verification {
+    let closeness = |verification: &Verification| match verification {
         Verification::Passed { max_relative_difference, tolerance, .. } => max_relative_difference / tolerance,
         Verification::NoReference { .. } | Verification::Off => f64::INFINITY,
     };
     match all {
-        Some(known) if weight(known) >= weight(&one) => {}
+        Some(known) if closeness(known) >= closeness(&one) => {}
         _ => *all = Some(one),
     }
 }

@@ -84,6 +84,12 @@ impl Manifest {
         }
     }
 
+    /// The manifest with the inputs of one part alone: those of several parts may have the same names.
+    pub fn of_part(&self, part: &str) -> Manifest {
+        let inputs = self.inputs.iter().filter(|input| input.part == part).cloned().collect();
+        Manifest { inputs, ..self.clone() }
+    }
+
     pub fn input(&self, name: &str) -> Option<&InputRule> {
         self.inputs.iter().find(|input| input.name == name)
     }

@@ -33,6 +33,8 @@ pub struct ModelPaths {
 pub struct Policy {
     /// Least number of warm-up iterations.
     pub warmup: u64,
+    /// The warm-up ends after this long; `None`: its number was asked for.
+    pub warmup_ns: Option<u64>,
     /// Least number of measured iterations; `None`: what a 90th percentile needs, where the budget allows.
     pub iterations: Option<u64>,
     /// Half width of the median's interval over the median, at which a series is settled.
@@ -251,6 +253,28 @@ pub struct SeriesRecord {
     pub singles: Vec<f64>,
     pub stable: bool,
     pub stopped_by: Option<String>,
+    /// Over the measured rounds; `None` without a sensor.
+    pub energy: Option<EnergyRecord>,
+}
+
+/// What a sensor counted between two moments.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct EnergyRecord {
+    pub source: String,
+    pub scope: String,
+    /// All of it, idle power included.
+    pub joules: f64,
+    pub seconds: f64,
+    /// Measured just before, with nothing being done.
+    pub idle_watts: f64,
+}
+
+/// A figure of the backend's own, at moments of the measured rounds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CounterRecord {
+    pub name: String,
+    pub unit: String,
+    pub values: Vec<f64>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -264,6 +288,7 @@ pub struct CellReport {
     pub memory_loaded: Option<u64>,
     pub memory_peak: Option<u64>,
     pub device_peak: Option<u64>,
+    pub counters: Vec<CounterRecord>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

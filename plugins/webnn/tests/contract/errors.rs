@@ -168,6 +168,29 @@ fn a_missing_part_is_named_with_the_command_that_installs_it() {
 
 #[test]
 #[cfg(unix)]
+fn a_browser_without_webnn_has_devices_that_say_so() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let (browser, ort_web) = (part("SKILLBENCH_TEST_BROWSER"), part("SKILLBENCH_TEST_ORT_WEB"));
+    let folder = tempfile::tempdir().unwrap();
+    let lib = std::path::Path::new(&browser).with_file_name("lib");
+    symlink(lib, folder.path().join("lib")).unwrap();
+    let program = folder.path().join("chromium");
+    std::fs::write(
+        &program,
+        format!("#!/bin/sh\nexec '{browser}' --disable-features=WebMachineLearningNeuralNetwork \"$@\"\n"),
+    )
+    .unwrap();
+    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    let instance = open_with(&[("browser", program.to_str().unwrap()), ("ort_web", &ort_web)]).unwrap();
+    let device = &instance.devices().unwrap()[0];
+    assert_eq!(device.why, Why::RUNTIME);
+    assert!(device.reason.contains("Chrom") && device.reason.contains("has no WebNN cpu here"), "{}", device.reason);
+    let error = instance.load(&sized(&probe(), &[("batch", 1)])).err().expect("no device, no model");
+    assert_eq!((error.code, &error.message), (Code::Unavailable, &device.reason));
+}
+
+#[test]
+#[cfg(unix)]
 fn a_program_that_is_no_browser_is_refused() {
     let ort_web = part("SKILLBENCH_TEST_ORT_WEB");
     for program in ["/bin/true", "/etc/passwd"] {

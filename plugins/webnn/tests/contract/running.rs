@@ -1,13 +1,11 @@
 //! Models that load and run.
 
 use super::graphs::{node, port, weights_in, write};
-use super::{Quiet, floats, integers, load_of, open, probe, sized, taken};
+use super::{floats, integers, open, probe, sized, taken};
 use rten_onnx::onnx::{DataType, GraphProto};
 use serde_json::Value;
-use skillbench_plugin_api::client::{BackendRef, Model};
-use skillbench_plugin_api::provide::HostTable;
-use skillbench_plugin_api::{Code, DType, DeviceKind, Direction, Load, Options, Why};
-use skillbench_rten::RtenBackend;
+use skillbench_plugin_api::client::Model;
+use skillbench_plugin_api::{Code, DType, DeviceKind, Direction, Load, Why};
 
 /// Input and expected output of the probe model, for a batch of two.
 fn expected() -> (Vec<f32>, Vec<f32>) {
@@ -131,12 +129,14 @@ fn weights_are_read_from_the_file_beside_the_graph() {
 }
 
 #[test]
-fn the_reference_agrees() {
-    let options = Options::default();
-    let reference = BackendRef::linked::<RtenBackend>().unwrap().open(HostTable::leak(&Quiet), &options).unwrap();
-    let reference = reference.load(&load_of(&probe())).unwrap();
+fn the_browser_counts_the_cpu_time_of_its_processes() {
     let instance = open();
-    let model = instance.load(&sized(&probe(), &[("batch", 8)])).unwrap();
-    let x: Vec<f32> = (0..8 * 64).map(|index| (index as f32 * 0.37).sin()).collect();
-    assert!(close(&run_probe(&model, &x), &run_probe(&reference, &x)));
+    let model = instance.load(&sized(&probe(), &[("batch", 1)])).unwrap();
+    let read = || instance.counters(0).unwrap().into_iter().find(|counter| counter.name == "browser_cpu").unwrap();
+    let before = read();
+    let (x, _) = expected();
+    (0..500).for_each(|_| drop(run_probe(&model, &x[..64])));
+    let after = read();
+    assert_eq!(after.unit, "s");
+    assert!(before.value > 0.0 && after.value > before.value, "{before:?} {after:?}");
 }

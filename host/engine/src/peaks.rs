@@ -1,0 +1,112 @@
+//! Measured peaks of devices, kept under the user's data; and which share of them a cell reached.
+//!
+//! A benchmark that measures peaks reports them as series without rounds, named `peak.` and what they are of: a precision, or
+//! `bandwidth`. Every later cell of the same device, with as many threads, is held against them.
+
+use crate::document::{Cell, EfficiencyMetrics, Metrics};
+use crate::paths;
+use crate::skill::SkillDescription;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// The most that a device was seen to do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Peak {
+    pub plugin: String,
+    pub device: String,
+    /// The device's name: another machine's may have the same id.
+    pub name: String,
+    pub threads: Option<u64>,
+    /// "float32", "float16", "int8", ... or "bandwidth".
+    pub of: String,
+    /// "FLOP/s", "OP/s" or "B/s".
+    pub unit: String,
+    pub value: f64,
+    pub measured_at: String,
+    pub run_id: String,
+}
+
+/// All peaks that were measured on this machine.
+#[derive(Debug, Default)]
+pub struct Peaks {
+    file: PathBuf,
+    known: Vec<Peak>,
+}
+
+const PREFIX: &str = "peak.";
+const BANDWIDTH: &str = "bandwidth";
+
+impl Peaks {
+    /// Those of the user's data; none where there are none yet, or they cannot be read.
+    pub fn load() -> Peaks {
+        Peaks::read(&paths::data().join("peaks.json"))
+    }
+
+    fn read(file: &Path) -> Peaks {
+        let text = std::fs::read(file).unwrap_or_default();
+        Peaks { file: file.into(), known: serde_json::from_slice(&text).unwrap_or_default() }
+    }
+
+    /// Takes the peaks out of a cell that measured some; the latest measurement counts. Says whether there were any.
+    ///
+    /// # Errors
+    /// They cannot be kept.
+    pub fn learn(&mut self, cell: &Cell, device_name: &str, run_id: &str, now: &str) -> std::io::Result<bool> {
+        let Some(metrics) = cell.outcome.metrics() else { return Ok(false) };
+        let mut learnt = false;
+        for (name, series) in &metrics.series {
+            let Some(of) = name.strip_prefix(PREFIX).filter(|_| series.kind == "rate") else { continue };
+            let peak = Peak {
+                plugin: cell.plugin.clone(),
+                device: cell.device.clone(),
+                name: device_name.into(),
+                threads: cell.threads,
+                of: of.into(),
+                unit: series.unit.clone(),
+                value: series.stats.max,
+                measured_at: now.into(),
+                run_id: run_id.into(),
+            };
+            self.known.retain(|known| !(is_of(known, cell, device_name) && known.of == of));
+            self.known.push(peak);
+            learnt = true;
+        }
+        if learnt {
+            let folder = self.file.parent().unwrap_or(Path::new("."));
+            std::fs::create_dir_all(folder)?;
+            let scratch = tempfile::NamedTempFile::new_in(folder)?;
+            serde_json::to_writer_pretty(&scratch, &self.known)?;
+            scratch.persist(&self.file)?;
+        }
+        Ok(learnt)
+    }
+
+    /// What a cell achieved, and which share of its device's peaks that is. `None` where neither is known.
+    pub fn efficiency(
+        &self,
+        cell: &Cell,
+        metrics: &Metrics,
+        skill: &SkillDescription,
+        device_name: &str,
+    ) -> Option<EfficiencyMetrics> {
+        let seconds = metrics.latency_ms.as_ref()?.median / 1e3;
+        let precision = cell.placement.as_ref()?.precision.as_deref()?;
+        let peak = |of: &str| self.known.iter().find(|peak| is_of(peak, cell, device_name) && peak.of == of);
+        let (arithmetic, bandwidth) = (peak(precision), peak(BANDWIDTH));
+        let flops = skill.flops(&cell.axes).map(|flops| flops / seconds);
+        let bytes = skill.weight_bytes(precision).map(|bytes| bytes as f64 / seconds);
+        let share = |achieved: Option<f64>, peak: Option<&Peak>| Some(achieved? / peak?.value);
+        (flops.is_some() || bytes.is_some()).then(|| EfficiencyMetrics {
+            flops_per_s: flops,
+            share_of_peak_flops: share(flops, arithmetic),
+            weight_bytes_per_s: bytes,
+            share_of_peak_bandwidth: share(bytes, bandwidth),
+            peaks_run: arithmetic.or(bandwidth).map(|peak| peak.run_id.clone()),
+        })
+    }
+}
+
+/// Whether a peak is of the device that a cell ran on, under the same conditions.
+fn is_of(peak: &Peak, cell: &Cell, device_name: &str) -> bool {
+    peak.plugin == cell.plugin && peak.device == cell.device && peak.name == device_name && peak.threads == cell.threads
+}
