@@ -64,7 +64,7 @@ fn samples_stand_for_the_work_of_the_graph_and_peaks_for_rates() {
     }
     let info = |name: &str| &record.series.iter().find(|(info, _)| info.name == name).unwrap().0;
     assert_eq!(info("matmul.float32.512").items_per_sample, 4.0 * 2.0 * 512f64.powi(3));
-    assert_eq!(info("copy.64MiB").items_per_sample, f64::from(2 * 64 << 20));
+    assert_eq!(info("copy.64MiB").items_per_sample, f64::from(2 * (64 << 20)));
     assert_eq!((info("peak.int8").unit.as_str(), info("peak.bandwidth").unit.as_str()), ("OP/s", "B/s"));
     assert_eq!((info("peak.float32").unit.as_str(), info("peak.float32").higher_is_better), ("FLOP/s", Some(true)));
 }
