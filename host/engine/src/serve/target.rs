@@ -23,7 +23,6 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 struct Loaded<'i> {
     model: Model<'i>,
     part: String,
-    /// The effective precision; parts of one skill may differ.
     precision: String,
     /// As far as it is about this part.
     manifest: Manifest,
@@ -105,8 +104,8 @@ impl<'i> CellTarget<'i> {
         let manifest = self.manifest.of_part(part);
         refuse_lost_axes(&model, &manifest, &self.job.axes)?;
         let address = model.address();
-        let precision = placement.precision.clone();
-        let loaded = Loaded { model, part: part.into(), precision, manifest, kept: Mutex::default() };
+        let (part, precision) = (part.into(), placement.precision.clone());
+        let loaded = Loaded { model, part, precision, manifest, kept: Mutex::default() };
         lock(&self.models).insert(address, Arc::new(loaded));
         let mut seen = lock(&self.seen);
         seen.loads.push(LoadRecord {
@@ -163,9 +162,9 @@ impl<'i> CellTarget<'i> {
         found.ok_or_else(|| Error::not_found("this model was not loaded by the host, or is unloaded already"))
     }
 
-    fn check(&self, loaded: &Loaded<'_>, taken: &[Output]) -> Result<Verification> {
+    fn check(&self, model: &Model<'_>, taken: &[Output]) -> Result<Verification> {
         let wrong = |text: String| Error::new(Code::WrongOutput, text);
-        let ports = loaded.model.outputs();
+        let (ports, loaded) = (model.outputs(), self.loaded(model.address())?);
         let unread = |error: std::io::Error, file: &Path| Error::internal(format!("{}: {error}", file.display()));
         let file = match &self.job.verify {
             VerifyJob::Off => return Ok(Verification::Off),
@@ -181,7 +180,8 @@ impl<'i> CellTarget<'i> {
         match (&self.job.verify, file) {
             (VerifyJob::Against { reference, same_engine, .. }, Ok(file)) => {
                 let references = outputs::read(&file).map_err(|error| unread(error, &file))?;
-                let tolerance = self.tolerance(&loaded.precision);
+                let precision = Some(&*loaded.precision).filter(|precision| !precision.is_empty());
+                let tolerance = self.tolerance(precision);
                 let found = outputs::compare(ports, taken, &references, tolerance).map_err(wrong)?;
                 Ok(Verification::Passed {
                     reference: reference.clone(),
@@ -197,17 +197,17 @@ impl<'i> CellTarget<'i> {
     }
 
     /// How far outputs may be from the reference; for a precision that nobody can tell, as far as for the coarsest.
-    fn tolerance(&self, precision: &str) -> f64 {
-        let known = self.manifest.tolerance.get(precision).or_else(|| defaults().tolerance.get(precision));
+    fn tolerance(&self, precision: Option<&str>) -> f64 {
+        let known = |precision| self.manifest.tolerance.get(precision).or_else(|| defaults().tolerance.get(precision));
         let coarsest = || defaults().tolerance.values().copied().fold(0.0, f64::max);
-        known.copied().unwrap_or_else(coarsest)
+        precision.and_then(known).copied().unwrap_or_else(coarsest)
     }
 
     fn verify_now(&self, model: &Model<'_>, request: &mut Request<'_>) -> Result<()> {
         let count = model.outputs().len() as u32;
         let taken: Vec<Output> = (0..count).map(|index| request.take_output(index)).collect::<Result<_>>()?;
+        let verification = self.check(model, &taken)?;
         let loaded = self.loaded(model.address())?;
-        let verification = self.check(&loaded, &taken)?;
         for (index, output) in taken.iter().enumerate() {
             let memory = Arc::new(output.to_host()?);
             match request.bind(Direction::Output, index as u32, memory.clone()) {
@@ -234,13 +234,6 @@ impl<'i> CellTarget<'i> {
             kept.inputs.insert((index, variant), tensor);
         }
         (0..model.outputs().len() as u32).try_for_each(|index| request.leave_output(index))
-    }
-
-    /// Of a skill in several parts a benchmark may leave out one that the backend refuses: nothing was run, so nothing of it is
-    /// in any figure. Whether the others suffice, the benchmark says.
-    fn may_do_without(&self, error: &Error) -> bool {
-        let refusal = [Code::Unimplemented, Code::FailedPrecondition, Code::Unavailable, Code::ResourceExhausted];
-        self.job.model.parts.len() > 1 && refusal.contains(&error.code)
     }
 
     /// Keeps the first failure for the case that the benchmark does not pass it on.
@@ -336,12 +329,9 @@ fn status(key: &str) -> Option<u64> {
 impl TargetServices for CellTarget<'_> {
     fn load(&self, part: &str, dims: &[Dim]) -> Result<usize> {
         self.services.enter(Stage::Load);
-        let loaded = self.load_now(part, dims);
+        let loaded = self.noting(self.load_now(part, dims));
         self.services.enter(Stage::Run);
-        match loaded {
-            Err(error) if self.may_do_without(&error) => Err(error),
-            loaded => self.noting(loaded),
-        }
+        loaded
     }
 
     fn unload(&self, model: usize) {

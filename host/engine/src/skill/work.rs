@@ -66,8 +66,8 @@ impl SkillDescription {
         (one > 0.0).then_some(one * batch as f64)
     }
 
-    /// The least that has to be read from memory for one inference, whatever the batch: the weights, once. `None` for an
-    /// unknown number of parameters or precision.
+    /// The least weights that have to be read for one inference, whatever the batch: those that every inference reads, once.
+    /// `None` where they were not counted, or for an unknown precision.
     pub fn weight_bytes(&self, precision: &str) -> Option<u64> {
         let element = match precision {
             "float64" => 8,
@@ -76,7 +76,7 @@ impl SkillDescription {
             "int8" => 1,
             _ => return None,
         };
-        self.parameters?.checked_mul(element)
+        self.parameters_read?.checked_mul(element)
     }
 }
 
@@ -110,7 +110,7 @@ mod tests {
     }
 
     fn skill(text: &str) -> SkillDescription {
-        serde_json::from_str(&format!(r#"{{"id": "it", "parameters": 100, "flops": {text}}}"#)).unwrap()
+        serde_json::from_str(&format!(r#"{{"id": "it", "parameters_read": 100, "flops": {text}}}"#)).unwrap()
     }
 
     /// 3 s² + 5 s + 7 at three lengths.
