@@ -236,6 +236,13 @@ impl<'i> CellTarget<'i> {
         (0..model.outputs().len() as u32).try_for_each(|index| request.leave_output(index))
     }
 
+    /// Of a skill in several parts a benchmark may leave out one that the backend refuses: nothing was run, so nothing of it is
+    /// in any figure. Whether the others suffice, the benchmark says.
+    fn may_do_without(&self, error: &Error) -> bool {
+        let refusal = [Code::Unimplemented, Code::FailedPrecondition, Code::Unavailable, Code::ResourceExhausted];
+        self.job.model.parts.len() > 1 && refusal.contains(&error.code)
+    }
+
     /// Keeps the first failure for the case that the benchmark does not pass it on.
     fn noting<T>(&self, result: Result<T>) -> Result<T> {
         if let Err(error) = &result {
@@ -329,9 +336,12 @@ fn status(key: &str) -> Option<u64> {
 impl TargetServices for CellTarget<'_> {
     fn load(&self, part: &str, dims: &[Dim]) -> Result<usize> {
         self.services.enter(Stage::Load);
-        let loaded = self.noting(self.load_now(part, dims));
+        let loaded = self.load_now(part, dims);
         self.services.enter(Stage::Run);
-        loaded
+        match loaded {
+            Err(error) if self.may_do_without(&error) => Err(error),
+            loaded => self.noting(loaded),
+        }
     }
 
     fn unload(&self, model: usize) {
