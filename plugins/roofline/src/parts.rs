@@ -36,7 +36,7 @@ pub enum Part {
 }
 
 /// Smallest first: where one takes long, those after it are left out.
-pub const SIZES: [u64; 4] = [512, 1024, 2048, 4096];
+pub const SIZES: [u64; 5] = [256, 512, 1024, 2048, 4096];
 
 /// Rows and columns of the tensor that is copied: 64 MiB of float32.
 pub const COPIED: [u64; 2] = [4096, 4096];
@@ -89,11 +89,12 @@ impl Part {
         }
     }
 
-    /// How often a chain multiplies: often enough that what surrounds the products costs little beside them, and once less
-    /// often where each is large.
+    /// How often a chain multiplies: often enough that what surrounds the products costs little beside them, and the less
+    /// often the larger each is.
     pub fn layers(self) -> u64 {
         match self {
-            Part::Products { size, .. } if size < 4096 => 4,
+            Part::Products { size: ..512, .. } => 8,
+            Part::Products { size: 512..4096, .. } => 4,
             Part::Products { .. } => 2,
             Part::Copy | Part::Read => 0,
         }

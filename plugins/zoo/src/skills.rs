@@ -23,11 +23,11 @@ pub struct Skill {
     category: String,
     task: String,
     parameters: u64,
+    parameters_read: u64,
     reduced: Option<String>,
     axes: Map<String, Value>,
     inputs: Vec<Input>,
     flops: Vec<Value>,
-    weights_read: u64,
 }
 
 #[derive(Deserialize)]
@@ -73,11 +73,11 @@ impl Skill {
             "category": self.category,
             "task": self.task,
             "parameters": self.parameters,
+            "parameters_read": self.parameters_read,
             "reduced": self.reduced,
             "axes": self.axes,
             "inputs": self.inputs.iter().map(input).collect::<Vec<_>>(),
             "flops": self.flops,
-            "weights_read": self.weights_read,
         }))
     }
 
@@ -173,6 +173,7 @@ mod tests {
     fn operations_are_counted_at_batch_1_and_at_each_axis_of_the_skill() {
         for skill in all() {
             assert!(!skill.flops.is_empty(), "{}", skill.id);
+            assert!((1..=skill.parameters).contains(&skill.parameters_read), "{}", skill.id);
             for count in &skill.flops {
                 let axes = count["axes"].as_object().unwrap();
                 assert!(count["value"].as_u64().is_some_and(|value| value > 0), "{} of {}", count, skill.id);

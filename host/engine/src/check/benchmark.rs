@@ -1,15 +1,16 @@
-//! Rules about benchmarks. They run on the probe, with the reference backend.
+//! Rules about benchmarks. They run on the probe, or on the skill that a benchmark brings, with the reference backend.
 
-use super::Test;
+use super::{Finding, Test};
+use crate::document::Axes;
 use crate::loader;
 use crate::registry::PluginOptions;
 use crate::serve::{Services, run_cell};
+use crate::skill::Manifest;
 use crate::worker::{CellJob, CellReport, CheckJob, Failure, ModelPaths, Policy, VerifyJob};
 use skillbench_plugin_api::client::BenchmarkRef;
 use skillbench_plugin_api::provide::{ReporterServices, ReporterTable};
 use skillbench_plugin_api::{Options, Result as SbResult, Round, SeriesInfo};
 use std::collections::HashSet;
-use std::path::PathBuf;
 
 fn benchmarks(job: &CheckJob) -> Result<Vec<BenchmarkRef>, String> {
     let (plugin, _) = loader::load(&job.library).map_err(|error| error.to_string())?;
@@ -63,8 +64,36 @@ pub(super) fn needs_target(services: &'static Services, job: &CheckJob) -> Test 
     Ok(())
 }
 
-/// Runs a benchmark on a model file with the reference backend.
-fn run(services: &'static Services, job: &CheckJob, id: &str, model: PathBuf) -> Result<CellReport, Failure> {
+/// What a benchmark is run on.
+struct Model {
+    paths: ModelPaths,
+    axes: Axes,
+}
+
+/// The probe; the skill that a benchmark brings, where the same plugin builds it.
+fn model(services: &'static Services, job: &CheckJob, benchmark: &BenchmarkRef) -> Result<Model, Finding> {
+    let Some(skill) = benchmark.skill() else {
+        let parts = vec![(String::new(), job.probe.clone())];
+        let paths = ModelPaths { skill: "probe".into(), manifest: String::new(), parts };
+        return Ok(Model { paths, axes: [("batch".to_string(), 4)].into() });
+    };
+    let (plugin, _) = loader::load(&job.library).map_err(|error| error.to_string())?;
+    let skillset = plugin.skillset().map_err(|error| error.to_string())?;
+    let skillset =
+        skillset.ok_or_else(|| Finding::Unavailable(format!("another plugin builds its skill '{skill}'")))?;
+    let folder = job.scratch.join(benchmark.id());
+    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let built = skillset.build(services.table(), &skill, &Options::default(), &folder);
+    built.map_err(|error| format!("skill '{skill}': {error}"))?;
+    let text = std::fs::read_to_string(folder.join("skill.json")).map_err(|error| format!("skill.json: {error}"))?;
+    let manifest = Manifest::parse(&text)?;
+    let parts = manifest.parts.iter().map(|part| (part.name.clone(), folder.join(&part.graph))).collect();
+    let axes = manifest.description.axes.iter().map(|(name, [least, _])| (name.clone(), *least)).collect();
+    Ok(Model { paths: ModelPaths { skill, manifest: text, parts }, axes })
+}
+
+/// Runs a benchmark on a model with the reference backend.
+fn run(services: &'static Services, job: &CheckJob, id: &str, model: Model) -> Result<CellReport, Failure> {
     let missing = || Failure::failed("reference", "there is no reference backend to measure with");
     let cell = CellJob {
         backend: job.backend.clone().ok_or_else(missing)?,
@@ -72,8 +101,8 @@ fn run(services: &'static Services, job: &CheckJob, id: &str, model: PathBuf) ->
         benchmark_library: job.library.clone(),
         benchmark: id.into(),
         benchmark_options: PluginOptions::new(),
-        model: ModelPaths { skill: "probe".into(), manifest: String::new(), parts: vec![(String::new(), model)] },
-        axes: [("batch".to_string(), 4)].into(),
+        model: model.paths,
+        axes: model.axes,
         precision: None,
         seed: 1,
         verify: VerifyJob::Alone { why: "a check of the benchmark, not of a backend".into() },
@@ -94,8 +123,8 @@ fn run(services: &'static Services, job: &CheckJob, id: &str, model: PathBuf) ->
 pub(super) fn measures(services: &'static Services, job: &CheckJob) -> Test {
     for benchmark in benchmarks(job)?.into_iter().filter(BenchmarkRef::needs_target) {
         let id = benchmark.id();
-        let report =
-            run(services, job, &id, job.probe.clone()).map_err(|failure| format!("benchmark '{id}': {failure}"))?;
+        let model = model(services, job, &benchmark)?;
+        let report = run(services, job, &id, model).map_err(|failure| format!("benchmark '{id}': {failure}"))?;
         if report.verification.is_none() {
             return Err(format!("benchmark '{id}' does not verify its target").into());
         }
@@ -108,10 +137,11 @@ pub(super) fn measures(services: &'static Services, job: &CheckJob) -> Test {
 }
 
 pub(super) fn passes_failure_on(services: &'static Services, job: &CheckJob) -> Test {
-    let missing = job.scratch.join("missing.onnx");
     for benchmark in benchmarks(job)?.into_iter().filter(BenchmarkRef::needs_target) {
         let id = benchmark.id();
-        match run(services, job, &id, missing.clone()) {
+        let mut model = model(services, job, &benchmark)?;
+        model.paths.parts.iter_mut().for_each(|(_, path)| *path = job.scratch.join("missing.onnx"));
+        match run(services, job, &id, model) {
             Ok(_) => return Err(format!("benchmark '{id}' reports figures of a model that could not be loaded").into()),
             Err(failure) if failure.reason.code == "benchmark" => {
                 return Err(format!("benchmark '{id}': {failure}").into());

@@ -46,9 +46,7 @@ pub(crate) fn run_cell(services: &'static Services, job: &CellJob) -> Result<Cel
     let (series, counters, misuse) = rounds.finish();
     let seen = std::mem::take(&mut *lock(&target.seen));
     drop(target);
-    // A benchmark of several parts may do without one that the backend refuses; one that fails tells why by the refusal.
-    let of_target = seen.failure.or(if ran.is_err() { seen.refused } else { None });
-    conclude(ran, misuse, of_target)?;
+    conclude(ran, misuse, seen.failure)?;
     let measured =
         |series: &SeriesRecord| !series.singles.is_empty() || series.rounds.iter().any(|round| round.measured);
     if !series.iter().any(measured) {

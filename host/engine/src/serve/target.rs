@@ -58,8 +58,6 @@ pub(super) struct Seen {
     pub memory_loaded: Option<u64>,
     /// The first failure of a service that no benchmark may pass over. It explains one that fails without saying why.
     pub failure: Option<Error>,
-    /// The first load that was refused. A benchmark may go on without it, with other parts.
-    pub refused: Option<Error>,
 }
 
 impl<'i> CellTarget<'i> {
@@ -231,6 +229,13 @@ impl<'i> CellTarget<'i> {
         (0..model.outputs().len() as u32).try_for_each(|index| request.leave_output(index))
     }
 
+    /// Of a skill in several parts a benchmark may leave out one that the backend refuses: nothing was run, so nothing of it is
+    /// in any figure. Whether the others suffice, the benchmark says.
+    fn may_do_without(&self, error: &Error) -> bool {
+        let refusal = [Code::Unimplemented, Code::FailedPrecondition, Code::Unavailable, Code::ResourceExhausted];
+        self.job.model.parts.len() > 1 && refusal.contains(&error.code)
+    }
+
     /// Keeps the first failure for the case that the benchmark does not pass it on.
     fn noting<T>(&self, result: Result<T>) -> Result<T> {
         if let Err(error) = &result {
@@ -259,14 +264,15 @@ pub(super) fn refuse_lost_axes(model: &Model<'_>, manifest: &Manifest, axes: &Ax
     }
 }
 
-/// Several requests, or parts, are verified; the cell shows the largest difference of them, unless one had no reference.
+/// Several requests, or parts, are verified; the cell shows the one that came closest to its tolerance. Where one had no
+/// reference, the cell had none.
 fn merge(all: &mut Option<Verification>, one: Verification) {
-    match (all.as_mut(), &one) {
-        (
-            Some(Verification::Passed { max_relative_difference: most, .. }),
-            Verification::Passed { max_relative_difference, .. },
-        ) => *most = most.max(*max_relative_difference),
-        (Some(Verification::NoReference { .. }), _) => {}
+    let closeness = |verification: &Verification| match verification {
+        Verification::Passed { max_relative_difference, tolerance, .. } => max_relative_difference / tolerance,
+        Verification::NoReference { .. } | Verification::Off => f64::INFINITY,
+    };
+    match all {
+        Some(known) if closeness(known) >= closeness(&one) => {}
         _ => *all = Some(one),
     }
 }
@@ -331,11 +337,11 @@ impl TargetServices for CellTarget<'_> {
     fn load(&self, part: &str, dims: &[Dim]) -> Result<usize> {
         self.services.enter(Stage::Load);
         let loaded = self.load_now(part, dims);
-        if let Err(error) = &loaded {
-            lock(&self.seen).refused.get_or_insert_with(|| error.clone());
-        }
         self.services.enter(Stage::Run);
-        loaded
+        match loaded {
+            Err(error) if self.may_do_without(&error) => Err(error),
+            loaded => self.noting(loaded),
+        }
     }
 
     fn unload(&self, model: usize) {

@@ -20,9 +20,9 @@ pub struct SkillDescription {
     pub task: String,
     #[serde(default)]
     pub parameters: Option<u64>,
-    /// Elements of the weights that one inference reads at least.
+    /// How many of them every inference reads, where tables are looked up in rows; `None`: not counted.
     #[serde(default)]
-    pub weights_read: Option<u64>,
+    pub parameters_read: Option<u64>,
     /// What was made smaller than the published model; null: nothing.
     #[serde(default)]
     pub reduced: Option<serde_json::Value>,

@@ -66,8 +66,8 @@ impl SkillDescription {
         (one > 0.0).then_some(one * batch as f64)
     }
 
-    /// Bytes of the weights that one inference reads, whatever the batch: those of products, and not the tables of which it
-    /// gathers single rows. `None` for what nobody counted, and for an unknown precision.
+    /// The least weights that have to be read for one inference, whatever the batch: those that every inference reads, once.
+    /// `None` where they were not counted, or for an unknown precision.
     pub fn weight_bytes(&self, precision: &str) -> Option<u64> {
         let element = match precision {
             "float64" => 8,
@@ -76,7 +76,7 @@ impl SkillDescription {
             "int8" => 1,
             _ => return None,
         };
-        self.weights_read?.checked_mul(element)
+        self.parameters_read?.checked_mul(element)
     }
 }
 
@@ -110,7 +110,7 @@ mod tests {
     }
 
     fn skill(text: &str) -> SkillDescription {
-        serde_json::from_str(&format!(r#"{{"id": "it", "weights_read": 100, "flops": {text}}}"#)).unwrap()
+        serde_json::from_str(&format!(r#"{{"id": "it", "parameters_read": 100, "flops": {text}}}"#)).unwrap()
     }
 
     /// 3 s² + 5 s + 7 at three lengths.

@@ -11,7 +11,7 @@ fn precision(instance: &Instance, part: &str) -> String {
 #[test]
 fn each_part_loads_in_both_engines() {
     let (rten, onnxruntime) = (rten(), onnxruntime());
-    for size in [512, 1024, 2048, 4096] {
+    for size in [256, 512, 1024, 2048, 4096] {
         assert_eq!(precision(&rten, &format!("matmul-float32-{size}")), "float32");
         assert_eq!(precision(&rten, &format!("matmul-int8-{size}")), "int8");
         assert_eq!(precision(&rten, &format!("matmul-qdq-{size}")), "float32");
