@@ -1,18 +1,18 @@
 //! A [`Backend`] as the C table: one blanket implementation for all of them.
 
-use super::{Backend, Bindings, Host, Model, Request};
+use super::{Backend, Bindings, Host, Model, Request, extensions};
 use crate::error::guarded;
 use crate::raw::*;
 use crate::tensor::Bound;
 use crate::{Code, Device, Dim, Direction, Error, Load, Options, Port, Result, Source, grow, text};
-use std::ffi::{CString, c_char, c_void};
+use std::ffi::{CString, c_char};
 use std::marker::PhantomData;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What an `sb_instance *` of an SDK backend points to.
-struct Instance<B: Backend> {
-    backend: B,
+pub(super) struct Instance<B: Backend> {
+    pub backend: B,
     devices: Vec<Device>,
 }
 
@@ -93,16 +93,7 @@ impl<B: Backend> BackendTable<B> {
         submit: None,
         cancel: None,
         memory: Some(memory::<B>),
-        extension: Some(extension::<B>),
-    };
-
-    const POWER: &'static sb_power =
-        &sb_power { size: size_of::<sb_power>() as u32, flags: 0, read: Some(read_power::<B>) };
-    const COUNTERS: &'static sb_counters = &sb_counters {
-        size: size_of::<sb_counters>() as u32,
-        flags: 0,
-        count: Some(count_counters::<B>),
-        read: Some(read_counter::<B>),
+        extension: Some(extensions::extension::<B>),
     };
 }
 
@@ -123,7 +114,7 @@ unsafe fn hand_out<T, H>(value: T, out: *mut *mut H) -> Result<()> {
 ///
 /// # Safety
 /// `handle` is null or was made from a `T` and is not destroyed yet.
-unsafe fn look<'a, T, H>(handle: *mut H) -> Result<&'a T> {
+pub(super) unsafe fn look<'a, T, H>(handle: *mut H) -> Result<&'a T> {
     // SAFETY: the caller promises it.
     unsafe { handle.cast::<T>().as_ref() }.ok_or_else(|| Error::invalid("a null handle"))
 }
@@ -481,73 +472,6 @@ unsafe extern "C" fn memory<B: Backend>(
         guarded(error, || {
             let memory = look::<Instance<B>, _>(instance)?.backend.memory(device)?;
             grow::fill(out, &memory.to_raw());
-            Ok(())
-        })
-    }
-}
-
-unsafe extern "C" fn extension<B: Backend>(instance: *mut sb_instance, id: *const c_char) -> *const c_void {
-    let mut found: *const c_void = std::ptr::null();
-    // SAFETY: the contract: a live instance, and an id that lives through the call; no error buffer is given.
-    unsafe {
-        guarded(std::ptr::null_mut(), || {
-            let backend = &look::<Instance<B>, _>(instance)?.backend;
-            found = match text::borrow(id).as_deref() {
-                Some(SB_POWER) if backend.power().is_some() => (&raw const *BackendTable::<B>::POWER).cast(),
-                Some(SB_COUNTERS) if backend.counters().is_some() => (&raw const *BackendTable::<B>::COUNTERS).cast(),
-                _ => std::ptr::null(),
-            };
-            Ok(())
-        })
-    };
-    found
-}
-
-unsafe extern "C" fn read_power<B: Backend>(
-    instance: *mut sb_instance,
-    device: u32,
-    out: *mut sb_energy,
-    error: *mut sb_error,
-) -> sb_status {
-    // SAFETY: the contract: a live instance; `out` with its size set.
-    unsafe {
-        guarded(error, || {
-            let power = look::<Instance<B>, _>(instance)?.backend.power();
-            let power = power.ok_or_else(|| Error::unimplemented(crate::Why::NONE, "there is no energy counter"))?;
-            grow::fill(out, &power.read(device)?.to_raw());
-            Ok(())
-        })
-    }
-}
-
-unsafe extern "C" fn count_counters<B: Backend>(instance: *mut sb_instance, device: u32) -> u32 {
-    let mut count = 0;
-    // SAFETY: the contract: a live instance; no error buffer is given.
-    unsafe {
-        guarded(std::ptr::null_mut(), || {
-            let counters = look::<Instance<B>, _>(instance)?.backend.counters();
-            count = counters.map_or(Ok(0), |counters| counters.read(device).map(|all| all.len() as u32))?;
-            Ok(())
-        })
-    };
-    count
-}
-
-unsafe extern "C" fn read_counter<B: Backend>(
-    instance: *mut sb_instance,
-    device: u32,
-    index: u32,
-    out: *mut sb_counter,
-    error: *mut sb_error,
-) -> sb_status {
-    // SAFETY: the contract: a live instance; `out` with its size set.
-    unsafe {
-        guarded(error, || {
-            let counters = look::<Instance<B>, _>(instance)?.backend.counters();
-            let all = counters.map_or(Ok(vec![]), |counters| counters.read(device))?;
-            let found = all.get(index as usize);
-            let found = found.ok_or_else(|| Error::not_found(format!("counter {index} of {}", all.len())))?;
-            grow::fill(out, &found.to_raw());
             Ok(())
         })
     }

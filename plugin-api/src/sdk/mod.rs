@@ -8,6 +8,7 @@ mod backend;
 mod backend_table;
 mod benchmark;
 mod export;
+mod extensions;
 mod host;
 mod processor;
 mod skillset;

@@ -1,7 +1,9 @@
 //! Which backend measures a model where none is asked for: the first by preference that has a device here and loads the model.
 
+use super::grid::first_point;
 use super::look::Look;
-use super::plan::{RequestError, first_point, models_of};
+use super::named::models_of;
+use super::plan::RequestError;
 use super::request::{BackendChoice, RunRequest};
 use super::{Inventory, Plugin};
 use crate::architectures::architectures;

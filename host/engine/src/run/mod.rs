@@ -2,14 +2,16 @@
 //!
 //! - `inventory`: registry and descriptions together: what can be asked for, and why not.
 //! - `look`: a backend's devices, with the evidence. `choose`: a backend where none is asked for.
-//! - `request` and `plan`: cells. `execute`: cells in workers; `fallen`: what cells that failed mean for others. `summarize`: what a worker reported becomes figures.
+//! - `request`, `named`, `grid` and `plan`: what is asked for, what its names stand for, the points of the workload, cells. `execute`: cells in workers; `fallen`: what cells that failed mean for others. `summarize`: what a worker reported becomes figures.
 //! - `observer`: whoever wants to know how it goes (journal, terminal) is told; nothing is drawn or stored here.
 
 mod choose;
 mod execute;
 mod fallen;
+mod grid;
 mod inventory;
 mod look;
+mod named;
 mod observer;
 mod plan;
 mod prepare;
@@ -18,8 +20,9 @@ mod summarize;
 
 pub use choose::choose;
 pub use execute::execute;
+pub use grid::first_point;
 pub use inventory::{Inventory, Plugin, Rejected};
 pub use look::{Evidence, Look};
 pub use observer::Observer;
-pub use plan::{Plan, PlannedCell, RequestError, first_point, plan};
+pub use plan::{Plan, PlannedCell, RequestError, plan};
 pub use request::{BackendChoice, OptionChoice, RunRequest};

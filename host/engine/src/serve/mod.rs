@@ -12,6 +12,7 @@ mod outputs;
 mod reference;
 mod rounds;
 mod sensors;
+mod series;
 mod services;
 mod target;
 

@@ -1,9 +1,9 @@
-//! Series and rounds: how long to warm up, how many iterations, when it is enough. Written once, for every benchmark.
+//! Rounds: handed out, timed, and their samples checked. Written once, for every benchmark.
 
 use super::Services;
-use super::sensors::{Counted, Reading, Sensors};
+use super::sensors::{Counted, Sensors};
+use super::series::{MOST, Series};
 use super::target::{highest, lock};
-use crate::stats::median_interval;
 use crate::worker::{CellJob, CounterRecord, Event, Policy, RoundRecord, SeriesRecord};
 use skillbench_plugin_api::provide::ReporterServices;
 use skillbench_plugin_api::{Code, Error, Result, Round, RoundKind, SeriesInfo, SeriesKind};
@@ -12,16 +12,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// About how long a round takes: long enough for the clock, short enough to stop soon.
-const ROUND_NS: f64 = 50e6;
-/// Warm-up rounds agree when their medians are this close.
-const AGREE: f64 = 0.05;
-/// Warming up ends after this share of the budget, agreed or not.
-const WARM_SHARE: f64 = 0.25;
-/// What a 90th percentile needs.
-const ENOUGH: u64 = 64;
-/// No series keeps more samples, and no cell more series than the other.
-const MOST: u64 = 1_000_000;
+/// No cell has more series.
 const MOST_SERIES: usize = 1_000;
 /// No sample is larger: figures of them stay finite.
 const LARGEST: f64 = 1e18;
@@ -50,20 +41,6 @@ struct State {
     counted: Counted,
 }
 
-struct Series {
-    info: SeriesInfo,
-    rounds: Vec<RoundRecord>,
-    singles: Vec<f64>,
-    /// Wall time of one iteration, as the latest round showed it.
-    iteration_ns: Option<f64>,
-    spent_ns: f64,
-    warm_ns: f64,
-    stable: bool,
-    stopped_by: Option<&'static str>,
-    /// The energy counter before the first measured round, and after the latest.
-    energy: Option<(Reading, Option<Reading>)>,
-}
-
 /// The round that a benchmark is running now.
 struct Open {
     round: Round,
@@ -81,72 +58,6 @@ fn cpu_time() -> Option<Duration> {
     }
     #[cfg(not(unix))]
     None
-}
-
-impl Series {
-    fn count(&self, measured: bool) -> u64 {
-        self.rounds.iter().filter(|r| r.measured == measured).map(|r| r.values.len() as u64).sum()
-    }
-
-    fn measured(&self) -> Vec<f64> {
-        let mut values: Vec<f64> =
-            self.rounds.iter().filter(|r| r.measured).flat_map(|r| r.values.iter().copied()).collect();
-        values.sort_by(f64::total_cmp);
-        values
-    }
-
-    /// Half the width of the median's interval over the median; `None` with too few samples.
-    fn half_width(&self) -> Option<f64> {
-        let values = self.measured();
-        let [low, high] = median_interval(&values)?;
-        let median = values[values.len() / 2];
-        (median > 0.0).then(|| (high - low) / 2.0 / median)
-    }
-
-    /// The last two warm-up rounds show the same speed.
-    fn agrees(&self) -> bool {
-        let medians: Vec<f64> =
-            self.rounds.iter().rev().take(2).filter_map(|r| crate::stats::median(&r.values)).collect();
-        matches!(medians[..], [a, b] if (a - b).abs() <= AGREE * a.max(b))
-    }
-
-    /// The next round's kind and iterations; `None`: enough.
-    fn plan(&mut self, policy: &Policy) -> Option<(RoundKind, u64)> {
-        if policy.verify_only {
-            return None;
-        }
-        let budget = policy.budget_ns as f64;
-        let warmed = self.count(false);
-        let Some(iteration) = self.iteration_ns else {
-            let kind = if policy.warmup > 0 { RoundKind::WarmUp } else { RoundKind::Measured };
-            return Some((kind, 1));
-        };
-        let size = (ROUND_NS / iteration.max(1.0)).clamp(1.0, 100_000.0) as u64;
-        let has_measured = self.rounds.iter().any(|r| r.measured);
-        let patient = policy.warmup_ns.is_none_or(|limit| self.warm_ns < limit as f64);
-        if !has_measured && warmed < policy.warmup && patient {
-            return Some((RoundKind::WarmUp, size.min(policy.warmup - warmed).max(1)));
-        }
-        if !has_measured && policy.warmup > 0 && self.warm_ns < WARM_SHARE * budget && !self.agrees() {
-            return Some((RoundKind::WarmUp, size));
-        }
-        let done = self.count(true);
-        let fits = (budget / iteration.max(1.0)) as u64;
-        let least = policy.iterations.unwrap_or_else(|| ENOUGH.min(fits)).max(3);
-        self.stable = self.half_width().is_some_and(|width| width <= policy.interval);
-        self.stopped_by = match () {
-            () if done < least => None,
-            () if self.stable && self.rounds.iter().filter(|r| r.measured).count() >= 3 => Some("interval"),
-            () if self.spent_ns >= budget || done >= MOST => Some("budget"),
-            () => None,
-        };
-        if self.stopped_by.is_some() {
-            return None;
-        }
-        let left = ((budget - self.spent_ns) / iteration.max(1.0)).max(0.0) as u64;
-        let want = size.min(left.max(least.saturating_sub(done))).min(MOST - done);
-        Some((RoundKind::Measured, want.max(1)))
-    }
 }
 
 impl<'a> Rounds<'a> {
@@ -286,20 +197,7 @@ impl ReporterServices for Rounds<'_> {
         if info.kind == SeriesKind::Duration && info.unit != "ns" {
             return invalid(format!("series '{}': durations are in ns, not in '{}'", info.name, info.unit));
         }
-        let (rounds, singles) = (vec![], vec![]);
-        let (iteration_ns, spent_ns, warm_ns, stable, stopped_by) = (None, 0.0, 0.0, false, None);
-        let energy = None;
-        state.series.push(Series {
-            info,
-            rounds,
-            singles,
-            iteration_ns,
-            spent_ns,
-            warm_ns,
-            stable,
-            stopped_by,
-            energy,
-        });
+        state.series.push(Series::new(info));
         Ok(state.series.len() as u32 - 1)
     }
 
@@ -388,17 +286,7 @@ mod tests {
 
     fn state(concurrent: bool) -> State {
         let info = SeriesInfo { concurrent, ..SeriesInfo::duration("latency", 1.0) };
-        let series = Series {
-            info,
-            rounds: vec![],
-            singles: vec![],
-            iteration_ns: None,
-            spent_ns: 0.0,
-            warm_ns: 0.0,
-            stable: false,
-            stopped_by: None,
-            energy: None,
-        };
+        let series = Series::new(info);
         State { series: vec![series], ..State::default() }
     }
 

@@ -1,0 +1,188 @@
+//! What the names of a request stand for: backends with their options, models, benchmarks.
+
+use super::plan::{Asked, PlannedBackend, PlannedBenchmark, RequestError};
+use super::request::{BackendChoice, OptionChoice, RunRequest};
+use super::{Inventory, Plugin};
+use crate::architectures::architectures;
+use crate::defaults::defaults;
+use crate::registry::PluginOptions;
+use crate::skill::{Catalog, Skill};
+use crate::suggest::did_you_mean;
+
+pub(super) fn choose_backends(
+    inventory: &Inventory,
+    request: &RunRequest,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<PlannedBackend>, RequestError> {
+    let choices = all_choices(inventory, request)?;
+    for option in &request.options {
+        check_option_owner(option, &choices)?;
+    }
+    let mut backends: Vec<PlannedBackend> = vec![];
+    for (choice, plugin, asked) in choices {
+        if backends.iter().any(|known| known.choice == choice) {
+            continue;
+        }
+        let schema = plugin.description.backend.as_ref().map_or("", |backend| backend.options_schema.as_str());
+        let mine = request.options.iter().filter(|option| match &option.plugin {
+            Some(owner) => *owner == plugin.id,
+            None => crate::options::takes(schema, &option.key),
+        });
+        let own = mine.map(|option| (option.key.clone(), option.value.clone())).collect();
+        let of_machine = || std::thread::available_parallelism().ok().map(|n| n.get() as u64);
+        let set_already = plugin.entry.options.contains_key("threads");
+        let threads = request.threads.or_else(|| if set_already { None } else { of_machine() });
+        let opened = plugin.opened_with(&own, threads).map_err(RequestError)?;
+        if request.threads.is_some() && !opened.options.contains_key("threads") {
+            warnings.push(format!("plugin '{}' takes no number of threads; --threads does not reach it", plugin.id));
+        }
+        backends.push(PlannedBackend { choice, version: plugin.description.version.clone(), plugin: opened, asked });
+    }
+    match backends.is_empty() {
+        true => Err(RequestError(
+            "no backend plugin was found; `host plugin list --verbose` says what was looked at".into(),
+        )),
+        false => Ok(backends),
+    }
+}
+
+/// Every backend that the request means, in its order.
+fn all_choices<'a>(inventory: &'a Inventory, request: &RunRequest) -> Result<Vec<Chosen<'a>>, RequestError> {
+    let of = |plugin: &'a Plugin, asked| (BackendChoice { plugin: plugin.id.clone(), device: None }, plugin, asked);
+    let mut all: Vec<Chosen<'a>> = vec![];
+    let everything = || inventory.backends().map(|(plugin, _)| of(plugin, Asked::WithAll));
+    if request.backends.is_empty() {
+        all.extend(everything());
+    }
+    for choice in &request.backends {
+        if choice.plugin == BackendChoice::ALL {
+            all.extend(everything());
+            continue;
+        }
+        let plugin = find_backend(inventory, choice)?;
+        let choice = BackendChoice { plugin: plugin.id.clone(), device: choice.device.clone() };
+        all.retain(|(known, ..)| *known != choice);
+        all.push((choice, plugin, Asked::ByName));
+    }
+    if request.include_web_platforms {
+        for plugin in architectures().web.iter().filter_map(|id| inventory.plugin(id)) {
+            if !all.iter().any(|(choice, _, asked)| choice.plugin == plugin.id && *asked == Asked::ByName) {
+                all.retain(|(choice, ..)| choice.plugin != plugin.id);
+                all.push(of(plugin, Asked::AsWeb));
+            }
+        }
+    }
+    Ok(all)
+}
+
+type Chosen<'a> = (BackendChoice, &'a Plugin, Asked);
+
+fn find_backend<'a>(inventory: &'a Inventory, choice: &BackendChoice) -> Result<&'a Plugin, RequestError> {
+    let plugin = inventory.plugin(&choice.plugin).ok_or_else(|| RequestError(inventory.why_not(&choice.plugin)))?;
+    match plugin.description.backend {
+        Some(_) => Ok(plugin),
+        None => Err(RequestError(format!(
+            "plugin '{}' is no backend; it is a {}",
+            plugin.id,
+            plugin.description.kinds().join(" and ")
+        ))),
+    }
+}
+
+/// An option for a plugin that is not in the run, or that no plugin of the run takes, would be lost in silence.
+fn check_option_owner(option: &OptionChoice, choices: &[Chosen<'_>]) -> Result<(), RequestError> {
+    let takes = |plugin: &Plugin| {
+        plugin.description.backend.as_ref().is_some_and(|b| crate::options::takes(&b.options_schema, &option.key))
+    };
+    let reached = match &option.plugin {
+        Some(owner) => choices.iter().any(|(choice, ..)| choice.plugin == *owner),
+        None => choices.iter().any(|(_, plugin, _)| takes(plugin)),
+    };
+    let whose = option
+        .plugin
+        .as_ref()
+        .map_or("no plugin of this run takes".into(), |p| format!("plugin '{p}' is not in this run, for"));
+    match reached {
+        true => Ok(()),
+        false => Err(RequestError(format!(
+            "{whose} option '{}'; `host plugin info PLUGIN` lists a plugin's options",
+            option.key
+        ))),
+    }
+}
+
+/// The models of a run, before its backends are chosen.
+///
+/// # Errors
+/// The first name that cannot be.
+pub(super) fn models_of(inventory: &Inventory, request: &RunRequest) -> Result<Vec<Skill>, RequestError> {
+    choose_models(&inventory.catalog(), request, &choose_benchmarks(inventory, request)?)
+}
+
+/// The asked models, where a benchmark measures any; and those that benchmarks bring.
+pub(super) fn choose_models(
+    catalog: &Catalog,
+    request: &RunRequest,
+    benchmarks: &[PlannedBenchmark],
+) -> Result<Vec<Skill>, RequestError> {
+    let any = benchmarks.iter().any(|benchmark| benchmark.description.skill.is_none());
+    let asked = if request.models.is_empty() { &defaults().run.models } else { &request.models };
+    let own = benchmarks.iter().filter_map(|benchmark| benchmark.description.skill.as_ref());
+    let mut models: Vec<Skill> = vec![];
+    for name in asked.iter().filter(|_| any).chain(own) {
+        let skill = catalog.find(name).map_err(RequestError)?;
+        if !models.iter().any(|known| known.id() == skill.id()) {
+            models.push(skill);
+        }
+    }
+    Ok(models)
+}
+
+pub(super) fn choose_benchmarks(
+    inventory: &Inventory,
+    request: &RunRequest,
+) -> Result<Vec<PlannedBenchmark>, RequestError> {
+    let names = match (request.verify_only, request.benchmarks.is_empty()) {
+        (true, _) => vec!["inference".to_string()],
+        (false, true) => defaults().run.benchmarks.clone(),
+        (false, false) => request.benchmarks.clone(),
+    };
+    let names = names.iter().flat_map(|name| match name.as_str() {
+        "both" => defaults().run.benchmarks.clone(),
+        _ => vec![name.clone()],
+    });
+    let mut chosen: Vec<PlannedBenchmark> = vec![];
+    for name in names {
+        // A benchmark by its own name, or all of a plugin by the plugin's.
+        let found: Vec<_> = inventory.benchmarks().filter(|(plugin, b)| b.id == name || plugin.id == name).collect();
+        if found.is_empty() {
+            let known = inventory.benchmarks().flat_map(|(plugin, b)| [plugin.id.as_str(), b.id.as_str()]);
+            return Err(RequestError(format!("there is no benchmark '{name}'{}", did_you_mean(&name, known))));
+        }
+        for (plugin, description) in found {
+            if chosen.iter().any(|known| known.description.id == description.id) {
+                continue;
+            }
+            if !description.needs_target {
+                let text = format!(
+                    "benchmark '{}' measures no model on no backend; `host run` has nothing to point it at",
+                    description.id
+                );
+                return Err(RequestError(text));
+            }
+            let mut options = PluginOptions::new();
+            if crate::options::takes(&description.options_schema, "workers") {
+                let workers = request.concurrent_workers.unwrap_or(defaults().run.concurrent_workers);
+                options.insert("workers".into(), workers.to_string());
+            }
+            let owner = format!("benchmark '{}'", description.id);
+            crate::options::check(&options, &description.options_schema, &owner).map_err(RequestError)?;
+            chosen.push(PlannedBenchmark {
+                description: description.clone(),
+                library: plugin.library.clone(),
+                options,
+            });
+        }
+    }
+    Ok(chosen)
+}

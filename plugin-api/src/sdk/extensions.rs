@@ -1,0 +1,89 @@
+//! A backend's optional extensions as C tables: energy, and figures of its own.
+
+use super::Backend;
+use super::backend_table::{Instance, look};
+use crate::error::guarded;
+use crate::raw::*;
+use crate::{Error, grow, text};
+use std::ffi::{c_char, c_void};
+use std::marker::PhantomData;
+
+struct Tables<B>(PhantomData<B>);
+
+impl<B: Backend> Tables<B> {
+    const POWER: &'static sb_power =
+        &sb_power { size: size_of::<sb_power>() as u32, flags: 0, read: Some(read_power::<B>) };
+    const COUNTERS: &'static sb_counters = &sb_counters {
+        size: size_of::<sb_counters>() as u32,
+        flags: 0,
+        count: Some(count_counters::<B>),
+        read: Some(read_counter::<B>),
+    };
+}
+
+pub(super) unsafe extern "C" fn extension<B: Backend>(instance: *mut sb_instance, id: *const c_char) -> *const c_void {
+    let mut found: *const c_void = std::ptr::null();
+    // SAFETY: the contract: a live instance, and an id that lives through the call; no error buffer is given.
+    unsafe {
+        guarded(std::ptr::null_mut(), || {
+            let backend = &look::<Instance<B>, _>(instance)?.backend;
+            found = match text::borrow(id).as_deref() {
+                Some(SB_POWER) if backend.power().is_some() => (&raw const *Tables::<B>::POWER).cast(),
+                Some(SB_COUNTERS) if backend.counters().is_some() => (&raw const *Tables::<B>::COUNTERS).cast(),
+                _ => std::ptr::null(),
+            };
+            Ok(())
+        })
+    };
+    found
+}
+
+unsafe extern "C" fn read_power<B: Backend>(
+    instance: *mut sb_instance,
+    device: u32,
+    out: *mut sb_energy,
+    error: *mut sb_error,
+) -> sb_status {
+    // SAFETY: the contract: a live instance; `out` with its size set.
+    unsafe {
+        guarded(error, || {
+            let power = look::<Instance<B>, _>(instance)?.backend.power();
+            let power = power.ok_or_else(|| Error::unimplemented(crate::Why::NONE, "there is no energy counter"))?;
+            grow::fill(out, &power.read(device)?.to_raw());
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn count_counters<B: Backend>(instance: *mut sb_instance, device: u32) -> u32 {
+    let mut count = 0;
+    // SAFETY: the contract: a live instance; no error buffer is given.
+    unsafe {
+        guarded(std::ptr::null_mut(), || {
+            let counters = look::<Instance<B>, _>(instance)?.backend.counters();
+            count = counters.map_or(Ok(0), |counters| counters.read(device).map(|all| all.len() as u32))?;
+            Ok(())
+        })
+    };
+    count
+}
+
+unsafe extern "C" fn read_counter<B: Backend>(
+    instance: *mut sb_instance,
+    device: u32,
+    index: u32,
+    out: *mut sb_counter,
+    error: *mut sb_error,
+) -> sb_status {
+    // SAFETY: the contract: a live instance; `out` with its size set.
+    unsafe {
+        guarded(error, || {
+            let counters = look::<Instance<B>, _>(instance)?.backend.counters();
+            let all = counters.map_or(Ok(vec![]), |counters| counters.read(device))?;
+            let found = all.get(index as usize);
+            let found = found.ok_or_else(|| Error::not_found(format!("counter {index} of {}", all.len())))?;
+            grow::fill(out, &found.to_raw());
+            Ok(())
+        })
+    }
+}
