@@ -3,7 +3,7 @@
 //! A benchmark that measures peaks reports them as series without rounds, named `peak.` and what they are of: a precision, or
 //! `bandwidth`. Every later cell of the same device, with as many threads, is held against them.
 
-use crate::document::{Cell, EfficiencyMetrics, Metrics};
+use crate::document::{Cell, EfficiencyMetrics, Metrics, Verification};
 use crate::paths;
 use crate::skill::SkillDescription;
 use serde::{Deserialize, Serialize};
@@ -42,18 +42,24 @@ impl Peaks {
         Peaks::read(&paths::data().join("peaks.json"))
     }
 
+    /// A file that is broken is set aside, not written over.
     fn read(file: &Path) -> Peaks {
-        let text = std::fs::read(file).unwrap_or_default();
-        Peaks { file: file.into(), known: serde_json::from_slice(&text).unwrap_or_default() }
+        let text = std::fs::read(file).ok();
+        let known = text.as_ref().map(|text| serde_json::from_slice(text));
+        if let Some(Err(_)) = known {
+            let _ = std::fs::rename(file, file.with_extension("broken.json"));
+        }
+        Peaks { file: file.into(), known: known.and_then(Result::ok).unwrap_or_default() }
     }
 
-    /// Takes the peaks out of a cell that measured some; the latest measurement counts. Says whether there were any.
+    /// Takes the peaks out of a cell that measured some on outputs that were checked; of several measurements the highest
+    /// counts. Says whether there were any.
     ///
     /// # Errors
     /// They cannot be kept.
     pub fn learn(&mut self, cell: &Cell, device_name: &str, run_id: &str, now: &str) -> std::io::Result<bool> {
         let Some(metrics) = cell.outcome.metrics() else { return Ok(false) };
-        let mut learnt = false;
+        let mut learnt = vec![];
         for (name, series) in &metrics.series {
             let Some(of) = name.strip_prefix(PREFIX).filter(|_| series.kind == "rate") else { continue };
             let peak = Peak {
@@ -67,18 +73,27 @@ impl Peaks {
                 measured_at: now.into(),
                 run_id: run_id.into(),
             };
-            self.known.retain(|known| !(is_of(known, cell, device_name) && known.of == of));
-            self.known.push(peak);
-            learnt = true;
+            learnt.push(peak);
         }
-        if learnt {
+        let is_checked = !matches!(cell.verification, None | Some(Verification::Off));
+        if !learnt.is_empty() && is_checked {
+            // Another run may have kept some since this one began.
+            self.known = Peaks::read(&self.file).known;
+            for peak in &learnt {
+                let same = |known: &Peak| is_of(known, cell, device_name) && known.of == peak.of;
+                let higher = self.known.iter().any(|known| same(known) && known.value > peak.value);
+                if !higher {
+                    self.known.retain(|known| !same(known));
+                    self.known.push(peak.clone());
+                }
+            }
             let folder = self.file.parent().unwrap_or(Path::new("."));
             std::fs::create_dir_all(folder)?;
             let scratch = tempfile::NamedTempFile::new_in(folder)?;
             serde_json::to_writer_pretty(&scratch, &self.known)?;
             scratch.persist(&self.file)?;
         }
-        Ok(learnt)
+        Ok(!learnt.is_empty())
     }
 
     /// What a cell achieved, and which share of its device's peaks that is. `None` where neither is known.
@@ -90,7 +105,7 @@ impl Peaks {
         device_name: &str,
     ) -> Option<EfficiencyMetrics> {
         let seconds = metrics.latency_ms.as_ref()?.median / 1e3;
-        let precision = cell.placement.as_ref()?.precision.as_deref()?;
+        let precision = cell.placement.as_ref()?.precision.as_deref().unwrap_or("");
         let peak = |of: &str| self.known.iter().find(|peak| is_of(peak, cell, device_name) && peak.of == of);
         let (arithmetic, bandwidth) = (peak(precision), peak(BANDWIDTH));
         let flops = skill.flops(&cell.axes).map(|flops| flops / seconds);

@@ -145,10 +145,13 @@ fn begin(output: &Path, plan: &Plan) -> Result<(PathBuf, Run), CommandError> {
     let mut environment = Environment::probe();
     environment.plugin_sha256 = libraries(plan);
     let runtimes = plan.backends.iter().flat_map(|backend| {
-        let (plugin, options) = (&backend.choice.plugin, &backend.plugin.options);
-        [("library", plugin.clone()), ("provider", format!("{plugin} provider"))]
-            .into_iter()
-            .filter_map(|(option, name)| Some((name, environment::sha256(Path::new(options.get(option)?)).ok()?)))
+        // The engine's library by the plugin's name, and whatever other files the plugin was opened with.
+        let name = |option: &str| match option {
+            "library" => backend.choice.plugin.clone(),
+            other => format!("{} {other}", backend.choice.plugin),
+        };
+        let files = backend.plugin.options.iter().filter(|(_, value)| Path::new(value).is_file());
+        files.filter_map(move |(option, path)| Some((name(option), environment::sha256(Path::new(path)).ok()?)))
     });
     environment.runtime_sha256 = runtimes.collect();
     let models = plan.models.iter().filter_map(|skill| match &skill.source {

@@ -39,7 +39,7 @@ impl Provider for Cpu {
 
     /// Graphs in float16 and bfloat16 are stored so, but most kernels cast to float32 and back, and which ones do cannot be
     /// told from outside: unknown.
-    fn precision(&self, _load: &Load, graph: Option<Arithmetic>) -> Option<&'static str> {
+    fn precision(&self, _load: &Load, _device: &Device, graph: Option<Arithmetic>) -> Option<&'static str> {
         match graph? {
             Arithmetic::Float16 | Arithmetic::BFloat16 => None,
             other => other.precision(),

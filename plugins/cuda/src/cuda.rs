@@ -41,7 +41,7 @@ impl Provider for Cuda {
 
     /// Kernels exist for each type of float, and no other type is put in its place; float32 is multiplied as such unless TF32
     /// is allowed.
-    fn precision(&self, load: &Load, graph: Option<Arithmetic>) -> Option<&'static str> {
+    fn precision(&self, load: &Load, _device: &Device, graph: Option<Arithmetic>) -> Option<&'static str> {
         match graph? {
             Arithmetic::Float32 if self.choices.tf32 && may_use_tf32(gpu(&self.gpus, load).ok()?) => None,
             other => other.precision(),
@@ -81,7 +81,7 @@ mod tests {
     use crate::choices::Choices;
     use skillbench_drivers::cuda::Gpu;
     use skillbench_onnxruntime::{Arithmetic, Provider};
-    use skillbench_plugin_api::{Load, Options, Source, Why};
+    use skillbench_plugin_api::{Device, DeviceKind, Load, Options, Source, Why};
     use std::path::Path;
 
     fn provider(tf32: bool, major: i32) -> Cuda {
@@ -100,7 +100,13 @@ mod tests {
 
     #[test]
     fn float32_with_tf32_is_a_precision_that_cannot_be_told() {
-        let told = |tf32, major| provider(tf32, major).precision(&load(None, 0), Some(Arithmetic::Float32));
+        let told = |tf32, major| {
+            provider(tf32, major).precision(
+                &load(None, 0),
+                &Device::new("", "", DeviceKind::Gpu),
+                Some(Arithmetic::Float32),
+            )
+        };
         assert_eq!(told(false, 9), Some("float32"));
         assert_eq!(told(true, 7), Some("float32"), "GPUs before Ampere have no TF32");
         assert_eq!(told(true, 9), None);

@@ -48,7 +48,7 @@ impl Provider for TensorRt {
     }
 
     /// TensorRT takes TF32 by itself where the GPU has it, and ONNX Runtime has no option against it.
-    fn precision(&self, load: &Load, graph: Option<Arithmetic>) -> Option<&'static str> {
+    fn precision(&self, load: &Load, _device: &Device, graph: Option<Arithmetic>) -> Option<&'static str> {
         match graph? {
             Arithmetic::Float32 if !may_use_tf32(gpu(&self.gpus, load).ok()?) => Some("float32"),
             _ => None,

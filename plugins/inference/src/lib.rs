@@ -5,6 +5,8 @@
 //! are enough, and makes statistics of the samples. A benchmark that did one of these itself would do it differently from
 //! all others, so that its numbers could not be held against theirs.
 
+#![deny(unsafe_code)]
+
 use skillbench_plugin_api::sdk::{Benchmark, Context};
 use skillbench_plugin_api::{Result, SeriesInfo};
 use std::ffi::CStr;

@@ -55,7 +55,7 @@ impl Provider for CoreMl {
 
     /// On CPU and GPU a program computes in the types of the graph. With the Neural Engine, which has no float32, Core ML
     /// decides, and nothing tells how.
-    fn precision(&self, load: &Load, graph: Option<Arithmetic>) -> Option<&'static str> {
+    fn precision(&self, load: &Load, _device: &Device, graph: Option<Arithmetic>) -> Option<&'static str> {
         match (self.units(load).ok()?, graph?) {
             (Units::Cpu | Units::CpuGpu, Arithmetic::Float32) => Some("float32"),
             (Units::CpuGpu, Arithmetic::Float16) => Some("float16"),
@@ -68,7 +68,7 @@ impl Provider for CoreMl {
 mod tests {
     use super::{CoreMl, Units};
     use skillbench_onnxruntime::{Arithmetic, Provider};
-    use skillbench_plugin_api::{Load, Options, Source};
+    use skillbench_plugin_api::{Device, DeviceKind, Load, Options, Source};
     use std::path::Path;
 
     fn load(device: u32) -> Load {
@@ -89,7 +89,9 @@ mod tests {
     #[test]
     fn where_the_neural_engine_may_compute_the_precision_is_unknown() {
         let provider = CoreMl::new(Units::read(&Options::default()).unwrap(), "Apple M3");
-        let told = |device| provider.precision(&load(device), Some(Arithmetic::Float32));
+        let told = |device| {
+            provider.precision(&load(device), &Device::new("", "", DeviceKind::Gpu), Some(Arithmetic::Float32))
+        };
         assert_eq!([told(0), told(1), told(2), told(3)], [Some("float32"), None, None, Some("float32")]);
     }
 

@@ -8,8 +8,7 @@ use crate::session::{EXTERNAL_FOLDER, fixed};
 use ort::session::Session;
 use ort::session::builder::GraphOptimizationLevel;
 use skillbench_plugin_api::{Error, Load, Result};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::path::Path;
 
 /// Fusions whose names a second pass over the folded graph would use again.
 const NOT_NOW: &str = "MatMulAddFusion;GemmActivationFusion";
@@ -19,9 +18,11 @@ const NOT_NOW: &str = "MatMulAddFusion;GemmActivationFusion";
 /// # Errors
 /// ONNX Runtime's, where it does not even fold the graph.
 pub(crate) fn adapt(runtime: &Runtime, load: &Load, graph: &[u8]) -> Result<Option<(Vec<u8>, String)>> {
-    let folded = Scratch::new();
-    fold(runtime, load, graph, &folded.0)?;
-    let bytes = std::fs::read(&folded.0).map_err(|error| Error::internal(format!("the folded graph: {error}")))?;
+    let scratch =
+        tempfile::tempdir().map_err(|error| Error::internal(format!("a folder for the folded graph: {error}")))?;
+    let folded = scratch.path().join("folded.onnx");
+    fold(runtime, load, graph, &folded)?;
+    let bytes = std::fs::read(&folded).map_err(|error| Error::internal(format!("the folded graph: {error}")))?;
     let rewritten = rewrite(&bytes).map_err(|error| Error::internal(format!("the folded graph: {error}")))?;
     Ok(rewritten.map(|Rewritten { model, replaced }| {
         let counts: Vec<String> = replaced.iter().map(|(operator, count)| format!("{count} {operator}")).collect();
@@ -46,22 +47,4 @@ fn fold(runtime: &Runtime, load: &Load, graph: &[u8], out: &Path) -> Result<()> 
         builder.commit_from_memory(graph)
     };
     make().map(drop).map_err(|error| errors::loading(path, &error))
-}
-
-/// A file of this process that is gone when it is no longer needed.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Scratch {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let name = format!("skillbench-folded-{}-{number}.onnx", std::process::id());
-        Scratch(std::env::temp_dir().join(name))
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.0);
-    }
 }

@@ -15,7 +15,7 @@ use skillbench_plugin_api::sdk::Host;
 use skillbench_plugin_api::{Device, Error, Load, Placement, Result, Why};
 use std::io::ErrorKind;
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// ONNX Runtime with one execution provider.
 pub struct Engine<P> {
@@ -105,7 +105,7 @@ impl<P: Provider> Engine<P> {
         let graph = read(path)?;
         let read = started.elapsed();
 
-        let precision = self.provider.precision(load, Arithmetic::of(&graph));
+        let precision = self.provider.precision(load, self.device(load)?.1, Arithmetic::of(&graph));
         applied(load, precision)?;
         if self.provider.fixed_shapes() {
             all_fixed(load, &graph, self.settings.dynamic_shapes)?;
@@ -125,13 +125,17 @@ impl<P: Provider> Engine<P> {
             load,
             configuration: self.provider.configure(load, device)?,
         };
-        let started = Instant::now();
-        let (session, adapted) = self.session(&recipe, &graph)?;
-        let compile = started.elapsed();
+        let (session, compile, adapted) = self.session(&recipe, &graph)?;
 
         let inputs = session.inputs().iter().map(ports::read).collect::<Result<_>>()?;
         let outputs = session.outputs().iter().map(ports::read).collect::<Result<_>>()?;
-        let placed = self.placed(Assignment::read(&session, self.provider.name()), &device.id);
+        let nodes = Assignment::read(&session, self.provider.name());
+        if nodes.is_none() && self.provider.name() != CPU && !load.allow_fallback {
+            let text =
+                format!("where the nodes of {} went cannot be told, so it does not count as run here", path.display());
+            return Err(Error::unimplemented(Why::MODEL, text));
+        }
+        let placed = self.placed(nodes, &device.id);
         let placement = Placement {
             precision: precision.unwrap_or_default().into(),
             engine: adapted.map_or(placed.engine.clone(), |what| format!("{}, {what} rewritten", placed.engine)),
@@ -142,18 +146,24 @@ impl<P: Provider> Engine<P> {
         OrtModel::new(self.runtime, session, inputs, outputs, placement)
     }
 
-    /// A session of the graph; where the provider lacks operators, of the graph in others, with what was rewritten.
-    fn session(&self, recipe: &Recipe<'_>, graph: &[u8]) -> Result<(Session, Option<String>)> {
-        let refused = match recipe.make(graph) {
-            Err(error) if errors::is_fallback(&error) => error,
-            other => return other.map(|session| (session, None)),
+    /// A session of the graph and the time it took; where the provider lacks operators, of the graph in others, with what was
+    /// rewritten.
+    fn session(&self, recipe: &Recipe<'_>, graph: &[u8]) -> Result<(Session, Duration, Option<String>)> {
+        let timed = |graph: &[u8]| {
+            let started = Instant::now();
+            recipe.make(graph).map(|session| (session, started.elapsed()))
         };
-        let adapted = adapt(self.runtime, recipe.load, graph)?;
+        let refused = match timed(graph) {
+            Err(error) if errors::is_fallback(&error) => error,
+            other => return other.map(|(session, took)| (session, took, None)),
+        };
+        // A graph that cannot be adapted stays refused, for its operators.
+        let adapted = adapt(self.runtime, recipe.load, graph).unwrap_or_default();
         let (graph, what) = adapted.map_or((graph.to_vec(), None), |(graph, what)| (graph, Some(what)));
         if what.is_some() {
-            match recipe.make(&graph) {
+            match timed(&graph) {
                 Err(error) if errors::is_fallback(&error) => {}
-                other => return other.map(|session| (session, what)),
+                other => return other.map(|(session, took)| (session, took, what)),
             }
         }
         // Only to tell which operators it lacks: the session is thrown away.
@@ -165,8 +175,13 @@ impl<P: Provider> Engine<P> {
     /// Device, engine and nodes, from where the nodes went. Nodes beside the device are the CPU's, and carry its name.
     fn placed(&self, nodes: Option<Assignment>, device: &str) -> Placement {
         let (total, here) = (nodes.as_ref().map(|nodes| nodes.total), nodes.as_ref().map(|nodes| nodes.on_provider));
-        let name = self.provider.name();
-        let providers = if total == here { name.to_string() } else { format!("{name}, {CPU}") };
+        let version = || {
+            let listed = self.runtime.devices(self.provider.name()).into_iter().next();
+            self.provider.library().and(listed)?.1.metadata.get("version").cloned()
+        };
+        let beneath = self.provider.beneath().or_else(version).map_or(String::new(), |version| format!(" {version}"));
+        let name = format!("{}{beneath}", self.provider.name());
+        let providers = if total == here { name } else { format!("{name}, {CPU}") };
         let device = if here == Some(0) { "cpu" } else { device };
         Placement {
             device: device.into(),

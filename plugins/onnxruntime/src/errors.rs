@@ -16,8 +16,14 @@ pub(crate) fn of<R>(error: &ort::Error<R>) -> Error {
         ErrorCode::ModelLoadCanceled => Code::Cancelled,
         _ => Code::Internal,
     };
-    Error { vendor_code: number(error.code()), ..Error::new(code, short(error.message())) }
+    let text = error.message();
+    // Memory that ends in a run is told like any other failure.
+    let code = if NO_MEMORY.iter().any(|said| text.contains(said)) { Code::ResourceExhausted } else { code };
+    Error { vendor_code: number(error.code()), ..Error::new(code, short(text)) }
 }
+
+/// What ONNX Runtime, CUDA and C++ say where memory does not suffice.
+const NO_MEMORY: [&str; 4] = ["bad_alloc", "Failed to allocate memory", "out of memory", "OUT_OF_MEMORY"];
 
 /// What a load says that was refused because nodes would have gone to the CPU.
 const FALLBACK: &str = "the device cannot run all of it";
@@ -57,7 +63,7 @@ pub(crate) fn loading<R>(path: &Path, error: &ort::Error<R>) -> Error {
     } else if error.code() == ErrorCode::InvalidProtobuf || says("No graph was found") {
         let text = format!("{path} is not a whole ONNX model ({}): copy or export it again", plain.message);
         (Code::InvalidArgument, Why::MODEL, text)
-    } else if says("bad_alloc") || says("Failed to allocate memory") || says("out of memory") {
+    } else if plain.code == Code::ResourceExhausted {
         let text = format!("no memory to load {path} ({}): use a smaller model or batch", plain.message);
         (Code::ResourceExhausted, Why::MEMORY, text)
     } else {

@@ -3,6 +3,7 @@
 
 use skillbench_onnx::messages::*;
 use skillbench_onnx::{messages_of as messages, numbers_of as numbers};
+use std::collections::HashSet;
 
 /// The arithmetic that a graph is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -10,9 +11,12 @@ pub enum Arithmetic {
     Float32,
     Float16,
     BFloat16,
-    /// It multiplies integers.
+    /// Most of its products multiply integers.
     Int8,
-    /// Floats with the points where to quantize them (QDQ): the engine decides whether to multiply integers.
+    /// Most of its products stand between points where to quantize to 8 bits (QDQ): an engine that has integer products
+    /// multiplies integers there.
+    Quantized,
+    /// Some products are of integers, or could be: the engine decides, and not for all alike.
     Quantizable,
 }
 
@@ -24,7 +28,7 @@ impl Arithmetic {
             Arithmetic::Float16 => Some("float16"),
             Arithmetic::BFloat16 => Some("bfloat16"),
             Arithmetic::Int8 => Some("int8"),
-            Arithmetic::Quantizable => None,
+            Arithmetic::Quantized | Arithmetic::Quantizable => None,
         }
     }
 
@@ -32,13 +36,12 @@ impl Arithmetic {
     /// a graph without floats, and for bytes that are no graph. Subgraphs are not looked into.
     pub(crate) fn of(model: &[u8]) -> Option<Arithmetic> {
         let graphs = || messages(model, MODEL_GRAPH);
-        let operators =
-            || graphs().flat_map(|graph| messages(graph, GRAPH_NODE)).flat_map(|node| messages(node, NODE_OPERATOR));
-        if operators().any(multiplies_integers) {
-            return Some(Arithmetic::Int8);
-        }
-        if operators().any(|operator| operator == b"QuantizeLinear") {
-            return Some(Arithmetic::Quantizable);
+        let products = graphs().map(Products::of).fold(Products::default(), Products::plus);
+        match products {
+            Products { all, integer, .. } if integer * 2 > all => return Some(Arithmetic::Int8),
+            Products { all, quantized, .. } if quantized * 2 > all => return Some(Arithmetic::Quantized),
+            Products { integer, points, .. } if integer + points > 0 => return Some(Arithmetic::Quantizable),
+            _ => {}
         }
         let weights = graphs().flat_map(|graph| messages(graph, GRAPH_INITIALIZER)).filter_map(|tensor| {
             let size = numbers(tensor, TENSOR_DIMS).fold(1, u64::saturating_mul);
@@ -83,9 +86,63 @@ const DIM_VALUE: u64 = 1;
 const DIM_NAME: u64 = 2;
 const PORT_NAME: u64 = 1;
 
-fn multiplies_integers(operator: &[u8]) -> bool {
-    let starts = [&b"QLinear"[..], b"DynamicQuantize", b"MatMulInteger", b"ConvInteger"];
-    starts.iter().any(|start| operator.starts_with(start))
+/// The products of a graph: matrices, convolutions.
+#[derive(Default)]
+struct Products {
+    all: usize,
+    integer: usize,
+    /// Of floats that were quantized to 8 bits just before.
+    quantized: usize,
+    /// Points where to quantize.
+    points: usize,
+}
+
+/// The first text in the fields of one number.
+fn first(message: &[u8], number: u64) -> &[u8] {
+    messages(message, number).next().unwrap_or_default()
+}
+
+impl Products {
+    fn of(graph: &[u8]) -> Products {
+        const INPUT: u64 = 1;
+        const OUTPUT: u64 = 2;
+        let type_of = |name: &[u8]| {
+            let named = messages(graph, GRAPH_INITIALIZER).find(|tensor| first(tensor, TENSOR_NAME) == name)?;
+            numbers(named, TENSOR_TYPE).next()
+        };
+        // Without a zero point it is one of uint8.
+        let eight_bits = |node: &[u8]| match messages(node, INPUT).nth(2).filter(|name| !name.is_empty()) {
+            None => true,
+            Some(zero) => matches!(type_of(zero), Some(2 | 3)),
+        };
+        let nodes = || messages(graph, GRAPH_NODE);
+        let dequantizes = |node: &&[u8]| first(node, NODE_OPERATOR) == b"DequantizeLinear" && eight_bits(node);
+        let dequantized: HashSet<&[u8]> = nodes().filter(dequantizes).map(|node| first(node, OUTPUT)).collect();
+        let mut found = Products::default();
+        for node in nodes() {
+            match first(node, NODE_OPERATOR) {
+                b"QLinearMatMul" | b"QLinearConv" | b"MatMulInteger" | b"ConvInteger" | b"QGemm" => {
+                    (found.all, found.integer) = (found.all + 1, found.integer + 1);
+                }
+                b"MatMul" | b"Gemm" | b"Conv" | b"ConvTranspose" => {
+                    let both = messages(node, INPUT).take(2).all(|input| dequantized.contains(input));
+                    (found.all, found.quantized) = (found.all + 1, found.quantized + usize::from(both));
+                }
+                b"QuantizeLinear" | b"DequantizeLinear" => found.points += 1,
+                _ => {}
+            }
+        }
+        found
+    }
+
+    fn plus(self, other: Products) -> Products {
+        Products {
+            all: self.all + other.all,
+            integer: self.integer + other.integer,
+            quantized: self.quantized + other.quantized,
+            points: self.points + other.points,
+        }
+    }
 }
 
 /// The floating type that most elements have, of pairs of a type and a number of elements.
@@ -130,6 +187,24 @@ mod tests {
         assert_eq!(Arithmetic::of(&integers), Some(Arithmetic::Int8));
         let points = model(&[weights(1, 9), node(b"QuantizeLinear")]);
         assert_eq!(Arithmetic::of(&points).and_then(Arithmetic::precision), None);
+    }
+
+    #[test]
+    fn most_of_the_products_have_to_be_quantized() {
+        let node = |operator: &[u8], inputs: &[&[u8]], output: &[u8]| {
+            let inputs: Vec<u8> = inputs.iter().flat_map(|name| field(1, name)).collect();
+            field(1, &[inputs, field(2, output), field(4, operator)].concat())
+        };
+        let (a, b) = (node(b"DequantizeLinear", &[b"p", b"s"], b"a"), node(b"DequantizeLinear", &[b"q", b"s"], b"b"));
+        let product = node(b"MatMul", &[b"a", b"b"], b"y");
+        let float = node(b"MatMul", &[b"a", b"x"], b"z");
+        let all = model(&[a.clone(), b.clone(), product.clone()]);
+        assert_eq!(Arithmetic::of(&all), Some(Arithmetic::Quantized));
+        assert_eq!(Arithmetic::of(&model(&[a, b, product, float])), Some(Arithmetic::Quantizable), "half of them");
+        let wide = field(5, &[&[2 << 3, 5][..], &field(8, b"zero")].concat());
+        let sixteen = |of: &[u8], into: &[u8]| node(b"DequantizeLinear", &[of, b"s", b"zero"], into);
+        let wide = model(&[wide, sixteen(b"p", b"a"), sixteen(b"q", b"b"), node(b"MatMul", &[b"a", b"b"], b"y")]);
+        assert_eq!(Arithmetic::of(&wide), Some(Arithmetic::Quantizable), "16 bits");
     }
 
     #[test]

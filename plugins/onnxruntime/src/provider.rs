@@ -42,6 +42,11 @@ pub trait Provider: Send + Sync + 'static {
         listed.iter().enumerate().map(|(index, hardware)| (Some(index), self.describe(hardware))).collect()
     }
 
+    /// What computes beneath it, and its version: "QNN SDK 2.51.0". `None`: what its devices say.
+    fn beneath(&self) -> Option<String> {
+        None
+    }
+
     /// Whether it takes only graphs whose dimensions are all fixed.
     fn fixed_shapes(&self) -> bool {
         false
@@ -55,7 +60,7 @@ pub trait Provider: Send + Sync + 'static {
 
     /// The precision that the provider computes a graph in ("float32"), given what the graph asks for; `None` where that
     /// cannot be told. A request for another precision is refused after it.
-    fn precision(&self, load: &Load, graph: Option<Arithmetic>) -> Option<&'static str>;
+    fn precision(&self, load: &Load, device: &Device, graph: Option<Arithmetic>) -> Option<&'static str>;
 }
 
 /// Options of one load, as texts; for their keys see ONNX Runtime's documentation.

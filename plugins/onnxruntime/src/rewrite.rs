@@ -1,4 +1,5 @@
-//! Operators that some providers lack, in terms of ones that they have. Every rule keeps the numbers exactly as they are.
+//! Operators that some providers lack, in terms of ones that they have. Every rule keeps the numbers exactly as they are, by
+//! the arithmetic of IEEE 754; a device that takes for granted that there are no NaNs finds none, where there is one.
 
 use skillbench_onnx::messages::*;
 use skillbench_onnx::{Broken, edit, messages_of};
@@ -97,7 +98,8 @@ fn gather_nd(node: &Node, known: &Known) -> Option<Replacement> {
     let tensor = known.constants.get(indices)?;
     let (depth, places) = tensor.dims.split_last()?;
     let (outer, inner) = shape.split_at_checked(usize::try_from(*depth).ok()?)?;
-    if outer.is_empty() {
+    // A 0 in a shape for Reshape would stand for a dimension of the data.
+    if outer.is_empty() || shape.contains(&0) {
         return None;
     }
     let values = tensor.int64s()?;

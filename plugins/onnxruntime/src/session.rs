@@ -60,13 +60,14 @@ impl Recipe<'_> {
         builder = builder
             .with_intra_threads(settings.threads)?
             .with_optimization_level(settings.optimization)?
-            .with_config_entry(EXTERNAL_FOLDER, folder)?
-            .with_config_entry(assignment::RECORD.0, assignment::RECORD.1)?;
-        if provider.name() != CPU && !allow_fallback {
-            builder = builder.with_config_entry(NO_FALLBACK, "1")?;
-        }
+            .with_config_entry(EXTERNAL_FOLDER, folder)?;
         for (key, value) in &configuration.session {
             builder = builder.with_config_entry(key, value)?;
+        }
+        // After what a user or a vendor sets: these two are not theirs to change.
+        builder = builder.with_config_entry(assignment::RECORD.0, assignment::RECORD.1)?;
+        if provider.name() != CPU && !allow_fallback {
+            builder = builder.with_config_entry(NO_FALLBACK, "1")?;
         }
         if !settings.dynamic_shapes {
             for dim in fixed(load) {

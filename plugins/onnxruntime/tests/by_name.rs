@@ -38,7 +38,7 @@ impl Provider for ByName {
         Ok(Configuration::default())
     }
 
-    fn precision(&self, _load: &Load, graph: Option<Arithmetic>) -> Option<&'static str> {
+    fn precision(&self, _load: &Load, _device: &Device, graph: Option<Arithmetic>) -> Option<&'static str> {
         graph?.precision()
     }
 }

@@ -110,6 +110,10 @@ impl Provider for Qnn {
         BACKENDS.into_iter().map(one).collect()
     }
 
+    fn beneath(&self) -> Option<String> {
+        Some(format!("QNN SDK {}", self.sdk.version.as_deref().unwrap_or("of unknown version")))
+    }
+
     fn fixed_shapes(&self) -> bool {
         true
     }
@@ -117,14 +121,19 @@ impl Provider for Qnn {
     fn configure(&self, load: &Load, device: &Device) -> Result<Configuration> {
         let refuse = |text: String| Err(Error::unimplemented(Why::PRECISION, text));
         match (device.kind, load.precision.as_deref()) {
-            (_, None) | (DeviceKind::Npu, Some("float16" | "int8")) | (DeviceKind::Gpu, Some("float16")) => {}
-            (DeviceKind::Cpu | DeviceKind::Gpu, Some("float32")) => {}
+            (_, None) | (DeviceKind::Npu, Some("float16" | "int8")) => {}
             (DeviceKind::Npu, Some(other)) => {
                 return refuse(format!(
                     "the HTP computes floats in float16, not in {other}: ask for float16, or for int8 with a quantized graph"
                 ));
             }
-            (_, Some(other)) => return refuse(format!("QNN's {} does not compute in {other}", device.id)),
+            (_, Some(other)) => {
+                let text = format!(
+                    "what QNN's {} computes in cannot be told, so {other} cannot be promised: leave --precision out",
+                    device.id
+                );
+                return refuse(text);
+            }
         }
         let file = BACKENDS.iter().find(|(_, id, _)| *id == device.id).map_or("Htp", |(file, ..)| file);
         let Some(backend) = self.sdk.backend(file) else {
@@ -143,13 +152,13 @@ impl Provider for Qnn {
         Ok(Configuration { provider, session: vec![] })
     }
 
-    /// The HTP has no float32: it computes floats in float16, and integers where the graph has the points to quantize.
-    fn precision(&self, load: &Load, graph: Option<Arithmetic>) -> Option<&'static str> {
-        let _ = load;
-        match graph? {
-            Arithmetic::Float32 | Arithmetic::Float16 => Some("float16"),
-            Arithmetic::Int8 | Arithmetic::Quantizable => Some("int8"),
-            Arithmetic::BFloat16 => None,
+    /// The HTP has no float32: it computes floats in float16, and integers where the graph has the points to quantize. What the
+    /// GPU and the CPU of the SDK compute in, nobody has seen here.
+    fn precision(&self, _load: &Load, device: &Device, graph: Option<Arithmetic>) -> Option<&'static str> {
+        match (device.kind, graph?) {
+            (DeviceKind::Npu, Arithmetic::Float32 | Arithmetic::Float16) => Some("float16"),
+            (DeviceKind::Npu, Arithmetic::Int8 | Arithmetic::Quantized) => Some("int8"),
+            _ => None,
         }
     }
 }

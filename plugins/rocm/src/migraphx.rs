@@ -93,7 +93,7 @@ impl Provider for MiGraphX {
 
     /// A conversion takes all of the graph's floating operations; in int8 it takes its multiplications and convolutions. What
     /// a graph that is in a type already becomes in another one, and what the environment makes of it, cannot be told.
-    fn precision(&self, load: &Load, graph: Option<Arithmetic>) -> Option<&'static str> {
+    fn precision(&self, load: &Load, _device: &Device, graph: Option<Arithmetic>) -> Option<&'static str> {
         if self.choices.converted_by.is_some() {
             return None;
         }
@@ -149,7 +149,9 @@ mod tests {
 
     #[test]
     fn a_conversion_by_the_environment_makes_the_precision_unknown() {
-        let told = |choices| provider(choices).precision(&load(None), Some(Arithmetic::Float32));
+        let told = |choices| {
+            provider(choices).precision(&load(None), &Device::new("", "", DeviceKind::Gpu), Some(Arithmetic::Float32))
+        };
         assert_eq!(told(Choices::default()), Some("float32"));
         let converted_by = Some("ORT_MIGRAPHX_FP16_ENABLE");
         assert_eq!(told(Choices { converted_by, ..Choices::default() }), None);
@@ -157,6 +159,13 @@ mod tests {
 
     #[test]
     fn a_quantizable_graph_has_no_precision_that_could_be_told() {
-        assert_eq!(provider(Choices::default()).precision(&load(None), Some(Arithmetic::Quantizable)), None);
+        assert_eq!(
+            provider(Choices::default()).precision(
+                &load(None),
+                &Device::new("", "", DeviceKind::Gpu),
+                Some(Arithmetic::Quantizable)
+            ),
+            None
+        );
     }
 }

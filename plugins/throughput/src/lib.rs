@@ -8,6 +8,8 @@
 //!
 //! Not here: statistics, and the ratio itself. The host has both series and makes them.
 
+#![deny(unsafe_code)]
+
 mod crew;
 mod inference;
 mod load;

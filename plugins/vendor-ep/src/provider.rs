@@ -123,7 +123,7 @@ impl Provider for VendorEp {
         }
     }
 
-    fn precision(&self, _load: &Load, _graph: Option<Arithmetic>) -> Option<&'static str> {
+    fn precision(&self, _load: &Load, _device: &Device, _graph: Option<Arithmetic>) -> Option<&'static str> {
         None
     }
 }

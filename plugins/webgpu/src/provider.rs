@@ -95,7 +95,7 @@ impl Provider for WebGpu {
         }
     }
 
-    fn precision(&self, _load: &Load, graph: Option<Arithmetic>) -> Option<&'static str> {
+    fn precision(&self, _load: &Load, _device: &Device, graph: Option<Arithmetic>) -> Option<&'static str> {
         graph?.precision()
     }
 }

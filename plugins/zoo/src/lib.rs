@@ -8,6 +8,8 @@
 //!
 //! Not here: which inputs a run gets (the host fills them by the record's rules), and any engine.
 
+#![deny(unsafe_code)]
+
 mod graph;
 mod rule;
 mod skeleton;

@@ -96,11 +96,14 @@ pub struct EfficiencyMetrics {
     pub peaks_run: Option<String>,
 }
 
-/// A figure that only the backend's vendor knows, read between measured rounds.
+/// A figure that only the backend's vendor knows, read between measured rounds. Of one that counts up, `last` less `first` is
+/// what the rounds between took.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CounterMetrics {
     pub unit: String,
     pub n: u64,
+    pub first: f64,
+    pub last: f64,
     pub min: f64,
     pub mean: f64,
     pub max: f64,

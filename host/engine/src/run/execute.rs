@@ -47,8 +47,9 @@ pub fn execute(
     };
     let mut pending: VecDeque<PlannedCell> =
         plan.cells.iter().filter(|cell| !done.contains(&cell.index)).cloned().collect();
-    let (mut place, mut of) = (0, pending.len());
     let mut fallen = Fallen::new(plan, timeout, done);
+    fallen.replay(&run.cells).into_iter().rev().for_each(|smaller| pending.push_front(smaller));
+    let (mut place, mut of) = (0, pending.len());
     while let Some(mut planned) = pending.pop_front() {
         if runner.left_out(&planned) {
             place += 1;

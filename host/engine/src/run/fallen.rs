@@ -18,6 +18,8 @@ pub(super) struct Fallen<'a> {
     timed_out: Vec<PlannedCell>,
     /// Cells on emulated devices, with the seconds that their first inference took.
     emulated: Vec<(PlannedCell, f64)>,
+    /// Smaller batches that were tried beside the plan.
+    spawned: Vec<PlannedCell>,
     next_index: usize,
 }
 
@@ -25,7 +27,35 @@ impl<'a> Fallen<'a> {
     pub fn new(plan: &'a Plan, timeout: Duration, done: &HashSet<usize>) -> Fallen<'a> {
         // Smaller batches of an earlier part of this run have numbers beyond the plan too.
         let next_index = done.iter().map(|index| index + 1).max().unwrap_or(0).max(plan.cells.len());
-        Fallen { plan, timeout, timed_out: vec![], emulated: vec![], next_index }
+        Fallen { plan, timeout, timed_out: vec![], emulated: vec![], spawned: vec![], next_index }
+    }
+
+    /// Learns from the cells of an earlier part of the run. Returns the smaller batches that one of them announced and that were
+    /// not tried yet.
+    pub fn replay(&mut self, recorded: &[Cell]) -> Vec<PlannedCell> {
+        let mut missing = vec![];
+        for planned in &self.plan.cells {
+            let Some(cell) = recorded.iter().find(|cell| cell.index == planned.index) else { continue };
+            let (mut planned, mut cell) = (planned.clone(), cell.clone());
+            while let Some(smaller) = self.learn(&planned, &mut cell) {
+                let beyond = recorded.iter().filter(|cell| cell.index >= self.plan.cells.len());
+                match beyond.into_iter().find(|cell| self.is_of(cell, &smaller)) {
+                    Some(next) => (planned, cell) = (smaller, next.clone()),
+                    None => {
+                        missing.push(smaller);
+                        break;
+                    }
+                }
+            }
+        }
+        missing
+    }
+
+    fn is_of(&self, cell: &Cell, planned: &PlannedCell) -> bool {
+        self.plan.backends[planned.backend].choice.plugin == cell.plugin
+            && self.plan.models[planned.model].id() == cell.skill
+            && self.plan.benchmarks[planned.benchmark].description.id == cell.benchmark
+            && planned.axes == cell.axes
     }
 
     /// Why a cell is not worth beginning; `None` where nothing is known against it.
@@ -62,7 +92,7 @@ impl<'a> Fallen<'a> {
                 let batch = planned.axes.get("batch").copied().filter(|batch| *batch > 1)?;
                 let mut smaller = planned.clone();
                 smaller.axes.insert("batch".into(), batch / 2);
-                let is_planned = self.plan.cells.iter().any(|other| {
+                let is_planned = self.plan.cells.iter().chain(&self.spawned).any(|other| {
                     same_target(other, &smaller) && other.benchmark == smaller.benchmark && other.axes == smaller.axes
                 });
                 if is_planned {
@@ -72,6 +102,7 @@ impl<'a> Fallen<'a> {
                 reason.message.push_str(&format!("; a batch of {} is tried next", batch / 2));
                 smaller.index = self.next_index;
                 self.next_index += 1;
+                self.spawned.push(smaller.clone());
                 return Some(smaller);
             }
             _ => {}

@@ -5,6 +5,7 @@ use crate::defaults::defaults;
 use crate::document::Axes;
 use crate::environment::sha256_text;
 use crate::paths;
+use crate::serve;
 use crate::skill::{self, BuiltModel};
 use crate::worker::{Command, DeviceRecord, Failure, Limits, Reply, VerifyJob, Worker};
 use std::collections::HashMap;
@@ -82,7 +83,7 @@ fn reference(plan: &Plan, built: &BuiltModel, axes: &Axes, limits: &Limits) -> V
     );
     let file = paths::cache().join("references").join(format!("{}.json", &sha256_text(&key)[..32]));
     let name = format!("{} {}", backend.id, plan.reference_version);
-    if !file.is_file() {
+    if !serve::is_whole_reference(&file) {
         let command = Command::Reference {
             backend: backend.clone(),
             model: built.paths.clone(),

@@ -71,7 +71,9 @@ pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
 fn joules_per_item(series: &SeriesRecord) -> Option<f64> {
     let energy = series.energy.as_ref()?;
     let used = energy.joules - energy.idle_watts * energy.seconds;
-    let items = measured(series).len() as f64 * series.items_per_sample;
+    let iterations = |round: &RoundRecord| round.values.len() as u64 + round.settled;
+    let iterations: u64 = series.rounds.iter().filter(|round| round.measured).map(iterations).sum();
+    let items = iterations as f64 * series.items_per_sample;
     (used > 0.0 && items > 0.0).then(|| used / items)
 }
 
@@ -82,8 +84,9 @@ fn energy(record: &EnergyRecord) -> EnergyMetrics {
 
 fn counter(record: &CounterRecord) -> Option<CounterMetrics> {
     let stats = summarize(&record.values, 1.0)?;
+    let (first, last) = (*record.values.first()?, *record.values.last()?);
     let (n, min, mean, max) = (stats.n, stats.min, stats.mean, stats.max);
-    Some(CounterMetrics { unit: record.unit.clone(), n, min, mean, max })
+    Some(CounterMetrics { unit: record.unit.clone(), n, first, last, min, mean, max })
 }
 
 fn series_metrics(series: &SeriesRecord) -> Option<SeriesMetrics> {

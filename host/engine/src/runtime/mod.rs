@@ -102,7 +102,8 @@ pub fn install(package: &Package) -> Result<bool, RuntimeError> {
     })?;
     let home = home(package);
     std::fs::create_dir_all(&home).map_err(io(&home))?;
-    let scratch = tempfile::Builder::new().prefix(".installing-").tempdir_in(&home).map_err(io(&home))?;
+    sweep(&home);
+    let scratch = tempfile::Builder::new().prefix(SCRATCH).tempdir_in(&home).map_err(io(&home))?;
     let archive = fetch::download(package, wanted, scratch.path())?;
     fetch::check(&archive, &wanted.hash)?;
     let unpacked = scratch.path().join("unpacked");
@@ -126,15 +127,53 @@ pub fn install(package: &Package) -> Result<bool, RuntimeError> {
     }
 }
 
-/// Removes an installed package; says whether there was one.
+/// Removes an installed version of a package; says whether there was one. Only what stands among its versions is removed,
+/// whatever a name may look like.
 ///
 /// # Errors
 /// The folder cannot be removed.
 pub fn remove(package: &Package) -> Result<bool, RuntimeError> {
     let target = folder(package);
-    if !target.exists() {
+    let is_version = |entry: &std::fs::DirEntry| *entry.file_name() == *package.version && entry.path().is_dir();
+    if !std::fs::read_dir(home(package)).into_iter().flatten().flatten().any(|entry| is_version(&entry)) {
         return Ok(false);
     }
     std::fs::remove_dir_all(&target).map_err(io(&target))?;
     Ok(true)
+}
+
+/// What an interrupted installation left behind.
+fn sweep(home: &Path) {
+    const OLD: std::time::Duration = std::time::Duration::from_secs(3600);
+    for entry in std::fs::read_dir(home).into_iter().flatten().flatten() {
+        let old =
+            entry.metadata().and_then(|data| data.modified()).is_ok_and(|at| at.elapsed().is_ok_and(|age| age > OLD));
+        if old && entry.file_name().to_string_lossy().starts_with(SCRATCH) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+const SCRATCH: &str = ".installing-";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Source;
+
+    #[test]
+    fn only_a_version_of_the_package_can_be_removed() {
+        let victim = tempfile::tempdir().unwrap();
+        let package = |version: &str| Package {
+            name: "never-installed".into(),
+            source: Source::PyPi("x".into()),
+            version: version.into(),
+            files: BTreeMap::new(),
+            origin: crate::registry::Origin { file: PathBuf::new(), line: 1 },
+        };
+        for version in [victim.path().to_str().unwrap(), "../..", "..", ".", ""] {
+            assert!(!remove(&package(version)).unwrap(), "'{version}' is no version");
+        }
+        assert!(victim.path().is_dir());
+    }
 }

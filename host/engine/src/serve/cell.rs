@@ -23,7 +23,8 @@ pub(crate) fn run_cell(services: &'static Services, job: &CellJob) -> Result<Cel
     services.enter(Stage::Run);
     let verified = AtomicBool::new(matches!(job.verify, VerifyJob::Off));
     let target = CellTarget::new(services, &opened, job, &manifest, (index, device), &verified);
-    let sensors = Sensors::new(&opened.instance, (index, device));
+    let cold_start = job.benchmark_options.get("cold_start").is_some_and(|value| value == "true");
+    let sensors = Sensors::new(&opened.instance, (index, device), !cold_start && !job.policy.verify_only);
     // What a browser computes, it computes in processes of its own.
     let whole = device.kind != DeviceKind::Browser;
     let rounds = Rounds::new(services, job, &verified, &sensors, whole);
@@ -52,7 +53,6 @@ pub(crate) fn run_cell(services: &'static Services, job: &CellJob) -> Result<Cel
     if !series.iter().any(measured) {
         return Err(Failure::failed("no-samples", "the benchmark ended without a single measured sample"));
     }
-    let cold_start = job.benchmark_options.get("cold_start").is_some_and(|value| value == "true");
     if seen.verification.is_none() && !matches!(job.verify, VerifyJob::Off) && !cold_start {
         return Err(Failure::failed(
             "not-verified",

@@ -1,6 +1,6 @@
 //! A worker from the inside: it opens libraries, and does what the host asks, one command after the other.
 //!
-//! - `services`: what every plugin gets. `target`: loading, inputs, verification for benchmarks. `rounds`: series and rounds.
+//! - `services`: what every plugin gets. `target`: loading, inputs, verification for benchmarks. `rounds`, `series`: how often it is run. `sensors`: energy and counters.
 //! - `cell`, `reference`, `looking`: the commands.
 //!
 //! Not here: deciding what to run, summing up, files of results.
@@ -18,6 +18,7 @@ mod target;
 
 pub(crate) use cell::run_cell;
 pub(crate) use opened::Opened;
+pub(crate) use reference::is_whole as is_whole_reference;
 pub(crate) use services::Services;
 pub(crate) use target::resident;
 

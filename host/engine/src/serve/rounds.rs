@@ -1,7 +1,7 @@
 //! Rounds: handed out, timed, and their samples checked. Written once, for every benchmark.
 
 use super::Services;
-use super::sensors::{Counted, Sensors};
+use super::sensors::{Counted, Sensors, Used};
 use super::series::{MOST, Series};
 use super::target::{highest, lock};
 use crate::worker::{CellJob, CounterRecord, Event, Policy, RoundRecord, SeriesRecord};
@@ -103,7 +103,7 @@ impl<'a> Rounds<'a> {
             singles: series.singles,
             stable: series.stable,
             stopped_by: series.stopped_by.map(String::from),
-            energy: series.energy.and_then(|(first, last)| self.sensors?.used(&first, &last?)),
+            energy: series.energy.and_then(|used| self.sensors?.record(used)),
         };
         (state.series.into_iter().map(record).collect(), state.counted.finish(), state.failure)
     }
@@ -222,10 +222,7 @@ impl ReporterServices for Rounds<'_> {
         }
         self.services.send(&Event::Progress { share: spent.min(1.0) });
         if measures {
-            let known = &mut state.series[series as usize].energy;
-            if known.is_none() {
-                *known = self.sensors.and_then(Sensors::energy).map(|first| (first, None));
-            }
+            state.series[series as usize].before = self.sensors.and_then(Sensors::energy);
         }
         if let Some(open) = &mut state.open {
             // The round begins when the benchmark gets it, not while the host is told of it.
@@ -242,8 +239,9 @@ impl ReporterServices for Rounds<'_> {
         let measuring = state.measuring;
         let taken = state.samples(series, round, values, self.began);
         if measuring && taken.is_ok() && round != 0 {
-            if let Some((_, last)) = &mut state.series[series as usize].energy {
-                *last = self.sensors.and_then(Sensors::energy);
+            let one = &mut state.series[series as usize];
+            if let (Some(before), Some(after)) = (one.before.take(), self.sensors.and_then(Sensors::energy)) {
+                one.energy = Used::plus(one.energy.take(), &before, &after);
             }
             if let Some(sensors) = self.sensors {
                 state.counted.read(sensors);

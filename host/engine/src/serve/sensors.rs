@@ -32,13 +32,14 @@ pub(super) struct Reading {
 
 impl<'i> Sensors<'i> {
     /// Looks for sensors, and, where one counts energy, how much flows while nothing is done.
-    pub fn new(instance: &'i Instance, device: (u32, &Device)) -> Sensors<'i> {
+    /// Without `with_idle`, nothing will be measured that the idle power is needed for.
+    pub fn new(instance: &'i Instance, device: (u32, &Device), with_idle: bool) -> Sensors<'i> {
         let rapl = (device.1.kind == DeviceKind::Cpu).then(|| Rapl::find(Path::new("/sys/class/powercap"))).flatten();
         let mut sensors = Sensors { instance, device: device.0, rapl: rapl.map(Mutex::new), idle_watts: None };
-        if let Some(before) = sensors.energy() {
+        if let Some(before) = sensors.energy().filter(|_| with_idle) {
             std::thread::sleep(IDLE);
-            let after = sensors.energy();
-            sensors.idle_watts = after.map(|after| joules(&before, &after) / seconds(&before, &after));
+            let used = sensors.energy().and_then(|after| between(&before, &after));
+            sensors.idle_watts = used.map(|(joules, seconds)| joules / seconds);
         }
         sensors
     }
@@ -57,16 +58,10 @@ impl<'i> Sensors<'i> {
         })
     }
 
-    /// What was used between two moments, above what flows when nothing is done; `None` where that is not known.
-    pub fn used(&self, first: &Reading, last: &Reading) -> Option<EnergyRecord> {
-        let (joules, seconds, idle_watts) = (joules(first, last), seconds(first, last), self.idle_watts?);
-        (seconds > 0.0).then(|| EnergyRecord {
-            source: last.source.clone(),
-            scope: last.scope.into(),
-            joules,
-            seconds,
-            idle_watts,
-        })
+    /// With the idle power; `None` where that is not known.
+    pub fn record(&self, used: Used) -> Option<EnergyRecord> {
+        let Used { source, scope, joules, seconds } = used;
+        Some(EnergyRecord { source, scope: scope.into(), joules, seconds, idle_watts: self.idle_watts? })
     }
 
     fn counters(&self) -> Vec<(String, String, f64)> {
@@ -75,12 +70,34 @@ impl<'i> Sensors<'i> {
     }
 }
 
-fn joules(first: &Reading, last: &Reading) -> f64 {
-    last.microjoules.saturating_sub(first.microjoules) as f64 * 1e-6
+/// Energy that was used, over the time of some rounds.
+#[derive(Clone, Debug)]
+pub(super) struct Used {
+    source: String,
+    scope: &'static str,
+    joules: f64,
+    seconds: f64,
 }
 
-fn seconds(first: &Reading, last: &Reading) -> f64 {
-    last.at.duration_since(first.at).as_secs_f64()
+impl Used {
+    /// Adds what was used between two readings. `None`, from then on, where they are not of one sensor or it went backwards.
+    pub fn plus(known: Option<Used>, before: &Reading, after: &Reading) -> Option<Used> {
+        let (joules, seconds) = between(before, after)?;
+        let known =
+            known.unwrap_or(Used { source: after.source.clone(), scope: after.scope, joules: 0.0, seconds: 0.0 });
+        (known.source == after.source).then(|| Used {
+            joules: known.joules + joules,
+            seconds: known.seconds + seconds,
+            ..known
+        })
+    }
+}
+
+/// Joules and seconds between two readings of one sensor.
+fn between(before: &Reading, after: &Reading) -> Option<(f64, f64)> {
+    let microjoules = after.microjoules.checked_sub(before.microjoules)?;
+    let seconds = after.at.duration_since(before.at).as_secs_f64();
+    (before.source == after.source && seconds > 0.0).then_some((microjoules as f64 * 1e-6, seconds))
 }
 
 /// The counters of a device over the measured rounds.
@@ -150,7 +167,8 @@ impl Rapl {
 
 #[cfg(test)]
 mod tests {
-    use super::Rapl;
+    use super::{Rapl, Reading, Used};
+    use std::time::{Duration, Instant};
 
     #[test]
     fn packages_are_added_up_and_a_counter_that_began_again_goes_on() {
@@ -169,6 +187,22 @@ mod tests {
         set("intel-rapl:1", 30);
         set("intel-rapl:0:0", 500);
         assert_eq!(rapl.read(), Some(150 + 20));
+    }
+
+    #[test]
+    fn only_the_rounds_count_and_only_of_one_sensor() {
+        let began = Instant::now();
+        let reading = |seconds: u64, microjoules, source: &str| Reading {
+            at: began + Duration::from_secs(seconds),
+            microjoules,
+            source: source.into(),
+            scope: "device",
+        };
+        let first = Used::plus(None, &reading(0, 1_000_000, "NVML"), &reading(2, 5_000_000, "NVML"));
+        let both = Used::plus(first, &reading(9, 90_000_000, "NVML"), &reading(10, 93_000_000, "NVML")).unwrap();
+        assert_eq!((both.joules, both.seconds), (7.0, 3.0), "what lies between the rounds is left out");
+        assert!(Used::plus(Some(both), &reading(11, 1, "RAPL"), &reading(12, 2, "RAPL")).is_none());
+        assert!(Used::plus(None, &reading(0, 9, "NVML"), &reading(1, 3, "NVML")).is_none(), "it went backwards");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A series while it is measured: how long to warm up, how many iterations, and when it is enough.
 
-use super::sensors::Reading;
+use super::sensors::{Reading, Used};
 use crate::stats::median_interval;
 use crate::worker::{Policy, RoundRecord};
 use skillbench_plugin_api::{RoundKind, SeriesInfo};
@@ -26,8 +26,10 @@ pub(super) struct Series {
     pub warm_ns: f64,
     pub stable: bool,
     pub stopped_by: Option<&'static str>,
-    /// The energy counter before the first measured round, and after the latest.
-    pub energy: Option<(Reading, Option<Reading>)>,
+    /// Of the measured rounds alone; `None` where no sensor counted it.
+    pub energy: Option<Used>,
+    /// The counter as the measured round began that is running now.
+    pub before: Option<Reading>,
 }
 
 impl Series {
@@ -42,6 +44,7 @@ impl Series {
             stable: false,
             stopped_by: None,
             energy: None,
+            before: None,
         }
     }
 

@@ -62,7 +62,10 @@ impl Worker {
     /// The executable cannot be started.
     pub fn start() -> Result<Worker, Failure> {
         let failed = |error: std::io::Error| Failure::failed("worker", format!("no worker could be started: {error}"));
-        let executable = std::env::current_exe().map_err(failed)?;
+        // On Linux the very file that runs, also where another one has taken its place since.
+        let running = std::path::Path::new("/proc/self/exe");
+        let executable =
+            if running.exists() { running.to_path_buf() } else { std::env::current_exe().map_err(failed)? };
         let mut command = std::process::Command::new(executable);
         command.arg(crate::serve::WORKER_ARGUMENT).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A plugin that panics tells why in one line; a backtrace would push that line out of the kept tail.
