@@ -237,3 +237,23 @@ fn the_sdk_that_the_environment_names_is_the_one_that_is_looked_for() {
     let told = String::from_utf8_lossy(&told.stdout).into_owned();
     assert!(told.contains("variable QNN_SDK") && told.contains("libQnnHtp.so"), "{told}");
 }
+
+#[test]
+fn what_a_vendor_sets_cannot_allow_a_fallback() {
+    let world = World::default();
+    world.write("det.onnx", graph_of("Det", 1));
+    let provider = world.host(&["runtime", "path", "qnn", "provider"]).exits_with(0).stdout().trim().to_string();
+    let htp = std::path::Path::new(&provider).with_file_name("libQnnHtp.so");
+    let off = "session.disable_cpu_ep_fallback=0;session.record_ep_graph_assignment_info=0";
+    let options = [
+        format!("vendor-ep:provider={provider}"),
+        format!("vendor-ep:provider_options=backend_path={};soc_model=60", htp.display()),
+        format!("vendor-ep:session_options={off}"),
+    ];
+    let mut arguments =
+        vec!["--plugin", "vendor-ep", "--model", "det.onnx", "--bench", "inference", "--batch-sizes", "1"];
+    options.iter().for_each(|option| arguments.extend(["--option", option]));
+    let (ran, document) = world.run(&arguments);
+    ran.exits_with(4);
+    assert_eq!(outcomes(&document), ["unsupported"], "{:#}", cells(&document)[0]);
+}

@@ -234,3 +234,22 @@ fn peaks_are_kept_with_the_device_and_later_cells_are_held_against_them() {
     let expected = after["flops_per_s"].as_f64().unwrap() / peak("float32");
     assert!((share / expected - 1.0).abs() < 1e-6 && share > 0.0, "{after:#}");
 }
+
+#[test]
+fn a_reference_that_was_damaged_is_made_again() {
+    let world = World::default();
+    let cache = world.path().join("cache");
+    let run = || {
+        let arguments = ["run", "--plugin", "rten", "--model", "probe-mlp", "--verify-only", "--batch-sizes", "1"];
+        world.command(&arguments).env("SKILLBENCH_CACHE", &cache).output().unwrap().status.code()
+    };
+    assert_eq!(run(), Some(0));
+    let references = || std::fs::read_dir(cache.join("references")).unwrap().flatten().map(|entry| entry.path());
+    for file in references().collect::<Vec<_>>() {
+        std::fs::write(&file, "").unwrap();
+        assert_eq!(run(), Some(0), "{} was empty", file.display());
+    }
+    let outputs = references().find(|path| path.extension().is_some_and(|extension| extension == "bin")).unwrap();
+    std::fs::remove_file(outputs).unwrap();
+    assert_eq!(run(), Some(0), "the outputs were gone");
+}
