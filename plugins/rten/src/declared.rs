@@ -24,11 +24,11 @@ impl Declared {
     /// # Errors
     /// `InvalidArgument` for bytes that are not an ONNX model.
     pub fn parse(graph: &[u8], path: &Path) -> Result<Declared> {
-        let model = Model::decode(ValueReader::from_buf(graph)).map_err(|error| {
-            let path = path.display();
-            Error::invalid(format!("{path} is not a whole ONNX file ({error}): copy or export it again"))
-        })?;
-        model.0.ok_or_else(|| Error::invalid(format!("{} holds no ONNX graph: export it again", path.display())))
+        let broken = |reason: &str| {
+            Error::invalid(format!("{} is not a whole ONNX model ({reason}): copy or export it again", path.display()))
+        };
+        let model = Model::decode(ValueReader::from_buf(graph)).map_err(|error| broken(&error.to_string()))?;
+        model.0.ok_or_else(|| broken("it holds no graph"))
     }
 
     /// What the arithmetic is done in: int8 where the graph multiplies integers, else float32, into which rten turns
