@@ -11,6 +11,7 @@ use crate::runtime::Runtime;
 use crate::session::{Recipe, fixed};
 use crate::settings::Settings;
 use ort::session::Session;
+use skillbench_onnx::Declared;
 use skillbench_plugin_api::sdk::Host;
 use skillbench_plugin_api::{Device, Error, Load, Placement, Result, Why};
 use std::io::ErrorKind;
@@ -105,10 +106,12 @@ impl<P: Provider> Engine<P> {
         let graph = read(path)?;
         let read = started.elapsed();
 
-        let precision = self.provider.precision(load, Arithmetic::of(&graph));
+        // What is no model says nothing; ONNX Runtime will say why.
+        let declared = Declared::of(&graph).unwrap_or_default();
+        let precision = self.provider.precision(load, Arithmetic::of(&declared));
         applied(load, precision)?;
         if self.provider.fixed_shapes() {
-            all_fixed(load, &graph, self.settings.dynamic_shapes)?;
+            all_fixed(load, &declared, self.settings.dynamic_shapes)?;
         }
 
         self.host.phase("compile", f64::NAN);
@@ -188,9 +191,9 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 }
 
 /// An engine that compiles for fixed shapes gives nodes of others back, and they would run elsewhere.
-fn all_fixed(load: &Load, graph: &[u8], dynamic: bool) -> Result<()> {
-    let fixed = |name: &String| fixed(load).any(|dim| dim.name == *name);
-    match open_dimensions(graph).into_iter().find(|name| dynamic || !fixed(name)) {
+fn all_fixed(load: &Load, declared: &Declared, dynamic: bool) -> Result<()> {
+    let fixed = |name: &str| fixed(load).any(|dim| dim.name == name);
+    match open_dimensions(declared).into_iter().find(|name| dynamic || !fixed(name)) {
         None => Ok(()),
         Some(name) => {
             let path = load.source.path.display();
