@@ -41,7 +41,7 @@ impl<P: Provider> Engine<P> {
             host.evidence(provider.name(), &format!("{}: {found}", library.display()));
         }
         registered?;
-        if provider.by_name() {
+        if provider.by_name().is_some() {
             runtime.appendable(&provider)?;
         }
         let listed: Vec<Hardware> =
@@ -116,7 +116,7 @@ impl<P: Provider> Engine<P> {
 
         self.host.phase("compile", f64::NAN);
         let (listed, device) = self.device(load)?;
-        if !self.provider.by_name() && listed >= self.runtime.devices(self.provider.name()).len() {
+        if self.provider.by_name().is_none() && listed >= self.runtime.devices(self.provider.name()).len() {
             // An empty list would be no error of ONNX Runtime's: it would run on the CPU.
             return Err(Error::unavailable(Why::DEVICE, format!("{} lost its device", self.provider.name())));
         }

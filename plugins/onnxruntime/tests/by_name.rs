@@ -3,9 +3,7 @@
 //!
 //! Where `ORT_DYLIB_PATH` names no library, the tests see the error that says so, and pass.
 
-use skillbench_onnxruntime::{
-    Arithmetic, Configuration, Engine, Hardware, OrtModel, Provider, Runtime, Settings, find_library,
-};
+use skillbench_onnxruntime::{Arithmetic, Configuration, Engine, OrtModel, Provider, Runtime, Settings, find_library};
 use skillbench_plugin_api::client::Instance;
 use skillbench_plugin_api::sdk::{Backend, Host};
 use skillbench_plugin_api::{Device, DeviceKind, Error, Load, Options, Result, Why};
@@ -22,12 +20,8 @@ impl Provider for ByName {
         &self.name
     }
 
-    fn by_name(&self) -> bool {
-        true
-    }
-
-    fn devices(&self, _listed: &[Hardware]) -> Vec<(Option<usize>, Device)> {
-        self.devices.iter().cloned().enumerate().map(|(index, device)| (Some(index), device)).collect()
+    fn by_name(&self) -> Option<&[Device]> {
+        Some(&self.devices)
     }
 
     fn configure(&self, _load: &Load, _device: &Device) -> Result<Configuration> {
