@@ -1,14 +1,11 @@
 //! What a device computes in, found out by computing: a small product and a small convolution, whose exact results are known.
 //! An engine that rounds to fewer bits than float32 has is off by far more than one that does not.
 
-use crate::graph::{
-    Dimension, FLOAT, GraphProto, ModelProto, NodeProto, OperatorSet, Shape, TensorProto, TensorType, TypeProto,
-    ValueInfo,
-};
 use crate::request::BrowserRequest;
-use prost::Message;
-use prost::bytes::Bytes;
+use skillbench_onnx::messages::*;
+use skillbench_onnx::{Graph, Model};
 use skillbench_plugin_api::{DType, Error, Result};
+use tungstenite::Bytes;
 
 /// Error against the sum of magnitudes. float32 stays below 2e-7; bits cut off as in TF32 give 1e-5 and more.
 const TOLERANCE: f64 = 1e-6;
@@ -46,15 +43,9 @@ pub(crate) fn graph() -> Bytes {
     let data = data();
     let square = CHANNELS * SIDE * SIDE;
     debug_assert_eq!(data.image.len(), square);
-    let node = |kind: &str, inputs: [&str; 2], output: &str| NodeProto {
-        op_type: kind.into(),
-        input: inputs.map(str::to_string).to_vec(),
-        output: vec![output.into()],
-        attribute: vec![],
-    };
-    let graph = GraphProto {
+    let graph = Graph {
         name: "check".into(),
-        node: vec![node("MatMul", ["a", "b"], "product"), node("Conv", ["image", "kernel"], "folded")],
+        node: vec![Node::new("MatMul", &["a", "b"], "product"), Node::new("Conv", &["image", "kernel"], "folded")],
         initializer: vec![
             tensor("b", &[INNER, ROWS], &data.b),
             tensor("kernel", &[CHANNELS, CHANNELS, KERNEL, KERNEL], &data.kernel),
@@ -62,24 +53,16 @@ pub(crate) fn graph() -> Bytes {
         input: vec![port("a", &[ROWS, INNER]), port("image", &[1, CHANNELS, SIDE, SIDE])],
         output: vec![port("product", &[ROWS, ROWS]), port("folded", &[1, CHANNELS, OUT, OUT])],
     };
-    let model = ModelProto { ir_version: 8, graph: Some(graph), opset_import: vec![OperatorSet { version: 17 }] };
-    model.encode_to_vec().into()
+    Model::new("skillbench", 17, graph).encode_to_vec().into()
 }
 
-fn tensor(name: &str, dims: &[usize], data: &[f32]) -> TensorProto {
-    TensorProto {
-        name: name.into(),
-        dims: dims.iter().map(|dim| *dim as i64).collect(),
-        data_type: FLOAT,
-        raw_data: data.iter().flat_map(|value| value.to_le_bytes()).collect(),
-        ..TensorProto::default()
-    }
+fn tensor(name: &str, dims: &[usize], data: &[f32]) -> Tensor {
+    let dims: Vec<i64> = dims.iter().map(|dim| *dim as i64).collect();
+    Tensor::of_bytes(name, FLOAT, &dims, data.iter().flat_map(|value| value.to_le_bytes()).collect())
 }
 
 fn port(name: &str, dims: &[usize]) -> ValueInfo {
-    let dim = dims.iter().map(|dim| Dimension { value: Some(*dim as i64), name: None }).collect();
-    let tensor = TensorType { elem_type: FLOAT, shape: Some(Shape { dim }) };
-    ValueInfo { name: name.into(), kind: Some(TypeProto { tensor: Some(tensor) }) }
+    ValueInfo::of_tensor(name, FLOAT, dims.iter().map(|dim| Size::Fixed(*dim as i64)).collect())
 }
 
 /// Runs the loaded graph. Whether it computed in float32.

@@ -12,7 +12,6 @@ use crate::ports;
 use crate::request::BrowserRequest;
 use crate::server::Content;
 use crate::settings::Settings;
-use prost::bytes::Bytes;
 use serde_json::{Map, Value, json};
 use skillbench_plugin_api::sdk::{Counters, Host, Model};
 use skillbench_plugin_api::{Counter, Device, Dim, Error, Load, Placement, Result, Why};
@@ -20,6 +19,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use tungstenite::Bytes;
 
 /// A warm browser with some accelerators.
 pub struct BrowserEngine {
@@ -135,7 +135,7 @@ impl BrowserEngine {
             load.dims.iter().filter(|dim| dim.min == dim.max).map(|dim| (dim.name.clone(), dim.opt.into())).collect();
         let mut loaded = self.place(&browser, *accelerator, files, dims).map_err(|error| explain(path, error))?;
 
-        let precision = if in_float32 && graph.says_float32() && built_float32(&loaded.built) { "float32" } else { "" };
+        let precision = if in_float32 && graph.says_float32 && built_float32(&loaded.built) { "float32" } else { "" };
         if load.precision.as_deref().is_some_and(|asked| asked != precision) {
             let text = format!(
                 "{}: {} does not compute it in float32, or that cannot be told: load the float32 export",

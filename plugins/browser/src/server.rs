@@ -3,7 +3,6 @@
 //! Each file is registered under a name, and below a secret that only our page is told: another program of the machine can
 //! neither guess a file nor ask for one that was not registered.
 
-use prost::bytes::Bytes;
 use skillbench_plugin_api::{Error, Result};
 use std::collections::HashMap;
 use std::fs::File;
@@ -14,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
+use tungstenite::Bytes;
 
 /// With them the page is isolated from every other: it may share memory with its workers, and its clock is fine.
 const HEADERS: &str = "Cross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Embedder-Policy: require-corp\r\n\

@@ -115,10 +115,7 @@ impl Backend for CudaBackend {
     type Model = OrtModel;
 
     fn open(host: Host, options: &Options) -> Result<CudaBackend> {
-        let mut evidence = Evidence::default();
-        let opened = CudaBackend::look(host, options, &mut evidence);
-        evidence.tell(&host);
-        opened
+        Evidence::of(&host, |evidence| CudaBackend::look(host, options, evidence))
     }
 
     fn devices(&self) -> Vec<Device> {

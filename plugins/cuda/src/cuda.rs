@@ -2,7 +2,7 @@
 
 use crate::choices::Choices;
 use skillbench_drivers::cuda::Gpu;
-use skillbench_onnxruntime::{Arithmetic, Configuration, Hardware, Provider};
+use skillbench_onnxruntime::{Arithmetic, Configuration, Provider};
 use skillbench_plugin_api::{Device, DeviceKind, Error, Load, Result, Why};
 
 pub(crate) const NAME: &str = "CUDAExecutionProvider";
@@ -20,12 +20,8 @@ impl Provider for Cuda {
 
     /// ONNX Runtime can list this provider's devices too, but finds them in /sys/class/drm, which many servers and containers
     /// do not have, and numbers them without regard to CUDA_VISIBLE_DEVICES. CUDA itself knows better.
-    fn by_name(&self) -> bool {
-        true
-    }
-
-    fn devices(&self, _listed: &[Hardware]) -> Vec<(Option<usize>, Device)> {
-        self.devices.iter().cloned().enumerate().map(|(index, device)| (Some(index), device)).collect()
+    fn by_name(&self) -> Option<&[Device]> {
+        Some(&self.devices)
     }
 
     fn configure(&self, load: &Load, _device: &Device) -> Result<Configuration> {

@@ -2,7 +2,7 @@
 
 use crate::cuda::{gpu, may_use_tf32};
 use skillbench_drivers::cuda::Gpu;
-use skillbench_onnxruntime::{Arithmetic, Configuration, Hardware, Provider};
+use skillbench_onnxruntime::{Arithmetic, Configuration, Provider};
 use skillbench_plugin_api::{Device, Error, Load, Result, Why};
 
 pub(crate) const NAME: &str = "TensorrtExecutionProvider";
@@ -17,12 +17,8 @@ impl Provider for TensorRt {
         NAME
     }
 
-    fn by_name(&self) -> bool {
-        true
-    }
-
-    fn devices(&self, _listed: &[Hardware]) -> Vec<(Option<usize>, Device)> {
-        self.devices.iter().cloned().enumerate().map(|(index, device)| (Some(index), device)).collect()
+    fn by_name(&self) -> Option<&[Device]> {
+        Some(&self.devices)
     }
 
     fn configure(&self, load: &Load, _device: &Device) -> Result<Configuration> {

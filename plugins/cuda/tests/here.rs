@@ -1,38 +1,18 @@
 //! The backend on whatever machine this is: it opens, or says in a sentence with evidence why it cannot. Both are checked;
 //! neither is skipped.
 
-use parking_lot::Mutex;
 use skillbench_cuda::CudaBackend;
-use skillbench_plugin_api::client::BackendRef;
-use skillbench_plugin_api::provide::{HostServices, HostTable};
-use skillbench_plugin_api::{Code, Options, Why};
-
-#[derive(Default)]
-struct Listening(Mutex<Vec<(String, String)>>);
-
-impl HostServices for Listening {
-    fn log(&self, _: i32, _: &str, _: &str) {}
-    fn phase(&self, _: &str, _: f64) {}
-    fn now_ns(&self) -> u64 {
-        0
-    }
-    fn stopping(&self) -> bool {
-        false
-    }
-    fn evidence(&self, what: &str, found: &str) {
-        self.0.lock().push((what.into(), found.into()));
-    }
-}
+use skillbench_plugin_api::Why;
+use skillbench_stand::here;
 
 #[test]
 fn it_opens_or_says_with_evidence_why_not() {
-    let host: &'static Listening = Box::leak(Box::default());
-    let opened = BackendRef::linked::<CudaBackend>().unwrap().open(HostTable::leak(host), &Options::default());
-    let evidence = host.0.lock().clone();
-    let found = |what: &str| evidence.iter().find(|(name, _)| name == what).map(|(_, found)| found.as_str());
-    assert!(found("ONNX Runtime").is_some() && found("libcudart.so.13").is_some(), "{evidence:?}");
-    let driver = found("libcuda.so.1").expect("the driver's library was looked at");
-    match opened {
+    let opened = here::open::<CudaBackend>();
+    for what in ["ONNX Runtime", "libcudart.so.13"] {
+        assert!(opened.found(what).is_some(), "{what}: {:?}", opened.evidence);
+    }
+    let driver = opened.found("libcuda.so.1").expect("the driver's library was looked at");
+    match &opened.instance {
         Ok(backend) => {
             let devices = backend.devices().unwrap();
             let usable = devices.iter().find(|device| device.why == Why::NONE).expect("a usable device");
@@ -40,14 +20,10 @@ fn it_opens_or_says_with_evidence_why_not() {
             assert!(devices.iter().all(|device| device.why == Why::NONE || !device.reason.is_empty()), "{devices:?}");
         }
         Err(error) => {
-            assert_eq!(error.code, Code::Unavailable, "{error}");
-            assert!(error.why.0 & (Why::DRIVER.0 | Why::DEVICE.0 | Why::RUNTIME.0) != 0, "{error}");
-            let steps = [": use ", "install", "check ", "start the container", "join the groups"];
-            assert!(steps.iter().any(|step| error.message.contains(step)), "a next step: {error}");
-            assert!(error.message.len() < 500, "it fits the contract's buffer: {error}");
+            here::refused_with_a_next_step(error);
             if error.why.0 & Why::DRIVER.0 != 0 && !driver.starts_with('/') {
                 assert!(driver.contains("libcuda.so.1") && error.message.contains("libcuda.so.1"), "{driver}: {error}");
-                assert!(found("/dev/nvidia0").is_some() && found("PCI devices of vendor 10de").is_some());
+                assert!(opened.found("/dev/nvidia0").is_some() && opened.found("PCI devices of vendor 10de").is_some());
             }
         }
     }

@@ -12,6 +12,14 @@ use std::path::Path;
 pub struct Evidence(Vec<(String, String)>);
 
 impl Evidence {
+    /// Does what gathers evidence; the host is told also of what failed.
+    pub fn of<T>(host: &Host, work: impl FnOnce(&mut Evidence) -> Result<T>) -> Result<T> {
+        let mut evidence = Evidence::default();
+        let done = work(&mut evidence);
+        evidence.tell(host);
+        done
+    }
+
     pub fn add(&mut self, what: impl Into<String>, found: impl Display) {
         self.0.push((what.into(), found.to_string()));
     }

@@ -1,7 +1,7 @@
 //! ONNX Runtime's Core ML execution provider.
 
 use crate::units::Units;
-use skillbench_onnxruntime::{Arithmetic, Configuration, Hardware, Provider};
+use skillbench_onnxruntime::{Arithmetic, Configuration, Provider};
 use skillbench_plugin_api::{Device, Error, Load, Result, Why};
 
 pub(crate) const NAME: &str = "CoreMLExecutionProvider";
@@ -28,12 +28,8 @@ impl Provider for CoreMl {
         NAME
     }
 
-    fn by_name(&self) -> bool {
-        true
-    }
-
-    fn devices(&self, _listed: &[Hardware]) -> Vec<(Option<usize>, Device)> {
-        self.devices.iter().cloned().enumerate().map(|(index, device)| (Some(index), device)).collect()
+    fn by_name(&self) -> Option<&[Device]> {
+        Some(&self.devices)
     }
 
     fn configure(&self, load: &Load, _device: &Device) -> Result<Configuration> {

@@ -8,11 +8,33 @@ pub struct Broken(String);
 
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the graph is not a valid protobuf: {}", self.0)
+        f.write_str(&self.0)
     }
 }
 
 impl std::error::Error for Broken {}
+
+impl Broken {
+    pub(crate) fn text(text: String) -> Broken {
+        Broken(text)
+    }
+
+    fn message(what: &str) -> Broken {
+        Broken(format!("the graph is not a valid protobuf: {what}"))
+    }
+
+    pub(crate) fn early() -> Broken {
+        Broken::message("it ends too early")
+    }
+
+    pub(crate) fn wire_type(number: u64) -> Broken {
+        Broken::message(&format!("wire type {number}"))
+    }
+
+    pub(crate) fn long_number() -> Broken {
+        Broken::message("a number of more than ten bytes")
+    }
+}
 
 const VARINT: u64 = 0;
 const FIXED_64: u64 = 1;
@@ -44,7 +66,7 @@ impl<'a> Field<'a> {
                 let length = take_varint(rest)?;
                 Content::Bytes(take_bytes(rest, length)?)
             }
-            other => return Err(Broken(format!("wire type {other}"))),
+            other => return Err(Broken::wire_type(other)),
         };
         Ok(Field { number: key >> 3, whole: &start[..start.len() - rest.len()], content })
     }
@@ -59,12 +81,12 @@ fn take_varint(rest: &mut &[u8]) -> Result<u64, Broken> {
             return Ok(value);
         }
     }
-    Err(Broken("a number of more than ten bytes".into()))
+    Err(Broken::long_number())
 }
 
 fn take_bytes<'a>(rest: &mut &'a [u8], length: u64) -> Result<&'a [u8], Broken> {
     let split = usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length));
-    let (taken, left) = split.ok_or_else(|| Broken("it ends too early".into()))?;
+    let (taken, left) = split.ok_or_else(Broken::early)?;
     *rest = left;
     Ok(taken)
 }

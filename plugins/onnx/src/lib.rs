@@ -3,15 +3,19 @@
 //! - `fields`: a protobuf message field by field: looking into it, and copying it with some fields changed, so that nothing
 //!   is lost that this code does not know;
 //! - `messages`: the messages that are decoded and written whole, and the numbers of the fields that lead to them;
+//! - `declared`: what a file says of itself, for whoever loads it, read without its data (`walk`);
 //! - `model`: a whole model, for graphs that are made from nothing.
 //!
 //! Not here: any engine, and what a graph computes.
 
 #![deny(unsafe_code)]
 
+mod declared;
 pub mod fields;
 pub mod messages;
 pub mod model;
+mod walk;
 
+pub use declared::{Declared, Elsewhere, Stored};
 pub use fields::{Broken, edit, messages_of, numbers_of};
 pub use model::{Graph, Model};

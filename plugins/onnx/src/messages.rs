@@ -12,9 +12,14 @@ pub const GRAPH_INPUT: u64 = 11;
 pub const GRAPH_OUTPUT: u64 = 12;
 pub const GRAPH_VALUE_INFO: u64 = 13;
 pub const NODE_OPERATOR: u64 = 4;
+pub const NODE_ATTRIBUTE: u64 = 5;
+pub const ATTRIBUTE_TENSOR: u64 = 5;
+pub const ATTRIBUTE_GRAPH: u64 = 6;
 pub const TENSOR_DIMS: u64 = 1;
 pub const TENSOR_TYPE: u64 = 2;
 pub const TENSOR_NAME: u64 = 8;
+pub const TENSOR_ELSEWHERE: u64 = 13;
+pub const TENSOR_LOCATION: u64 = 14;
 
 /// Element types.
 pub const FLOAT: i32 = 1;
@@ -25,6 +30,14 @@ pub const INT64: i32 = 7;
 pub const BOOL: i32 = 9;
 pub const FLOAT16: i32 = 10;
 pub const BFLOAT16: i32 = 16;
+
+/// The name of an element type.
+pub fn type_name(element: i32) -> Option<&'static str> {
+    const NAMES: &str = "float uint8 int8 uint16 int16 int32 int64 string bool float16 double uint32 uint64 complex64 \
+                         complex128 bfloat16 float8e4m3fn float8e4m3fnuz float8e5m2 float8e5m2fnuz uint4 int4 float4e2m1 \
+                         float8e8m0";
+    NAMES.split(' ').nth(usize::try_from(element).ok()?.checked_sub(1)?)
+}
 
 /// Where the data of a tensor is.
 pub const EXTERNAL: i32 = 1;
@@ -132,7 +145,40 @@ pub enum Size {
     Named(String),
 }
 
+impl Dim {
+    /// The size, where the file fixes it.
+    pub fn fixed(&self) -> Option<usize> {
+        match self.size {
+            Some(Size::Fixed(size)) => usize::try_from(size).ok(),
+            _ => None,
+        }
+    }
+
+    /// The name of an open size, where it has one.
+    pub fn name(&self) -> Option<&str> {
+        match &self.size {
+            Some(Size::Named(name)) if !name.is_empty() => Some(name),
+            _ => None,
+        }
+    }
+}
+
 impl ValueInfo {
+    /// The element type of a tensor, where the file says it.
+    pub fn element(&self) -> Option<i32> {
+        Some(self.of.as_ref()?.tensor.as_ref()?.element).filter(|element| *element != 0)
+    }
+
+    /// The dimensions of a tensor, where the file says them.
+    pub fn dims(&self) -> Option<&[Dim]> {
+        Some(&self.of.as_ref()?.tensor.as_ref()?.shape.as_ref()?.dim)
+    }
+
+    /// The name of each dimension that has one; empty where the file says no dimensions.
+    pub fn dim_names(&self) -> Vec<Option<String>> {
+        self.dims().unwrap_or_default().iter().map(|dim| dim.name().map(str::to_string)).collect()
+    }
+
     /// The element type and the shape of a tensor; a dynamic dimension by its name, "" where it has none.
     pub fn tensor(&self) -> Option<(i32, Vec<Size>)> {
         let tensor = self.of.as_ref()?.tensor.as_ref()?;

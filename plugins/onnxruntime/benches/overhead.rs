@@ -11,9 +11,8 @@ mod raw;
 
 use raw::RawSession;
 use skillbench_cpu::CpuBackend;
-use skillbench_plugin_api::client::{BackendRef, Instance, Model, Request};
-use skillbench_plugin_api::provide::{HostServices, HostTable};
-use skillbench_plugin_api::{DType, Dim, Direction, Error, HostTensor, Load, Options, Port, Result, Source};
+use skillbench_plugin_api::client::{Instance, Model, Request};
+use skillbench_plugin_api::{DType, Dim, Direction, Error, HostTensor, Load, Port, Result, Source};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,22 +44,8 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-struct Quiet;
-
-impl HostServices for Quiet {
-    fn log(&self, _: i32, _: &str, _: &str) {}
-    fn phase(&self, _: &str, _: f64) {}
-    fn now_ns(&self) -> u64 {
-        0
-    }
-    fn stopping(&self) -> bool {
-        false
-    }
-}
-
 fn main() -> Result<()> {
-    let options = Options([("threads".to_string(), "1".to_string())].into());
-    let instance = BackendRef::linked::<CpuBackend>()?.open(HostTable::leak(&Quiet), &options)?;
+    let instance = skillbench_stand::open::<CpuBackend>(&[("threads", "1")])?;
     overhead(&instance)?;
     // Cargo's own argument is `--bench`.
     match std::env::args().skip(1).find(|argument| !argument.starts_with("--")) {
@@ -71,7 +56,7 @@ fn main() -> Result<()> {
 
 /// Interleaved rounds of both sides.
 fn overhead(instance: &Instance) -> Result<()> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../host/engine/data/probe.onnx");
+    let path = skillbench_stand::probe::path();
     let model = instance.load(&Load { dims: vec![Dim::fixed("batch", 1)], ..Load::new(Source::onnx(&path)) })?;
     println!("{}", model.placement()?.engine);
     let mut request = bound(&model, true)?;

@@ -6,11 +6,13 @@ use crate::errors;
 use crate::graph::{Arithmetic, open_dimensions};
 use crate::model::OrtModel;
 use crate::ports;
+use crate::products::Products;
 use crate::provider::{CPU, Hardware, Provider};
 use crate::runtime::Runtime;
 use crate::session::{Recipe, fixed};
 use crate::settings::Settings;
 use ort::session::Session;
+use skillbench_onnx::Declared;
 use skillbench_plugin_api::sdk::Host;
 use skillbench_plugin_api::{Device, Error, Load, Placement, Result, Why};
 use std::io::ErrorKind;
@@ -40,7 +42,7 @@ impl<P: Provider> Engine<P> {
             host.evidence(provider.name(), &format!("{}: {found}", library.display()));
         }
         registered?;
-        if provider.by_name() {
+        if provider.by_name().is_some() {
             runtime.appendable(&provider)?;
         }
         let listed: Vec<Hardware> =
@@ -105,15 +107,18 @@ impl<P: Provider> Engine<P> {
         let graph = read(path)?;
         let read = started.elapsed();
 
-        let precision = self.provider.precision(load, self.device(load)?.1, Arithmetic::of(&graph));
+        // What is no model says nothing; ONNX Runtime will say why.
+        let declared = Declared::of(&graph).unwrap_or_default();
+        let arithmetic = Arithmetic::of(&declared, &Products::of(&graph));
+        let precision = self.provider.precision(load, self.device(load)?.1, arithmetic);
         applied(load, precision)?;
         if self.provider.fixed_shapes() {
-            all_fixed(load, &graph, self.settings.dynamic_shapes)?;
+            all_fixed(load, &declared, self.settings.dynamic_shapes)?;
         }
 
         self.host.phase("compile", f64::NAN);
         let (listed, device) = self.device(load)?;
-        if !self.provider.by_name() && listed >= self.runtime.devices(self.provider.name()).len() {
+        if self.provider.by_name().is_none() && listed >= self.runtime.devices(self.provider.name()).len() {
             // An empty list would be no error of ONNX Runtime's: it would run on the CPU.
             return Err(Error::unavailable(Why::DEVICE, format!("{} lost its device", self.provider.name())));
         }
@@ -203,9 +208,9 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 }
 
 /// An engine that compiles for fixed shapes gives nodes of others back, and they would run elsewhere.
-fn all_fixed(load: &Load, graph: &[u8], dynamic: bool) -> Result<()> {
-    let fixed = |name: &String| fixed(load).any(|dim| dim.name == *name);
-    match open_dimensions(graph).into_iter().find(|name| dynamic || !fixed(name)) {
+fn all_fixed(load: &Load, declared: &Declared, dynamic: bool) -> Result<()> {
+    let fixed = |name: &str| fixed(load).any(|dim| dim.name == name);
+    match open_dimensions(declared).into_iter().find(|name| dynamic || !fixed(name)) {
         None => Ok(()),
         Some(name) => {
             let path = load.source.path.display();

@@ -7,7 +7,7 @@
 //! - `append`: providers that ONNX Runtime lists no devices of;
 //! - `settings`: the options all these backends share; `engine` and `session`: from a load to a session;
 //! - `adapt`, `rewrite`: a graph in other operators, for a provider that lacks some;
-//! - `graph`, `assignment`, `ports`: what is read back: types, placement of nodes, ports;
+//! - `graph`, `products`, `assignment`, `ports`: what is read back: types, placement of nodes, ports;
 //! - `model`, `request`, `value`: running; the only code that a measured iteration goes through;
 //! - `process`: variables and libraries that a provider wants to find in its process;
 //! - `errors`: ONNX Runtime's errors, as the contract tells them.
@@ -26,6 +26,7 @@ mod library;
 mod model;
 mod ports;
 pub mod process;
+mod products;
 mod provider;
 mod request;
 mod rewrite;

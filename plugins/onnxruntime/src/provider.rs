@@ -24,11 +24,11 @@ pub trait Provider: Send + Sync + 'static {
         None
     }
 
-    /// Whether sessions take it in by name: it is built into libonnxruntime, or lies beside it as a library that only that can
-    /// load. ONNX Runtime lists no devices of it; [`devices`](Provider::devices) are the backend's own, found without a list,
-    /// and an option of the provider says which one a load means.
-    fn by_name(&self) -> bool {
-        false
+    /// Its devices where sessions take it in by name: it is built into libonnxruntime, or lies beside it as a library that only
+    /// that can load. ONNX Runtime lists no devices of it; these are the backend's own, and an option of the provider says
+    /// which one a load means.
+    fn by_name(&self) -> Option<&[Device]> {
+        None
     }
 
     /// A listed device, as the host is to know it. Ids differ between devices.
@@ -39,7 +39,11 @@ pub trait Provider: Send + Sync + 'static {
     /// The backend's devices, given those that the provider lists: for each the one of the list that it is reached through;
     /// none for a device that is known of and cannot be used.
     fn devices(&self, listed: &[Hardware]) -> Vec<(Option<usize>, Device)> {
-        listed.iter().enumerate().map(|(index, hardware)| (Some(index), self.describe(hardware))).collect()
+        let devices: Vec<Device> = match self.by_name() {
+            Some(own) => own.to_vec(),
+            None => listed.iter().map(|hardware| self.describe(hardware)).collect(),
+        };
+        devices.into_iter().enumerate().map(|(index, device)| (Some(index), device)).collect()
     }
 
     /// What computes beneath it, and its version: "QNN SDK 2.51.0". `None`: what its devices say.

@@ -49,7 +49,7 @@ impl Recipe<'_> {
 
         // Without a named device or provider ONNX Runtime chooses among all providers that are registered in the process.
         let mut builder = Session::builder(&runtime.environment)?;
-        if provider.by_name() {
+        if provider.by_name().is_some() {
             append(&mut builder, provider.name(), &configuration.provider)?;
         } else {
             let listed = runtime.devices(provider.name()).into_iter().skip(self.listed).take(1);

@@ -3,18 +3,12 @@
 //!
 //! Where `ORT_DYLIB_PATH` names no library, the tests see the error that says so, and pass.
 
-use skillbench_onnxruntime::{
-    Arithmetic, Configuration, Engine, Hardware, OrtModel, Provider, Runtime, Settings, find_library,
-};
-use skillbench_plugin_api::client::{BackendRef, Instance};
-use skillbench_plugin_api::provide::{HostServices, HostTable};
+use skillbench_onnxruntime::{Arithmetic, Configuration, Engine, OrtModel, Provider, Runtime, Settings, find_library};
+use skillbench_plugin_api::client::Instance;
 use skillbench_plugin_api::sdk::{Backend, Host};
-use skillbench_plugin_api::{
-    DType, Device, DeviceKind, Direction, Error, HostTensor, Load, Options, Result, Source, Why,
-};
+use skillbench_plugin_api::{Device, DeviceKind, Error, Load, Options, Result, Why};
+use skillbench_stand::{close, load_of, probe};
 use std::ffi::CStr;
-use std::path::Path;
-use std::sync::Arc;
 
 struct ByName {
     name: String,
@@ -26,12 +20,8 @@ impl Provider for ByName {
         &self.name
     }
 
-    fn by_name(&self) -> bool {
-        true
-    }
-
-    fn devices(&self, _listed: &[Hardware]) -> Vec<(Option<usize>, Device)> {
-        self.devices.iter().cloned().enumerate().map(|(index, device)| (Some(index), device)).collect()
+    fn by_name(&self) -> Option<&[Device]> {
+        Some(&self.devices)
     }
 
     fn configure(&self, _load: &Load, _device: &Device) -> Result<Configuration> {
@@ -67,22 +57,8 @@ impl Backend for Unlisted {
     }
 }
 
-struct Quiet;
-
-impl HostServices for Quiet {
-    fn log(&self, _: i32, _: &str, _: &str) {}
-    fn phase(&self, _: &str, _: f64) {}
-    fn now_ns(&self) -> u64 {
-        0
-    }
-    fn stopping(&self) -> bool {
-        false
-    }
-}
-
 fn open(provider: &str) -> Option<Result<Instance>> {
-    let options = Options([("provider".to_string(), provider.to_string())].into());
-    let opened = BackendRef::linked::<Unlisted>().unwrap().open(HostTable::leak(&Quiet), &options);
+    let opened = skillbench_stand::open::<Unlisted>(&[("provider", provider)]);
     if std::env::var_os("ORT_DYLIB_PATH").is_none() {
         assert_eq!(opened.err().unwrap().why, Why::RUNTIME);
         return None;
@@ -93,16 +69,13 @@ fn open(provider: &str) -> Option<Result<Instance>> {
 #[test]
 fn a_model_runs_on_the_device_that_the_load_names() {
     let Some(instance) = open("CPUExecutionProvider").map(Result::unwrap) else { return };
-    let probe = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../host/engine/data/probe.onnx");
-    let load = Load { devices: vec![1], ..Load::new(Source::onnx(&probe)) };
+    let load = Load { devices: vec![1], ..load_of(&probe::path()) };
     let model = instance.load(&load).unwrap();
     let placement = model.placement().unwrap();
     assert_eq!(placement.device, "second");
     assert!(placement.nodes_total.is_some() && placement.nodes_total == placement.nodes_on_device, "{placement:?}");
-    let mut request = model.request().unwrap();
-    request.bind(Direction::Input, 0, Arc::new(HostTensor::zeroed(DType::F32, &[1, 64]).unwrap())).unwrap();
-    request.run().unwrap();
-    assert!(request.take_output(0).unwrap().to_host().unwrap().as_slice::<f32>().is_some());
+    let (x, y) = probe::expected();
+    assert!(close(&probe::run(&model, &x), &y));
 }
 
 /// What a library without the provider says, of each of the ways to ask for one.

@@ -1,9 +1,8 @@
 //! The backend: its options, its devices, and loading.
 
-use crate::declared::Declared;
 use crate::devices::{self, Found};
 use crate::settings::{self, Settings};
-use crate::{errors, ports, precision, properties, sizes};
+use crate::{errors, files, ports, precision, properties, sizes};
 use skillbench_openvino_runtime::{Compiled, Node, OvModel, Runtime};
 use skillbench_plugin_api::sdk::{Backend, Host};
 use skillbench_plugin_api::{Device, Error, Load, Options, Placement, Result, Why};
@@ -85,10 +84,11 @@ impl Backend for OpenVinoBackend {
         let (path, device) = (&load.source.path, self.device(load)?);
         self.host.phase("read", f64::NAN);
         let started = Instant::now();
-        let declared = Declared::read(path)?;
+        let declared = files::declared(path)?;
         let mut graph = self.runtime.read(path).map_err(|failure| errors::loading(path, &failure))?;
         let read = started.elapsed();
-        precision::possible(load, declared.is_quantized())?;
+        let quantized = files::is_quantized(&declared);
+        precision::possible(load, quantized)?;
 
         self.host.phase("compile", f64::NAN);
         let started = Instant::now();
@@ -113,7 +113,7 @@ impl Backend for OpenVinoBackend {
         let inputs = ports::all(compiled.inputs(), &declared.inputs)?;
         let outputs = ports::all(compiled.outputs(), &declared.outputs)?;
         OvModel::new(compiled, inputs, outputs, |compiled, nodes| {
-            self.placed(load, device, declared.is_quantized(), compiled, &nodes, [read, compile])
+            self.placed(load, device, quantized, compiled, &nodes, [read, compile])
         })
     }
 }

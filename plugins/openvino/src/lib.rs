@@ -3,7 +3,7 @@
 //! Read it in the order of the work:
 //! - `backend`: options, devices, and what a load is made of; `settings`: the options, read;
 //! - `devices`: those that OpenVINO lists, and those that it does not, with the reason;
-//! - `declared`: what the ONNX file says of itself; `sizes`: the load's dimensions as shapes of inputs;
+//! - `files`: the ONNX file and what it says of itself; `sizes`: the load's dimensions as shapes of inputs;
 //! - `properties`: what OpenVINO is asked for; `precision`: what it did, read back;
 //! - `ports` and `errors`: both as the contract tells them.
 //!
@@ -13,9 +13,9 @@
 #![deny(unsafe_code)]
 
 mod backend;
-mod declared;
 mod devices;
 mod errors;
+mod files;
 mod ports;
 mod precision;
 mod properties;

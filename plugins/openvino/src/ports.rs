@@ -1,6 +1,6 @@
 //! Ports, as the contract tells them.
 
-use crate::declared::Shaped;
+use skillbench_onnx::messages::ValueInfo;
 use skillbench_openvino_runtime::{Failure, PortInfo};
 use skillbench_plugin_api::{Error, Port, Result, Why};
 
@@ -8,7 +8,7 @@ use skillbench_plugin_api::{Error, Port, Result, Why};
 ///
 /// # Errors
 /// `Unimplemented` for a type or a rank that the contract has not.
-pub(crate) fn all(found: Result<Vec<PortInfo>, Failure>, declared: &[Shaped]) -> Result<Vec<Port>> {
+pub(crate) fn all(found: Result<Vec<PortInfo>, Failure>, declared: &[ValueInfo]) -> Result<Vec<Port>> {
     let found = found.map_err(|failure| failure.error("tell the model's ports"))?;
     let aligned = found.len() == declared.len();
     let ports = found.into_iter().enumerate().map(|(index, port)| {
@@ -20,13 +20,13 @@ pub(crate) fn all(found: Result<Vec<PortInfo>, Failure>, declared: &[Shaped]) ->
     ports.collect()
 }
 
-fn read(port: PortInfo, declared: Option<&Shaped>) -> Result<Port> {
+fn read(port: PortInfo, declared: Option<&ValueInfo>) -> Result<Port> {
     let name = declared.map_or(port.name, |declared| declared.name.clone());
     let refuse =
         |what: &str| Error::unimplemented(Why::MODEL, format!("'{name}' is {what}: export the model without it"));
     let dtype = port.dtype.ok_or_else(|| refuse("of a type that the contract has not"))?;
     let shape = port.shape.ok_or_else(|| refuse("a tensor of any rank"))?;
-    let mut dim_names = declared.map(Shaped::names).unwrap_or_default();
+    let mut dim_names = declared.map(ValueInfo::dim_names).unwrap_or_default();
     dim_names.resize(shape.len(), None);
     Ok(Port { name, dtype, shape, dim_names })
 }

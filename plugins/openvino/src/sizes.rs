@@ -1,6 +1,6 @@
 //! The load's dimensions as shapes of inputs: OpenVINO does not keep the names that an ONNX file gives to open sizes.
 
-use crate::declared::{Declared, named};
+use skillbench_onnx::Declared;
 use skillbench_openvino_runtime::PortInfo;
 use skillbench_plugin_api::Dim;
 
@@ -8,7 +8,7 @@ use skillbench_plugin_api::Dim;
 pub(crate) fn fixed(inputs: &[PortInfo], declared: &Declared, dims: &[Dim]) -> Vec<(String, Vec<Option<usize>>)> {
     let size = |name: &String| dims.iter().find(|dim| dim.name == *name).and_then(whole);
     let shape = |input: &PortInfo| {
-        let names = named(&declared.inputs, &input.name)?.names();
+        let names = declared.inputs.iter().find(|port| port.name == input.name)?.dim_names();
         let before = input.shape.as_ref()?;
         let after = before.iter().zip(names).map(|(have, name)| have.or_else(|| name.as_ref().and_then(size)));
         let after: Vec<_> = after.collect();

@@ -85,10 +85,7 @@ impl Backend for RocmBackend {
     type Model = OrtModel;
 
     fn open(host: Host, options: &Options) -> Result<RocmBackend> {
-        let mut evidence = Evidence::default();
-        let opened = RocmBackend::look(host, options, &mut evidence);
-        evidence.tell(&host);
-        opened
+        Evidence::of(&host, |evidence| RocmBackend::look(host, options, evidence))
     }
 
     fn devices(&self) -> Vec<Device> {

@@ -2,7 +2,7 @@
 
 use skillbench_drivers::Evidence;
 use skillbench_drivers::hip::Gpu;
-use skillbench_onnxruntime::{Arithmetic, Configuration, Hardware, Provider};
+use skillbench_onnxruntime::{Arithmetic, Configuration, Provider};
 use skillbench_plugin_api::{Device, Error, Load, Options, Result, Why};
 
 pub(crate) const NAME: &str = "MIGraphXExecutionProvider";
@@ -50,12 +50,8 @@ impl Provider for MiGraphX {
         NAME
     }
 
-    fn by_name(&self) -> bool {
-        true
-    }
-
-    fn devices(&self, _listed: &[Hardware]) -> Vec<(Option<usize>, Device)> {
-        self.devices.iter().cloned().enumerate().map(|(index, device)| (Some(index), device)).collect()
+    fn by_name(&self) -> Option<&[Device]> {
+        Some(&self.devices)
     }
 
     fn configure(&self, load: &Load, _device: &Device) -> Result<Configuration> {

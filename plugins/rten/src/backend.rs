@@ -1,5 +1,6 @@
 //! The backend: its options, its device, and loading.
 
+use crate::convert::precision;
 use crate::errors;
 use crate::files::Files;
 use crate::model::RtenModel;
@@ -71,7 +72,7 @@ impl Backend for RtenBackend {
         self.host.phase("read", f64::NAN);
         let Files { graph, external, declared, read } = Files::read(path)?;
 
-        let precision = declared.precision();
+        let precision = precision(&declared);
         if load.precision.as_deref().is_some_and(|asked| asked != precision) {
             let text = format!("{} is quantized and computes in {precision}: load the float32 export", path.display());
             return Err(Error::unimplemented(Why::PRECISION, text));

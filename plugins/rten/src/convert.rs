@@ -1,25 +1,34 @@
 //! Between the types a file declares and those rten computes in: it keeps `i64` and `bool` as `i32`.
 
 use rten::{Value, ValueView};
-use rten_onnx::onnx::DataType;
 use rten_tensor::{Layout, Tensor};
+use skillbench_onnx::Declared;
+use skillbench_onnx::messages::*;
 use skillbench_plugin_api::sdk::Bound;
 use skillbench_plugin_api::{DType, Element, Error, OwnedTensor, Result, Why};
+
+/// What the arithmetic is done in: int8 where the graph multiplies integers, else float32, into which rten turns every other
+/// float.
+pub(crate) fn precision(declared: &Declared) -> &'static str {
+    let multiplies_integers =
+        |name: &str| name.starts_with("QLinear") || matches!(name, "MatMulInteger" | "ConvInteger");
+    if declared.all_operators().any(multiplies_integers) { "int8" } else { "float32" }
+}
 
 /// The type of a port, as every other engine tells it too.
 ///
 /// # Errors
 /// `Unimplemented` for a type that rten has not, or only pretends to have (it computes float16 in float32).
-pub(crate) fn port_type(name: &str, declared: Option<DataType>) -> Result<DType> {
+pub(crate) fn port_type(name: &str, declared: Option<i32>) -> Result<DType> {
     match declared {
-        Some(DataType::FLOAT) => Ok(DType::F32),
-        Some(DataType::INT64) => Ok(DType::I64),
-        Some(DataType::INT32) => Ok(DType::I32),
-        Some(DataType::BOOL) => Ok(DType::Bool),
-        Some(DataType::INT8) => Ok(DType::I8),
-        Some(DataType::UINT8) => Ok(DType::U8),
+        Some(FLOAT) => Ok(DType::F32),
+        Some(INT64) => Ok(DType::I64),
+        Some(INT32) => Ok(DType::I32),
+        Some(BOOL) => Ok(DType::Bool),
+        Some(INT8) => Ok(DType::I8),
+        Some(UINT8) => Ok(DType::U8),
         other => {
-            let found = other.map_or("no tensor".into(), |of| of.name().unwrap_or("an unknown type").to_lowercase());
+            let found = other.map_or("no tensor", |of| type_name(of).unwrap_or("an unknown type"));
             let text = format!("'{name}' is {found}; rten takes and gives float32, int64, int32, bool, int8 and uint8");
             Err(Error::unimplemented(Why::MODEL, text))
         }

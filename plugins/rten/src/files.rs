@@ -1,9 +1,9 @@
 //! Reading a model: the graph, and the files beside it that hold its weights.
 
-use crate::declared::Declared;
+use skillbench_onnx::Declared;
 use skillbench_plugin_api::{Error, Result};
 use std::io::ErrorKind;
-use std::path::{Component, Path};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// A model's files in memory.
@@ -24,13 +24,16 @@ impl Files {
         let graph = read(path, "the model")?;
         let read_graph = started.elapsed();
 
-        let declared = Declared::parse(&graph, path)?;
+        let declared = Declared::of(&graph).map_err(|broken| {
+            Error::invalid(format!("{} is not a whole ONNX model ({broken}): copy or export it again", path.display()))
+        })?;
+        // rten has the same rule.
+        let names = declared.files_beside().map_err(|file| Error::invalid(format!("{} {file}", path.display())))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let started = Instant::now();
         let mut external = vec![];
-        for name in &declared.files {
-            lies_beside(name, path)?;
-            external.push((name.clone(), read(&folder.join(name), "the model's weights")?));
+        for name in names {
+            external.push((name.to_string(), read(&folder.join(name), "the model's weights")?));
         }
         Ok(Files { graph, external, declared, read: read_graph + started.elapsed() })
     }
@@ -44,16 +47,4 @@ fn read(path: &Path, what: &str) -> Result<Vec<u8>> {
         )),
         _ => Error::invalid(format!("{what}: {} cannot be read: {error}", path.display())),
     })
-}
-
-/// A graph is not trusted to name any file of the machine: what it reads could leave as an output. rten has the same rule.
-fn lies_beside(name: &str, path: &Path) -> Result<()> {
-    let mut parts = Path::new(name).components();
-    if let (Some(Component::Normal(_)), None) = (parts.next(), parts.next()) {
-        return Ok(());
-    }
-    let path = path.display();
-    Err(Error::invalid(format!(
-        "{path} keeps weights in '{name}', not beside itself: export it with its weights beside it"
-    )))
 }

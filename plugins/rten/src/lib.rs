@@ -3,7 +3,7 @@
 //!
 //! Read it in the order of the work:
 //! - `backend`: options, the one device, and what a load is made of;
-//! - `declared` and `files`: what the ONNX file says of itself, and reading it with its external data;
+//! - `files`: reading the ONNX file with its external data, and what it says of itself;
 //! - `model`: the loaded model and its ports;
 //! - `request`: bound tensors, a run, its outputs; `convert` between the file's types and the engine's;
 //! - `errors`: the engine's errors, as the contract tells them.
@@ -14,7 +14,6 @@
 
 mod backend;
 mod convert;
-mod declared;
 mod errors;
 mod files;
 mod model;

@@ -1,10 +1,10 @@
 //! A loaded model and its ports.
 
 use crate::convert::port_type;
-use crate::declared::Declared;
 use crate::request::RtenRequest;
 use rten::{Dimension, NodeId, ThreadPool};
-use rten_onnx::onnx::ValueInfoProto;
+use skillbench_onnx::Declared;
+use skillbench_onnx::messages::{Dim, ValueInfo};
 use skillbench_plugin_api::sdk::Model;
 use skillbench_plugin_api::{Error, Placement, Port, Result, Why};
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl RtenModel {
         // The engine says which inputs there are (an initializer listed among them is none), and in which order.
         let inputs = engine.input_ids().iter().map(|id| {
             let name = engine.node_info(*id).and_then(|node| node.name()).unwrap_or_default();
-            let port = declared.inputs.iter().find(|port| port.name.as_deref() == Some(name));
+            let port = declared.inputs.iter().find(|port| port.name == name);
             read_port(&engine, *id, port.ok_or_else(|| Error::internal(format!("rten made up the input '{name}'")))?)
         });
         let inputs = inputs.collect::<Result<_>>()?;
@@ -48,11 +48,12 @@ impl RtenModel {
 }
 
 /// A port as the file declares it; where it leaves the shape open, the engine may have inferred one.
-fn read_port(engine: &rten::Model, id: NodeId, declared: &ValueInfoProto) -> Result<Port> {
-    let name = declared.name.clone().unwrap_or_default();
-    let dtype = port_type(&name, Declared::data_type(declared))?;
-    if let Some(shape) = Declared::shape(declared) {
-        return Ok(Port { name, dtype, shape: shape.sizes, dim_names: shape.names });
+fn read_port(engine: &rten::Model, id: NodeId, declared: &ValueInfo) -> Result<Port> {
+    let name = declared.name.clone();
+    let dtype = port_type(&name, declared.element())?;
+    if let Some(dims) = declared.dims() {
+        let shape = dims.iter().map(Dim::fixed).collect();
+        return Ok(Port { name, dtype, shape, dim_names: declared.dim_names() });
     }
     let inferred = engine.node_info(id).and_then(|node| node.shape());
     let dims = inferred.ok_or_else(|| {

@@ -35,7 +35,9 @@ impl Index {
 
 /// Whether a reference is there with the outputs of every part that it tells of. One that is damaged is made again.
 pub(crate) fn is_whole(file: &Path) -> bool {
-    let there = |(at, (_, why)): (usize, &(String, Option<String>))| why.is_some() || outputs::read(&outputs_file(file, at)).is_ok();
+    let there = |(at, (_, why)): (usize, &(String, Option<String>))| {
+        why.is_some() || outputs::read(&outputs_file(file, at)).is_ok()
+    };
     Index::read(file).is_ok_and(|index| index.parts.iter().enumerate().all(there))
 }
 

@@ -1,6 +1,6 @@
 //! Whatever goes away, a call ends with an error that says so, and the next load works.
 
-use super::{answer, bound, open, probe};
+use super::{answer, bound, open, probe_on};
 use serde_json::json;
 use skillbench_browser::BrowserEngine;
 use skillbench_plugin_api::client::{Instance, Request};
@@ -32,7 +32,7 @@ fn lose(
     device: u32,
     attack: impl FnOnce(&BrowserEngine) + Send,
 ) -> Error {
-    let model = instance.load(&probe(device)).unwrap();
+    let model = instance.load(&probe_on(device)).unwrap();
     let before = answer(&model);
     let mut request = bound(&model);
     let error = thread::scope(|scope| {
@@ -43,7 +43,7 @@ fn lose(
         fails_soon(&mut request)
     });
     assert_eq!(request.run().unwrap_err().code, Code::Internal, "what is lost stays lost");
-    let again = instance.load(&probe(device)).unwrap();
+    let again = instance.load(&probe_on(device)).unwrap();
     assert_eq!(answer(&again), before, "the next load works");
     error
 }
@@ -78,7 +78,7 @@ fn a_crashed_gpu_process_is_an_error_on_webgpu_and_the_next_load_starts_another(
 #[test]
 fn a_crashed_gpu_process_does_not_change_what_webnn_computes_on_the_cpu() {
     let (instance, engine) = open(&[]);
-    let model = instance.load(&probe(0)).unwrap();
+    let model = instance.load(&probe_on(0)).unwrap();
     let before = answer(&model);
     engine.devtools("Browser.crashGpuProcess", json!({})).unwrap();
     thread::sleep(Duration::from_millis(500));
@@ -88,7 +88,7 @@ fn a_crashed_gpu_process_does_not_change_what_webnn_computes_on_the_cpu() {
         // A browser that keeps WebNN in that process.
         Err(error) => assert!(error.message.contains("its device is gone"), "{error}"),
     }
-    assert_eq!(answer(&instance.load(&probe(0)).unwrap()), before);
+    assert_eq!(answer(&instance.load(&probe_on(0)).unwrap()), before);
 }
 
 #[test]
@@ -105,12 +105,12 @@ fn a_page_that_hangs_is_given_up_at_the_deadline() {
 #[test]
 fn a_browser_that_ended_between_two_loads_is_replaced() {
     let (instance, engine) = open(&[]);
-    let before = answer(&instance.load(&probe(0)).unwrap());
+    let before = answer(&instance.load(&probe_on(0)).unwrap());
     engine.devtools("Browser.close", json!({})).unwrap();
     // It answers until it is gone.
     while engine.devtools("Browser.getVersion", json!({})).is_ok() {}
     thread::sleep(Duration::from_millis(500));
-    assert_eq!(answer(&instance.load(&probe(0)).unwrap()), before);
+    assert_eq!(answer(&instance.load(&probe_on(0)).unwrap()), before);
 }
 
 #[test]

@@ -1,131 +1,46 @@
 //! Models that load and run.
 
-use super::graphs::{node, port, weights_in, write};
-use super::{booleans, floats, integers, load_of, probe, real, taken};
-use rten_onnx::onnx::{DataType, GraphProto};
-use serde_json::Value;
-use skillbench_plugin_api::client::Model;
-use skillbench_plugin_api::{Code, Direction, Load};
-
-/// Input and expected output of the probe model, for a batch of two.
-fn expected() -> (Vec<f32>, Vec<f32>) {
-    let text = std::fs::read_to_string(probe().with_extension("json")).unwrap();
-    let file: Value = serde_json::from_str(&text).unwrap();
-    let data = |port: &Value| port["data"].as_array().unwrap().iter().map(|v| v.as_f64().unwrap() as f32).collect();
-    (data(&file["inputs"]["x"]), data(&file["outputs"]["y"]))
-}
-
-fn close(have: &[f32], want: &[f32]) -> bool {
-    have.len() == want.len() && have.iter().zip(want).all(|(have, want)| (have - want).abs() < 1e-5)
-}
-
-fn run_probe(model: &Model, x: &[f32]) -> Vec<f32> {
-    let mut request = model.request().unwrap();
-    request.bind(Direction::Input, 0, floats(&[x.len() / 64, 64], x)).unwrap();
-    request.run().unwrap();
-    taken(&mut request, 0)
-}
+use super::real;
+use skillbench_stand::Sizes::Open;
+use skillbench_stand::running;
 
 #[test]
 fn the_probe_model_answers_as_computed_by_hand() {
     let Some(instance) = real(&[("threads", "1")]) else { return };
-    let model = instance.load(&load_of(&probe())).unwrap();
-    let (x, y) = expected();
-    assert!(close(&run_probe(&model, &x), &y));
-    assert!(close(&run_probe(&model, &x[..64]), &y[..32]), "and for another batch size");
+    running::the_probe_model_answers_as_computed_by_hand(&instance, Open);
 }
 
 #[test]
 fn outputs_go_where_they_are_bound() {
     let Some(instance) = real(&[]) else { return };
-    let model = instance.load(&load_of(&probe())).unwrap();
-    let (x, y) = expected();
-    let mut request = model.request().unwrap();
-    request.bind(Direction::Input, 0, floats(&[2, 64], &x)).unwrap();
-    let memory = floats(&[2, 32], &[0.0; 64]);
-    request.bind(Direction::Output, 0, memory.clone()).unwrap();
-    request.run().unwrap();
-    assert!(close(memory.as_slice().unwrap(), &y), "written in place");
-    assert_eq!(request.take_output(0).err().unwrap().code, Code::FailedPrecondition, "it is the caller's memory");
-
-    request.leave_output(0).unwrap();
-    assert_eq!(request.take_output(0).err().unwrap().code, Code::FailedPrecondition, "no run since");
-    request.run().unwrap();
-    let first = request.take_output(0).unwrap().to_host().unwrap();
-    assert_eq!(request.take_output(0).err().unwrap().code, Code::FailedPrecondition, "an output is taken once");
-    request.bind(Direction::Input, 0, floats(&[2, 64], &[0.0; 128])).unwrap();
-    request.run().unwrap();
-    assert!(close(first.as_slice().unwrap(), &y), "later runs do not write what was taken");
-    assert!(!close(&taken::<f32>(&mut request, 0), &y), "and read what was bound last");
+    running::outputs_go_where_they_are_bound(&instance, vec![]);
 }
 
 #[test]
 fn what_ran_is_told() {
     let Some(instance) = real(&[]) else { return };
-    let model = instance.load(&Load { precision: Some("float32".into()), ..load_of(&probe()) }).unwrap();
-    let placement = model.placement().unwrap();
-    assert_eq!((placement.precision.as_str(), placement.device.as_str()), ("float32", "cpu"));
+    let placement = running::what_ran_is_told(&instance, Open);
+    assert_eq!(placement.device, "cpu");
     let version = placement.engine.strip_prefix("ONNX Runtime 1.").unwrap();
     assert!(version.ends_with(" CPUExecutionProvider"), "{}", placement.engine);
     assert!(placement.nodes_total.is_some_and(|nodes| nodes > 0) && placement.nodes_total == placement.nodes_on_device);
-    assert!(placement.read_ns.is_some_and(|ns| ns > 0) && placement.compile_ns.is_some_and(|ns| ns > 0));
-    assert_eq!((placement.cache_hit, placement.upload_ns), (None, None));
     assert_eq!(instance.devices().unwrap()[0].id, "cpu");
 }
 
 #[test]
 fn requests_run_at_once_and_do_not_mix() {
     let Some(instance) = real(&[("threads", "2")]) else { return };
-    let model = instance.load(&load_of(&probe())).unwrap();
-    let (x, y) = expected();
-    std::thread::scope(|scope| {
-        for row in 0..2 {
-            let (model, x, y) = (&model, &x[row * 64..][..64], &y[row * 32..][..32]);
-            scope.spawn(move || (0..100).for_each(|_| assert!(close(&run_probe(model, x), y))));
-        }
-    });
+    running::requests_run_at_once_and_do_not_mix(&instance, Open, 100);
 }
 
 #[test]
 fn integers_booleans_and_nothing_at_all() {
     let Some(instance) = real(&[]) else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let graph = GraphProto {
-        node: vec![node("Add", &["ids", "ids"], "twice"), node("Not", &["mask"], "inverse")],
-        input: vec![port("ids", DataType::INT64), port("mask", DataType::BOOL)],
-        output: vec![port("twice", DataType::INT64), port("inverse", DataType::BOOL)],
-        ..GraphProto::default()
-    };
-    let model = instance.load(&load_of(&write(folder.path(), graph))).unwrap();
-    let mut request = model.request().unwrap();
-    request.bind(Direction::Input, 0, integers(&[3], &[1, -2, 1 << 40])).unwrap();
-    request.bind(Direction::Input, 1, booleans(&[3], &[true, false, true])).unwrap();
-    request.run().unwrap();
-    assert_eq!(taken::<i64>(&mut request, 0), [2, -4, 1 << 41]);
-    assert_eq!(request.take_output(1).unwrap().bytes(), [0, 1, 0]);
-
-    request.bind(Direction::Input, 0, integers(&[0], &[])).unwrap();
-    request.bind(Direction::Input, 1, booleans(&[0], &[])).unwrap();
-    request.run().unwrap();
-    assert_eq!(request.take_output(0).unwrap().shape(), [0]);
+    running::integers_booleans_and_nothing_at_all(&instance, 1 << 40);
 }
 
 #[test]
 fn weights_are_read_from_the_file_beside_the_graph() {
     let Some(instance) = real(&[]) else { return };
-    let folder = tempfile::tempdir().unwrap();
-    let weights: Vec<u8> = [1.0f32, 2.0, 3.0].iter().flat_map(|value| value.to_le_bytes()).collect();
-    std::fs::write(folder.path().join("model.onnx.data"), weights).unwrap();
-    let graph = GraphProto {
-        node: vec![node("Mul", &["x", "w"], "y")],
-        initializer: vec![weights_in("model.onnx.data")],
-        input: vec![port("x", DataType::FLOAT)],
-        output: vec![port("y", DataType::FLOAT)],
-        ..GraphProto::default()
-    };
-    let model = instance.load(&load_of(&write(folder.path(), graph))).unwrap();
-    let mut request = model.request().unwrap();
-    request.bind(Direction::Input, 0, floats(&[3], &[1.0, 1.0, 2.0])).unwrap();
-    request.run().unwrap();
-    assert_eq!(taken::<f32>(&mut request, 0), [1.0, 2.0, 6.0]);
+    running::weights_are_read_from_the_file_beside_the_graph(&instance, Open);
 }

@@ -1,35 +1,18 @@
 //! The sizes that a load fixes reach the compiler.
 
-use super::{floats, load_of, probe, real};
-use skillbench_plugin_api::{Code, Dim, Direction, Load};
-
-fn batch(min: i64, max: i64) -> Load {
-    Load { dims: vec![Dim { name: "batch".into(), min, opt: min, max }], ..load_of(&probe()) }
-}
+use super::real;
+use skillbench_plugin_api::Load;
+use skillbench_stand::shapes::{self, batch};
 
 #[test]
 fn a_fixed_dimension_is_compiled_in() {
-    let instance = real(&[]);
-    let model = instance.load(&batch(4, 4)).unwrap();
-    assert_eq!(model.inputs()[0].shape, [Some(4), Some(64)]);
-    assert_eq!(model.outputs()[0].shape, [Some(4), Some(32)]);
-    let mut request = model.request().unwrap();
-    let three = request.bind(Direction::Input, 0, floats(&[3, 64], &[0.0; 192])).unwrap_err();
-    assert_eq!(three.code, Code::InvalidArgument);
-    request.bind(Direction::Input, 0, floats(&[4, 64], &[0.0; 256])).unwrap();
-    request.run().unwrap();
+    shapes::a_fixed_dimension_is_compiled_in(&real(&[]));
 }
 
 #[test]
 fn a_range_an_empty_size_and_the_option_leave_it_open() {
-    let instance = real(&[]);
-    for load in [batch(1, 8), batch(0, 0)] {
-        let model = instance.load(&load).unwrap();
-        assert_eq!(model.inputs()[0].shape, [None, Some(64)]);
-        assert_eq!(model.inputs()[0].dim_names, [Some("batch".to_string()), None]);
-    }
-    let open = real(&[("dynamic_shapes", "true")]);
-    assert_eq!(open.load(&batch(4, 4)).unwrap().inputs()[0].shape, [None, Some(64)]);
+    shapes::a_range_and_an_empty_size_leave_it_open(&real(&[]));
+    shapes::the_option_leaves_it_open(&real(&[("dynamic_shapes", "true")]));
 }
 
 #[test]

@@ -1,0 +1,110 @@
+//! The products of a graph, and how many of them are of integers: most of the work is in them.
+
+use skillbench_onnx::messages::*;
+use skillbench_onnx::{messages_of as messages, numbers_of as numbers};
+use std::collections::HashSet;
+
+/// The products of a graph: matrices, convolutions.
+#[derive(Default)]
+pub(crate) struct Products {
+    pub all: usize,
+    pub integer: usize,
+    /// Of floats that were quantized to 8 bits just before.
+    pub quantized: usize,
+    /// Points where to quantize.
+    pub points: usize,
+}
+
+/// The first text in the fields of one number.
+fn first(message: &[u8], number: u64) -> &[u8] {
+    messages(message, number).next().unwrap_or_default()
+}
+
+impl Products {
+    /// Those of a model's graph; none in bytes that are no model.
+    pub fn of(model: &[u8]) -> Products {
+        messages(model, MODEL_GRAPH).map(Products::of_graph).fold(Products::default(), Products::plus)
+    }
+
+    fn of_graph(graph: &[u8]) -> Products {
+        const INPUT: u64 = 1;
+        const OUTPUT: u64 = 2;
+        let type_of = |name: &[u8]| {
+            let named = messages(graph, GRAPH_INITIALIZER).find(|tensor| first(tensor, TENSOR_NAME) == name)?;
+            numbers(named, TENSOR_TYPE).next()
+        };
+        // Without a zero point it is one of uint8.
+        let eight_bits = |node: &[u8]| match messages(node, INPUT).nth(2).filter(|name| !name.is_empty()) {
+            None => true,
+            Some(zero) => matches!(type_of(zero), Some(2 | 3)),
+        };
+        let nodes = || messages(graph, GRAPH_NODE);
+        let dequantizes = |node: &&[u8]| first(node, NODE_OPERATOR) == b"DequantizeLinear" && eight_bits(node);
+        let dequantized: HashSet<&[u8]> = nodes().filter(dequantizes).map(|node| first(node, OUTPUT)).collect();
+        let mut found = Products::default();
+        for node in nodes() {
+            match first(node, NODE_OPERATOR) {
+                b"QLinearMatMul" | b"QLinearConv" | b"MatMulInteger" | b"ConvInteger" | b"QGemm" => {
+                    (found.all, found.integer) = (found.all + 1, found.integer + 1);
+                }
+                b"MatMul" | b"Gemm" | b"Conv" | b"ConvTranspose" => {
+                    let both = messages(node, INPUT).take(2).all(|input| dequantized.contains(input));
+                    (found.all, found.quantized) = (found.all + 1, found.quantized + usize::from(both));
+                }
+                b"QuantizeLinear" | b"DequantizeLinear" => found.points += 1,
+                _ => {}
+            }
+        }
+        found
+    }
+
+    fn plus(self, other: Products) -> Products {
+        Products {
+            all: self.all + other.all,
+            integer: self.integer + other.integer,
+            quantized: self.quantized + other.quantized,
+            points: self.points + other.points,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
+        [&[number << 3 | 2, bytes.len() as u8], bytes].concat()
+    }
+
+    fn model(graph: &[Vec<u8>]) -> Vec<u8> {
+        let mut model = vec![];
+        skillbench_onnx::fields::put(&mut model, MODEL_GRAPH, &graph.concat());
+        model
+    }
+
+    /// All, those of integers, and those that are quantized.
+    fn count(model: &[u8]) -> (usize, usize, usize) {
+        let Products { all, integer, quantized, .. } = Products::of(model);
+        (all, integer, quantized)
+    }
+
+    #[test]
+    fn products_count_by_what_they_multiply() {
+        let node = |operator: &[u8], inputs: &[&[u8]], output: &[u8]| {
+            let inputs: Vec<u8> = inputs.iter().flat_map(|name| field(1, name)).collect();
+            field(1, &[inputs, field(2, output), field(4, operator)].concat())
+        };
+        let (a, b) = (node(b"DequantizeLinear", &[b"p", b"s"], b"a"), node(b"DequantizeLinear", &[b"q", b"s"], b"b"));
+        let product = node(b"MatMul", &[b"a", b"b"], b"y");
+        let float = node(b"MatMul", &[b"a", b"x"], b"z");
+        let all = model(&[a.clone(), b.clone(), product.clone()]);
+        assert_eq!(count(&all), (1, 0, 1));
+        assert_eq!(count(&model(&[a, b, product, float])), (2, 0, 1), "half of them");
+        let wide = field(5, &[&[2 << 3, 5][..], &field(8, b"zero")].concat());
+        let sixteen = |of: &[u8], into: &[u8]| node(b"DequantizeLinear", &[of, b"s", b"zero"], into);
+        let wide = model(&[wide, sixteen(b"p", b"a"), sixteen(b"q", b"b"), node(b"MatMul", &[b"a", b"b"], b"y")]);
+        assert_eq!(count(&wide), (1, 0, 0), "16 bits");
+        let integers = model(&[node(b"Relu", &[], b"r"), node(b"QLinearConv", &[], b"c")]);
+        assert_eq!(count(&integers), (1, 1, 0));
+    }
+}

@@ -1,0 +1,46 @@
+//! Small graphs.
+
+use skillbench_onnx::messages::*;
+use skillbench_onnx::{Graph, Model};
+use std::path::{Path, PathBuf};
+
+/// A port of rank 1 with the symbolic size `n`.
+pub fn port(name: &str, element: i32) -> ValueInfo {
+    ValueInfo::of_tensor(name, element, vec![Size::Named("n".into())])
+}
+
+/// A graph of one node from `x` to `y`.
+pub fn graph(operator: &str, element: i32) -> Graph {
+    Graph {
+        node: vec![Node::new(operator, &["x"], "y")],
+        input: vec![port("x", element)],
+        output: vec![port("y", element)],
+        ..Graph::default()
+    }
+}
+
+/// `x` times three float32 weights that lie in another file.
+pub fn weighted_by(file: &str) -> Graph {
+    Graph {
+        node: vec![Node::new("Mul", &["x", "w"], "y")],
+        initializer: vec![Tensor::in_file("w", FLOAT, &[3], file, 0..12)],
+        ..graph("Mul", FLOAT)
+    }
+}
+
+/// Twice `ids`, which are 64-bit integers, and the inverse of `mask`, which are booleans.
+pub fn twice_and_inverse() -> Graph {
+    Graph {
+        node: vec![Node::new("Add", &["ids", "ids"], "twice"), Node::new("Not", &["mask"], "inverse")],
+        input: vec![port("ids", INT64), port("mask", BOOL)],
+        output: vec![port("twice", INT64), port("inverse", BOOL)],
+        ..Graph::default()
+    }
+}
+
+/// Writes `model.onnx` into a folder.
+pub fn write(folder: &Path, graph: Graph) -> PathBuf {
+    let path = folder.join("model.onnx");
+    std::fs::write(&path, Model::new("stand", 17, graph).encode_to_vec()).unwrap();
+    path
+}
