@@ -85,7 +85,7 @@ impl Used {
         let (joules, seconds) = between(before, after)?;
         let known =
             known.unwrap_or(Used { source: after.source.clone(), scope: after.scope, joules: 0.0, seconds: 0.0 });
-        (known.source == after.source).then(|| Used {
+        (known.source == after.source).then_some(Used {
             joules: known.joules + joules,
             seconds: known.seconds + seconds,
             ..known
