@@ -1,10 +1,10 @@
 //! One plugin of a registry.
 
 use super::PluginOptions;
+use super::origin::Origin;
 use super::package::PackagePath;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,44 +24,6 @@ impl Kind {
 
     pub fn from_name(name: &str) -> Option<Kind> {
         [Kind::Backend, Kind::Skillset, Kind::Benchmark].into_iter().find(|kind| kind.name() == name)
-    }
-}
-
-/// Where an entry stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
-    pub file: PathBuf,
-    /// From 1; 0 for a loose library, which has no line.
-    pub line: usize,
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.line {
-            0 => write!(f, "{}", self.file.display()),
-            line => write!(f, "{}:{line}", self.file.display()),
-        }
-    }
-}
-
-/// What is wrong with a registry file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
-    pub file: PathBuf,
-    /// From 1; 0 where the file as a whole is meant.
-    pub line: usize,
-    pub key: String,
-    /// What was expected.
-    pub message: String,
-}
-
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", Origin { file: self.file.clone(), line: self.line })?;
-        match self.key.is_empty() {
-            true => write!(f, ": {}", self.message),
-            false => write!(f, ": key '{}': {}", self.key, self.message),
-        }
     }
 }
 

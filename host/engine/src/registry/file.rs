@@ -1,7 +1,8 @@
 //! Reading one registry file: every entry that is right, and a problem for every one that is not.
 
 use super::PluginOptions;
-use super::entry::{Entry, Kind, LibraryName, Origin, Problem};
+use super::entry::{Entry, Kind, LibraryName};
+use super::origin::{Origin, Problem};
 use super::package::{Package, PackagePath};
 use super::reader::{Reader, Value, shown};
 use super::search::platform;

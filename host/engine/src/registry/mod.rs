@@ -5,12 +5,14 @@
 
 mod entry;
 mod file;
+mod origin;
 mod package;
 mod reader;
 mod search;
 mod sources;
 
-pub use entry::{Entry, Kind, LibraryName, Origin, Problem};
+pub use entry::{Entry, Kind, LibraryName};
+pub use origin::{Origin, Problem};
 pub use package::{Hash, Package, PackageFile, PackagePath, Source};
 pub use search::{Found, Lookup, library_file_name, platform};
 pub use sources::Sources;

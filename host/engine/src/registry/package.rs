@@ -1,6 +1,6 @@
 //! What plugins need from outside: packages of the registries that machines have clients for.
 
-use super::entry::Origin;
+use super::origin::Origin;
 use super::reader::{Reader, Value};
 use super::search::platform;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! Reading typed values out of TOML, with a problem for each one that is of another type or unknown.
 
-use super::entry::Problem;
+use super::origin::Problem;
 use crate::suggest;
 use std::path::Path;
 use toml::Spanned;

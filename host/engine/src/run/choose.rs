@@ -3,8 +3,7 @@
 use super::grid::first_point;
 use super::look::Look;
 use super::named::models_of;
-use super::plan::RequestError;
-use super::request::{BackendChoice, RunRequest};
+use super::request::{BackendChoice, RequestError, RunRequest};
 use super::{Inventory, Plugin};
 use crate::architectures::architectures;
 use crate::defaults::defaults;

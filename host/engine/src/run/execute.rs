@@ -1,8 +1,9 @@
 //! Cells in workers, one after the other; a plugin that fails costs its own cell and nothing else.
 
 use super::fallen::Fallen;
+use super::named::Asked;
 use super::observer::Observer;
-use super::plan::{Asked, Plan, PlannedCell};
+use super::plan::{Plan, PlannedCell};
 use super::prepare::{Shared, Startup, start_up};
 use super::summarize::{Reports, metrics, stable};
 use crate::defaults::defaults;

@@ -1,7 +1,6 @@
 //! The grid of a model: which points of the workload are measured, and which ones a stated rule skips.
 
-use super::plan::RequestError;
-use super::request::RunRequest;
+use super::request::{RequestError, RunRequest};
 use crate::defaults::defaults;
 use crate::document::{Axes, Reason};
 use crate::skill::{Skill, standard_axis};

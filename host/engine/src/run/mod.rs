@@ -24,5 +24,5 @@ pub use grid::first_point;
 pub use inventory::{Inventory, Plugin, Rejected};
 pub use look::{Evidence, Look};
 pub use observer::Observer;
-pub use plan::{Plan, PlannedCell, RequestError, plan};
-pub use request::{BackendChoice, OptionChoice, RunRequest};
+pub use plan::{Plan, PlannedCell, plan};
+pub use request::{BackendChoice, OptionChoice, RequestError, RunRequest};

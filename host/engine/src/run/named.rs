@@ -1,13 +1,41 @@
 //! What the names of a request stand for: backends with their options, models, benchmarks.
 
-use super::plan::{Asked, PlannedBackend, PlannedBenchmark, RequestError};
-use super::request::{BackendChoice, OptionChoice, RunRequest};
+use super::request::{BackendChoice, OptionChoice, RequestError, RunRequest};
 use super::{Inventory, Plugin};
 use crate::architectures::architectures;
 use crate::defaults::defaults;
+use crate::describe::BenchmarkDescription;
 use crate::registry::PluginOptions;
 use crate::skill::{Catalog, Skill};
 use crate::suggest::did_you_mean;
+use crate::worker::PluginUse;
+use std::path::PathBuf;
+
+#[derive(Clone, Debug)]
+pub struct PlannedBackend {
+    pub choice: BackendChoice,
+    pub version: String,
+    pub plugin: PluginUse,
+    pub asked: Asked,
+}
+
+/// How a backend came into a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// By its name: where it cannot run, its cells say so.
+    ByName,
+    /// As a web platform: left out where it cannot run.
+    AsWeb,
+    /// With all others: left out where it cannot run, and where it is emulated or a web platform.
+    WithAll,
+}
+
+#[derive(Clone, Debug)]
+pub struct PlannedBenchmark {
+    pub description: BenchmarkDescription,
+    pub library: PathBuf,
+    pub options: PluginOptions,
+}
 
 pub(super) fn choose_backends(
     inventory: &Inventory,

@@ -2,21 +2,14 @@
 
 use super::Inventory;
 use super::grid::{own_point, points};
-use super::named::{choose_backends, choose_benchmarks, choose_models};
-use super::request::{BackendChoice, RunRequest};
+use super::named::{Asked, PlannedBackend, PlannedBenchmark, choose_backends, choose_benchmarks, choose_models};
+use super::request::{RequestError, RunRequest};
 use crate::architectures::architectures;
 use crate::defaults::defaults;
-use crate::describe::BenchmarkDescription;
 use crate::document::{Axes, Reason};
 use crate::registry::PluginOptions;
 use crate::skill::Skill;
 use crate::worker::PluginUse;
-use std::path::PathBuf;
-
-/// A request that names what is not there, or asks for what cannot be. The command line exits with 2.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct RequestError(pub String);
 
 #[derive(Clone, Debug)]
 pub struct PlannedCell {
@@ -30,32 +23,6 @@ pub struct PlannedCell {
     pub axes: Axes,
     /// Why it is not to be run, by a stated rule.
     pub skip: Option<Reason>,
-}
-
-#[derive(Clone, Debug)]
-pub struct PlannedBackend {
-    pub choice: BackendChoice,
-    pub version: String,
-    pub plugin: PluginUse,
-    pub asked: Asked,
-}
-
-/// How a backend came into a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asked {
-    /// By its name: where it cannot run, its cells say so.
-    ByName,
-    /// As a web platform: left out where it cannot run.
-    AsWeb,
-    /// With all others: left out where it cannot run, and where it is emulated or a web platform.
-    WithAll,
-}
-
-#[derive(Clone, Debug)]
-pub struct PlannedBenchmark {
-    pub description: BenchmarkDescription,
-    pub library: PathBuf,
-    pub options: PluginOptions,
 }
 
 /// What a run will do.

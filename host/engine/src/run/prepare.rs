@@ -1,6 +1,7 @@
 //! What cells share, made once: built models, devices with their start-up times, reference outputs.
 
-use super::plan::{Plan, PlannedBackend, PlannedCell};
+use super::named::PlannedBackend;
+use super::plan::{Plan, PlannedCell};
 use crate::defaults::defaults;
 use crate::document::Axes;
 use crate::environment::sha256_text;
