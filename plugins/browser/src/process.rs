@@ -102,11 +102,12 @@ impl Process {
         }
     }
 
-    /// The last line that the browser printed.
+    /// The last line that the browser printed about something wrong.
     fn last_words(&self) -> String {
         let text = fs::read(self.profile.path().join(LOG)).unwrap_or_default();
         let text = String::from_utf8_lossy(&text);
-        let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+        let is_talk = |line: &str| line.is_empty() || line.contains("INFO:") || line.contains("VERBOSE");
+        let line = text.lines().rev().map(str::trim).find(|line| !is_talk(line)).unwrap_or_default();
         match line.is_empty() {
             true => String::new(),
             false => format!(", saying \"{}\"", line.chars().take(160).collect::<String>()),

@@ -96,6 +96,12 @@ const SAID: [&str; 5] = ["CUDA failure ", "CUBLAS failure ", "CUDNN failure ", "
 pub(crate) fn short(text: &str) -> String {
     let text = SAID.iter().find_map(|said| text.find(said).map(|start| &text[start..])).unwrap_or(text);
     let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    // A place in ONNX Runtime's source and a signature come first there, and what is wrong comes last.
+    if line.contains(".cc:")
+        && let Some((start, _)) = line.char_indices().rev().nth(220)
+    {
+        line = format!("... {}", &line[start..]);
+    }
     if let Some((end, _)) = line.char_indices().nth(240) {
         line.truncate(end);
         line.push_str(" ...");

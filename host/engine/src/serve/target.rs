@@ -8,7 +8,7 @@ use crate::worker::{CellJob, LoadRecord, Stage, VerifyJob};
 use skillbench_plugin_api::client::{Model, Output, Request};
 use skillbench_plugin_api::provide::TargetServices;
 use skillbench_plugin_api::{Code, Device, Dim, Direction, Error, HostTensor, Load, Result, Source, Why};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -56,6 +56,8 @@ pub(super) struct Seen {
     pub placement: Option<PlacementRecord>,
     pub verification: Option<Verification>,
     pub memory_loaded: Option<u64>,
+    /// The parts that were loaded, and whether their outputs were verified: none is measured before all are.
+    parts: BTreeMap<String, bool>,
     /// The first failure of a service that no benchmark may pass over. It explains one that fails without saying why.
     pub failure: Option<Error>,
 }
@@ -104,10 +106,15 @@ impl<'i> CellTarget<'i> {
         let manifest = self.manifest.of_part(part);
         refuse_lost_axes(&model, &manifest, &self.job.axes)?;
         let address = model.address();
-        let (part, precision) = (part.into(), placement.precision.clone());
+        let (part, precision) = (part.to_string(), placement.precision.clone());
+        let loaded_part = part.clone();
         let loaded = Loaded { model, part, precision, manifest, kept: Mutex::default() };
         lock(&self.models).insert(address, Arc::new(loaded));
         let mut seen = lock(&self.seen);
+        // What another part's outputs showed says nothing of this one.
+        if !matches!(self.job.verify, VerifyJob::Off) && !*seen.parts.entry(loaded_part).or_insert(false) {
+            self.verified.store(false, Ordering::SeqCst);
+        }
         seen.loads.push(LoadRecord {
             total_ns,
             read_ns: placement.read_ns,
@@ -210,8 +217,11 @@ impl<'i> CellTarget<'i> {
                 Err(error) => return Err(error),
             }
         }
-        merge(&mut lock(&self.seen).verification, verification);
-        self.verified.store(true, Ordering::SeqCst);
+        let mut seen = lock(&self.seen);
+        merge(&mut seen.verification, verification);
+        seen.parts.insert(loaded.part.clone(), true);
+        let all = seen.parts.values().all(|verified| *verified);
+        self.verified.store(all, Ordering::SeqCst);
         Ok(())
     }
 
