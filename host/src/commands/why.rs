@@ -22,7 +22,9 @@ pub fn why(global: &Global, id: &str, model: Option<&str>) -> Done {
         }
         None => return Err(usage(inventory.why_not(id))),
         Some(plugin) => {
-            facts(plugin).into_iter().for_each(|(field, value)| tell(&field, value));
+            // The schema of the options is a page of its own: `plugin info` has it.
+            let facts = facts(plugin).into_iter().filter(|(field, _)| field != "options");
+            facts.for_each(|(field, value)| tell(&field, value));
             runtime_story(plugin, &mut tell);
             let opened = plugin.description.backend.is_none() || devices_story(plugin, &mut tell);
             opened && model.map_or(Ok(true), |model| model_story(&inventory, plugin, model, &mut tell))?
