@@ -257,3 +257,19 @@ fn what_a_vendor_sets_cannot_allow_a_fallback() {
     ran.exits_with(4);
     assert_eq!(outcomes(&document), ["unsupported"], "{:#}", cells(&document)[0]);
 }
+
+#[test]
+fn with_all_backends_those_that_are_left_out_are_told_in_the_document_too() {
+    let world = World::default();
+    let (ran, document) =
+        world.run(&["--plugin", "all", "--model", "probe-mlp", "--verify-only", "--batch-sizes", "1"]);
+    ran.exits_with(0);
+    let left_out = document["left_out"].as_object().unwrap();
+    let measured: Vec<&str> = cells(&document).iter().map(|cell| cell["plugin"].as_str().unwrap()).collect();
+    assert!(measured.contains(&"rten") && measured.contains(&"cpu"), "{measured:?}");
+    for emulated in ["qnn", "webgpu"] {
+        assert!(left_out[emulated].as_str().unwrap().contains("emulated"), "{left_out:?}");
+    }
+    assert!(left_out["webnn"].as_str().unwrap().contains("web platform"), "{left_out:?}");
+    assert!(left_out.keys().all(|plugin| !measured.contains(&plugin.as_str())));
+}

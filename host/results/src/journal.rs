@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use skillbench_engine::document::{Cell, Run, Samples};
 use skillbench_engine::run::{Observer, RunRequest};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -29,6 +30,10 @@ enum Line {
     Cell {
         cell: Box<Cell>,
         samples: Vec<Samples>,
+    },
+    LeftOut {
+        plugin: String,
+        why: String,
     },
 }
 
@@ -86,6 +91,10 @@ impl Observer for Journal {
         self.append(&Line::Run { request: Box::new(self.request.clone()), run: Box::new(run) })
     }
 
+    fn left_out(&mut self, plugin: &str, why: &str) -> io::Result<()> {
+        self.append(&Line::LeftOut { plugin: plugin.into(), why: why.into() })
+    }
+
     fn cell_ended(&mut self, cell: &Cell, samples: &[Samples]) -> io::Result<()> {
         self.append(&Line::Cell { cell: Box::new(cell.clone()), samples: samples.to_vec() })
     }
@@ -99,7 +108,8 @@ pub fn read(folder: &Path) -> Result<Recorded, JournalError> {
     let path = folder.join(NAME);
     let unreadable = |error| JournalError::Unreadable { path: path.clone(), error };
     let bytes = std::fs::read(&path).map_err(unreadable)?;
-    let (mut head, mut cells, mut all_samples) = (None, std::collections::BTreeMap::new(), vec![]);
+    let (mut head, mut cells, mut all_samples) = (None, BTreeMap::new(), vec![]);
+    let mut left_out = BTreeMap::new();
     let lines = bytes.split(|byte| *byte == b'\n').enumerate();
     for (index, text) in lines.filter(|(_, text)| !text.is_empty()) {
         match serde_json::from_slice(text) {
@@ -109,6 +119,7 @@ pub fn read(folder: &Path) -> Result<Recorded, JournalError> {
                 all_samples.extend(samples);
                 cells.insert(cell.index, *cell);
             }
+            Ok(Line::LeftOut { plugin, why }) => drop(left_out.insert(plugin, why)),
             // Cut off by whatever ended the run; a later resume may have gone on after it.
             Err(error) if error.is_eof() => {}
             Err(error) => {
@@ -117,6 +128,6 @@ pub fn read(folder: &Path) -> Result<Recorded, JournalError> {
         }
     }
     let (request, run) = head.ok_or(JournalError::Empty(path))?;
-    let run = Run { cells: cells.into_values().collect(), ..*run };
+    let run = Run { cells: cells.into_values().collect(), left_out, ..*run };
     Ok(Recorded { request: *request, run, samples: all_samples })
 }

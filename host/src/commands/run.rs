@@ -166,6 +166,7 @@ fn begin(output: &Path, plan: &Plan) -> Result<(PathBuf, Run), CommandError> {
         command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
         seed: plan.request.seed.unwrap_or(skillbench_engine::defaults::defaults().run.seed),
         environment,
+        left_out: Default::default(),
         cells: vec![],
     };
     Ok((folder, run))

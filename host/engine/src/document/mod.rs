@@ -23,6 +23,9 @@ pub struct Run {
     pub command: Vec<String>,
     pub seed: u64,
     pub environment: crate::environment::Environment,
+    /// Backends that were not asked for by name and have no cells, each with the reason.
+    #[serde(default)]
+    pub left_out: std::collections::BTreeMap<String, String>,
     pub cells: Vec<Cell>,
 }
 

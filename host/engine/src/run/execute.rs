@@ -52,7 +52,7 @@ pub fn execute(
     fallen.replay(&run.cells).into_iter().rev().for_each(|smaller| pending.push_front(smaller));
     let (mut place, mut of) = (0, pending.len());
     while let Some(mut planned) = pending.pop_front() {
-        if runner.left_out(&planned) {
+        if runner.left_out(&planned)? {
             place += 1;
             continue;
         }
@@ -121,11 +121,11 @@ impl Runner<'_> {
     }
 
     /// Without being asked for by name, a backend that cannot run here, or only emulates, is left out, and said so once.
-    fn left_out(&mut self, planned: &PlannedCell) -> bool {
+    fn left_out(&mut self, planned: &PlannedCell) -> std::io::Result<bool> {
         let backend = &self.plan.backends[planned.backend];
         let asked = backend.asked;
         if asked == Asked::ByName {
-            return false;
+            return Ok(false);
         }
         let first = !self.startups.contains_key(&planned.backend);
         let name = &backend.choice.plugin;
@@ -147,8 +147,9 @@ impl Runner<'_> {
         };
         if let (Some(why), true) = (&why, first) {
             self.observer.warning(&format!("{name} is left out: {why}"));
+            self.observer.left_out(name, why)?;
         }
-        why.is_some()
+        Ok(why.is_some())
     }
 
     fn cell(&mut self, planned: &PlannedCell) -> (Cell, Vec<Samples>) {

@@ -22,6 +22,14 @@ pub trait Observer {
     /// Something a plugin said that only its author wants to know.
     fn debug(&mut self, _text: &str) {}
 
+    /// A backend that nobody asked for by name has no cells in this run.
+    ///
+    /// # Errors
+    /// As for [`Observer::cell_ended`].
+    fn left_out(&mut self, _plugin: &str, _why: &str) -> std::io::Result<()> {
+        Ok(())
+    }
+
     fn cell_begun(&mut self, _cell: &PlannedCell, _place: usize, _of: usize) {}
 
     /// A share of the cell is done, 0 to 1, as far as it can be told.
@@ -50,6 +58,10 @@ impl Observer for Vec<Box<dyn Observer + '_>> {
 
     fn debug(&mut self, text: &str) {
         self.iter_mut().for_each(|one| one.debug(text));
+    }
+
+    fn left_out(&mut self, plugin: &str, why: &str) -> std::io::Result<()> {
+        self.iter_mut().try_for_each(|one| one.left_out(plugin, why))
     }
 
     fn cell_begun(&mut self, cell: &PlannedCell, place: usize, of: usize) {
