@@ -1,0 +1,279 @@
+//! A loaded model, its requests, and the outputs that were taken.
+
+use super::BackendRef;
+use crate::error::checked;
+use crate::raw::*;
+use crate::tensor::{Described, describe};
+use crate::{DType, Direction, Error, HostTensor, Placement, Port, Result, grow, text};
+use std::ffi::c_char;
+use std::sync::Arc;
+
+/// A loaded model. It borrows from its instance.
+pub struct Model<'i> {
+    backend: &'i BackendRef,
+    raw: *mut sb_model,
+    owned: bool,
+    inputs: Vec<Port>,
+    outputs: Vec<Port>,
+}
+
+// SAFETY: every slot that takes a model is [any].
+unsafe impl Send for Model<'_> {}
+// SAFETY: as for Send.
+unsafe impl Sync for Model<'_> {}
+
+impl<'i> Model<'i> {
+    /// # Safety
+    /// `raw` is a live model of this backend; with `owned` this value alone unloads it.
+    pub(super) unsafe fn new(backend: &'i BackendRef, raw: *mut sb_model, owned: bool) -> Result<Model<'i>> {
+        let mut model = Model { backend, raw, owned, inputs: vec![], outputs: vec![] };
+        model.inputs = model.ports(Direction::Input)?;
+        model.outputs = model.ports(Direction::Output)?;
+        Ok(model)
+    }
+
+    /// A model that somebody else unloads.
+    ///
+    /// # Safety
+    /// `raw` is a model of this backend that lives for `'i`.
+    pub(crate) unsafe fn borrowed(backend: &'i BackendRef, raw: *mut sb_model) -> Result<Model<'i>> {
+        // SAFETY: the caller promises it.
+        unsafe { Model::new(backend, raw, false) }
+    }
+
+    pub(crate) fn as_raw(&self) -> *mut sb_model {
+        self.raw
+    }
+
+    /// The handle's address, by which the worker knows it again.
+    pub fn address(&self) -> usize {
+        self.raw as usize
+    }
+
+    pub fn inputs(&self) -> &[Port] {
+        &self.inputs
+    }
+
+    pub fn outputs(&self) -> &[Port] {
+        &self.outputs
+    }
+
+    fn ports(&self, direction: Direction) -> Result<Vec<Port>> {
+        let (count, port) = (slot!(self.backend.table, port_count), slot!(self.backend.table, port));
+        // SAFETY: [any]; a live model.
+        let count = unsafe { count(self.raw, direction.to_raw()) };
+        let one = |index| {
+            let mut raw: sb_port = grow::sized();
+            // SAFETY: [any]; a live model, a writable struct.
+            checked(|error| unsafe { port(self.raw, direction.to_raw(), index, &raw mut raw, error) })?;
+            // SAFETY: the contract: name, shape and names live until unload and hold `ndim` elements.
+            unsafe { read_port(&raw) }
+        };
+        (0..count).map(one).collect()
+    }
+
+    /// What really happened at load.
+    ///
+    /// # Errors
+    /// Whatever the plugin says.
+    pub fn placement(&self) -> Result<Placement> {
+        let placement = slot!(self.backend.table, placement);
+        let mut raw: sb_placement = grow::sized();
+        // SAFETY: [any]; a live model, a writable struct.
+        checked(|error| unsafe { placement(self.raw, &raw mut raw, error) })?;
+        Ok(Placement::from_raw(&raw))
+    }
+
+    /// # Errors
+    /// Whatever the plugin says.
+    pub fn request(&self) -> Result<Request<'_>> {
+        let request = slot!(self.backend.table, request);
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: [any]; a live model, a writable pointer.
+        checked(|error| unsafe { request(self.raw, &raw mut raw, error) })?;
+        match raw.is_null() {
+            true => Err(Error::internal("`request` succeeded and returned nothing")),
+            false => Ok(Request { table: &self.backend.table, raw, owned: true, kept: vec![] }),
+        }
+    }
+
+    /// A request of this model that somebody else made and releases.
+    ///
+    /// # Safety
+    /// `raw` is a live request of this model, and this thread alone uses it now.
+    pub(crate) unsafe fn borrow_request(&self, raw: *mut sb_request) -> Request<'_> {
+        Request { table: &self.backend.table, raw, owned: false, kept: vec![] }
+    }
+}
+
+impl Drop for Model<'_> {
+    fn drop(&mut self) {
+        if let (true, Some(unload)) = (self.owned, self.backend.table.unload) {
+            // SAFETY: requests borrow from the model, so none is alive.
+            unsafe { unload(self.raw) }
+        }
+    }
+}
+
+/// # Safety
+/// The pointers of `raw` are null or readable, with `ndim` elements.
+unsafe fn read_port(raw: &sb_port) -> Result<Port> {
+    let ndim = raw.ndim as usize;
+    // SAFETY: the caller promises it.
+    unsafe {
+        let name = text::borrow(raw.name).unwrap_or_default().into_owned();
+        if ndim > 64 || (ndim > 0 && raw.shape.is_null()) {
+            return Err(Error::internal(format!("port '{name}' has rank {ndim} and no shape to it")));
+        }
+        let shape = (0..ndim).map(|i| usize::try_from(*raw.shape.add(i)).ok()).collect();
+        let names =
+            |i| text::borrow(if raw.dim_names.is_null() { std::ptr::null::<c_char>() } else { *raw.dim_names.add(i) });
+        let dim_names = (0..ndim).map(|i| names(i).map(|name| name.into_owned())).collect();
+        Ok(Port { name, dtype: DType::from_raw(raw.dtype)?, shape, dim_names })
+    }
+}
+
+/// One lane of work on a model. Dropping it releases it.
+pub struct Request<'m> {
+    table: &'m sb_backend,
+    raw: *mut sb_request,
+    owned: bool,
+    /// What is bound, kept alive: direction, index, tensor.
+    kept: Vec<(Direction, u32, Arc<HostTensor>)>,
+}
+
+// SAFETY: [lane]: any one thread at a time; it is not Sync.
+unsafe impl Send for Request<'_> {}
+
+impl Request<'_> {
+    pub(crate) fn as_raw(&self) -> *mut sb_request {
+        self.raw
+    }
+
+    /// Binds a tensor, and keeps it alive until it is replaced.
+    ///
+    /// # Errors
+    /// Whatever the plugin says; the port then stays as it was.
+    pub fn bind(&mut self, direction: Direction, index: u32, tensor: Arc<HostTensor>) -> Result<()> {
+        let bind = slot!(self.table, bind);
+        let raw = tensor.to_raw();
+        // SAFETY: [lane]; the struct is copied, and the data is kept alive below (or by the lender, for a borrowed request).
+        checked(|e| unsafe { bind(self.raw, direction.to_raw(), index, &raw const raw, std::ptr::null(), e) })?;
+        self.kept.retain(|(d, i, _)| (*d, *i) != (direction, index));
+        self.kept.push((direction, index, tensor));
+        Ok(())
+    }
+
+    /// Leaves an output to the backend to allocate.
+    ///
+    /// # Errors
+    /// Whatever the plugin says.
+    pub fn leave_output(&mut self, index: u32) -> Result<()> {
+        let bind = slot!(self.table, bind);
+        // SAFETY: [lane]; a null tensor for an output is allowed.
+        checked(|e| unsafe { bind(self.raw, SB_OUTPUT, index, std::ptr::null(), std::ptr::null(), e) })?;
+        self.kept.retain(|(d, i, _)| (*d, *i) != (Direction::Output, index));
+        Ok(())
+    }
+
+    /// Runs once; the outputs can be read when it returns.
+    ///
+    /// # Errors
+    /// Whatever the plugin says.
+    pub fn run(&mut self) -> Result<()> {
+        let run = slot!(self.table, run);
+        // SAFETY: [lane]; timing may be null.
+        checked(|error| unsafe { run(self.raw, std::ptr::null_mut(), error) })
+    }
+
+    /// Takes an output that the backend allocated.
+    ///
+    /// # Errors
+    /// Whatever the plugin says, and a tensor that does not lie in host memory.
+    pub fn take_output(&mut self, index: u32) -> Result<Output> {
+        let output = slot!(self.table, output);
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: [lane]; a writable pointer.
+        checked(|error| unsafe { output(self.raw, index, &raw mut raw, error) })?;
+        if raw.is_null() {
+            return Err(Error::internal("`output` succeeded and returned nothing"));
+        }
+        // SAFETY: the tensor is ours until it is released, which Output does.
+        unsafe { Output::new(raw) }
+    }
+}
+
+impl Drop for Request<'_> {
+    fn drop(&mut self) {
+        if let (true, Some(release)) = (self.owned, self.table.release) {
+            // SAFETY: [lane]; made by `request`, released once.
+            unsafe { release(self.raw) }
+        }
+    }
+}
+
+/// An output that was taken. Dropping it releases it; it has to go before its model.
+pub struct Output {
+    raw: *mut sb_owned,
+    described: Described,
+}
+
+impl Output {
+    /// # Safety
+    /// `raw` is an owned tensor that nobody else releases.
+    unsafe fn new(raw: *mut sb_owned) -> Result<Output> {
+        // SAFETY: the caller promises it.
+        match unsafe { describe(&(*raw).tensor) } {
+            Ok(described) => Ok(Output { raw, described }),
+            Err(error) => {
+                // SAFETY: released once, here.
+                unsafe { release(raw) };
+                Err(error)
+            }
+        }
+    }
+
+    pub fn dtype(&self) -> DType {
+        self.described.dtype
+    }
+
+    pub fn shape(&self) -> &[usize] {
+        &self.described.shape
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        if self.described.bytes == 0 {
+            return &[];
+        }
+        // SAFETY: valid until released.
+        unsafe { std::slice::from_raw_parts(self.described.data, self.described.bytes) }
+    }
+
+    /// A copy that this side owns.
+    ///
+    /// # Errors
+    /// `ResourceExhausted` where there is no memory for it.
+    pub fn to_host(&self) -> Result<HostTensor> {
+        let mut copy = HostTensor::zeroed(self.dtype(), self.shape())?;
+        copy.bytes_mut().copy_from_slice(self.bytes());
+        Ok(copy)
+    }
+}
+
+/// # Safety
+/// `raw` is an owned tensor, released here for the first and last time.
+unsafe fn release(raw: *mut sb_owned) {
+    // SAFETY: the caller promises it.
+    unsafe {
+        if let Some(release) = (*raw).release {
+            release(raw)
+        }
+    }
+}
+
+impl Drop for Output {
+    fn drop(&mut self) {
+        // SAFETY: taken once, released once.
+        unsafe { release(self.raw) }
+    }
+}
