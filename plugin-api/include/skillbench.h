@@ -251,8 +251,9 @@ typedef struct sb_power {
 
 typedef struct sb_counters {
   uint32_t size, flags;
-  uint32_t (*count)(sb_instance *instance, uint32_t device);                                                /* [any] */
-  sb_status (*read)(sb_instance *instance, uint32_t device, uint32_t index, sb_counter *out, sb_error *error); /* [any] */
+  uint32_t (*count)(sb_instance *instance, uint32_t device);                                                /* [any] asked before each reading of them all:
+                                                                                                               a backend may read its driver once, here */
+  sb_status (*read)(sb_instance *instance, uint32_t device, uint32_t index, sb_counter *out, sb_error *error); /* [any] one of them */
 } sb_counters;
 
 /* ---- skillsets: which models there are, and their graphs ------------------------------------------------------------ */

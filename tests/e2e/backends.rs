@@ -273,3 +273,22 @@ fn with_all_backends_those_that_are_left_out_are_told_in_the_document_too() {
     assert!(left_out["webnn"].as_str().unwrap().contains("web platform"), "{left_out:?}");
     assert!(left_out.keys().all(|plugin| !measured.contains(&plugin.as_str())));
 }
+
+#[test]
+fn another_name_of_a_plugin_serves_wherever_its_id_does() {
+    let world = World::default();
+    world.host(&["runtime", "path", "qualcomm", "provider"]).exits_with(0).tells("providers_qnn");
+    world.host(&["why", "qualcomm"]).exits_with(0).tells("QNN SDK");
+    let asked = ["--plugin", "qualcomm", "--option", "qualcomm:soc_model=60", "--model", "probe-mlp", "--verify-only"];
+    let (ran, document) = world.run(&[&asked[..], &["--batch-sizes", "1"]].concat());
+    ran.exits_with(0);
+    assert_eq!(cells(&document)[0]["plugin"], "qnn");
+}
+
+#[test]
+fn a_backend_is_chosen_that_has_the_asked_precision() {
+    let world = World::default();
+    let asked = ["run", "--model", "probe-mlp", "--verify-only", "--batch-sizes", "1", "--precision", "float16"];
+    let ran = world.host(&asked);
+    ran.tells("no backend here measures probe-mlp").tells("float16").exits_with(2);
+}

@@ -74,16 +74,8 @@ fn unchanged(plan: &Plan, run: &Run) -> Result<(), CommandError> {
     if let Some((id, _)) = libraries.iter().find(other) {
         return Err(usage(format!("plugin '{id}' is not the one this run began with; begin a new run")));
     }
-    let same = |cell: &Cell| {
-        // Beyond the plan are smaller batches that were tried where memory did not suffice.
-        cell.index >= plan.cells.len()
-            || plan.cells.get(cell.index).is_some_and(|planned| {
-                plan.backends[planned.backend].choice.plugin == cell.plugin
-                    && plan.models[planned.model].id() == cell.skill
-                    && plan.benchmarks[planned.benchmark].description.id == cell.benchmark
-                    && planned.axes == cell.axes
-            })
-    };
+    // Beyond the plan are smaller batches that were tried where memory did not suffice.
+    let same = |cell: &Cell| plan.cells.get(cell.index).is_none_or(|planned| plan.is_cell(planned, cell));
     match run.cells.iter().all(same) {
         true => Ok(()),
         false => Err(usage("the plugins or models here would make another plan than this run's; begin a new run")),

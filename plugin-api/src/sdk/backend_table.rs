@@ -4,16 +4,19 @@ use super::{Backend, Bindings, Host, Model, Request, extensions};
 use crate::error::guarded;
 use crate::raw::*;
 use crate::tensor::Bound;
-use crate::{Code, Device, Dim, Direction, Error, Load, Options, Port, Result, Source, grow, text};
+use crate::{Code, Counter, Device, Dim, Direction, Error, Load, Options, Port, Result, Source, grow, text};
+use std::collections::HashMap;
 use std::ffi::{CString, c_char};
 use std::marker::PhantomData;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// What an `sb_instance *` of an SDK backend points to.
 pub(super) struct Instance<B: Backend> {
     pub backend: B,
     devices: Vec<Device>,
+    /// Counters as they were when their number was asked for, by device.
+    pub counted: Mutex<HashMap<u32, Vec<Counter>>>,
 }
 
 /// What an `sb_model *` points to.
@@ -155,7 +158,7 @@ unsafe extern "C" fn open<B: Backend>(
         guarded(error, || {
             let backend = B::open(Host::new(host), &Options::from_raw(options))?;
             let devices = backend.devices();
-            hand_out(Instance { backend, devices }, out)
+            hand_out(Instance { backend, devices, counted: Mutex::default() }, out)
         })
     }
 }

@@ -7,6 +7,7 @@ use crate::raw::*;
 use crate::{Error, grow, text};
 use std::ffi::{c_char, c_void};
 use std::marker::PhantomData;
+use std::sync::PoisonError;
 
 struct Tables<B>(PhantomData<B>);
 
@@ -55,13 +56,16 @@ unsafe extern "C" fn read_power<B: Backend>(
     }
 }
 
+/// Reads them all: drivers tell them at one moment, and are not asked again for each.
 unsafe extern "C" fn count_counters<B: Backend>(instance: *mut sb_instance, device: u32) -> u32 {
     let mut count = 0;
     // SAFETY: the contract: a live instance; no error buffer is given.
     unsafe {
         guarded(std::ptr::null_mut(), || {
-            let counters = look::<Instance<B>, _>(instance)?.backend.counters();
-            count = counters.map_or(Ok(0), |counters| counters.read(device).map(|all| all.len() as u32))?;
+            let instance = look::<Instance<B>, _>(instance)?;
+            let all = instance.backend.counters().map_or(Ok(vec![]), |counters| counters.read(device))?;
+            count = all.len() as u32;
+            instance.counted.lock().unwrap_or_else(PoisonError::into_inner).insert(device, all);
             Ok(())
         })
     };
@@ -78,10 +82,11 @@ unsafe extern "C" fn read_counter<B: Backend>(
     // SAFETY: the contract: a live instance; `out` with its size set.
     unsafe {
         guarded(error, || {
-            let counters = look::<Instance<B>, _>(instance)?.backend.counters();
-            let all = counters.map_or(Ok(vec![]), |counters| counters.read(device))?;
-            let found = all.get(index as usize);
-            let found = found.ok_or_else(|| Error::not_found(format!("counter {index} of {}", all.len())))?;
+            let counted = &look::<Instance<B>, _>(instance)?.counted;
+            let counted = counted.lock().unwrap_or_else(PoisonError::into_inner);
+            let found = counted.get(&device).and_then(|all| all.get(index as usize));
+            let found =
+                found.ok_or_else(|| Error::not_found(format!("no counter {index}: ask for their number first")))?;
             grow::fill(out, &found.to_raw());
             Ok(())
         })

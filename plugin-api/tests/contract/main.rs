@@ -12,3 +12,4 @@ mod loading;
 mod misbehaviour;
 mod model;
 mod sdk;
+mod sensors;

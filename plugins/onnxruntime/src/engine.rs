@@ -101,6 +101,7 @@ impl<P: Provider> Engine<P> {
     /// `NotFound` for a missing file, `InvalidArgument` for a broken one, `Unimplemented` for what the provider lacks.
     pub fn load(&self, load: &Load) -> Result<OrtModel> {
         self.supports(load)?;
+        let (listed, device) = self.device(load)?;
         let path = &load.source.path;
         self.host.phase("read", f64::NAN);
         let started = Instant::now();
@@ -110,14 +111,13 @@ impl<P: Provider> Engine<P> {
         // What is no model says nothing; ONNX Runtime will say why.
         let declared = Declared::of(&graph).unwrap_or_default();
         let arithmetic = Arithmetic::of(&declared, &Products::of(&graph));
-        let precision = self.provider.precision(load, self.device(load)?.1, arithmetic);
+        let precision = self.provider.precision(load, device, arithmetic);
         applied(load, precision)?;
         if self.provider.fixed_shapes() {
             all_fixed(load, &declared, self.settings.dynamic_shapes)?;
         }
 
         self.host.phase("compile", f64::NAN);
-        let (listed, device) = self.device(load)?;
         if self.provider.by_name().is_none() && listed >= self.runtime.devices(self.provider.name()).len() {
             // An empty list would be no error of ONNX Runtime's: it would run on the CPU.
             return Err(Error::unavailable(Why::DEVICE, format!("{} lost its device", self.provider.name())));
@@ -164,15 +164,15 @@ impl<P: Provider> Engine<P> {
         };
         // A graph that cannot be adapted stays refused, for its operators.
         let adapted = adapt(self.runtime, recipe.load, graph).unwrap_or_default();
-        let (graph, what) = adapted.map_or((graph.to_vec(), None), |(graph, what)| (graph, Some(what)));
-        if what.is_some() {
-            match timed(&graph) {
+        if let Some((graph, what)) = &adapted {
+            match timed(graph) {
                 Err(error) if errors::is_fallback(&error) => {}
-                other => return other.map(|(session, took)| (session, took, what)),
+                other => return other.map(|(session, took)| (session, took, Some(what.clone()))),
             }
         }
         // Only to tell which operators it lacks: the session is thrown away.
-        let elsewhere = recipe.with_fallback(&graph, true).ok();
+        let graph = adapted.as_ref().map_or(graph, |(graph, _)| graph);
+        let elsewhere = recipe.with_fallback(graph, true).ok();
         let found = elsewhere.and_then(|session| Assignment::read(&session, self.provider.name()));
         Err(found.map_or(refused, |found| errors::lacking(&recipe.load.source.path, &found)))
     }

@@ -38,7 +38,7 @@ mod value;
 pub use backend::{OrtBackend, OrtProvider};
 pub use engine::Engine;
 pub use graph::Arithmetic;
-pub use library::find_library;
+pub use library::{find_library, find_provider};
 pub use model::OrtModel;
 pub use provider::{Configuration, Hardware, Provider};
 pub use request::OrtRequest;

@@ -4,6 +4,7 @@ use crate::errors::loader_words;
 use libloading::{Library, Symbol};
 use ort::sys::OrtApiBase;
 use skillbench_drivers::missing_bytes;
+use skillbench_plugin_api::sdk::Host;
 use skillbench_plugin_api::{Error, Options, Result, Why};
 use std::ffi::{CStr, OsString};
 use std::path::{Path, PathBuf};
@@ -20,6 +21,21 @@ pub fn find_library(options: &Options, plugin: &str) -> Result<PathBuf> {
         let text = format!(
             "ONNX Runtime is not installed: run `host runtime install {plugin}`, or set ORT_DYLIB_PATH to libonnxruntime.so"
         );
+        Error::unavailable(Why::RUNTIME, text)
+    })
+}
+
+/// Where the library of a plugin's execution provider is: the option `provider`.
+///
+/// # Errors
+/// `Unavailable`, with the command that installs it, where it is not set; the host is told so too.
+pub fn find_provider(host: &Host, options: &Options, plugin: &CStr) -> Result<PathBuf> {
+    options.get("provider").map(PathBuf::from).ok_or_else(|| {
+        let plugin = plugin.to_string_lossy();
+        let text = format!(
+            "its execution provider is not installed: run `host runtime install {plugin}`, or set the option `provider`"
+        );
+        host.evidence("execution provider", &text);
         Error::unavailable(Why::RUNTIME, text)
     })
 }

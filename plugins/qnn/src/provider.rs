@@ -1,7 +1,9 @@
 //! The QNN execution provider: which of the SDK's backends there are, and in which precision they compute.
 
 use crate::sdk::{Sdk, VARIABLES, library};
-use skillbench_onnxruntime::{Arithmetic, Configuration, Hardware, OrtProvider, Provider, Runtime, options_schema};
+use skillbench_onnxruntime::{
+    Arithmetic, Configuration, Hardware, OrtProvider, Provider, Runtime, find_provider, options_schema,
+};
 use skillbench_plugin_api::sdk::Host;
 use skillbench_plugin_api::{Device, DeviceKind, Error, Load, Options, Result, Why};
 use std::ffi::CStr;
@@ -38,11 +40,7 @@ impl OrtProvider for Qnn {
     );
 
     fn open(host: &Host, options: &Options, _runtime: &'static Runtime) -> Result<Qnn> {
-        let library = options.get("provider").map(PathBuf::from).ok_or_else(|| {
-            let text = "the QNN execution provider is not installed: run `host runtime install qnn`, or set the option `provider`";
-            host.evidence("QNNExecutionProvider", text);
-            Error::unavailable(Why::RUNTIME, text)
-        })?;
+        let library = find_provider(host, options, Self::ID)?;
         for name in VARIABLES {
             let value = std::env::var(name).unwrap_or_else(|_| "not set".into());
             host.evidence(&format!("variable {name}"), &value);
@@ -74,10 +72,6 @@ impl Provider for Qnn {
 
     fn library(&self) -> Option<&Path> {
         Some(&self.library)
-    }
-
-    fn describe(&self, hardware: &Hardware) -> Device {
-        Device::new("htp", &hardware.vendor, DeviceKind::Npu)
     }
 
     /// The provider lists the processors that it was told of; on other machines just the one it is emulated on.

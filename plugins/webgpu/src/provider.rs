@@ -1,7 +1,9 @@
 //! The WebGPU execution provider.
 
 use crate::vulkan::Adapter;
-use skillbench_onnxruntime::{Arithmetic, Configuration, Hardware, OrtProvider, Provider, Runtime, options_schema};
+use skillbench_onnxruntime::{
+    Arithmetic, Configuration, Hardware, OrtProvider, Provider, Runtime, find_provider, options_schema,
+};
 use skillbench_plugin_api::sdk::Host;
 use skillbench_plugin_api::{Device, DeviceKind, Error, Load, Options, Result, Why};
 use std::ffi::CStr;
@@ -34,11 +36,7 @@ impl OrtProvider for WebGpu {
     );
 
     fn open(host: &Host, options: &Options, _runtime: &'static Runtime) -> Result<WebGpu> {
-        let library = options.get("provider").map(PathBuf::from).ok_or_else(|| {
-            let text = "the WebGPU execution provider is not installed: run `host runtime install webgpu`, or set the option `provider`";
-            host.evidence("WebGpuExecutionProvider", text);
-            Error::unavailable(Why::RUNTIME, text)
-        })?;
+        let library = find_provider(host, options, Self::ID)?;
         let adapter = Adapter::choose(host, options);
         adapter.prepare(host, options)?;
         Ok(WebGpu { library, adapter })

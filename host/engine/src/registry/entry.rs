@@ -74,6 +74,11 @@ impl Entry {
         }
     }
 
+    /// Whether the registry knows it by this name.
+    pub fn is_called(&self, name: &str) -> bool {
+        self.id == name || self.aliases.iter().any(|alias| alias == name)
+    }
+
     /// Found in a search path, without an entry of its own.
     pub fn is_loose(&self) -> bool {
         self.origin.line == 0

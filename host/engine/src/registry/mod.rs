@@ -156,8 +156,10 @@ impl Registry {
         search::find(entry, &self.search)
     }
 
-    pub fn entry(&self, id: &str) -> Option<&Entry> {
-        self.entries.iter().find(|entry| entry.id == id)
+    /// An entry by its id, or by another name that it has.
+    pub fn entry(&self, name: &str) -> Option<&Entry> {
+        let by_id = self.entries.iter().find(|entry| entry.id == name);
+        by_id.or_else(|| self.entries.iter().find(|entry| entry.is_called(name)))
     }
 
     /// The ids of all entries, and a hint for one that is not there.

@@ -2,13 +2,12 @@
 
 use super::grid::first_point;
 use super::look::Look;
-use super::named::models_of;
+use super::named::{models_of, own_options};
 use super::request::{BackendChoice, RequestError, RunRequest};
 use super::{Inventory, Plugin};
 use crate::architectures::architectures;
 use crate::defaults::defaults;
 use crate::document::Axes;
-use crate::registry::PluginOptions;
 use crate::skill::{self, BuiltModel, Skill};
 use crate::worker::{Command, Failure, Limits, Worker};
 use std::collections::HashMap;
@@ -24,9 +23,10 @@ pub fn choose(inventory: &Inventory, mut request: RunRequest) -> Result<(RunRequ
         return Ok((request, notes));
     }
     let skills = models_of(inventory, &request)?;
-    let mut chooser = Chooser { inventory, looks: HashMap::new() };
+    let asked = request.clone();
+    let mut chooser = Chooser { inventory, request: &asked, looks: HashMap::new() };
     for skill in &skills {
-        let (plugin, why) = chooser.for_model(skill, &first_point(skill, &request)?)?;
+        let (plugin, why) = chooser.for_model(skill, &first_point(skill, &asked)?)?;
         notes.push(format!("{} is measured on {plugin}: {why}; --plugin chooses others", skill.id()));
         let choice = BackendChoice { plugin: plugin.clone(), device: None };
         request.chosen.insert(skill.id().to_string(), plugin);
@@ -39,6 +39,7 @@ pub fn choose(inventory: &Inventory, mut request: RunRequest) -> Result<(RunRequ
 
 struct Chooser<'a> {
     inventory: &'a Inventory,
+    request: &'a RunRequest,
     looks: HashMap<String, Look>,
 }
 
@@ -53,7 +54,7 @@ impl<'a> Chooser<'a> {
                 absent.push(plugin.id.as_str());
                 continue;
             }
-            match loads(plugin, &built, axes, &limits) {
+            match self.loads(plugin, &built, axes, &limits) {
                 Err(failure) => refused.push(format!("{} does not load it ({failure})", plugin.id)),
                 Ok(()) => {
                     let none = (!absent.is_empty()).then(|| format!("{} cannot be used here", absent.join(", ")));
@@ -69,8 +70,18 @@ impl<'a> Chooser<'a> {
 
     /// A device that is none of a browser, and not emulated.
     fn has_device(&mut self, plugin: &Plugin) -> bool {
-        let look = self.looks.entry(plugin.id.clone()).or_insert_with(|| Look::at(plugin));
+        let own = || own_options(self.request, plugin);
+        let look = self.looks.entry(plugin.id.clone()).or_insert_with(|| Look::with(plugin, &own()));
         look.usable().is_some_and(|device| !device.emulated && device.kind != "browser")
+    }
+
+    /// As the run will load it: with its options and in its precision.
+    fn loads(&self, plugin: &Plugin, built: &BuiltModel, axes: &Axes, limits: &Limits) -> Result<(), Failure> {
+        let opened = plugin.opened_with(&own_options(self.request, plugin), self.request.threads);
+        let backend = opened.map_err(|text| Failure::failed("options", text))?;
+        let precision = self.request.precision.clone();
+        let command = Command::Inspect { backend, model: built.paths.clone(), axes: axes.clone(), precision };
+        Worker::call_once(&command, limits).map(drop)
     }
 }
 
@@ -84,10 +95,4 @@ fn candidates<'a>(inventory: &'a Inventory, architecture: &str) -> Vec<&'a Plugi
         .map(|(plugin, _)| plugin)
         .filter(|plugin| plugin.id != *reference && !order.contains(&&*plugin.id) && !known.web.contains(&plugin.id));
     listed.chain(others).chain(inventory.plugin(reference)).collect()
-}
-
-fn loads(plugin: &Plugin, built: &BuiltModel, axes: &Axes, limits: &Limits) -> Result<(), Failure> {
-    let backend = plugin.opened_with(&PluginOptions::new(), None).map_err(|text| Failure::failed("options", text))?;
-    let command = Command::Inspect { backend, model: built.paths.clone(), axes: axes.clone() };
-    Worker::call_once(&command, limits).map(drop)
 }

@@ -6,8 +6,9 @@ use crate::document::{Axes, Cell, Outcome, Reason};
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// No benchmark runs a model fewer times than about this.
-const RUNS: f64 = 12.0;
+/// How often a benchmark runs a model at least: for the first inference, to warm up and three times measured; or with several
+/// requests that are verified each.
+const RUNS: [f64; 2] = [5.0, 12.0];
 /// What plugins say where memory does not suffice.
 const NO_MEMORY: &str = "resource-exhausted";
 
@@ -39,7 +40,7 @@ impl<'a> Fallen<'a> {
             let (mut planned, mut cell) = (planned.clone(), cell.clone());
             while let Some(smaller) = self.learn(&planned, &mut cell) {
                 let beyond = recorded.iter().filter(|cell| cell.index >= self.plan.cells.len());
-                match beyond.into_iter().find(|cell| self.is_of(cell, &smaller)) {
+                match beyond.into_iter().find(|cell| self.plan.is_cell(&smaller, cell)) {
                     Some(next) => (planned, cell) = (smaller, next.clone()),
                     None => {
                         missing.push(smaller);
@@ -49,13 +50,6 @@ impl<'a> Fallen<'a> {
             }
         }
         missing
-    }
-
-    fn is_of(&self, cell: &Cell, planned: &PlannedCell) -> bool {
-        self.plan.backends[planned.backend].choice.plugin == cell.plugin
-            && self.plan.models[planned.model].id() == cell.skill
-            && self.plan.benchmarks[planned.benchmark].description.id == cell.benchmark
-            && planned.axes == cell.axes
     }
 
     /// Why a cell is not worth beginning; `None` where nothing is known against it.
@@ -71,7 +65,8 @@ impl<'a> Fallen<'a> {
                 format!("no more work than this took longer than the time limit of {limit} s; --timeout raises it");
             return Some(Reason::new("too-slow", text));
         }
-        let slow = self.emulated.iter().filter(|(other, _)| of_larger(&other)).find(|(_, first)| first * RUNS > limit);
+        let runs = RUNS[usize::from(!self.plan.benchmarks[cell.benchmark].description.cold_start)];
+        let slow = self.emulated.iter().filter(|(other, _)| of_larger(&other)).find(|(_, first)| first * runs > limit);
         slow.map(|(_, first)| {
             let text = format!(
                 "emulation would take longer than the time limit of {limit} s: the first inference took {first:.0} s; --timeout raises it"

@@ -59,8 +59,8 @@ impl Inventory {
 
     /// A plugin by its id, or by another name that the registry gives it.
     pub fn plugin(&self, id: &str) -> Option<&Plugin> {
-        let also = |plugin: &&Plugin| plugin.entry.aliases.iter().any(|alias| alias == id);
-        self.plugins.iter().find(|plugin| plugin.id == id).or_else(|| self.plugins.iter().find(also))
+        let by_id = self.plugins.iter().find(|plugin| plugin.id == id);
+        by_id.or_else(|| self.plugins.iter().find(|plugin| plugin.entry.is_called(id)))
     }
 
     pub fn backends(&self) -> impl Iterator<Item = (&Plugin, &BackendDescription)> {

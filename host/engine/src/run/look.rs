@@ -19,10 +19,15 @@ pub struct Evidence {
 }
 
 impl Look {
-    /// Opens a backend in a worker of its own.
+    /// Opens a backend in a worker of its own, as the registry says.
     pub fn at(plugin: &Plugin) -> Look {
+        Look::with(plugin, &PluginOptions::new())
+    }
+
+    /// As [`Look::at`], with options of a user's own.
+    pub fn with(plugin: &Plugin, own: &PluginOptions) -> Look {
         let mut evidence = vec![];
-        let devices = devices(plugin, &mut evidence);
+        let devices = devices(plugin, own, &mut evidence);
         Look { devices, evidence }
     }
 
@@ -42,8 +47,8 @@ impl Look {
     }
 }
 
-fn devices(plugin: &Plugin, evidence: &mut Vec<Evidence>) -> Result<Vec<DeviceRecord>, Failure> {
-    let backend = plugin.opened_with(&PluginOptions::new(), None).map_err(|text| Failure::failed("options", text))?;
+fn devices(plugin: &Plugin, own: &PluginOptions, evidence: &mut Vec<Evidence>) -> Result<Vec<DeviceRecord>, Failure> {
+    let backend = plugin.opened_with(own, None).map_err(|text| Failure::failed("options", text))?;
     let mut on_event = |event: &Event| {
         if let Event::Evidence { what, found } = event {
             evidence.push(Evidence { what: what.clone(), found: found.clone() });

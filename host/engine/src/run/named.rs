@@ -51,12 +51,7 @@ pub(super) fn choose_backends(
         if backends.iter().any(|known| known.choice == choice) {
             continue;
         }
-        let schema = plugin.description.backend.as_ref().map_or("", |backend| backend.options_schema.as_str());
-        let mine = request.options.iter().filter(|option| match &option.plugin {
-            Some(owner) => *owner == plugin.id,
-            None => crate::options::takes(schema, &option.key),
-        });
-        let own = mine.map(|option| (option.key.clone(), option.value.clone())).collect();
+        let own = own_options(request, plugin);
         let of_machine = || std::thread::available_parallelism().ok().map(|n| n.get() as u64);
         let set_already = plugin.entry.options.contains_key("threads");
         let threads = request.threads.or_else(|| if set_already { None } else { of_machine() });
@@ -72,6 +67,20 @@ pub(super) fn choose_backends(
         )),
         false => Ok(backends),
     }
+}
+
+/// The options of a request that are for this plugin.
+pub(super) fn own_options(request: &RunRequest, plugin: &Plugin) -> PluginOptions {
+    let schema = plugin.description.backend.as_ref().map_or("", |backend| backend.options_schema.as_str());
+    let mine = request.options.iter().filter(|option| match &option.plugin {
+        Some(owner) => is_named(plugin, owner),
+        None => crate::options::takes(schema, &option.key),
+    });
+    mine.map(|option| (option.key.clone(), option.value.clone())).collect()
+}
+
+fn is_named(plugin: &Plugin, name: &str) -> bool {
+    plugin.id == name || plugin.entry.is_called(name)
 }
 
 /// Every backend that the request means, in its order.
@@ -123,7 +132,7 @@ fn check_option_owner(option: &OptionChoice, choices: &[Chosen<'_>]) -> Result<(
         plugin.description.backend.as_ref().is_some_and(|b| crate::options::takes(&b.options_schema, &option.key))
     };
     let reached = match &option.plugin {
-        Some(owner) => choices.iter().any(|(choice, ..)| choice.plugin == *owner),
+        Some(owner) => choices.iter().any(|(_, plugin, _)| is_named(plugin, owner)),
         None => choices.iter().any(|(_, plugin, _)| takes(plugin)),
     };
     let whose = option

@@ -6,7 +6,7 @@ use super::named::{Asked, PlannedBackend, PlannedBenchmark, choose_backends, cho
 use super::request::{RequestError, RunRequest};
 use crate::architectures::architectures;
 use crate::defaults::defaults;
-use crate::document::{Axes, Reason};
+use crate::document::{Axes, Cell, Reason};
 use crate::registry::PluginOptions;
 use crate::skill::Skill;
 use crate::worker::PluginUse;
@@ -74,6 +74,14 @@ pub fn plan(inventory: &Inventory, request: RunRequest) -> Result<Plan, RequestE
 }
 
 impl Plan {
+    /// Whether a recorded cell is a planned one.
+    pub fn is_cell(&self, planned: &PlannedCell, cell: &Cell) -> bool {
+        self.backends[planned.backend].choice.plugin == cell.plugin
+            && self.models[planned.model].id() == cell.skill
+            && self.benchmarks[planned.benchmark].description.id == cell.benchmark
+            && planned.axes == cell.axes
+    }
+
     /// Whether a backend is the reference itself.
     pub(super) fn is_reference(&self, backend: usize) -> bool {
         self.reference.as_ref().is_some_and(|reference| reference.library == self.backends[backend].plugin.library)

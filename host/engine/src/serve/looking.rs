@@ -63,13 +63,14 @@ pub(super) fn inspect(
     backend: &PluginUse,
     model: &ModelPaths,
     axes: &Axes,
+    precision: Option<String>,
 ) -> Result<Reply, Failure> {
     let opened = Opened::new(services, backend)?;
     services.enter(Stage::Load);
     let (_, path) = model.parts.first().ok_or_else(|| Failure::failed("model", "the model has no part"))?;
     let (index, _) = opened.device(None)?;
     let dims = axes.iter().map(|(name, value)| Dim::fixed(name, *value)).collect();
-    let load = Load { dims, devices: vec![index], ..Load::new(Source::onnx(path)) };
+    let load = Load { dims, devices: vec![index], precision, ..Load::new(Source::onnx(path)) };
     let model = opened.instance.load(&load).map_err(of_plugin)?;
     let records = |ports: &[Port]| ports.iter().map(record).collect();
     Ok(Reply::Inspected { inputs: records(model.inputs()), outputs: records(model.outputs()) })

@@ -63,7 +63,9 @@ fn serve(services: &'static Services, command: Command) -> Result<Reply, Failure
     match command {
         Command::Describe { library } => looking::describe(services, &library),
         Command::Devices { backend } => looking::devices(services, &backend),
-        Command::Inspect { backend, model, axes } => looking::inspect(services, &backend, &model, &axes),
+        Command::Inspect { backend, model, axes, precision } => {
+            looking::inspect(services, &backend, &model, &axes, precision)
+        }
         Command::Build { library, skill, directory } => looking::build(services, &library, &skill, &directory),
         Command::Reference { backend, model, axes, seed, out } => {
             reference::write(services, &backend, &model, &axes, seed, &out)

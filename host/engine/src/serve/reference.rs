@@ -4,7 +4,7 @@ use super::target::{bind_inputs, refuse_lost_axes};
 use super::{Opened, Services, outputs};
 use crate::document::Axes;
 use crate::skill::Manifest;
-use crate::worker::{Failure, ModelPaths, PluginUse, Reply, Stage};
+use crate::worker::{Failure, FailureKind, ModelPaths, PluginUse, Reply, Stage};
 use serde::{Deserialize, Serialize};
 use skillbench_plugin_api::client::Output;
 use skillbench_plugin_api::{Dim, Error, Load, Source};
@@ -45,7 +45,8 @@ fn outputs_file(out: &Path, part: usize) -> PathBuf {
     out.with_extension(format!("{part}.bin"))
 }
 
-/// Runs every part, and keeps the outputs. A part that the reference cannot run is left out, unless it is the only one.
+/// Runs every part, and keeps the outputs. A part that the reference refuses is left out, unless it is the only one; any other
+/// failure may be gone the next time, so that nothing is kept.
 pub(super) fn write(
     services: &'static Services,
     backend: &PluginUse,
@@ -57,14 +58,18 @@ pub(super) fn write(
     let manifest = Manifest::parse(&model.manifest).map_err(|text| Failure::failed("manifest", text))?;
     let opened = Opened::new(services, backend)?;
     let mut index = Index { parts: vec![] };
-    let mut failure = Failure::failed("model", "the model has no part");
+    let mut refusal = Failure::failed("model", "the model has no part");
     for (at, (part, path)) in model.parts.iter().enumerate() {
         let ran = run(services, &opened, path, &manifest.of_part(part), axes, seed, &outputs_file(out, at));
         index.parts.push((part.clone(), ran.as_ref().err().map(Failure::to_string)));
-        failure = ran.err().unwrap_or(failure);
+        match ran {
+            Ok(()) => {}
+            Err(failure) if failure.kind == FailureKind::Unsupported => refusal = failure,
+            Err(failure) => return Err(failure),
+        }
     }
     if index.parts.iter().all(|(_, why)| why.is_some()) {
-        return Err(failure);
+        return Err(refusal);
     }
     let failed = |error: std::io::Error| Failure::failed("reference", format!("{}: {error}", out.display()));
     let text = serde_json::to_vec(&index).map_err(|error| failed(error.into()))?;

@@ -92,18 +92,21 @@ impl<'a> Rounds<'a> {
     /// Every series as it was measured, the backend's own figures, and what a benchmark did that it may not.
     pub fn finish(self) -> (Vec<SeriesRecord>, Vec<CounterRecord>, Option<Error>) {
         let state = self.state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let record = |series: Series| SeriesRecord {
-            name: series.info.name,
-            unit: series.info.unit,
-            kind: series.info.kind.name().into(),
-            higher_is_better: series.info.higher_is_better,
-            concurrent: series.info.concurrent,
-            items_per_sample: series.info.items_per_sample,
-            rounds: series.rounds,
-            singles: series.singles,
-            stable: series.stable,
-            stopped_by: series.stopped_by.map(String::from),
-            energy: series.energy.and_then(|used| self.sensors?.record(used)),
+        let record = |series: Series| {
+            let measured = series.rounds.iter().filter(|round| round.measured).count();
+            SeriesRecord {
+                name: series.info.name,
+                unit: series.info.unit,
+                kind: series.info.kind.name().into(),
+                higher_is_better: series.info.higher_is_better,
+                concurrent: series.info.concurrent,
+                items_per_sample: series.info.items_per_sample,
+                rounds: series.rounds,
+                singles: series.singles,
+                stable: series.stable,
+                stopped_by: series.stopped_by.map(String::from),
+                energy: series.energy.and_then(|used| self.sensors?.record(used, measured)),
+            }
         };
         (state.series.into_iter().map(record).collect(), state.counted.finish(), state.failure)
     }

@@ -58,9 +58,10 @@ impl<'i> Sensors<'i> {
         })
     }
 
-    /// With the idle power; `None` where that is not known.
-    pub fn record(&self, used: Used) -> Option<EnergyRecord> {
-        let Used { source, scope, joules, seconds } = used;
+    /// With the idle power; `None` where that is not known, or where some of the measured rounds were not counted.
+    pub fn record(&self, used: Used, measured_rounds: usize) -> Option<EnergyRecord> {
+        let Used { source, scope, joules, seconds, rounds } = used;
+        (rounds == measured_rounds).then_some(())?;
         Some(EnergyRecord { source, scope: scope.into(), joules, seconds, idle_watts: self.idle_watts? })
     }
 
@@ -77,19 +78,22 @@ pub(super) struct Used {
     scope: &'static str,
     joules: f64,
     seconds: f64,
+    /// Rounds that it was counted in.
+    rounds: usize,
 }
 
 impl Used {
-    /// Adds what was used between two readings. `None`, from then on, where they are not of one sensor or it went backwards.
+    /// Adds what was used in a round, between two readings. A round whose readings are not of one sensor, or went backwards, is not
+    /// counted.
     pub fn plus(known: Option<Used>, before: &Reading, after: &Reading) -> Option<Used> {
-        let (joules, seconds) = between(before, after)?;
-        let known =
-            known.unwrap_or(Used { source: after.source.clone(), scope: after.scope, joules: 0.0, seconds: 0.0 });
-        (known.source == after.source).then_some(Used {
-            joules: known.joules + joules,
-            seconds: known.seconds + seconds,
-            ..known
-        })
+        let Some((joules, seconds)) = between(before, after) else { return known };
+        let (source, scope) = (after.source.clone(), after.scope);
+        let known = known.unwrap_or(Used { source, scope, joules: 0.0, seconds: 0.0, rounds: 0 });
+        if known.source != after.source {
+            return Some(known);
+        }
+        let (joules, seconds, rounds) = (known.joules + joules, known.seconds + seconds, known.rounds + 1);
+        Some(Used { joules, seconds, rounds, ..known })
     }
 }
 
@@ -158,7 +162,8 @@ impl Rapl {
     fn read(&mut self) -> Option<u64> {
         for domain in &mut self.domains {
             let now: u64 = std::fs::read_to_string(&domain.file).ok()?.trim().parse().ok()?;
-            self.total += if now >= domain.last { now - domain.last } else { domain.range - domain.last + now };
+            self.total +=
+                if now >= domain.last { now - domain.last } else { domain.range.saturating_sub(domain.last) + now };
             domain.last = now;
         }
         Some(self.total)
@@ -201,8 +206,14 @@ mod tests {
         let first = Used::plus(None, &reading(0, 1_000_000, "NVML"), &reading(2, 5_000_000, "NVML"));
         let both = Used::plus(first, &reading(9, 90_000_000, "NVML"), &reading(10, 93_000_000, "NVML")).unwrap();
         assert_eq!((both.joules, both.seconds), (7.0, 3.0), "what lies between the rounds is left out");
-        assert!(Used::plus(Some(both), &reading(11, 1, "RAPL"), &reading(12, 2, "RAPL")).is_none());
-        assert!(Used::plus(None, &reading(0, 9, "NVML"), &reading(1, 3, "NVML")).is_none(), "it went backwards");
+        for (before, after) in [
+            (reading(11, 1, "RAPL"), reading(12, 2, "RAPL")),
+            (reading(11, 1, "RAPL"), reading(12, 2, "NVML")),
+            (reading(11, 9, "NVML"), reading(12, 3, "NVML")),
+        ] {
+            let same = Used::plus(Some(both.clone()), &before, &after).unwrap();
+            assert_eq!((same.joules, same.rounds), (7.0, 2), "a round that is not counted shows in their number");
+        }
     }
 
     #[test]

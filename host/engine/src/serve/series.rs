@@ -26,7 +26,7 @@ pub(super) struct Series {
     pub warm_ns: f64,
     pub stable: bool,
     pub stopped_by: Option<&'static str>,
-    /// Of the measured rounds alone; `None` where no sensor counted it.
+    /// Of the measured rounds that a sensor counted; `None` before the first.
     pub energy: Option<Used>,
     /// The counter as the measured round began that is running now.
     pub before: Option<Reading>,

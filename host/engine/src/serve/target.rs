@@ -106,13 +106,12 @@ impl<'i> CellTarget<'i> {
         let manifest = self.manifest.of_part(part);
         refuse_lost_axes(&model, &manifest, &self.job.axes)?;
         let address = model.address();
-        let (part, precision) = (part.to_string(), placement.precision.clone());
-        let loaded_part = part.clone();
-        let loaded = Loaded { model, part, precision, manifest, kept: Mutex::default() };
+        let (name, precision) = (part.to_string(), placement.precision.clone());
+        let loaded = Loaded { model, part: name, precision, manifest, kept: Mutex::default() };
         lock(&self.models).insert(address, Arc::new(loaded));
         let mut seen = lock(&self.seen);
         // What another part's outputs showed says nothing of this one.
-        if !matches!(self.job.verify, VerifyJob::Off) && !*seen.parts.entry(loaded_part).or_insert(false) {
+        if !matches!(self.job.verify, VerifyJob::Off) && !*seen.parts.entry(part.to_string()).or_insert(false) {
             self.verified.store(false, Ordering::SeqCst);
         }
         seen.loads.push(LoadRecord {

@@ -107,6 +107,7 @@ pub enum Command {
         backend: PluginUse,
         model: ModelPaths,
         axes: Axes,
+        precision: Option<String>,
     },
     Build {
         library: PathBuf,
