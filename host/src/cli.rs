@@ -75,25 +75,49 @@ pub enum Command {
         #[arg(long, short)]
         verbose: bool,
     },
-    /// The models that can be measured
-    Models {
-        /// Only this family
-        #[arg(long)]
-        family: Option<String>,
-        /// Only this architecture
-        #[arg(long)]
-        architecture: Option<String>,
-        /// Only this category
-        #[arg(long)]
-        category: Option<String>,
-        /// Only this task
-        #[arg(long)]
-        task: Option<String>,
-    },
+    /// The models that can be measured; `clean` gives up those that are built
+    Models(Box<ModelsArgs>),
     /// The whole story of one plugin, and of a model on it
     Why { plugin: String, model: Option<String> },
     /// What is wrong here, and what to do next
     Doctor,
+}
+
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct ModelsArgs {
+    #[command(subcommand)]
+    pub command: Option<ModelsCommand>,
+    /// Only this family
+    #[arg(long)]
+    pub family: Option<String>,
+    /// Only this architecture
+    #[arg(long)]
+    pub architecture: Option<String>,
+    /// Only this category
+    #[arg(long)]
+    pub category: Option<String>,
+    /// Only this task
+    #[arg(long)]
+    pub task: Option<String>,
+    /// Only models of so many parameters at least: 10M, 1.5B
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub min_size: Option<u64>,
+    /// Only models of so many parameters at most
+    #[arg(long, value_name = "N", value_parser = count)]
+    pub max_size: Option<u64>,
+    /// Only these: names, files, folders; with the evidence for what they are
+    pub model: Vec<String>,
+}
+
+#[derive(Subcommand)]
+pub enum ModelsCommand {
+    /// Give up built models, references and what was built half-way; those in use stay
+    Clean {
+        /// Keep so much, the last used
+        #[arg(long, value_name = "GB", default_value_t = 0.0)]
+        keep_gb: f64,
+    },
 }
 
 /// A list that takes commas, repeats and spaces: `--batch-sizes 1,4 --batch-sizes 8` or `--batch-sizes 1 4 8`.
@@ -106,9 +130,33 @@ pub struct RunArgs {
     /// Also on webnn and webgpu, emulated or not
     #[arg(long)]
     pub include_web_platforms: bool,
-    /// Models by name, or .onnx files
-    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
+    /// Models by name, .onnx files, folders of them, or ids of a hub
+    #[arg(long, alias = "models", alias = "model-id", value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
     pub model: Vec<String>,
+    /// Files with one model a line
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "FILE")]
+    pub model_list: Vec<PathBuf>,
+    /// The model of each key class, their small variants, or a list of your own
+    #[arg(long, value_enum, value_name = "SET")]
+    pub models_set: Option<SetArg>,
+    /// Your own list: {name: {name, family, size, modality, path}} as JSON
+    #[arg(long, value_name = "FILE")]
+    pub custom_models: Option<PathBuf>,
+    /// The small variants of the key classes
+    #[arg(long, alias = "small-models-only")]
+    pub small_models: bool,
+    /// Only these key classes: bert, vit, whisper ...
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "KEY")]
+    pub specific_models: Vec<String>,
+    /// Only these families: embedding, text_generation, vision, audio, multimodal [of the key models, unless a set is named]
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "FAMILY")]
+    pub model_families: Vec<String>,
+    /// Only these categories: text-encoders, vision, video ... [of all models, unless a set is named]
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "CATEGORY")]
+    pub benchmark_category: Vec<String>,
+    /// Every model that there is
+    #[arg(long, alias = "benchmark-all", conflicts_with = "models_set")]
+    pub all_models: bool,
     /// inference, throughput, both, or a benchmark of another plugin
     #[arg(long, alias = "type", value_delimiter = ',', num_args = 1.., value_name = "BENCHMARK")]
     pub bench: Vec<String>,
@@ -116,6 +164,21 @@ pub struct RunArgs {
     pub batch_sizes: Vec<i64>,
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
     pub sequence_lengths: Vec<i64>,
+    /// Height and width of images: 224, or 384x512
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "HxW", value_parser = image_size)]
+    pub image_sizes: Vec<[i64; 2]>,
+    /// Lengths of audio
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "SECONDS", value_parser = seconds)]
+    pub audio_seconds: Vec<f64>,
+    /// Frames of video, or of features
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
+    pub frames: Vec<i64>,
+    /// Lengths of the prompt, in tokens, of the benchmark generation
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
+    pub prompt_lengths: Vec<i64>,
+    /// How many tokens the benchmark generation makes
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
+    pub new_tokens: Vec<i64>,
     /// Another dimension of the models
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "NAME=N", value_parser = dimension)]
     pub dim: Vec<(String, i64)>,
@@ -147,19 +210,33 @@ pub struct RunArgs {
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(16..=1 << 24))]
     pub memory_limit: Option<u64>,
     /// Go on with an earlier run: its id, or its folder
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["plugin", "include_web_platforms", "model", "bench", "batch_sizes", "sequence_lengths", "dim", "iterations",
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["plugin", "include_web_platforms", "model", "model_list", "models_set", "custom_models", "small_models",
+        "specific_models", "model_families", "benchmark_category", "all_models", "image_sizes", "audio_seconds", "frames", "prompt_lengths",
+        "new_tokens", "no_fix", "no_resource_pool", "profile", "profile_detailed", "bench", "batch_sizes", "sequence_lengths", "dim", "iterations",
         "warmup", "concurrent_workers", "threads", "option", "precision", "timeout", "budget", "memory_limit", "verify_only",
         "benchmark_only", "no_verify", "seed"])]
     pub resume: Option<String>,
     /// Check the outputs, and measure no round
     #[arg(long, conflicts_with_all = ["benchmark_only", "no_verify", "bench"])]
     pub verify_only: bool,
-    /// Measure without the checks before; the same as --no-verify
+    /// Measure without any check before
     #[arg(long)]
     pub benchmark_only: bool,
     /// Measure without holding outputs against the reference; the results say so
     #[arg(long)]
     pub no_verify: bool,
+    /// Change nothing about what a backend refuses: no other precision, no smaller batch
+    #[arg(long)]
+    pub no_fix: bool,
+    /// Load every model anew for each cell
+    #[arg(long)]
+    pub no_resource_pool: bool,
+    /// Also where each cell's time went
+    #[arg(long)]
+    pub profile: bool,
+    /// Also the operators, as the engine itself times them: a table, and a trace file for each cell
+    #[arg(long)]
+    pub profile_detailed: bool,
     /// Seed of inputs [default: 42]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -172,6 +249,32 @@ fn dimension(text: &str) -> Result<(String, i64), String> {
     let (name, value) = text.split_once('=').ok_or("expected NAME=N")?;
     let value = value.parse::<i64>().ok().filter(|value| *value > 0).ok_or("expected NAME=N with N of 1 or more")?;
     Ok((name.into(), value))
+}
+
+/// A number with K, M or B for thousands, millions and billions.
+fn count(text: &str) -> Result<u64, String> {
+    let (digits, scale) = match text.to_uppercase().strip_suffix(['K', 'M', 'B', 'G']) {
+        None => (text.to_string(), 1.0),
+        Some(digits) => {
+            let scale = match text.to_uppercase().chars().last() {
+                Some('K') => 1e3,
+                Some('M') => 1e6,
+                _ => 1e9,
+            };
+            (digits.to_string(), scale)
+        }
+    };
+    let value = digits.parse::<f64>().ok().filter(|value| *value >= 0.0 && value.is_finite());
+    value.map(|value| (value * scale) as u64).ok_or("expected a number such as 500000, 10M or 1.5B".into())
+}
+
+fn image_size(text: &str) -> Result<[i64; 2], String> {
+    let (height, width) = text.split_once(['x', 'X']).unwrap_or((text, text));
+    let pixels = |text: &str| text.parse::<i64>().ok().filter(|pixels| (1..=65_536).contains(pixels));
+    match (pixels(height), pixels(width)) {
+        (Some(height), Some(width)) => Ok([height, width]),
+        _ => Err("expected a size such as 224, or 384x512 for height and width".into()),
+    }
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -226,6 +329,13 @@ pub enum PluginCommand {
     },
     /// Take back `add`
     Remove { plugin: String },
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum SetArg {
+    Key,
+    Small,
+    Custom,
 }
 
 #[derive(Clone, Copy, ValueEnum)]

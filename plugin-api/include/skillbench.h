@@ -348,8 +348,9 @@ typedef struct sb_reporter {
 
 enum {
   SB_BENCHMARK_NEEDS_TARGET = 1, /* sb_benchmark.flags */
-  SB_BENCHMARK_COLD_START = 2    /* takes the option cold_start=true: load, first inference, return. The host calls it so in fresh
+  SB_BENCHMARK_COLD_START = 2,   /* takes the option cold_start=true: load, first inference, return. The host calls it so in fresh
                                     processes, to repeat what can be cold only once in each */
+  SB_BENCHMARK_SHARES_MODELS = 4 /* no figure of it tells of loading: `load` may give it a model that an earlier cell loaded */
 };
 
 typedef struct sb_benchmark {

@@ -78,6 +78,7 @@ pub const SB_WARM_UP: u32 = 0;
 pub const SB_MEASURED: u32 = 1;
 pub const SB_BENCHMARK_NEEDS_TARGET: u32 = 1;
 pub const SB_BENCHMARK_COLD_START: u32 = 2;
+pub const SB_BENCHMARK_SHARES_MODELS: u32 = 4;
 
 /// Handles that only their plugin can look into.
 macro_rules! opaque {

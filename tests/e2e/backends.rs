@@ -107,7 +107,7 @@ fn a_precision_that_cannot_be_had_is_refused_with_the_reason() {
         ("openvino", "int8", "is not quantized"),
     ] {
         let asked = ["--plugin", plugin, "--precision", precision, "--model", "probe-mlp", "--bench", "inference"];
-        let (ran, document) = world.run(&[&asked[..], &["--batch-sizes", "1"]].concat());
+        let (ran, document) = world.run(&[&asked[..], &["--batch-sizes", "1", "--no-fix"]].concat());
         ran.exits_with(4);
         let message = cells(&document)[0]["reason"]["message"].as_str().unwrap();
         assert_eq!(outcomes(&document), ["unsupported"], "{plugin} {precision}: {message}");

@@ -156,21 +156,19 @@ fn cells_that_a_rule_forbids_are_skipped_with_that_rule() {
 }
 
 #[test]
-fn a_precision_that_cannot_be_had_is_refused_not_ignored() {
-    let (ran, document) = World::default().run(&[
-        "--plugin",
-        "rten",
-        "--model",
-        "probe-mlp",
-        "--bench",
-        "inference",
-        "--batch-sizes",
-        "1",
-        "--precision",
-        "int8",
-    ]);
+fn a_precision_that_cannot_be_had_gives_way_and_says_so_unless_nothing_may() {
+    let asked = ["--plugin", "rten", "--model", "probe-mlp", "--bench", "inference", "--batch-sizes", "1"];
+    let asked = [&asked[..], &["--precision", "int8"]].concat();
+    let world = World::default();
+    let (ran, document) = world.run(&[&asked[..], &["--no-fix"]].concat());
     ran.exits_with(4);
     assert_eq!(outcomes(&document), ["unsupported"]);
+    let (ran, document) = world.run(&asked);
+    ran.exits_with(0);
+    let cell = &cells(&document)[0];
+    assert_eq!((&cell["fixes"][0]["what"], &cell["fixes"][0]["from"]), (&"precision".into(), &"int8".into()));
+    assert_eq!(cell["placement"]["precision"], "float32", "what ran is read back");
+    assert_eq!(cell["precision_requested"], "int8");
 }
 
 #[test]
@@ -179,7 +177,8 @@ fn checking_only_measures_no_round_and_measuring_only_says_so() {
     let one = ["--plugin", "rten", "--model", "probe-mlp", "--batch-sizes", "1"];
     let (_, checked) = world.run(&[&one[..], &["--verify-only"]].concat());
     assert_eq!(cells(&checked)[0]["verification"]["status"], "passed");
-    assert_eq!(cells(&checked)[0]["verification"]["same_engine"], true, "agreeing with itself is told as such");
+    let reference = cells(&checked)[0]["verification"]["reference"].as_str().unwrap();
+    assert!(reference.starts_with("cpu "), "the reference itself is held against another engine: {reference}");
     assert_eq!(cells(&checked)[0]["metrics"]["latency_ms"], Value::Null);
     let (_, unchecked) = world.run(&[&one[..], &["--no-verify"]].concat());
     assert_eq!(cells(&unchecked)[0]["verification"]["status"], "off");

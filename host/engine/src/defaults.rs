@@ -11,6 +11,7 @@ pub struct Defaults {
     pub token_limit: TokenLimit,
     pub tolerance: BTreeMap<String, f64>,
     pub reference: Reference,
+    pub cache: CacheDefaults,
 }
 
 #[derive(Debug, Deserialize)]
@@ -34,7 +35,10 @@ pub struct RunDefaults {
 pub struct GridDefaults {
     pub batch_sizes: Vec<i64>,
     pub sequence_lengths: Vec<i64>,
+    pub prompt_lengths: Vec<i64>,
+    pub new_tokens: Vec<i64>,
     pub axes: BTreeMap<String, i64>,
+    pub rates: BTreeMap<String, f64>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -46,6 +50,12 @@ pub struct TokenLimit {
 #[derive(Debug, Deserialize)]
 pub struct Reference {
     pub plugin: String,
+    pub others: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct CacheDefaults {
+    pub models_gb: f64,
 }
 
 /// The defaults that are compiled in. A test reads them, so that a slip in the file cannot ship.

@@ -59,6 +59,8 @@ pub struct BenchmarkDescription {
     pub options_schema: String,
     pub needs_target: bool,
     pub cold_start: bool,
+    #[serde(default)]
+    pub shares_models: bool,
     /// The one skill it measures; `None`: any.
     #[serde(default)]
     pub skill: Option<String>,

@@ -101,9 +101,7 @@ pub fn dispatch(cli: Cli) -> Done {
         Command::Plugin(PluginCommand::Remove { plugin }) => plugin::remove(&plugin),
         Command::Runtime(command) => runtime::runtime(global, &command),
         Command::Devices { verbose } => devices::devices(global, verbose),
-        Command::Models { family, architecture, category, task } => {
-            models::models(global, &[family, architecture, category, task])
-        }
+        Command::Models(args) => models::models(global, &args),
         Command::Why { plugin, model } => why::why(global, &plugin, model.as_deref()),
         Command::Doctor => doctor::doctor(global),
     }

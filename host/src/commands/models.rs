@@ -1,28 +1,48 @@
 //! `host models`: what can be measured.
 
-use super::{Done, Exit};
-use crate::cli::Global;
+use super::{Done, Exit, failed, usage};
+use crate::cli::{Global, ModelsArgs, ModelsCommand};
 use crate::output;
 use skillbench_engine::run::Inventory;
+use skillbench_engine::skill::{ModelCache, Skill, SkillDescription, clean_references};
 use skillbench_report::{Cell, Table};
 
-/// `only`: family, architecture, category and task to keep.
-pub fn models(global: &Global, only: &[Option<String>; 4]) -> Done {
+pub fn models(global: &Global, args: &ModelsArgs) -> Done {
+    if let Some(ModelsCommand::Clean { keep_gb }) = args.command {
+        return clean(global, keep_gb);
+    }
     let inventory = Inventory::take(&global.sources());
     let catalog = inventory.catalog();
-    let mut table =
-        Table::new(["id", "aliases", "family", "architecture", "category", "task", "parameters", "axes", "reduced"]);
-    for skill in catalog.skills.iter().map(|skill| &skill.description) {
-        let fields = [&skill.family, &skill.architecture, &skill.category, &skill.task];
-        let keep = fields
-            .iter()
-            .zip(only)
-            .all(|(field, want)| want.as_ref().is_none_or(|want| field.eq_ignore_ascii_case(want)));
-        if !keep {
-            continue;
+    let mut table = Table::new([
+        "id",
+        "aliases",
+        "family",
+        "architecture",
+        "category",
+        "task",
+        "parameters",
+        "axes",
+        "generates",
+        "key",
+        "reduced",
+    ]);
+    let asked: Vec<Skill> = match args.model.is_empty() {
+        true => catalog.skills.clone(),
+        false => {
+            let find = |name: &String| {
+                let (skill, note) = catalog.find(name).map_err(usage)?;
+                note.into_iter().for_each(|note| output::warning(&note));
+                Ok(skill)
+            };
+            args.model.iter().map(find).collect::<Result<_, _>>()?
         }
+    };
+    for skill in asked.iter().map(|skill| &skill.description).filter(|skill| fits(skill, args)) {
         let axes: Vec<String> =
             skill.axes.iter().map(|(name, [least, most])| format!("{name} {least}-{most}")).collect();
+        let generates = skill.generator.clone().or_else(|| skill.generation.is_some().then(|| skill.id.clone()));
+        let small = skill.small_of.as_ref().map(|key| format!("{key} (small)"));
+        let key: Vec<String> = skill.key.clone().into_iter().chain(small).collect();
         table.row([
             Cell::text(&skill.id),
             skill.aliases.join(", ").into(),
@@ -32,13 +52,46 @@ pub fn models(global: &Global, only: &[Option<String>; 4]) -> Done {
             Cell::text(&skill.task),
             Cell::maybe(skill.parameters, Cell::count),
             axes.join(", ").into(),
-            Cell::maybe(skill.reduced.as_ref().filter(|r| !r.is_null()), |r| r.to_string().into()),
+            Cell::maybe(generates, Cell::from),
+            key.join(", ").into(),
+            Cell::maybe(skill.reduced.as_ref().filter(|r| !r.is_null()), |r| {
+                r.as_str().map_or_else(|| r.to_string(), String::from).into()
+            }),
         ]);
     }
     output::table(&table, global.format.into());
     catalog.problems.iter().for_each(|problem| output::warning(problem));
     if !global.quiet {
         output::say(&format!("{} of {} models", table.rows.len(), catalog.skills.len()));
+    }
+    Ok(Exit::Good)
+}
+
+fn fits(skill: &SkillDescription, args: &ModelsArgs) -> bool {
+    let folded = |text: &str| text.to_lowercase().replace(['-', '_'], " ");
+    let same = |wanted: &Option<String>, own: &str| wanted.as_ref().is_none_or(|wanted| folded(wanted) == folded(own));
+    let size = |limit: Option<u64>, test: fn(u64, u64) -> bool| {
+        limit.is_none_or(|limit| skill.parameters.is_some_and(|own| test(own, limit)))
+    };
+    same(&args.family, &skill.family)
+        && same(&args.architecture, &skill.architecture)
+        && same(&args.category, &skill.category)
+        && same(&args.task, &skill.task)
+        && size(args.min_size, |own, least| own >= least)
+        && size(args.max_size, |own, most| own <= most)
+}
+
+fn clean(global: &Global, keep_gb: f64) -> Done {
+    let cache = ModelCache::open();
+    let freed = cache.trim((keep_gb * 1e9) as u64).map_err(|e| failed(format!("{}: {e}", cache.root().display())))?;
+    let references = if keep_gb > 0.0 { 0 } else { clean_references().map_err(failed)? };
+    if !global.quiet {
+        let used = match freed.in_use {
+            0 => String::new(),
+            count => format!("; {count} in use stay"),
+        };
+        let megabytes = (freed.bytes + references) as f64 / 1e6;
+        output::say(&format!("{} models given up, {megabytes:.0} MB freed{used}", freed.models));
     }
     Ok(Exit::Good)
 }

@@ -1,13 +1,15 @@
 //! `host run`: arguments become a request, the engine measures, the journal keeps, the table is printed.
 
 use super::{CommandError, Done, Exit, failed, usage};
-use crate::cli::{FormatArg, Global, RunArgs};
+use crate::cli::{FormatArg, Global, RunArgs, SetArg};
 use crate::commands::plugin::{tell_problems, tell_rejected};
 use crate::output;
 use crate::progress::Progress;
 use skillbench_engine::document::{Cell, Outcome, RUN_SCHEMA, Run, Verification};
 use skillbench_engine::environment::{self, Environment};
-use skillbench_engine::run::{self, BackendChoice, Inventory, Observer, OptionChoice, Plan, RunRequest};
+use skillbench_engine::run::{
+    self, BackendChoice, Inventory, ModelSet, Observer, OptionChoice, Plan, RunRequest, Selection,
+};
 use skillbench_engine::skill::SkillSource;
 use skillbench_engine::worker::Stop;
 use skillbench_results::{Journal, files, frames, questions};
@@ -62,6 +64,7 @@ pub fn run(global: &Global, args: &RunArgs) -> Done {
         return Ok(Exit::Stopped);
     }
     if !global.quiet {
+        pooled(&recorded.run.cells).into_iter().for_each(|text| output::say(&text));
         output::say(&format!("kept in {}", folder.display()));
     }
     Ok(exit(&recorded.run.cells, args.verify_only))
@@ -86,7 +89,7 @@ fn unchanged(plan: &Plan, run: &Run) -> Result<(), CommandError> {
 fn libraries(plan: &Plan) -> std::collections::BTreeMap<String, String> {
     let backends = plan.backends.iter().map(|backend| (backend.choice.plugin.clone(), &backend.plugin.library));
     let benchmarks = plan.benchmarks.iter().map(|b| (b.description.id.clone(), &b.library));
-    let reference = plan.reference.iter().map(|reference| (reference.id.clone(), &reference.library));
+    let reference = plan.references.iter().map(|known| (known.plugin.id.clone(), &known.plugin.library));
     let skillsets = plan.models.iter().filter_map(|skill| match &skill.source {
         SkillSource::Skillset { library, plugin } => Some((plugin.clone(), library)),
         SkillSource::File(_) => None,
@@ -100,10 +103,16 @@ fn request(args: &RunArgs) -> Result<RunRequest, CommandError> {
         backends: args.plugin.iter().map(|text| BackendChoice::parse(text)).collect(),
         chosen: Default::default(),
         include_web_platforms: args.include_web_platforms,
-        models: args.model.clone(),
+        models: models(args)?,
+        selection: selection(args),
         benchmarks: args.bench.clone(),
         batch_sizes: args.batch_sizes.clone(),
         sequence_lengths: args.sequence_lengths.clone(),
+        image_sizes: args.image_sizes.clone(),
+        audio_seconds: args.audio_seconds.clone(),
+        frames: args.frames.clone(),
+        prompt_lengths: args.prompt_lengths.clone(),
+        new_tokens: args.new_tokens.clone(),
         dims: args.dim.iter().cloned().collect(),
         iterations: args.iterations,
         warmup: args.warmup,
@@ -116,8 +125,42 @@ fn request(args: &RunArgs) -> Result<RunRequest, CommandError> {
         budget_s: args.budget,
         no_verify: args.no_verify || args.benchmark_only,
         verify_only: args.verify_only,
+        no_precheck: args.benchmark_only,
         seed: args.seed,
+        no_fix: args.no_fix,
+        no_resource_pool: args.no_resource_pool,
+        profile: args.profile || args.profile_detailed,
+        profile_operators: args.profile_detailed,
     })
+}
+
+/// The models that are named, on the command line and in files with one name a line.
+fn models(args: &RunArgs) -> Result<Vec<String>, CommandError> {
+    let mut names = args.model.clone();
+    for file in &args.model_list {
+        let text = std::fs::read_to_string(file).map_err(|error| usage(format!("{}: {error}", file.display())))?;
+        let lines = text.lines().map(|line| line.split('#').next().unwrap_or("").trim());
+        names.extend(lines.filter(|line| !line.is_empty()).map(String::from));
+    }
+    Ok(names)
+}
+
+fn selection(args: &RunArgs) -> Selection {
+    let set = match args.models_set {
+        Some(SetArg::Key) => Some(ModelSet::Key),
+        Some(SetArg::Small) => Some(ModelSet::Small),
+        Some(SetArg::Custom) => Some(ModelSet::Custom),
+        None => args.all_models.then_some(ModelSet::All),
+    };
+    Selection {
+        set,
+        small: args.small_models,
+        keys: args.specific_models.clone(),
+        families: args.model_families.clone(),
+        categories: args.benchmark_category.clone(),
+        // A run may be resumed from another folder.
+        custom: args.custom_models.as_ref().map(|file| std::path::absolute(file).unwrap_or_else(|_| file.clone())),
+    }
 }
 
 /// An earlier run, by its folder or by its id in the output folder.
@@ -185,6 +228,19 @@ fn show(global: &Global, run: &Run) -> Result<(), String> {
     let summary = frames::cells(run).and_then(questions::summary).map_err(|error| error.to_string())?;
     output::table(&skillbench_report::summary(&summary, global.format.into()), global.format.into());
     Ok(())
+}
+
+/// What was shared between cells; `None`: nothing could be.
+fn pooled(cells: &[Cell]) -> Option<String> {
+    let pools = || cells.iter().filter_map(|cell| cell.pool.as_ref());
+    let (hits, misses) =
+        (pools().map(|pool| pool.model_hits).sum::<u64>(), pools().map(|pool| pool.model_misses).sum::<u64>());
+    (hits > 0).then(|| {
+        let of = hits + misses;
+        format!(
+            "resource pool: {hits} of {of} models were there from the cell before; --no-resource-pool loads each anew"
+        )
+    })
 }
 
 /// The exit code: of several that hold, the first of unavailable, wrong, unmeasured, no verdict. What a rule skipped does not count.

@@ -48,6 +48,11 @@ impl BenchmarkRef {
         self.0.flags & SB_BENCHMARK_COLD_START != 0
     }
 
+    /// Whether it may be given a model that an earlier cell loaded.
+    pub fn shares_models(&self) -> bool {
+        self.0.flags & SB_BENCHMARK_SHARES_MODELS != 0
+    }
+
     /// The one skill it measures; `None`: any.
     pub fn skill(&self) -> Option<String> {
         Some(self.text(self.0.skill)).filter(|skill| !skill.is_empty())

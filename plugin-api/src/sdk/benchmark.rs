@@ -20,6 +20,8 @@ pub trait Benchmark: 'static {
     const NEEDS_TARGET: bool;
     /// Whether it takes the option `cold_start=true`: load, first inference, return.
     const COLD_START: bool = false;
+    /// Whether no figure of it tells of loading, so that `load` may give it a model that an earlier cell loaded.
+    const SHARES_MODELS: bool = false;
     /// The one skill it measures, where it brings its own.
     const SKILL: Option<&'static CStr> = None;
 
@@ -154,7 +156,8 @@ pub const fn benchmark_table<B: Benchmark>() -> sb_benchmark {
     sb_benchmark {
         size: size_of::<sb_benchmark>() as u32,
         flags: if B::NEEDS_TARGET { SB_BENCHMARK_NEEDS_TARGET } else { 0 }
-            | if B::COLD_START { SB_BENCHMARK_COLD_START } else { 0 },
+            | if B::COLD_START { SB_BENCHMARK_COLD_START } else { 0 }
+            | if B::SHARES_MODELS { SB_BENCHMARK_SHARES_MODELS } else { 0 },
         id: B::ID.as_ptr(),
         version: B::VERSION.as_ptr(),
         category: B::CATEGORY.as_ptr(),

@@ -25,6 +25,7 @@ impl Benchmark for ThroughputInference {
     const SUMMARY: &'static CStr = c"Inferences per second, at once and one after the other";
     const OPTIONS_SCHEMA: &'static CStr = workers::OPTIONS_SCHEMA;
     const NEEDS_TARGET: bool = true;
+    const SHARES_MODELS: bool = true;
 
     fn run(context: &Context<'_>) -> Result<()> {
         let target = context.target()?;

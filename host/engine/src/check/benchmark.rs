@@ -4,9 +4,9 @@ use super::{Finding, Test};
 use crate::document::Axes;
 use crate::loader;
 use crate::registry::PluginOptions;
-use crate::serve::{Services, run_cell};
+use crate::serve::{Services, run_alone};
 use crate::skill::Manifest;
-use crate::worker::{CellJob, CellReport, CheckJob, Failure, ModelPaths, Policy, VerifyJob};
+use crate::worker::{CellJob, CellReport, CheckJob, Failure, ModelPaths, Policy, Pooling, VerifyJob};
 use skillbench_plugin_api::client::BenchmarkRef;
 use skillbench_plugin_api::provide::{ReporterServices, ReporterTable};
 use skillbench_plugin_api::{Options, Result as SbResult, Round, SeriesInfo};
@@ -116,8 +116,9 @@ fn run(services: &'static Services, job: &CheckJob, id: &str, model: Model) -> R
         },
         cache_dir: None,
         attachments: None,
+        pooling: Pooling::default(),
     };
-    run_cell(services, &cell)
+    run_alone(services, &cell)
 }
 
 pub(super) fn measures(services: &'static Services, job: &CheckJob) -> Test {

@@ -108,11 +108,49 @@ pub enum Verification {
         max_relative_difference: f64,
         tolerance: f64,
         elements_compared: u64,
+        /// Other engines that differ from the reference here, outvoted by it and this one.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        dissent: Vec<Dissent>,
     },
     /// Finite, but there is no reference to hold the outputs against.
     NoReference { why: String },
     /// Switched off with `--no-verify`.
     Off,
+}
+
+/// An engine that two others outvoted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Dissent {
+    pub reference: String,
+    /// From the reference that counted; `None`: the outputs have other shapes.
+    pub max_relative_difference: Option<f64>,
+}
+
+/// What was done otherwise than asked, so that a cell could be measured at all.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fix {
+    /// "precision", "opset".
+    pub what: String,
+    pub from: String,
+    pub to: String,
+    /// What stood in the way.
+    pub why: String,
+}
+
+impl Fix {
+    /// "precision: that of the graph in place of int8".
+    pub fn told(&self) -> String {
+        format!("{}: {} in place of {}", self.what, self.to, self.from)
+    }
+}
+
+/// What a cell took from the resource pool. A model from there was not loaded, so that nothing tells of its loading.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PoolRecord {
+    pub model_hits: u64,
+    pub model_misses: u64,
+    pub input_hits: u64,
+    pub input_misses: u64,
 }
 
 /// One target × one point of the grid × one benchmark.
@@ -137,6 +175,10 @@ pub struct Cell {
     pub stable: bool,
     pub placement: Option<PlacementRecord>,
     pub verification: Option<Verification>,
+    /// Safe ways around that were taken.
+    pub fixes: Vec<Fix>,
+    /// `None`: the pool was not used.
+    pub pool: Option<PoolRecord>,
     pub outcome: Outcome,
 }
 
@@ -163,6 +205,10 @@ struct CellForm {
     stable: bool,
     placement: Option<PlacementRecord>,
     verification: Option<Verification>,
+    #[serde(default)]
+    fixes: Vec<Fix>,
+    #[serde(default)]
+    pool: Option<PoolRecord>,
     metrics: Option<Box<Metrics>>,
 }
 
@@ -189,6 +235,8 @@ impl From<Cell> for CellForm {
             stable: cell.stable,
             placement: cell.placement,
             verification: cell.verification,
+            fixes: cell.fixes,
+            pool: cell.pool,
             metrics: match cell.outcome {
                 Outcome::Measured(metrics) => Some(metrics),
                 _ => None,
@@ -227,6 +275,8 @@ impl From<CellForm> for Cell {
             stable: form.stable,
             placement: form.placement,
             verification: form.verification,
+            fixes: form.fixes,
+            pool: form.pool,
             outcome,
         }
     }

@@ -5,7 +5,7 @@
 mod cell;
 mod metrics;
 
-pub use cell::{Axes, Cell, Outcome, PlacementRecord, Reason, Verification};
+pub use cell::{Axes, Cell, Dissent, Fix, Outcome, PlacementRecord, PoolRecord, Reason, Verification};
 pub use metrics::{
     CounterMetrics, EfficiencyMetrics, EnergyMetrics, InitMetrics, MemoryMetrics, Metrics, SeriesMetrics, Stats,
 };

@@ -2,20 +2,26 @@
 //!
 //! - `inventory`: registry and descriptions together: what can be asked for, and why not.
 //! - `look`: a backend's devices, with the evidence. `choose`: a backend where none is asked for.
-//! - `request`, `named`, `grid` and `plan`: what is asked for, what its names stand for, the points of the workload, cells. `execute`: cells in workers; `fallen`: what cells that failed mean for others. `summarize`: what a worker reported becomes figures.
+//! - `request`, `named`, `select`, `grid` and `plan`: what is asked for, what its names and words stand for, the points of the workload, cells. `precheck`: what is refused is found out first; `execute`: cells in order; `measure`: one in its worker; `jury`: whose outputs are right; `fixes`: safe ways around; `fallen`: what cells that failed mean for others. `summarize`: what a worker reported becomes figures.
 //! - `observer`: whoever wants to know how it goes (journal, terminal) is told; nothing is drawn or stored here.
 
 mod choose;
 mod execute;
 mod fallen;
+mod fixes;
 mod grid;
 mod inventory;
+pub(crate) mod jury;
 mod look;
+mod measure;
 mod named;
 mod observer;
 mod plan;
+mod precheck;
 mod prepare;
 mod request;
+mod samples;
+mod select;
 mod summarize;
 
 pub use choose::choose;
@@ -25,4 +31,4 @@ pub use inventory::{Inventory, Plugin, Rejected};
 pub use look::{Evidence, Look};
 pub use observer::Observer;
 pub use plan::{Plan, PlannedCell, plan};
-pub use request::{BackendChoice, OptionChoice, RequestError, RunRequest};
+pub use request::{BackendChoice, ModelSet, OptionChoice, RequestError, RunRequest, Selection};

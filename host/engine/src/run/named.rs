@@ -1,6 +1,8 @@
 //! What the names of a request stand for: backends with their options, models, benchmarks.
 
+use super::grid::Workload;
 use super::request::{BackendChoice, OptionChoice, RequestError, RunRequest};
+use super::select::select;
 use super::{Inventory, Plugin};
 use crate::architectures::architectures;
 use crate::defaults::defaults;
@@ -148,12 +150,21 @@ fn check_option_owner(option: &OptionChoice, choices: &[Chosen<'_>]) -> Result<(
     }
 }
 
-/// The models of a run, before its backends are chosen.
+/// The models of a run, before its backends are chosen; each with what its benchmarks do with it.
 ///
 /// # Errors
 /// The first name that cannot be.
 pub(super) fn models_of(inventory: &Inventory, request: &RunRequest) -> Result<Vec<Skill>, RequestError> {
-    choose_models(&inventory.catalog(), request, &choose_benchmarks(inventory, request)?)
+    let benchmarks = choose_benchmarks(inventory, request)?;
+    let catalog = inventory.catalog();
+    let models = choose_models(&catalog, request, &benchmarks, &mut vec![])?;
+    // Where all that is done is making tokens, the models that are loaded are those that make them.
+    let only_generates = benchmarks.iter().all(|benchmark| benchmark.workload() == Workload::Generation);
+    let loaded = |skill: &Skill| match (only_generates, generator(&catalog, skill)) {
+        (true, Some(generator)) => generator,
+        _ => skill.clone(),
+    };
+    Ok(models.iter().map(loaded).collect())
 }
 
 /// The asked models, where a benchmark measures any; and those that benchmarks bring.
@@ -161,18 +172,36 @@ pub(super) fn choose_models(
     catalog: &Catalog,
     request: &RunRequest,
     benchmarks: &[PlannedBenchmark],
+    warnings: &mut Vec<String>,
 ) -> Result<Vec<Skill>, RequestError> {
     let any = benchmarks.iter().any(|benchmark| benchmark.description.skill.is_none());
-    let asked = if request.models.is_empty() { &defaults().run.models } else { &request.models };
-    let own = benchmarks.iter().filter_map(|benchmark| benchmark.description.skill.as_ref());
-    let mut models: Vec<Skill> = vec![];
-    for name in asked.iter().filter(|_| any).chain(own) {
-        let skill = catalog.find(name).map_err(RequestError)?;
+    let mut models = if any { select(catalog, request, warnings)? } else { vec![] };
+    for own in benchmarks.iter().filter_map(|benchmark| benchmark.description.skill.as_ref()) {
+        let (skill, _) = catalog.find(own).map_err(RequestError)?;
         if !models.iter().any(|known| known.id() == skill.id()) {
             models.push(skill);
         }
     }
     Ok(models)
+}
+
+/// The skill that makes tokens with the model of another; `None` where no skill here does.
+pub(super) fn generator(catalog: &Catalog, skill: &Skill) -> Option<Skill> {
+    match (&skill.description.generation, &skill.description.generator) {
+        (Some(_), _) => Some(skill.clone()),
+        (None, Some(id)) => catalog.skills.iter().find(|other| other.description.id == *id).cloned(),
+        (None, None) => None,
+    }
+}
+
+impl PlannedBenchmark {
+    /// One that can be told how many tokens to make measures skills that make tokens.
+    pub(super) fn workload(&self) -> Workload {
+        match crate::options::takes(&self.description.options_schema, "new_tokens") {
+            true => Workload::Generation,
+            false => Workload::Inference,
+        }
+    }
 }
 
 pub(super) fn choose_benchmarks(

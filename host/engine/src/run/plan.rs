@@ -1,14 +1,16 @@
 //! From a request to cells: every backend × model × benchmark × point of the grid that was asked for, in order.
 
 use super::Inventory;
-use super::grid::{own_point, points};
-use super::named::{Asked, PlannedBackend, PlannedBenchmark, choose_backends, choose_benchmarks, choose_models};
+use super::grid::{Point, Workload, own_point, points, without_effect};
+use super::named::{
+    Asked, PlannedBackend, PlannedBenchmark, choose_backends, choose_benchmarks, choose_models, generator,
+};
 use super::request::{RequestError, RunRequest};
 use crate::architectures::architectures;
 use crate::defaults::defaults;
 use crate::document::{Axes, Cell, Reason};
 use crate::registry::PluginOptions;
-use crate::skill::Skill;
+use crate::skill::{Catalog, Skill};
 use crate::worker::PluginUse;
 
 #[derive(Clone, Debug)]
@@ -32,9 +34,9 @@ pub struct Plan {
     pub backends: Vec<PlannedBackend>,
     pub models: Vec<Skill>,
     pub benchmarks: Vec<PlannedBenchmark>,
-    pub reference: Option<PluginUse>,
-    pub reference_version: String,
-    /// Why there is no reference.
+    /// The engines whose outputs others are held against, in the order in which they are asked.
+    pub references: Vec<Reference>,
+    /// Why one of them, or each, is not there.
     pub no_reference: String,
     pub cells: Vec<PlannedCell>,
     pub warnings: Vec<String>,
@@ -48,29 +50,48 @@ pub fn plan(inventory: &Inventory, request: RunRequest) -> Result<Plan, RequestE
     let mut warnings = vec![];
     let backends = choose_backends(inventory, &request, &mut warnings)?;
     let benchmarks = choose_benchmarks(inventory, &request)?;
-    let models = choose_models(&inventory.catalog(), &request, &benchmarks)?;
-    let id = &defaults().reference.plugin;
-    let reference = inventory.plugin(id);
-    let opened = reference.map(|plugin| plugin.opened_with(&PluginOptions::new(), None));
-    let (reference_use, no_reference) = match opened {
-        Some(Ok(reference)) => (Some(reference), String::new()),
-        Some(Err(error)) => (None, error),
-        None => (None, inventory.why_not(id)),
-    };
-    let mut plan = Plan {
-        reference: reference_use,
-        reference_version: reference.map(|plugin| plugin.description.version.clone()).unwrap_or_default(),
-        no_reference,
-        request,
-        backends,
-        models,
-        benchmarks,
-        cells: vec![],
-        warnings,
-    };
-    plan.lay_out()?;
+    let catalog = inventory.catalog();
+    let models = choose_models(&catalog, &request, &benchmarks, &mut warnings)?;
+    let (references, no_reference) = references(inventory);
+    let mut plan = Plan { references, no_reference, request, backends, models, benchmarks, cells: vec![], warnings };
+    plan.lay_out(&catalog)?;
     plan.warn_of_bad_pairs();
     Ok(plan)
+}
+
+/// An engine whose outputs others are held against.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    pub plugin: PluginUse,
+    pub version: String,
+}
+
+impl Reference {
+    /// As results name it: "rten 0.27".
+    pub fn name(&self) -> String {
+        format!("{} {}", self.plugin.id, self.version)
+    }
+}
+
+/// Those that are here, in order, and why the first of the others is not.
+fn references(inventory: &Inventory) -> (Vec<Reference>, String) {
+    let known = &defaults().reference;
+    let (mut found, mut missing) = (vec![], String::new());
+    for id in std::iter::once(&known.plugin).chain(&known.others) {
+        let opened = match inventory.plugin(id) {
+            Some(plugin) => {
+                let version = plugin.description.version.clone();
+                plugin.opened_with(&PluginOptions::new(), None).map(|plugin| Reference { plugin, version })
+            }
+            None => Err(inventory.why_not(id)),
+        };
+        match opened {
+            Ok(reference) => found.push(reference),
+            Err(why) if missing.is_empty() => missing = why,
+            Err(_) => {}
+        }
+    }
+    (found, missing)
 }
 
 impl Plan {
@@ -82,9 +103,19 @@ impl Plan {
             && planned.axes == cell.axes
     }
 
-    /// Whether a backend is the reference itself.
-    pub(super) fn is_reference(&self, backend: usize) -> bool {
-        self.reference.as_ref().is_some_and(|reference| reference.library == self.backends[backend].plugin.library)
+    /// The engines that judge a cell, in order: the skill's own choice first, and never the one that is judged.
+    pub(super) fn jurors(&self, cell: &PlannedCell) -> Vec<usize> {
+        let own = &self.backends[cell.backend].plugin.library;
+        let first = self.models[cell.model].description.reference.as_deref();
+        let mut jurors: Vec<usize> =
+            (0..self.references.len()).filter(|index| self.references[*index].plugin.library != *own).collect();
+        jurors.sort_by_key(|index| Some(self.references[*index].plugin.id.as_str()) != first);
+        jurors
+    }
+
+    /// The axes that a benchmark takes as options of the same names: how many tokens to make is no dimension of a graph.
+    pub(super) fn is_option(&self, benchmark: usize, axis: &str) -> bool {
+        crate::options::takes(&self.benchmarks[benchmark].description.options_schema, axis)
     }
 
     /// Says which models are known to run badly on a backend that was asked for.
@@ -102,34 +133,93 @@ impl Plan {
         }
     }
 
-    fn lay_out(&mut self) -> Result<(), RequestError> {
-        for (model, skill) in self.models.iter().enumerate() {
-            let is_own = |benchmark: &PlannedBenchmark| benchmark.description.skill.as_deref() == Some(skill.id());
-            // What a benchmark brings is no point of the asked grid.
-            let points = match self.benchmarks.iter().any(is_own) {
-                true => vec![(own_point(skill), None)],
-                false => points(skill, &self.request)?,
-            };
-            let chosen = self.request.chosen.get(skill.id());
-            for backend in 0..self.backends.len() {
-                let PlannedBackend { choice, asked, .. } = &self.backends[backend];
-                if *asked == Asked::ByName && chosen.is_some_and(|chosen| *chosen != choice.plugin) {
-                    continue;
-                }
-                for (benchmark, planned) in self.benchmarks.iter().enumerate() {
-                    if planned.description.skill.as_deref().is_some_and(|own| own != skill.id())
-                        || (planned.description.skill.is_none() && self.benchmarks.iter().any(is_own))
-                    {
-                        continue;
-                    }
-                    for (axes, skip) in &points {
-                        let (axes, skip) = (axes.clone(), skip.clone());
-                        self.cells.push(PlannedCell { index: 0, backend, model, benchmark, axes, skip });
+    /// Cells of one point stand together, those first that begin cold: what one of them loaded may serve the next.
+    fn lay_out(&mut self, catalog: &Catalog) -> Result<(), RequestError> {
+        let mut order: Vec<usize> = (0..self.benchmarks.len()).collect();
+        order.sort_by_key(|index| {
+            let description = &self.benchmarks[*index].description;
+            (
+                self.benchmarks[*index].workload() == Workload::Generation,
+                !description.cold_start,
+                !description.shares_models,
+            )
+        });
+        let mut measured = vec![];
+        // Models that are added on the way are those that make tokens for another.
+        for asked in 0..self.models.len() {
+            for workload in [Workload::Inference, Workload::Generation] {
+                let benchmarks: Vec<usize> =
+                    order.iter().copied().filter(|b| self.measures(*b, asked, workload)).collect();
+                if !benchmarks.is_empty() {
+                    let (model, points) = self.grid_of(asked, workload, catalog)?;
+                    // Two names may mean the same generating model.
+                    if !measured.contains(&(model, workload)) {
+                        measured.push((model, workload));
+                        self.add_cells(asked, model, &benchmarks, &points);
                     }
                 }
             }
         }
+        let measured: Vec<_> = measured.iter().map(|(model, workload)| (&self.models[*model], *workload)).collect();
+        for flag in without_effect(&self.request, &measured) {
+            self.warnings.push(format!("{flag} changes nothing: no model of this run has what it is about"));
+        }
         self.cells.iter_mut().enumerate().for_each(|(index, cell)| cell.index = index);
         Ok(())
+    }
+
+    /// Whether a benchmark does this with a model: any model, but not with one that another benchmark brings.
+    fn measures(&self, benchmark: usize, model: usize, workload: Workload) -> bool {
+        let is_own = |planned: &PlannedBenchmark| planned.description.skill.as_deref() == Some(self.models[model].id());
+        let planned = &self.benchmarks[benchmark];
+        let meant = planned.description.skill.is_none() && !self.benchmarks.iter().any(is_own);
+        planned.workload() == workload && (is_own(planned) || meant)
+    }
+
+    /// The model that is measured where `asked` was named, and its points.
+    fn grid_of(
+        &mut self,
+        asked: usize,
+        workload: Workload,
+        catalog: &Catalog,
+    ) -> Result<(usize, Vec<Point>), RequestError> {
+        let skill = &self.models[asked];
+        let is_own = |planned: &PlannedBenchmark| planned.description.skill.as_deref() == Some(skill.id());
+        if self.benchmarks.iter().any(is_own) {
+            // What a benchmark brings is no point of the asked grid.
+            return Ok((asked, vec![(own_point(skill), None)]));
+        }
+        if workload == Workload::Inference {
+            return Ok((asked, points(skill, &self.request, workload)?));
+        }
+        let Some(generator) = generator(catalog, skill) else {
+            let text =
+                format!("'{}' makes no tokens: its graph has no cache, and no skill here has one for it", skill.id());
+            return Ok((asked, vec![(Axes::new(), Some(Reason::new("not-generative", text)))]));
+        };
+        let points = points(&generator, &self.request, workload)?;
+        let known = self.models.iter().position(|known| known.id() == generator.id());
+        let model = known.unwrap_or(self.models.len());
+        if known.is_none() {
+            self.models.push(generator);
+        }
+        Ok((model, points))
+    }
+
+    /// `asked` is the model by whose name a backend was chosen, `model` the one that is loaded.
+    fn add_cells(&mut self, asked: usize, model: usize, benchmarks: &[usize], points: &[Point]) {
+        let chosen = [asked, model].iter().find_map(|model| self.request.chosen.get(self.models[*model].id())).cloned();
+        for backend in 0..self.backends.len() {
+            let PlannedBackend { choice, asked, .. } = &self.backends[backend];
+            if *asked == Asked::ByName && chosen.as_ref().is_some_and(|chosen| *chosen != choice.plugin) {
+                continue;
+            }
+            for (axes, skip) in points {
+                for benchmark in benchmarks.iter().copied() {
+                    let (axes, skip) = (axes.clone(), skip.clone());
+                    self.cells.push(PlannedCell { index: 0, backend, model, benchmark, axes, skip });
+                }
+            }
+        }
     }
 }

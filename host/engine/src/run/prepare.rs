@@ -1,15 +1,16 @@
 //! What cells share, made once: built models, devices with their start-up times, reference outputs.
 
 use super::named::PlannedBackend;
-use super::plan::{Plan, PlannedCell};
+use super::plan::{Plan, PlannedCell, Reference};
 use crate::defaults::defaults;
 use crate::document::Axes;
 use crate::environment::sha256_text;
 use crate::paths;
 use crate::serve;
 use crate::skill::{self, BuiltModel};
-use crate::worker::{Command, DeviceRecord, Failure, Limits, Reply, VerifyJob, Worker};
+use crate::worker::{Command, DeviceRecord, Failure, Limits, Reply, Worker};
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 /// Import and instantiation of a backend, each from a fresh process, and what devices there are.
 #[derive(Clone, Debug)]
@@ -39,7 +40,7 @@ pub(super) fn start_up(backend: &PlannedBackend, limits: &Limits) -> Result<Star
 #[derive(Default)]
 pub(super) struct Shared {
     models: HashMap<usize, Result<BuiltModel, Failure>>,
-    references: HashMap<(usize, String), VerifyJob>,
+    references: HashMap<(usize, usize, String), Result<PathBuf, String>>,
 }
 
 impl Shared {
@@ -48,42 +49,47 @@ impl Shared {
         self.models.entry(model).or_insert_with(|| skill::build(&plan.models[model], limits)).clone()
     }
 
-    /// How to verify a cell: against outputs of the reference backend, made now or in an earlier run.
-    pub(super) fn verification(
+    /// Where the outputs of a reference for a cell are, made now or in an earlier run.
+    ///
+    /// # Errors
+    /// Why that engine has none, in one sentence.
+    pub(super) fn reference(
         &mut self,
         plan: &Plan,
         cell: &PlannedCell,
+        reference: usize,
         built: &BuiltModel,
         limits: &Limits,
-    ) -> VerifyJob {
-        if plan.request.no_verify {
-            return VerifyJob::Off;
-        }
-        let key = (cell.model, format!("{:?}", cell.axes));
-        let verify = self.references.entry(key).or_insert_with(|| reference(plan, built, &cell.axes, limits)).clone();
-        match verify {
-            // Agreeing with itself shows only that outputs repeat; the record says so.
-            VerifyJob::Against { file, reference, .. } => {
-                VerifyJob::Against { file, reference, same_engine: plan.is_reference(cell.backend) }
-            }
-            other => other,
-        }
+    ) -> Result<PathBuf, String> {
+        let mut axes = cell.axes.clone();
+        axes.retain(|name, _| !plan.is_option(cell.benchmark, name));
+        let key = (cell.model, reference, format!("{axes:?}"));
+        self.references
+            .entry(key)
+            .or_insert_with(|| make_reference(plan, &plan.references[reference], built, &axes, limits))
+            .clone()
     }
 }
 
-fn reference(plan: &Plan, built: &BuiltModel, axes: &Axes, limits: &Limits) -> VerifyJob {
-    let Some(backend) = &plan.reference else { return VerifyJob::Alone { why: plan.no_reference.clone() } };
+fn make_reference(
+    plan: &Plan,
+    reference: &Reference,
+    built: &BuiltModel,
+    axes: &Axes,
+    limits: &Limits,
+) -> Result<PathBuf, String> {
+    let backend = &reference.plugin;
     let seed = plan.request.seed.unwrap_or(defaults().run.seed);
     let of_library = std::fs::metadata(&backend.library).and_then(|data| Ok((data.len(), data.modified()?))).ok();
     let key = format!(
-        "{}|{}|{}|{of_library:?}|{axes:?}|{seed}|{}",
+        "{}|{}|{}|{:?}|{of_library:?}|{axes:?}|{seed}|{}",
         env!("CARGO_PKG_VERSION"),
         built.content,
         backend.id,
+        backend.options,
         built.paths.manifest
     );
     let file = paths::cache().join("references").join(format!("{}.json", &sha256_text(&key)[..32]));
-    let name = format!("{} {}", backend.id, plan.reference_version);
     if !serve::is_whole_reference(&file) {
         let command = Command::Reference {
             backend: backend.clone(),
@@ -92,9 +98,8 @@ fn reference(plan: &Plan, built: &BuiltModel, axes: &Axes, limits: &Limits) -> V
             seed,
             out: file.clone(),
         };
-        if let Err(failure) = Worker::call_once(&command, limits) {
-            return VerifyJob::Alone { why: format!("the reference, {name}, could not run the model: {failure}") };
-        }
+        Worker::call_once(&command, limits)
+            .map_err(|failure| format!("{} could not run the model: {failure}", reference.name()))?;
     }
-    VerifyJob::Against { file, reference: name, same_engine: false }
+    Ok(file)
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// A backend, and a device within it: "openvino:GPU", "cuda:1".
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,9 +55,24 @@ pub struct RunRequest {
     #[serde(default)]
     pub include_web_platforms: bool,
     pub models: Vec<String>,
+    /// Models by what they are, beside those named.
+    #[serde(default)]
+    pub selection: Selection,
     pub benchmarks: Vec<String>,
     pub batch_sizes: Vec<i64>,
     pub sequence_lengths: Vec<i64>,
+    /// Height and width.
+    #[serde(default)]
+    pub image_sizes: Vec<[i64; 2]>,
+    #[serde(default)]
+    pub audio_seconds: Vec<f64>,
+    /// Of video, or of features.
+    #[serde(default)]
+    pub frames: Vec<i64>,
+    #[serde(default)]
+    pub prompt_lengths: Vec<i64>,
+    #[serde(default)]
+    pub new_tokens: Vec<i64>,
     /// Other named dimensions.
     pub dims: BTreeMap<String, i64>,
     pub iterations: Option<u64>,
@@ -71,6 +87,50 @@ pub struct RunRequest {
     pub no_verify: bool,
     pub verify_only: bool,
     pub seed: Option<u64>,
+    /// No look at what a backend refuses before the first cell.
+    #[serde(default)]
+    pub no_precheck: bool,
+    /// Nothing is changed about a model or a cell that fails as it was asked for.
+    #[serde(default)]
+    pub no_fix: bool,
+    /// Every cell loads its own models.
+    #[serde(default)]
+    pub no_resource_pool: bool,
+    /// Where each cell's time went.
+    #[serde(default)]
+    pub profile: bool,
+    /// Also the operators, as the engine itself times them.
+    #[serde(default)]
+    pub profile_operators: bool,
+}
+
+/// Models by what they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Selection {
+    pub set: Option<ModelSet>,
+    /// The small variant of each key class in place of the model itself.
+    pub small: bool,
+    /// Only these key classes.
+    pub keys: Vec<String>,
+    /// Only these families.
+    pub families: Vec<String>,
+    /// Only these categories.
+    pub categories: Vec<String>,
+    /// Files of a user's own models.
+    pub custom: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ModelSet {
+    /// The model of each key class.
+    Key,
+    /// The small variant of each key class.
+    Small,
+    /// The user's own list.
+    Custom,
+    All,
 }
 
 /// A request that names what is not there, or asks for what cannot be. The command line exits with 2.

@@ -1,28 +1,77 @@
 //! One cell: a benchmark on a target, and what the worker saw of it.
 
+use super::Commands;
 use super::opened::import;
+use super::pool::Pool;
 use super::rounds::Rounds;
 use super::sensors::Sensors;
 use super::target::{CellTarget, lock, resident};
 use super::{Opened, Services};
+use crate::run::jury::DIFFERS;
 use crate::skill::Manifest;
-use crate::worker::{CellJob, CellReport, DeviceRecord, Event, Failure, SeriesRecord, Stage, VerifyJob};
+use crate::worker::{
+    CellJob, CellReport, Command, DeviceRecord, Event, Failure, FailureKind, Pooling, Reply, SeriesRecord, Stage,
+    VerifyJob,
+};
 use skillbench_plugin_api::client::BenchmarkRef;
 use skillbench_plugin_api::provide::{ReporterTable, TargetParts, TargetTable};
 use skillbench_plugin_api::{DeviceKind, Dim, Error, Options, Source};
 use std::sync::atomic::AtomicBool;
 
-pub(crate) fn run_cell(services: &'static Services, job: &CellJob) -> Result<CellReport, Failure> {
-    let manifest = Manifest::parse(&job.model.manifest).map_err(|text| Failure::failed("manifest", text))?;
+/// Opens a backend and runs a cell on it; and then those that follow it on the same backend, where it is asked to keep what it
+/// loaded. Returns the first command that is another one.
+pub(super) fn serve_cells(
+    services: &'static Services,
+    commands: &mut Commands,
+    first: CellJob,
+) -> Result<Option<Command>, Failure> {
     // The backend first: its import and instantiation are those of a process that has loaded nothing else.
+    let opened = match Opened::new(services, &first.backend) {
+        Ok(opened) => opened,
+        Err(failure) => {
+            services.send(&Event::Failed(failure));
+            return commands.next();
+        }
+    };
+    let pool = Pool::default();
+    let mut job = first;
+    loop {
+        let ran = run_cell(services, &opened, &pool, &job);
+        let keep = job.pooling.keep && ran.is_ok();
+        if !keep {
+            pool.clear();
+        }
+        services.send(&match ran {
+            Ok(report) => Event::Done(Box::new(Reply::Cell(Box::new(report)))),
+            Err(failure) => Event::Failed(failure),
+        });
+        match commands.next()? {
+            Some(Command::Cell(next)) if keep && next.pooling.take => job = *next,
+            other => return Ok(other),
+        }
+    }
+}
+
+/// One cell on a backend of its own.
+pub(crate) fn run_alone(services: &'static Services, job: &CellJob) -> Result<CellReport, Failure> {
     let opened = Opened::new(services, &job.backend)?;
+    run_cell(services, &opened, &Pool::default(), job)
+}
+
+fn run_cell<'i>(
+    services: &'static Services,
+    opened: &'i Opened,
+    pool: &Pool<'i>,
+    job: &CellJob,
+) -> Result<CellReport, Failure> {
+    let manifest = Manifest::parse(&job.model.manifest).map_err(|text| Failure::failed("manifest", text))?;
     let memory_before = resident();
     let benchmark = find_benchmark(services, job)?;
     let (index, device) = opened.device(job.device.as_deref())?;
 
     services.enter(Stage::Run);
     let verified = AtomicBool::new(matches!(job.verify, VerifyJob::Off));
-    let target = CellTarget::new(services, &opened, job, &manifest, (index, device), &verified);
+    let target = CellTarget::new(services, opened, pool, job, &manifest, (index, device), &verified);
     let cold_start = job.benchmark_options.get("cold_start").is_some_and(|value| value == "true");
     let sensors = Sensors::new(&opened.instance, (index, device), !cold_start && !job.policy.verify_only);
     // What a browser computes, it computes in processes of its own.
@@ -47,7 +96,12 @@ pub(crate) fn run_cell(services: &'static Services, job: &CellJob) -> Result<Cel
     let (series, counters, misuse) = rounds.finish();
     let seen = std::mem::take(&mut *lock(&target.seen));
     drop(target);
-    conclude(ran, misuse, seen.failure)?;
+    conclude(ran, misuse, seen.failure).map_err(|mut failure| {
+        if seen.differs && failure.kind == FailureKind::Wrong {
+            failure.reason.code = DIFFERS.into();
+        }
+        failure
+    })?;
     let measured =
         |series: &SeriesRecord| !series.singles.is_empty() || series.rounds.iter().any(|round| round.measured);
     if !series.iter().any(measured) {
@@ -59,20 +113,23 @@ pub(crate) fn run_cell(services: &'static Services, job: &CellJob) -> Result<Cel
             "the benchmark did not verify its target, so its figures do not count",
         ));
     }
-    let report = CellReport {
+    // Where a model was there before the cell began, the memory it began with is not that of a backend without one.
+    let fresh = seen.pool.model_hits == 0;
+    let pooled = job.pooling != Pooling::default();
+    Ok(CellReport {
         device: DeviceRecord::from(device),
         placement: seen.placement,
         loads: seen.loads,
         series,
         verification: seen.verification,
-        memory_before,
-        memory_loaded: seen.memory_loaded,
+        memory_before: memory_before.filter(|_| fresh),
+        memory_loaded: seen.memory_loaded.filter(|_| fresh),
         memory_peak,
         counters,
-        device_peak: opened.instance.memory(index).ok().and_then(|memory| memory.peak),
-    };
-    drop(opened);
-    Ok(report)
+        // The backend's own mark of the highest: it knows nothing of cells.
+        device_peak: opened.instance.memory(index).ok().and_then(|memory| memory.peak).filter(|_| fresh),
+        pool: pooled.then_some(seen.pool),
+    })
 }
 
 /// What the benchmark did wrong counts before what it said; a failure of the target before a vague one of the benchmark.

@@ -2,11 +2,13 @@
 
 use super::Services;
 use super::opened::{Opened, import};
+use super::target::fixed;
 use crate::describe::{BackendDescription, BenchmarkDescription, Description, SkillsetDescription};
 use crate::document::Axes;
 use crate::loader;
+use crate::skill::Manifest;
 use crate::worker::{DeviceRecord, Failure, ModelPaths, PluginUse, PortRecord, Reply, Stage};
-use skillbench_plugin_api::{Dim, Error, Load, Options, Port, Source};
+use skillbench_plugin_api::{Error, Load, Options, Port, Source};
 use std::path::Path;
 
 fn of_plugin(error: Error) -> Failure {
@@ -36,6 +38,7 @@ pub(super) fn describe(services: &'static Services, library: &Path) -> Result<Re
         options_schema: benchmark.options_schema(),
         needs_target: benchmark.needs_target(),
         cold_start: benchmark.cold_start(),
+        shares_models: benchmark.shares_models(),
         skill: benchmark.skill(),
     });
     Ok(Reply::Described(Box::new(Description {
@@ -67,13 +70,18 @@ pub(super) fn inspect(
 ) -> Result<Reply, Failure> {
     let opened = Opened::new(services, backend)?;
     services.enter(Stage::Load);
-    let (_, path) = model.parts.first().ok_or_else(|| Failure::failed("model", "the model has no part"))?;
+    let manifest = Manifest::parse(&model.manifest).map_err(|text| Failure::failed("manifest", text))?;
     let (index, _) = opened.device(None)?;
-    let dims = axes.iter().map(|(name, value)| Dim::fixed(name, *value)).collect();
-    let load = Load { dims, devices: vec![index], precision, ..Load::new(Source::onnx(path)) };
-    let model = opened.instance.load(&load).map_err(of_plugin)?;
+    let mut first = None;
+    for (part, path) in &model.parts {
+        let dims = fixed(&manifest.axes_of_part(part, axes));
+        let load = Load { dims, devices: vec![index], precision: precision.clone(), ..Load::new(Source::onnx(path)) };
+        let loaded = opened.instance.load(&load).map_err(of_plugin)?;
+        first.get_or_insert_with(|| (loaded.inputs().to_vec(), loaded.outputs().to_vec()));
+    }
+    let (inputs, outputs) = first.ok_or_else(|| Failure::failed("model", "the model has no part"))?;
     let records = |ports: &[Port]| ports.iter().map(record).collect();
-    Ok(Reply::Inspected { inputs: records(model.inputs()), outputs: records(model.outputs()) })
+    Ok(Reply::Inspected { inputs: records(&inputs), outputs: records(&outputs) })
 }
 
 fn record(port: &Port) -> PortRecord {

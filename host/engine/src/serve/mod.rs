@@ -1,6 +1,6 @@
 //! A worker from the inside: it opens libraries, and does what the host asks, one command after the other.
 //!
-//! - `services`: what every plugin gets. `target`: loading, inputs, verification for benchmarks. `rounds`, `series`: how often it is run. `sensors`: energy and counters.
+//! - `services`: what every plugin gets. `target`: loading, inputs, verification for benchmarks. `pool`: what a cell leaves for the next. `rounds`, `series`: how often it is run. `sensors`: energy and counters.
 //! - `cell`, `reference`, `looking`: the commands.
 //!
 //! Not here: deciding what to run, summing up, files of results.
@@ -9,6 +9,7 @@ mod cell;
 mod looking;
 mod opened;
 mod outputs;
+mod pool;
 mod reference;
 mod rounds;
 mod sensors;
@@ -16,8 +17,9 @@ mod series;
 mod services;
 mod target;
 
-pub(crate) use cell::run_cell;
+pub(crate) use cell::run_alone;
 pub(crate) use opened::Opened;
+pub(crate) use outputs::apart;
 pub(crate) use reference::is_whole as is_whole_reference;
 pub(crate) use services::Services;
 pub(crate) use target::resident;
@@ -31,7 +33,7 @@ pub const WORKER_ARGUMENT: &str = "__worker";
 
 /// Serves commands until the host closes the channel.
 pub fn run() -> ExitCode {
-    let Ok(mut channel) = crate::worker::adopt_channel() else {
+    let Ok(channel) = crate::worker::adopt_channel() else {
         return ExitCode::from(2);
     };
     let Ok(writer) = channel.try_clone() else {
@@ -39,21 +41,48 @@ pub fn run() -> ExitCode {
     };
     let services = Services::leak(writer);
     services.send(&Event::Hello { protocol: PROTOCOL });
-    let mut frames = Frames::default();
-    let mut buffer = vec![0; 64 << 10];
+    let mut commands = Commands { channel: Box::new(channel), frames: Frames::default() };
+    let mut next = commands.next();
     loop {
-        match frames.take::<Command>() {
-            Ok(Some(command)) => services.send(&match serve(services, command) {
-                Ok(reply) => Event::Done(Box::new(reply)),
-                Err(failure) => Event::Failed(failure),
-            }),
-            Ok(None) => match channel.read(&mut buffer) {
-                Ok(read) if read > 0 => frames.push(&buffer[..read]),
-                _ => return ExitCode::SUCCESS,
-            },
-            Err(error) => {
-                services.send(&Event::Failed(Failure::failed("protocol", error.to_string())));
+        next = match next {
+            Ok(None) => return ExitCode::SUCCESS,
+            Ok(Some(Command::Cell(job))) => cell::serve_cells(services, &mut commands, *job),
+            Ok(Some(command)) => {
+                services.send(&match serve(services, command) {
+                    Ok(reply) => Event::Done(Box::new(reply)),
+                    Err(failure) => Event::Failed(failure),
+                });
+                commands.next()
+            }
+            Err(failure) => {
+                services.send(&Event::Failed(failure));
                 return ExitCode::from(2);
+            }
+        };
+    }
+}
+
+/// What the host asks for, one command after the other.
+pub(crate) struct Commands {
+    channel: Box<dyn Read>,
+    frames: Frames,
+}
+
+impl Commands {
+    /// Waits for the next command; `None`: the host closed the channel.
+    ///
+    /// # Errors
+    /// What came is no command.
+    fn next(&mut self) -> Result<Option<Command>, Failure> {
+        let mut buffer = vec![0; 64 << 10];
+        loop {
+            match self.frames.take::<Command>() {
+                Ok(Some(command)) => return Ok(Some(command)),
+                Ok(None) => match self.channel.read(&mut buffer) {
+                    Ok(read) if read > 0 => self.frames.push(&buffer[..read]),
+                    _ => return Ok(None),
+                },
+                Err(error) => return Err(Failure::failed("protocol", error.to_string())),
             }
         }
     }
@@ -70,7 +99,8 @@ fn serve(services: &'static Services, command: Command) -> Result<Reply, Failure
         Command::Reference { backend, model, axes, seed, out } => {
             reference::write(services, &backend, &model, &axes, seed, &out)
         }
-        Command::Cell(job) => run_cell(services, &job).map(|report| Reply::Cell(Box::new(report))),
+        // Cells come in rows, and are served before this.
+        Command::Cell(_) => Err(Failure::failed("protocol", "a cell among commands that look")),
         Command::Check(job) => crate::check::serve(services, &job),
     }
 }

@@ -194,6 +194,31 @@ pub(super) fn compare(
     Ok(found)
 }
 
+/// How far two references are from each other: the largest difference, relative to the larger one of an output's largest
+/// magnitudes. `None`: one is missing, or they have other outputs or shapes.
+pub(crate) fn apart(one: &Path, other: &Path) -> Option<f64> {
+    let parts = |file: &Path| super::reference::Index::read(file).ok().map(|index| index.files(file));
+    let (one, other) = (parts(one)?, parts(other)?);
+    let mut most = 0f64;
+    for (part, file) in one {
+        let beside = other.iter().find(|(known, _)| *known == part).map(|(_, file)| file)?;
+        let (one, other) = (read(&file).ok()?, read(beside).ok()?);
+        for have in &one {
+            let want = other.iter().find(|want| want.name == have.name && want.shape == have.shape)?;
+            most = most.max(difference(have, want)?);
+        }
+    }
+    Some(most)
+}
+
+fn difference(one: &Reference, other: &Reference) -> Option<f64> {
+    let same = one.stride == other.stride && one.values.len() == other.values.len();
+    let largest = |values: &[f32]| values.iter().fold(0f64, |most, value| most.max(f64::from(value.abs())));
+    let scale = largest(&one.values).max(largest(&other.values)).max(1e-6);
+    let pairs = one.values.iter().zip(&other.values);
+    same.then(|| pairs.fold(0f64, |most, (a, b)| most.max((f64::from(*a) - f64::from(*b)).abs() / scale)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,13 +1,13 @@
 //! Runs a model once on the reference backend and keeps its outputs.
 
-use super::target::{bind_inputs, refuse_lost_axes};
+use super::target::{bind_inputs, fixed, refuse_lost_axes};
 use super::{Opened, Services, outputs};
 use crate::document::Axes;
 use crate::skill::Manifest;
 use crate::worker::{Failure, FailureKind, ModelPaths, PluginUse, Reply, Stage};
 use serde::{Deserialize, Serialize};
 use skillbench_plugin_api::client::Output;
-use skillbench_plugin_api::{Dim, Error, Load, Source};
+use skillbench_plugin_api::{Error, Load, Source};
 use std::path::{Path, PathBuf};
 
 /// What the file at `out` holds: for each part of the model, why the reference could not run it, or that its outputs lie beside.
@@ -21,6 +21,12 @@ impl Index {
     /// The file is not there, or not whole.
     pub fn read(file: &Path) -> std::io::Result<Index> {
         Ok(serde_json::from_slice(&std::fs::read(file)?)?)
+    }
+
+    /// The parts that were run, with their outputs.
+    pub fn files(&self, file: &Path) -> Vec<(String, PathBuf)> {
+        let ran = self.parts.iter().enumerate().filter(|(_, (_, why))| why.is_none());
+        ran.map(|(at, (name, _))| (name.clone(), outputs_file(file, at))).collect()
     }
 
     /// Where the outputs of a part are, or why there are none.
@@ -60,7 +66,8 @@ pub(super) fn write(
     let mut index = Index { parts: vec![] };
     let mut refusal = Failure::failed("model", "the model has no part");
     for (at, (part, path)) in model.parts.iter().enumerate() {
-        let ran = run(services, &opened, path, &manifest.of_part(part), axes, seed, &outputs_file(out, at));
+        let axes = manifest.axes_of_part(part, axes);
+        let ran = run(services, &opened, path, &manifest.of_part(part), &axes, seed, &outputs_file(out, at));
         index.parts.push((part.clone(), ran.as_ref().err().map(Failure::to_string)));
         match ran {
             Ok(()) => {}
@@ -92,7 +99,7 @@ fn run(
     let of_plugin = |error: Error| Failure::from_plugin(&error);
     services.enter(Stage::Load);
     let mut load = Load::new(Source::onnx(path));
-    load.dims = axes.iter().map(|(name, value)| Dim::fixed(name, *value)).collect();
+    load.dims = fixed(axes);
     let loaded = opened.instance.load(&load).map_err(of_plugin)?;
     refuse_lost_axes(&loaded, manifest, axes).map_err(of_plugin)?;
     services.enter(Stage::Run);

@@ -1,8 +1,9 @@
 //! The target that benchmarks measure: loads are timed and read back, inputs come from the skill's rules, outputs are verified.
 
+use super::pool::{Key, Pool};
 use super::{Opened, Services, outputs, reference};
 use crate::defaults::defaults;
-use crate::document::{Axes, PlacementRecord, Verification};
+use crate::document::{Axes, PlacementRecord, PoolRecord, Verification};
 use crate::skill::{self, DimRule, InputRule, Manifest};
 use crate::worker::{CellJob, LoadRecord, Stage, VerifyJob};
 use skillbench_plugin_api::client::{Model, Output, Request};
@@ -14,15 +15,30 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+impl CellJob {
+    /// The axes that are about graphs: those that the benchmark takes as options are about its own work.
+    pub(super) fn axes_of_graphs(&self) -> Axes {
+        let mut axes = self.axes.clone();
+        axes.retain(|name, _| !self.benchmark_options.contains_key(name));
+        axes
+    }
+}
+
+/// Axes as dimensions that a graph is compiled for. An empty one stays free: engines compile for sizes of 1 and more.
+pub(super) fn fixed(axes: &Axes) -> Vec<Dim> {
+    axes.iter().filter(|(_, value)| **value > 0).map(|(name, value)| Dim::fixed(name, *value)).collect()
+}
+
 /// Locks, and goes on after a panic elsewhere: what is inside is only ever replaced whole.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A loaded model with the memory that is bound to its requests. The model goes first, then the memory.
-struct Loaded<'i> {
+pub(super) struct Loaded<'i> {
     model: Model<'i>,
-    part: String,
+    key: Key,
+    placement: PlacementRecord,
     precision: String,
     /// As far as it is about this part.
     manifest: Manifest,
@@ -31,21 +47,24 @@ struct Loaded<'i> {
 
 #[derive(Default)]
 struct Kept {
+    /// What the inputs were made for.
+    axes: Axes,
     /// By input and variant: requests on the same inputs share them.
     inputs: HashMap<(u32, u64), Arc<HostTensor>>,
     outputs: Vec<Arc<HostTensor>>,
 }
 
-pub(super) struct CellTarget<'i> {
+pub(super) struct CellTarget<'i, 'c> {
     services: &'static Services,
     opened: &'i Opened,
-    job: &'i CellJob,
-    manifest: &'i Manifest,
+    pool: &'c Pool<'i>,
+    job: &'c CellJob,
+    manifest: &'c Manifest,
     device: (u32, &'i Device),
     models: Mutex<HashMap<usize, Arc<Loaded<'i>>>>,
     serial: Mutex<()>,
     loads: AtomicUsize,
-    verified: &'i AtomicBool,
+    verified: &'c AtomicBool,
     pub seen: Mutex<Seen>,
 }
 
@@ -56,37 +75,67 @@ pub(super) struct Seen {
     pub placement: Option<PlacementRecord>,
     pub verification: Option<Verification>,
     pub memory_loaded: Option<u64>,
+    pub pool: PoolRecord,
+    /// The outputs are finite, and differ from the reference that was given.
+    pub differs: bool,
     /// The parts that were loaded, and whether their outputs were verified: none is measured before all are.
     parts: BTreeMap<String, bool>,
     /// The first failure of a service that no benchmark may pass over. It explains one that fails without saying why.
     pub failure: Option<Error>,
 }
 
-impl<'i> CellTarget<'i> {
+impl<'i, 'c> CellTarget<'i, 'c> {
     pub fn new(
         services: &'static Services,
         opened: &'i Opened,
-        job: &'i CellJob,
-        manifest: &'i Manifest,
+        pool: &'c Pool<'i>,
+        job: &'c CellJob,
+        manifest: &'c Manifest,
         device: (u32, &'i Device),
-        verified: &'i AtomicBool,
-    ) -> CellTarget<'i> {
+        verified: &'c AtomicBool,
+    ) -> CellTarget<'i, 'c> {
         let (models, serial, loads, seen) = Default::default();
-        CellTarget { services, opened, job, manifest, device, models, serial, loads, verified, seen }
+        CellTarget { services, opened, pool, job, manifest, device, models, serial, loads, verified, seen }
     }
 
-    fn load_now(&self, part: &str, dims: &[Dim]) -> Result<usize> {
-        let path = self.job.model.parts.iter().find(|(name, _)| name == part).map(|(_, path)| path);
-        let path = path.ok_or_else(|| Error::not_found(format!("the model has no part '{part}'")))?;
+    /// A model that is idle in the pool, or one that is loaded now.
+    fn find_or_load(&self, part: &str, dims: &[Dim]) -> Result<usize> {
+        let dims = match dims {
+            [] => fixed(&self.job.axes_of_graphs()),
+            dims => dims.to_vec(),
+        };
+        let key = Key { part: part.into(), dims, precision: self.job.precision.clone() };
+        let found = if self.job.pooling.take { self.pool.take(&key) } else { None };
+        let pooled = self.job.pooling.take || self.job.pooling.keep;
+        lock(&self.seen).pool.model_hits += u64::from(found.is_some());
+        lock(&self.seen).pool.model_misses += u64::from(pooled && found.is_none());
+        let loaded = match found {
+            Some(loaded) => {
+                self.refuse_lost(&loaded.model, &loaded.manifest, part)?;
+                loaded
+            }
+            None => Arc::new(self.load_now(key)?),
+        };
+        let address = loaded.model.address();
+        let mut seen = lock(&self.seen);
+        // What another part's outputs showed says nothing of this one.
+        if !matches!(self.job.verify, VerifyJob::Off) && !*seen.parts.entry(part.to_string()).or_insert(false) {
+            self.verified.store(false, Ordering::SeqCst);
+        }
+        seen.placement.get_or_insert_with(|| loaded.placement.clone());
+        lock(&self.models).insert(address, loaded);
+        Ok(address)
+    }
+
+    fn load_now(&self, key: Key) -> Result<Loaded<'i>> {
+        let path = self.job.model.parts.iter().find(|(name, _)| *name == key.part).map(|(_, path)| path);
+        let path = path.ok_or_else(|| Error::not_found(format!("the model has no part '{}'", key.part)))?;
         let load = Load {
             source: Source::onnx(path),
             precision: self.job.precision.clone(),
             cache_dir: self.cache_folder()?,
             devices: vec![self.device.0],
-            dims: match dims {
-                [] => self.job.axes.iter().map(|(name, value)| Dim::fixed(name, *value)).collect(),
-                dims => dims.to_vec(),
-            },
+            dims: key.dims.clone(),
             allow_fallback: false,
         };
         let one_at_a_time = self.opened.instance.backend().serial_load().then(|| lock(&self.serial));
@@ -103,17 +152,9 @@ impl<'i> CellTarget<'i> {
                 "the parts of the load, as the backend tells them, add up to more than it took",
             ));
         }
-        let manifest = self.manifest.of_part(part);
-        refuse_lost_axes(&model, &manifest, &self.job.axes)?;
-        let address = model.address();
-        let (name, precision) = (part.to_string(), placement.precision.clone());
-        let loaded = Loaded { model, part: name, precision, manifest, kept: Mutex::default() };
-        lock(&self.models).insert(address, Arc::new(loaded));
+        let manifest = self.manifest.of_part(&key.part);
+        self.refuse_lost(&model, &manifest, &key.part)?;
         let mut seen = lock(&self.seen);
-        // What another part's outputs showed says nothing of this one.
-        if !matches!(self.job.verify, VerifyJob::Off) && !*seen.parts.entry(part.to_string()).or_insert(false) {
-            self.verified.store(false, Ordering::SeqCst);
-        }
         seen.loads.push(LoadRecord {
             total_ns,
             read_ns: placement.read_ns,
@@ -121,8 +162,12 @@ impl<'i> CellTarget<'i> {
             cache_hit: placement.cache_hit,
         });
         seen.memory_loaded = seen.memory_loaded.or_else(resident);
-        seen.placement.get_or_insert_with(|| PlacementRecord::from(&placement));
-        Ok(address)
+        let (record, precision) = (PlacementRecord::from(&placement), placement.precision.clone());
+        Ok(Loaded { model, key, placement: record, precision, manifest, kept: Mutex::default() })
+    }
+
+    fn refuse_lost(&self, model: &Model<'_>, of_part: &Manifest, part: &str) -> Result<()> {
+        refuse_lost_axes(model, of_part, &self.manifest.axes_of_part(part, &self.job.axes_of_graphs()))
     }
 
     /// A folder of its own for each load, so that each compile is a cold one.
@@ -177,24 +222,28 @@ impl<'i> CellTarget<'i> {
             VerifyJob::Alone { why } => Err(why.clone()),
             VerifyJob::Against { file, .. } => {
                 let index = reference::Index::read(file).map_err(|error| unread(error, file))?;
-                index.outputs(file, &loaded.part)
+                index.outputs(file, &loaded.key.part)
             }
         };
         for (port, output) in ports.iter().zip(taken) {
             outputs::finite(port, output).map_err(wrong)?;
         }
         match (&self.job.verify, file) {
-            (VerifyJob::Against { reference, same_engine, .. }, Ok(file)) => {
+            (VerifyJob::Against { reference, same_engine, dissent, .. }, Ok(file)) => {
                 let references = outputs::read(&file).map_err(|error| unread(error, &file))?;
                 let precision = Some(&*loaded.precision).filter(|precision| !precision.is_empty());
                 let tolerance = tolerance(&loaded.manifest, precision);
-                let found = outputs::compare(ports, taken, &references, tolerance).map_err(wrong)?;
+                let found = outputs::compare(ports, taken, &references, tolerance).map_err(|text| {
+                    lock(&self.seen).differs = true;
+                    wrong(text)
+                })?;
                 Ok(Verification::Passed {
                     reference: reference.clone(),
                     same_engine: *same_engine,
                     max_relative_difference: found.max_relative,
                     tolerance,
                     elements_compared: found.elements,
+                    dissent: dissent.clone(),
                 })
             }
             (_, Err(why)) => Ok(Verification::NoReference { why }),
@@ -218,7 +267,7 @@ impl<'i> CellTarget<'i> {
         }
         let mut seen = lock(&self.seen);
         merge(&mut seen.verification, verification);
-        seen.parts.insert(loaded.part.clone(), true);
+        seen.parts.insert(loaded.key.part.clone(), true);
         let all = seen.parts.values().all(|verified| *verified);
         self.verified.store(all, Ordering::SeqCst);
         Ok(())
@@ -227,14 +276,25 @@ impl<'i> CellTarget<'i> {
     fn prepare_now(&self, model: &Model<'_>, request: &mut Request<'_>, variant: u64) -> Result<()> {
         let loaded = self.loaded(model.address())?;
         let mut kept = lock(&loaded.kept);
+        if kept.axes != self.job.axes {
+            *kept = Kept { axes: self.job.axes.clone(), ..Kept::default() };
+        }
+        let mut pool = PoolRecord::default();
         for index in 0..model.inputs().len() as u32 {
             let tensor = match kept.inputs.get(&(index, variant)) {
-                Some(tensor) => tensor.clone(),
+                Some(tensor) => {
+                    pool.input_hits += 1;
+                    tensor.clone()
+                }
                 None => Arc::new(make_input(model, index, &loaded.manifest, &self.job.axes, self.job.seed, variant)?),
             };
             request.bind(Direction::Input, index, tensor.clone())?;
             kept.inputs.insert((index, variant), tensor);
         }
+        let mut seen = lock(&self.seen);
+        seen.pool.input_hits += pool.input_hits;
+        seen.pool.input_misses += model.inputs().len() as u64 - pool.input_hits;
+        drop(seen);
         (0..model.outputs().len() as u32).try_for_each(|index| request.leave_output(index))
     }
 
@@ -342,10 +402,10 @@ fn status(key: &str) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-impl TargetServices for CellTarget<'_> {
+impl TargetServices for CellTarget<'_, '_> {
     fn load(&self, part: &str, dims: &[Dim]) -> Result<usize> {
         self.services.enter(Stage::Load);
-        let loaded = self.load_now(part, dims);
+        let loaded = self.find_or_load(part, dims);
         self.services.enter(Stage::Run);
         match loaded {
             Err(error) if self.may_do_without(&error) => Err(error),
@@ -355,6 +415,9 @@ impl TargetServices for CellTarget<'_> {
 
     fn unload(&self, model: usize) {
         let gone = lock(&self.models).remove(&model);
+        if let (Some(loaded), true) = (&gone, self.job.pooling.keep) {
+            self.pool.give(loaded.key.clone(), loaded.clone());
+        }
         let one_at_a_time = self.opened.instance.backend().serial_load().then(|| lock(&self.serial));
         drop(gone);
         drop(one_at_a_time);

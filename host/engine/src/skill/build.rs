@@ -1,9 +1,9 @@
 //! A skill becomes files in the cache: built by a worker into a folder of its own, moved into place when whole.
 
+use super::cache::{Held, ModelCache};
 use super::catalog::{Skill, SkillSource};
 use super::manifest::Manifest;
 use crate::environment::sha256_text;
-use crate::paths;
 use crate::worker::{Command, Failure, Limits, ModelPaths, Reply, Worker};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -15,6 +15,8 @@ pub struct BuiltModel {
     pub manifest: Manifest,
     /// Changes whenever the files do; reference outputs are kept by it.
     pub content: String,
+    /// Nobody takes it out of the cache meanwhile; `None`: it is not in there.
+    pub held: Option<Held>,
 }
 
 /// The model's files: from the cache, or built now.
@@ -26,33 +28,26 @@ pub fn build(skill: &Skill, limits: &Limits) -> Result<BuiltModel, Failure> {
         SkillSource::File(path) => of_file(skill, path),
         SkillSource::Skillset { library, plugin } => {
             let version = &sha256_text(&skill.description.content)[..16];
-            let folder = paths::cache().join("models").join(format!("{plugin}-{}-{version}", skill.id()));
-            if !folder.join("skill.json").is_file() {
-                build_into(&folder, skill, library, limits)?;
-            }
-            of_folder(skill, &folder)
+            let name = format!("{plugin}-{}-{version}", skill.id());
+            let fill = |folder: &Path| {
+                let command =
+                    Command::Build { library: library.into(), skill: skill.id().into(), directory: folder.into() };
+                match Worker::call_once(&command, limits)? {
+                    Reply::Built => Ok(()),
+                    other => Err(Failure::unexpected(&other)),
+                }
+            };
+            let cache = ModelCache::open();
+            let (folder, held) = cache.get(&name, skill.bytes_estimate(), fill)?;
+            Ok(BuiltModel { held: Some(held), ..of_folder(skill, &folder)? })
         }
     }
 }
 
-fn build_into(folder: &Path, skill: &Skill, library: &Path, limits: &Limits) -> Result<(), Failure> {
-    let failed =
-        |what: &str, error: std::io::Error| Failure::failed("build", format!("{what} {}: {error}", folder.display()));
-    let parent = folder.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(parent).map_err(|e| failed("cannot make the folder for", e))?;
-    let scratch = tempfile::Builder::new().prefix(".building-").tempdir_in(parent);
-    let scratch = scratch.map_err(|e| failed("cannot make a folder beside", e))?;
-    let command =
-        Command::Build { library: library.into(), skill: skill.id().into(), directory: scratch.path().into() };
-    match Worker::call_once(&command, limits)? {
-        Reply::Built => {}
-        other => return Err(Failure::unexpected(&other)),
-    }
-    match std::fs::rename(scratch.path(), folder) {
-        Ok(()) => Ok(()),
-        // Another process was faster; what it built is the same.
-        Err(_) if folder.join("skill.json").is_file() => Ok(()),
-        Err(error) => Err(failed("cannot move the model to", error)),
+impl Skill {
+    /// About how large the model is, in 32-bit floats.
+    pub fn bytes_estimate(&self) -> u64 {
+        self.description.parameters.unwrap_or_default().saturating_mul(4)
     }
 }
 
@@ -66,7 +61,12 @@ fn of_folder(skill: &Skill, folder: &Path) -> Result<BuiltModel, Failure> {
         return Err(bad("skill.json names no part".into()));
     }
     let content = format!("{}|{}", skill.id(), skill.description.content);
-    Ok(BuiltModel { paths: ModelPaths { skill: skill.id().into(), manifest: text, parts }, manifest, content })
+    Ok(BuiltModel {
+        paths: ModelPaths { skill: skill.id().into(), manifest: text, parts },
+        manifest,
+        content,
+        held: None,
+    })
 }
 
 /// A user's own file; a skill.json of the same name beside it (`model.skill.json`) gives its rules.
@@ -78,5 +78,10 @@ fn of_file(skill: &Skill, path: &Path) -> Result<BuiltModel, Failure> {
     let modified = data.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
     let content = format!("{}|{}|{}", path.display(), data.len(), modified.as_nanos());
     let parts = vec![(String::new(), path.to_path_buf())];
-    Ok(BuiltModel { paths: ModelPaths { skill: skill.id().into(), manifest: text, parts }, manifest, content })
+    Ok(BuiltModel {
+        paths: ModelPaths { skill: skill.id().into(), manifest: text, parts },
+        manifest,
+        content,
+        held: None,
+    })
 }

@@ -18,6 +18,24 @@ fn random(stream: u64, index: u64) -> u64 {
     x ^ (x >> 31)
 }
 
+/// Where an element of 0 to `span` goes in an order that the key chooses: each goes to a place of its own.
+fn shuffled(key: u64, element: u64, span: u64) -> u64 {
+    let bits = u64::BITS - (span - 1).leading_zeros().min(u64::BITS - 1);
+    let mask = u64::MAX >> (u64::BITS - bits);
+    let mut x = element % span;
+    loop {
+        // Each step maps the numbers of so many bits onto themselves.
+        for round in 0..3 {
+            let part = random(key, round);
+            x = (x.wrapping_add(part).wrapping_mul(part >> 32 | 1)) & mask;
+            x ^= x >> (bits / 2).max(1);
+        }
+        if x < span {
+            return x;
+        }
+    }
+}
+
 /// Uniform in [0, 1).
 fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 / (1u64 << 53) as f64
@@ -71,7 +89,8 @@ pub fn fill(tensor: &mut HostTensor, rule: &InputRule, axes: &Axes, seed: u64, v
             let count = number(0, None)? as u64;
             let low = 10.min(count / 2);
             let span = count.checked_sub(low).filter(|span| *span > 0).ok_or_else(|| bad("leaves no ids"))?;
-            put(tensor, |index| (low + at(index) % span) as f64)
+            // No id twice in a row, as long as there are enough: models that look for the largest one find it in one place.
+            put(tensor, |index| (low + shuffled(at(u64::MAX - index / last), index % last, span)) as f64)
         }
         "normal" => {
             let (mean, deviation) = (number(0, Some(0.0))?, number(1, Some(1.0))?);
@@ -168,6 +187,20 @@ mod tests {
     fn token_ids_stay_in_range_and_clear_of_the_special_ones() {
         let ids = filled("ids:50", DType::I64, &[4, 64], 0);
         assert!(ids.as_slice::<i64>().unwrap().iter().all(|id| (10..50).contains(id)));
+    }
+
+    #[test]
+    fn no_id_comes_twice_in_a_row_while_there_are_others() {
+        for (count, length) in [(30_522, 512), (100, 90), (2, 1), (20, 10), (50, 64)] {
+            let ids = filled(&format!("ids:{count}"), DType::I64, &[3, length], 7);
+            for row in ids.as_slice::<i64>().unwrap().chunks(length) {
+                let distinct: std::collections::BTreeSet<&i64> = row.iter().collect();
+                let low = 10.min(count / 2);
+                assert_eq!(distinct.len(), length.min((count - low) as usize), "{count} {length}");
+            }
+            let rows: Vec<&[i64]> = ids.as_slice::<i64>().unwrap().chunks(length).collect();
+            assert!(length < 16 || rows[0] != rows[1]);
+        }
     }
 
     #[test]

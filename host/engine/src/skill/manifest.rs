@@ -1,6 +1,7 @@
 //! The form of a skill's description and of `skill.json`. `docs/skills.md` tells it to people.
 
 use super::work::FlopCounts;
+use crate::document::Axes;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -29,12 +30,47 @@ pub struct SkillDescription {
     /// Least and greatest value of each axis.
     #[serde(default)]
     pub axes: BTreeMap<String, [i64; 2]>,
+    /// What goes into the graphs; it tells of which sizes an image, a clip or a recording is that has no axis for them.
+    #[serde(default)]
+    pub inputs: Vec<InputRule>,
+    /// Units of an axis in a second: `samples` or `frames` of audio.
+    #[serde(default)]
+    pub rates: BTreeMap<String, f64>,
+    /// The one length of audio that the graph takes, in seconds; `None`: it has an axis for it, or takes no audio.
+    #[serde(default)]
+    pub audio_seconds: Option<f64>,
     /// Operations of one inference; [`SkillDescription::flops`] tells them at any point it can.
     #[serde(default)]
     pub flops: FlopCounts,
+    /// How the skill makes tokens; `None`: it makes none.
+    #[serde(default)]
+    pub generation: Option<Generation>,
+    /// The skill that makes tokens with this model, where its own graph cannot.
+    #[serde(default)]
+    pub generator: Option<String>,
+    /// The key class that it is the model of.
+    #[serde(default)]
+    pub key: Option<String>,
+    /// The key class that it is the small variant of.
+    #[serde(default)]
+    pub small_of: Option<String>,
+    /// The backend whose outputs others are held against first; `None`: as for all skills.
+    #[serde(default)]
+    pub reference: Option<String>,
     /// Changes whenever building would write something else.
     #[serde(default)]
     pub content: String,
+}
+
+/// What the host has to know of a skill that makes tokens; the benchmark reads the rest from the manifest.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Generation {
+    /// The axes of the graphs for the first run, from `prompt` and `batch`.
+    #[serde(default)]
+    pub axes: BTreeMap<String, DimRule>,
+    /// Least and greatest length of a prompt in tokens; `None`: a prompt has no length.
+    #[serde(default)]
+    pub prompt: Option<[i64; 2]>,
 }
 
 /// A dimension of an input: a number, an axis, or an expression of them ("past+sequence", "batch*5").
@@ -45,7 +81,7 @@ pub enum DimRule {
     Of(String),
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InputRule {
     #[serde(default)]
     pub part: String,
@@ -73,8 +109,6 @@ pub struct Manifest {
     pub description: SkillDescription,
     #[serde(default)]
     pub parts: Vec<PartRule>,
-    #[serde(default)]
-    pub inputs: Vec<InputRule>,
     /// Largest relative difference from the reference, by precision.
     #[serde(default)]
     pub tolerance: BTreeMap<String, f64>,
@@ -92,14 +126,31 @@ impl Manifest {
 
     /// The manifest with the inputs and tolerances of one part alone: inputs of several parts may have the same names.
     pub fn of_part(&self, part: &str) -> Manifest {
-        let inputs = self.inputs.iter().filter(|input| input.part == part).cloned().collect();
+        let inputs = self.description.inputs.iter().filter(|input| input.part == part).cloned().collect();
+        let description = SkillDescription { inputs, ..self.description.clone() };
         let own = self.parts.iter().find(|known| known.name == part).map(|known| known.tolerance.clone());
         let mut tolerance = self.tolerance.clone();
         tolerance.extend(own.unwrap_or_default());
-        Manifest { inputs, tolerance, ..self.clone() }
+        Manifest { description, tolerance, ..self.clone() }
+    }
+
+    /// Of these axes, those that are about a part: what only the inputs of other parts name is theirs.
+    pub fn axes_of_part(&self, part: &str, axes: &Axes) -> Axes {
+        let names = |input: &InputRule, axis: &str| {
+            input.dims.iter().any(|dim| match dim {
+                DimRule::Fixed(_) => false,
+                DimRule::Of(text) => text.split(['+', '*']).any(|name| name.trim() == axis),
+            })
+        };
+        let inputs = &self.description.inputs;
+        let named =
+            |axis: &str, own: bool| inputs.iter().any(|input| (input.part == part) == own && names(input, axis));
+        let mut kept = axes.clone();
+        kept.retain(|axis, _| named(axis, true) || !named(axis, false));
+        kept
     }
 
     pub fn input(&self, name: &str) -> Option<&InputRule> {
-        self.inputs.iter().find(|input| input.name == name)
+        self.description.inputs.iter().find(|input| input.name == name)
     }
 }

@@ -2,11 +2,12 @@
 //!
 //! - `manifest`: the form of descriptions and of `skill.json`.
 //! - `catalog`: all skills there are, found by name or alias.
-//! - `build`: a skill becomes files, once.
+//! - `build`: a skill becomes files, once. `cache`: where they are kept, and for how long.
 //! - `work`: operations and bytes of an inference.
 //! - `dims`: dimensions from axes. `fill`: inputs by rule, seeded.
 
 mod build;
+mod cache;
 mod catalog;
 mod dims;
 mod fill;
@@ -14,8 +15,9 @@ mod manifest;
 mod work;
 
 pub use build::{BuiltModel, build};
-pub use catalog::{Catalog, Skill, SkillSource};
+pub use cache::{Freed, Held, Kept, ModelCache, clean_references};
+pub use catalog::{Catalog, Skill, SkillSource, Unavailable};
 pub use dims::{evaluate, resolve_port, standard_axis, unreached};
 pub use fill::{default_rule, fill};
-pub use manifest::{DimRule, InputRule, Manifest, SkillDescription};
+pub use manifest::{DimRule, Generation, InputRule, Manifest, SkillDescription};
 pub use work::{FlopCount, FlopCounts};

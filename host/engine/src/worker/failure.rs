@@ -3,7 +3,7 @@
 use super::Reply;
 use crate::document::{Outcome, Reason};
 use serde::{Deserialize, Serialize};
-use skillbench_plugin_api::{Code, Error};
+use skillbench_plugin_api::{Code, Error, Why};
 use std::fmt;
 
 /// How it went wrong.
@@ -26,11 +26,14 @@ pub enum FailureKind {
 pub struct Failure {
     pub kind: FailureKind,
     pub reason: Reason,
+    /// What stands in the way, as a plugin told it: bits of `sb_error.why`.
+    #[serde(default)]
+    pub why: u32,
 }
 
 impl Failure {
     pub fn new(kind: FailureKind, code: &str, message: impl Into<String>) -> Failure {
-        Failure { kind, reason: Reason::new(code, message) }
+        Failure { kind, reason: Reason::new(code, message), why: 0 }
     }
 
     pub fn failed(code: &str, message: impl Into<String>) -> Failure {
@@ -45,7 +48,12 @@ impl Failure {
             Code::WrongOutput => FailureKind::Wrong,
             _ => FailureKind::Failed,
         };
-        Failure::new(kind, error.code.name(), error.to_string())
+        Failure { why: error.why.0, ..Failure::new(kind, error.code.name(), error.to_string()) }
+    }
+
+    /// Whether this stands in the way, by the plugin's own account.
+    pub fn is_about(&self, why: Why) -> bool {
+        self.why & why.0 != 0
     }
 
     /// The worker answered something else than it was asked.
@@ -63,6 +71,14 @@ impl Failure {
             FailureKind::Wrong => Outcome::Wrong(self.reason),
             FailureKind::Stopped => Outcome::Skipped(self.reason),
         }
+    }
+}
+
+/// Something on this machine, such as a full disk.
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Failure {
+        let code = if error.kind() == std::io::ErrorKind::StorageFull { "resource-exhausted" } else { "files" };
+        Failure::failed(code, format!("the model's files: {error}"))
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::Failure;
 use crate::describe::Description;
-use crate::document::{Axes, PlacementRecord, Verification};
+use crate::document::{Axes, Dissent, PlacementRecord, PoolRecord, Verification};
 use crate::registry::PluginOptions;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -57,7 +57,19 @@ pub enum VerifyJob {
         file: PathBuf,
         reference: String,
         same_engine: bool,
+        /// Who differs from it, and was outvoted.
+        #[serde(default)]
+        dissent: Vec<Dissent>,
     },
+}
+
+/// Whether a cell shares models and inputs with those before and after it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pooling {
+    /// What an earlier cell left may be taken.
+    pub take: bool,
+    /// What this one loads is left for the next, which comes as the next command.
+    pub keep: bool,
 }
 
 /// One cell.
@@ -79,6 +91,7 @@ pub struct CellJob {
     pub cache_dir: Option<PathBuf>,
     /// Where a benchmark's attachments go; `None`: nowhere.
     pub attachments: Option<PathBuf>,
+    pub pooling: Pooling,
 }
 
 /// One rule of `plugin check`, in a worker of its own.
@@ -290,6 +303,8 @@ pub struct CellReport {
     pub memory_peak: Option<u64>,
     pub device_peak: Option<u64>,
     pub counters: Vec<CounterRecord>,
+    /// `None`: the cell had nothing to do with the pool.
+    pub pool: Option<PoolRecord>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -1,0 +1,72 @@
+//! Safe ways around what a backend refuses. Each changes how a cell is run and never what its figures mean: the cell says what
+//! was changed, and what ran is read back as always. `--no-fix` does without.
+//!
+//! A smaller batch where memory does not suffice is a cell of its own: `fallen`.
+
+use crate::document::Fix;
+use crate::skill::BuiltModel;
+use crate::worker::{Failure, FailureKind};
+use skillbench_plugin_api::Why;
+
+/// How a cell is tried.
+pub(super) struct Attempt {
+    pub built: BuiltModel,
+    pub precision: Option<String>,
+    pub fixes: Vec<Fix>,
+}
+
+impl Attempt {
+    pub fn new(built: BuiltModel, precision: Option<String>) -> Attempt {
+        Attempt { built, precision, fixes: vec![] }
+    }
+
+    /// Changes what stands in the way; `None`: no safe way around this is known, or it was gone already.
+    pub fn fix(&mut self, failure: &Failure) -> Option<Fix> {
+        let fix = self.other_precision(failure)?;
+        self.fixes.push(fix.clone());
+        Some(fix)
+    }
+
+    /// The precision of the graph itself, where the asked one is not to be had.
+    fn other_precision(&mut self, failure: &Failure) -> Option<Fix> {
+        let refused = failure.is_about(Why::PRECISION) && failure.kind != FailureKind::Crashed;
+        let from = self.precision.clone().filter(|_| refused)?;
+        self.precision = None;
+        Some(Fix { what: "precision".into(), from, to: "that of the graph".into(), why: failure.to_string() })
+    }
+
+    /// A failure, with what was tried before it.
+    pub fn told(&self, mut failure: Failure) -> Failure {
+        for fix in &self.fixes {
+            failure.reason.message.push_str(&format!(" (with {})", fix.told()));
+        }
+        failure
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skillbench_plugin_api::Error;
+
+    fn attempt() -> Attempt {
+        let manifest = Default::default();
+        let paths = crate::worker::ModelPaths { skill: "it".into(), manifest: String::new(), parts: vec![] };
+        Attempt::new(BuiltModel { paths, manifest, content: String::new(), held: None }, Some("int8".into()))
+    }
+
+    #[test]
+    fn a_precision_that_is_not_to_be_had_gives_way_once() {
+        let refused = Failure::from_plugin(&Error::unimplemented(Why::PRECISION, "no int8 here"));
+        let mut attempt = attempt();
+        let fix = attempt.fix(&refused).unwrap();
+        assert_eq!((fix.from.as_str(), attempt.precision.as_deref()), ("int8", None));
+        assert_eq!(attempt.fix(&refused), None);
+    }
+
+    #[test]
+    fn another_refusal_changes_nothing() {
+        let refused = Failure::from_plugin(&Error::unimplemented(Why::MODEL, "no Col2Im here"));
+        assert_eq!(attempt().fix(&refused), None);
+    }
+}

@@ -1,0 +1,162 @@
+//! Whose outputs are right. No engine is infallible: a cell that differs from one engine is held against the next, and it is
+//! wrong only where two engines that agree with each other differ from it.
+
+use super::plan::{Plan, PlannedCell};
+use crate::defaults::defaults;
+use crate::document::Dissent;
+use crate::serve;
+use crate::skill::BuiltModel;
+use crate::worker::{Failure, FailureKind, VerifyJob};
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+/// The code of a failure that only says: the outputs differ from the reference that was given.
+pub(crate) const DIFFERS: &str = "differs";
+
+/// A model at one point of its grid.
+pub(super) type Place = (usize, String);
+
+/// Engines that were outvoted, by place: they are heard last there, and what they differed by is told.
+pub(super) type Dissents = HashMap<Place, Vec<(usize, Dissent)>>;
+
+pub(super) struct Juror {
+    pub index: usize,
+    pub name: String,
+}
+
+/// An engine that a cell differs from: its outputs, and what the difference was.
+struct Against {
+    juror: usize,
+    name: String,
+    file: PathBuf,
+    failure: Failure,
+}
+
+pub(super) struct Jury {
+    waiting: std::vec::IntoIter<Juror>,
+    against: Vec<Against>,
+    /// Outvoted before, with what they differed by.
+    outvoted: Vec<(usize, Dissent)>,
+    /// Why nobody could be asked.
+    why: String,
+    /// The one that is judged is itself a reference.
+    own: Option<usize>,
+    tolerance: f64,
+    heard: Vec<(usize, Dissent)>,
+}
+
+/// What is left where no other engine could be asked.
+pub(super) enum Alone {
+    Itself(usize),
+    Nobody(String),
+}
+
+pub(super) fn place(plan: &Plan, cell: &PlannedCell) -> Place {
+    let mut axes = cell.axes.clone();
+    axes.retain(|name, _| !plan.is_option(cell.benchmark, name));
+    (cell.model, format!("{axes:?}"))
+}
+
+impl Jury {
+    pub fn new(plan: &Plan, cell: &PlannedCell, built: &BuiltModel, dissents: &Dissents) -> Jury {
+        let outvoted = dissents.get(&place(plan, cell)).cloned().unwrap_or_default();
+        let mut jurors = plan.jurors(cell);
+        jurors.sort_by_key(|index| outvoted.iter().any(|(known, _)| known == index));
+        let named = |index: usize| Juror { index, name: plan.references[index].name() };
+        let waiting: Vec<Juror> = jurors.into_iter().map(named).collect();
+        let library = &plan.backends[cell.backend].plugin.library;
+        let own = plan.references.iter().position(|reference| reference.plugin.library == *library);
+        let exact = "float32";
+        let tolerance = built.manifest.tolerance.get(exact).or_else(|| defaults().tolerance.get(exact));
+        Jury {
+            waiting: waiting.into_iter(),
+            against: vec![],
+            outvoted,
+            why: plan.no_reference.clone(),
+            own,
+            tolerance: tolerance.copied().unwrap_or_default(),
+            heard: vec![],
+        }
+    }
+
+    pub fn next(&mut self) -> Option<Juror> {
+        self.waiting.next()
+    }
+
+    /// A juror's outputs are there, or it could not run the model. Returns what to verify against.
+    ///
+    /// # Errors
+    /// The cell is wrong: this juror agrees with one that it differed from.
+    pub fn hears(&mut self, juror: &Juror, file: Result<PathBuf, String>) -> Result<Option<VerifyJob>, Failure> {
+        let file = match file {
+            Ok(file) => file,
+            Err(why) => {
+                self.why = why;
+                return Ok(None);
+            }
+        };
+        let mut dissent: Vec<(usize, Dissent)> = vec![];
+        for other in &self.against {
+            let apart = serve::apart(&other.file, &file);
+            if apart.is_some_and(|apart| apart <= self.tolerance) {
+                return Err(self.wrong(other, juror, apart.unwrap_or_default()));
+            }
+            dissent.push((other.juror, Dissent { reference: other.name.clone(), max_relative_difference: apart }));
+        }
+        for (index, known) in &self.outvoted {
+            if *index != juror.index && !dissent.iter().any(|(other, _)| other == index) {
+                dissent.push((*index, known.clone()));
+            }
+        }
+        self.heard = dissent;
+        let dissent = self.heard.iter().map(|(_, dissent)| dissent.clone()).collect();
+        self.why = String::new();
+        Ok(Some(VerifyJob::Against { file, reference: juror.name.clone(), same_engine: false, dissent }))
+    }
+
+    /// The cell differs from this juror.
+    pub fn differs(&mut self, juror: &Juror, file: PathBuf, failure: Failure) {
+        self.against.push(Against { juror: juror.index, name: juror.name.clone(), file, failure });
+    }
+
+    /// After a cell passed: who was outvoted there.
+    pub fn dissent(&self, plan: &Plan, cell: &PlannedCell) -> Option<(Place, Vec<(usize, Dissent)>)> {
+        (!self.heard.is_empty()).then(|| (place(plan, cell), self.heard.clone()))
+    }
+
+    /// Everybody was heard, and nobody agreed.
+    ///
+    /// # Errors
+    /// The cell differs from some that differ among themselves, or from the only one.
+    pub fn verdict(self) -> Result<Alone, Failure> {
+        let differences: Vec<String> =
+            self.against.iter().map(|other| format!("from {}: {}", other.name, other.failure)).collect();
+        match (&self.against[..], self.own) {
+            ([], Some(own)) => Ok(Alone::Itself(own)),
+            ([], None) => Ok(Alone::Nobody(self.why)),
+            ([_], _) => {
+                let ids = defaults().reference.others.join(",");
+                let text = format!(
+                    "the outputs differ {}, and no further engine could be asked which is right; `host runtime install {ids}` brings others",
+                    differences.concat()
+                );
+                Err(Failure::failed("disputed", text))
+            }
+            _ => {
+                let text = format!(
+                    "the outputs differ {}; these engines differ among themselves too",
+                    differences.join(", and ")
+                );
+                Err(Failure::failed("disputed", text))
+            }
+        }
+    }
+
+    fn wrong(&self, other: &Against, juror: &Juror, apart: f64) -> Failure {
+        let text = format!(
+            "{}; {} and {} agree within {apart:.1e} of the largest magnitude",
+            other.failure, other.name, juror.name
+        );
+        Failure::new(FailureKind::Wrong, "wrong-output", text)
+    }
+}

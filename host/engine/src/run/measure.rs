@@ -1,0 +1,233 @@
+//! One cell in its worker: as it was asked for, judged by other engines, and in another way where a safe one is known.
+
+use super::execute::Runner;
+use super::fixes::Attempt;
+use super::jury;
+use super::plan::PlannedCell;
+use crate::defaults::defaults;
+use crate::document::Fix;
+use crate::worker::{
+    CellJob, CellReport, Command, Event, Failure, FailureKind, Policy, Pooling, Reply, Stop, VerifyJob, Watched, Worker,
+};
+
+/// No more warnings of one cell's plugins are passed on.
+const MOST_LOGGED: u32 = 20;
+
+/// What the workers of a cell brought back.
+pub(super) struct Measured {
+    pub main: CellReport,
+    pub cold: Vec<CellReport>,
+    pub warm: Option<CellReport>,
+    pub watched: Watched,
+    pub fixes: Vec<Fix>,
+}
+
+/// A worker that waits with the models of a cell for the next one.
+pub(super) struct Warm {
+    worker: Worker,
+    backend: usize,
+    model: usize,
+    precision: Option<String>,
+}
+
+impl Runner<'_> {
+    /// Measures a cell; `next` is the one after it, for which its models may be kept.
+    pub(super) fn measure(&mut self, planned: &PlannedCell, next: Option<&PlannedCell>) -> Result<Measured, Failure> {
+        self.startup(planned.backend)?;
+        if let Some(refused) = self.refused.get(&(planned.backend, planned.model)) {
+            return Err(refused.clone());
+        }
+        let name = self.plan.models[planned.model].id().to_string();
+        self.observer.step(&format!("preparing {name}"));
+        let built = self.shared.model(self.plan, planned.model, &self.limits)?;
+        if Stop::global().asked() {
+            return Err(Failure::new(FailureKind::Stopped, "stopped", "the run was stopped before this cell began"));
+        }
+        let mut attempt = Attempt::new(built, self.plan.request.precision.clone());
+        loop {
+            match self.judged(planned, &attempt, next) {
+                Ok(measured) => return Ok(Measured { fixes: attempt.fixes, ..measured }),
+                Err(failure) if self.plan.request.no_fix => return Err(failure),
+                Err(failure) => {
+                    let Some(fix) = attempt.fix(&failure) else { return Err(attempt.told(failure)) };
+                    self.observer.warning(&format!("{name}: {}; {}", failure, fix.told()));
+                }
+            }
+        }
+    }
+
+    /// Runs a cell with its outputs held against those of other engines, until one agrees or all are heard.
+    fn judged(
+        &mut self,
+        planned: &PlannedCell,
+        attempt: &Attempt,
+        next: Option<&PlannedCell>,
+    ) -> Result<Measured, Failure> {
+        if self.plan.request.no_verify {
+            return self.once(planned, attempt, VerifyJob::Off, next);
+        }
+        let mut jury = jury::Jury::new(self.plan, planned, &attempt.built, &self.dissents);
+        while let Some(juror) = jury.next() {
+            self.observer.step(&format!("asking {} for reference outputs", juror.name));
+            let file = self.shared.reference(self.plan, planned, juror.index, &attempt.built, &self.limits);
+            let Some(verify) = jury.hears(&juror, file.clone())? else { continue };
+            match (self.once(planned, attempt, verify, next), file) {
+                (Err(failure), Ok(file)) if failure.reason.code == jury::DIFFERS => jury.differs(&juror, file, failure),
+                (done, _) => {
+                    if done.is_ok() {
+                        self.dissents.extend(jury.dissent(self.plan, planned));
+                    }
+                    return done;
+                }
+            }
+        }
+        let verify = match jury.verdict()? {
+            jury::Alone::Itself(own) => {
+                match self.shared.reference(self.plan, planned, own, &attempt.built, &self.limits) {
+                    Ok(file) => {
+                        let reference = self.plan.references[own].name();
+                        VerifyJob::Against { file, reference, same_engine: true, dissent: vec![] }
+                    }
+                    Err(why) => VerifyJob::Alone { why },
+                }
+            }
+            jury::Alone::Nobody(why) => VerifyJob::Alone { why },
+        };
+        let name = self.plan.models[planned.model].id();
+        if let VerifyJob::Alone { why } = &verify
+            && self.told.insert(format!("{name}: {why}"))
+        {
+            self.observer.warning(&format!("outputs of {name} are only checked for being finite: {why}"));
+        }
+        self.once(planned, attempt, verify, next)
+    }
+
+    /// Runs a cell, and its further cold starts.
+    fn once(
+        &mut self,
+        planned: &PlannedCell,
+        attempt: &Attempt,
+        verify: VerifyJob,
+        next: Option<&PlannedCell>,
+    ) -> Result<Measured, Failure> {
+        let scratch = tempfile::tempdir().map_err(|error| Failure::failed("scratch", error.to_string()))?;
+        let mut job = self.job(planned, attempt, verify);
+        job.cache_dir = Some(scratch.path().join("main"));
+        job.pooling.keep = next.is_some_and(|next| self.shares(planned, next));
+        let mut worker = self.worker_for(planned, &mut job)?;
+        let observer = &mut *self.observer;
+        let mut logged = 0;
+        let (reply, watched) =
+            worker.call(&Command::Cell(Box::new(job.clone())), &self.limits, &mut |event| match event {
+                Event::Progress { share } => observer.cell_progress(*share),
+                Event::Phase { name, .. } => observer.step(name),
+                Event::Log { level, message } if *level <= 2 => {
+                    logged += 1;
+                    match logged {
+                        ..MOST_LOGGED => observer.warning(message),
+                        MOST_LOGGED => observer.warning("the plugin logs more than that; the rest is left out"),
+                        _ => {}
+                    }
+                }
+                Event::Log { message, .. } => observer.debug(message),
+                _ => {}
+            });
+        let main = report(reply?)?;
+
+        let (mut cold, mut warm) = (vec![], None);
+        if self.plan.benchmarks[planned.benchmark].description.cold_start && !self.plan.request.verify_only {
+            // What is kept for the next cell is idle, and still it would share the machine with a start that is timed.
+            let mut start =
+                CellJob { verify: VerifyJob::Off, attachments: None, pooling: Pooling::default(), ..job.clone() };
+            start.benchmark_options.insert("cold_start".into(), "true".into());
+            if main.loads.first().is_some_and(|load| load.cache_hit == Some(false)) {
+                warm = Some(self.start_again(&start)?);
+            }
+            for again in 1..defaults().run.cold_starts {
+                start.cache_dir = Some(scratch.path().join(format!("cold-{again}")));
+                cold.push(self.start_again(&start)?);
+            }
+        }
+        if job.pooling.keep {
+            let precision = attempt.precision.clone();
+            self.warm = Some(Warm { worker, backend: planned.backend, model: planned.model, precision });
+        }
+        Ok(Measured { main, cold, warm, watched, fixes: vec![] })
+    }
+
+    /// The worker that waits with this cell's models, or a fresh one.
+    fn worker_for(&mut self, planned: &PlannedCell, job: &mut CellJob) -> Result<Worker, Failure> {
+        let fits = |warm: &Warm| {
+            warm.backend == planned.backend && warm.model == planned.model && warm.precision == job.precision
+        };
+        let shares = self.plan.benchmarks[planned.benchmark].description.shares_models;
+        match self.warm.take() {
+            Some(warm) if shares && fits(&warm) => {
+                job.pooling.take = true;
+                Ok(warm.worker)
+            }
+            _ => Worker::start(),
+        }
+    }
+
+    /// Whether the models of a cell can serve the next one, without touching what it measures.
+    fn shares(&self, cell: &PlannedCell, next: &PlannedCell) -> bool {
+        let benchmark = &self.plan.benchmarks[next.benchmark].description;
+        let dimensions = |cell: &PlannedCell, benchmark| {
+            let mut axes = cell.axes.clone();
+            axes.retain(|name, _| name == "batch" || !self.plan.is_option(benchmark, "new_tokens"));
+            axes
+        };
+        !self.plan.request.no_resource_pool
+            && !self.plan.request.verify_only
+            && benchmark.shares_models
+            && next.skip.is_none()
+            && (cell.backend, cell.model) == (next.backend, next.model)
+            && dimensions(cell, cell.benchmark) == dimensions(next, next.benchmark)
+    }
+
+    /// The same start in another fresh process.
+    fn start_again(&mut self, job: &CellJob) -> Result<CellReport, Failure> {
+        report(Worker::call_once(&Command::Cell(Box::new(job.clone())), &self.limits)?)
+    }
+
+    fn job(&self, planned: &PlannedCell, attempt: &Attempt, verify: VerifyJob) -> CellJob {
+        let (request, run) = (&self.plan.request, &defaults().run);
+        let backend = &self.plan.backends[planned.backend];
+        let benchmark = &self.plan.benchmarks[planned.benchmark];
+        let budget = request.budget_s.unwrap_or(run.budget_s);
+        let mut benchmark_options = benchmark.options.clone();
+        let of_axes = planned.axes.iter().filter(|(name, _)| self.plan.is_option(planned.benchmark, name));
+        benchmark_options.extend(of_axes.map(|(name, value)| (name.clone(), value.to_string())));
+        CellJob {
+            backend: backend.plugin.clone(),
+            device: backend.choice.device.clone(),
+            benchmark_library: benchmark.library.clone(),
+            benchmark: benchmark.description.id.clone(),
+            benchmark_options,
+            model: attempt.built.paths.clone(),
+            axes: planned.axes.clone(),
+            precision: attempt.precision.clone(),
+            seed: request.seed.unwrap_or(run.seed),
+            verify,
+            policy: Policy {
+                warmup: request.warmup.unwrap_or(run.warmup),
+                warmup_ns: request.warmup.is_none().then_some((run.warmup_limit_s * 1e9) as u64),
+                iterations: request.iterations,
+                interval: run.interval,
+                budget_ns: (budget * 1e9) as u64,
+                verify_only: request.verify_only,
+            },
+            cache_dir: None,
+            attachments: std::path::absolute(self.folder.join("attachments").join(planned.index.to_string())).ok(),
+            pooling: Pooling::default(),
+        }
+    }
+}
+
+fn report(reply: Reply) -> Result<CellReport, Failure> {
+    match reply {
+        Reply::Cell(report) => Ok(*report),
+        other => Err(Failure::unexpected(&other)),
+    }
+}

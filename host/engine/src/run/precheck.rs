@@ -1,0 +1,79 @@
+//! A look at every pair of backend and model before the first cell: what a backend cannot run is found out now, and not after an
+//! hour of other cells.
+
+use super::execute::Runner;
+use super::fixes::Attempt;
+use crate::document::Axes;
+use crate::worker::{Command, Failure, FailureKind, Limits, Stop, Worker};
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+/// A look that takes longer says nothing.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+impl Runner<'_> {
+    /// Loads each model once on each backend that is to measure it, and keeps what was refused.
+    pub(super) fn look_ahead(&mut self) {
+        let pairs = self.pairs();
+        // A single pair shows at once in its own cells; and models that do not fit on the disk together cannot be built ahead.
+        if pairs.len() < 2 || !self.fits_on_disk(&pairs) {
+            return;
+        }
+        for (backend, model) in pairs {
+            if Stop::global().asked() {
+                return;
+            }
+            let name = self.plan.models[model].id().to_string();
+            let plugin = self.plan.backends[backend].choice.plugin.clone();
+            let Some(cell) = self
+                .plan
+                .cells
+                .iter()
+                .find(|cell| (cell.backend, cell.model) == (backend, model) && cell.skip.is_none())
+            else {
+                continue;
+            };
+            // Emulation takes minutes where hardware takes a moment.
+            let usable = self.startup(backend).is_ok() && self.device(cell).is_some_and(|device| !device.emulated);
+            if !usable || self.left_out(cell).unwrap_or(true) {
+                continue;
+            }
+            self.observer.step(&format!("looking whether {plugin} takes {name}"));
+            let Err(failure) = self.try_load(backend, model, &cell.axes) else { continue };
+            if failure.kind != FailureKind::Unsupported {
+                continue;
+            }
+            let Ok(built) = self.shared.model(self.plan, model, &self.limits) else { continue };
+            let mut attempt = Attempt::new(built, self.plan.request.precision.clone());
+            // What a fix may mend is tried in the cell itself.
+            if !self.plan.request.no_fix && attempt.fix(&failure).is_some() {
+                continue;
+            }
+            self.observer.warning(&format!("{plugin} does not run {name}: {failure}"));
+            self.refused.insert((backend, model), failure);
+        }
+    }
+
+    fn pairs(&self) -> Vec<(usize, usize)> {
+        let mut seen = BTreeSet::new();
+        let asked = self.plan.cells.iter().filter(|cell| cell.skip.is_none());
+        asked.map(|cell| (cell.backend, cell.model)).filter(|pair| seen.insert(*pair)).collect()
+    }
+
+    fn fits_on_disk(&self, pairs: &[(usize, usize)]) -> bool {
+        let models: BTreeSet<usize> = pairs.iter().map(|(_, model)| *model).collect();
+        let bytes = |model: &usize| self.plan.models[*model].bytes_estimate();
+        models.iter().map(bytes).sum::<u64>() < crate::skill::ModelCache::open().limit()
+    }
+
+    fn try_load(&mut self, backend: usize, model: usize, axes: &Axes) -> Result<(), Failure> {
+        let built = self.shared.model(self.plan, model, &self.limits)?;
+        let command = Command::Inspect {
+            backend: self.plan.backends[backend].plugin.clone(),
+            model: built.paths.clone(),
+            axes: axes.clone(),
+            precision: self.plan.request.precision.clone(),
+        };
+        Worker::call_once(&command, &Limits::working(PATIENCE, self.limits.memory)).map(drop)
+    }
+}
