@@ -29,6 +29,7 @@ pub const INT32: i32 = 6;
 pub const INT64: i32 = 7;
 pub const BOOL: i32 = 9;
 pub const FLOAT16: i32 = 10;
+pub const DOUBLE: i32 = 11;
 pub const BFLOAT16: i32 = 16;
 
 /// The name of an element type.

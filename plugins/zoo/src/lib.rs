@@ -35,19 +35,29 @@ impl Skillset for Zoo {
     }
 
     fn build(host: Host, skill: &str, _options: &Options, directory: &Path) -> Result<()> {
-        let record = skills::all().iter().find(|record| record.id == skill).ok_or_else(|| {
-            let known: Vec<&str> = skills::all().iter().map(|record| record.id.as_str()).collect();
-            Error::not_found(format!("the zoo has no skill '{skill}'; it has {}", known.join(", ")))
-        })?;
+        let record = skills::find(skill).ok_or_else(|| Error::not_found(unknown(skill)))?;
         host.phase("build", 0.0);
-        let skeleton = skeleton::unpack(&record.id, &record.sha256)?;
-        let (graph, weights) = graph::refill(&skeleton)?;
-        weights.write(&host, &directory.join(graph::WEIGHTS))?;
-        write(&directory.join("model.onnx"), &graph)?;
+        let mut files = Vec::new();
+        let mut graphs = Vec::new();
+        for part in record.parts() {
+            let skeleton = skeleton::unpack(part.skeleton, part.sha256)?;
+            let refilled = graph::refill(&skeleton, &part.weights(), part.axes)?;
+            files.push((part.weights(), refilled.weights));
+            graphs.push((part.graph(), refilled.graph));
+        }
+        weights::write(&host, directory, &files)?;
+        for (name, graph) in graphs {
+            write(&directory.join(name), &graph)?;
+        }
         write(&directory.join("skill.json"), record.manifest().as_bytes())?;
         host.phase("build", 1.0);
         Ok(())
     }
+}
+
+fn unknown(skill: &str) -> String {
+    let known: Vec<&str> = skills::all().iter().map(|record| record.id.as_str()).collect();
+    format!("the zoo has no skill '{skill}'; it has {}", known.join(", "))
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {

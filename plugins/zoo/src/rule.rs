@@ -5,10 +5,16 @@
 
 use skillbench_plugin_api::{Error, Result};
 
-/// How a tensor of 32-bit floats is filled.
+/// How a tensor of floats is filled.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Rule {
-    Fill(f32),
+pub struct Rule {
+    values: Values,
+    element: Element,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Values {
+    Fill(f64),
     /// Close to a normal distribution, and never further from the mean than 3.4642 deviations.
     Normal {
         seed: u64,
@@ -17,40 +23,65 @@ pub enum Rule {
     },
 }
 
-impl Rule {
-    pub const ELEMENT: usize = size_of::<f32>();
+/// What a number is stored as. Random ones are made in 32 bits, whatever they are stored as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Element {
+    Single,
+    Double,
+}
 
+impl Element {
+    pub fn bytes(self) -> usize {
+        match self {
+            Element::Single => size_of::<f32>(),
+            Element::Double => size_of::<f64>(),
+        }
+    }
+}
+
+impl Rule {
     /// Reads "fill:V" or "normal:MEAN:DEVIATION", the rule of the tensor `name`.
-    pub fn parse(name: &str, rule: &str) -> Result<Rule> {
+    pub fn parse(name: &str, rule: &str, element: Element) -> Result<Rule> {
+        let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite());
         // Rounded twice, to double and then to single, as the reference does.
-        let number =
-            |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite()).map(|number| number as f32);
+        let single = |text: &str| number(text).map(|number| number as f32);
         let words: Vec<&str> = rule.split(':').collect();
-        let parsed =
-            match words[..] {
-                ["fill", value] => number(value).map(Rule::Fill),
-                ["normal", mean, deviation] => number(mean)
-                    .zip(number(deviation))
-                    .map(|(mean, deviation)| Rule::Normal { seed: fnv1a(name.as_bytes()), mean, deviation }),
-                _ => None,
-            };
-        parsed.ok_or_else(|| {
+        let values = match words[..] {
+            ["fill", value] => number(value).map(Values::Fill),
+            ["normal", mean, deviation] => single(mean)
+                .zip(single(deviation))
+                .map(|(mean, deviation)| Values::Normal { seed: fnv1a(name.as_bytes()), mean, deviation }),
+            _ => None,
+        };
+        values.map(|values| Rule { values, element }).ok_or_else(|| {
             Error::invalid(format!("tensor '{name}': '{rule}' is neither fill:V nor normal:MEAN:DEVIATION"))
         })
     }
 
+    pub fn element(&self) -> Element {
+        self.element
+    }
+
     /// Writes the elements from index `first` on, in little-endian order, as ONNX wants them.
     pub fn write(&self, first: u64, out: &mut [u8]) {
-        let elements = out.chunks_exact_mut(Self::ELEMENT);
-        match *self {
-            Rule::Fill(value) => elements.for_each(|element| element.copy_from_slice(&value.to_le_bytes())),
-            Rule::Normal { seed, mean, deviation } => {
-                for (element, index) in elements.zip(first..) {
-                    let value = mean + deviation * normal(seed, index);
-                    element.copy_from_slice(&value.to_le_bytes());
-                }
+        match (&self.values, self.element) {
+            (Values::Fill(value), Element::Single) => put(out, first, |_| (*value as f32).to_le_bytes()),
+            (Values::Fill(value), Element::Double) => put(out, first, |_| value.to_le_bytes()),
+            (&Values::Normal { seed, mean, deviation }, Element::Single) => {
+                put(out, first, |index| (mean + deviation * normal(seed, index)).to_le_bytes());
+            }
+            (&Values::Normal { seed, mean, deviation }, Element::Double) => {
+                put(out, first, |index| f64::from(mean + deviation * normal(seed, index)).to_le_bytes());
             }
         }
+    }
+}
+
+#[inline(always)]
+fn put<const BYTES: usize>(out: &mut [u8], first: u64, value: impl Fn(u64) -> [u8; BYTES]) {
+    let (elements, _) = out.as_chunks_mut::<BYTES>();
+    for (element, index) in elements.iter_mut().zip(first..) {
+        *element = value(index);
     }
 }
 
@@ -74,8 +105,8 @@ mod tests {
     use super::*;
 
     fn elements(name: &str, rule: &str, first: u64, count: usize) -> Vec<f32> {
-        let mut bytes = vec![0; count * Rule::ELEMENT];
-        Rule::parse(name, rule).unwrap().write(first, &mut bytes);
+        let mut bytes = vec![0; count * Element::Single.bytes()];
+        Rule::parse(name, rule, Element::Single).unwrap().write(first, &mut bytes);
         bytes.chunks_exact(4).map(|element| f32::from_le_bytes(element.try_into().unwrap())).collect()
     }
 
@@ -106,9 +137,21 @@ mod tests {
     }
 
     #[test]
+    fn doubles_hold_the_same_random_numbers_and_exact_constants() {
+        let doubles = |rule: &str| {
+            let mut bytes = vec![0; 3 * Element::Double.bytes()];
+            Rule::parse("w", rule, Element::Double).unwrap().write(0, &mut bytes);
+            bytes.chunks_exact(8).map(|element| f64::from_le_bytes(element.try_into().unwrap())).collect::<Vec<_>>()
+        };
+        let singles = elements("w", "normal:3:0.1", 0, 3);
+        assert_eq!(doubles("normal:3:0.1"), singles.into_iter().map(f64::from).collect::<Vec<_>>());
+        assert_eq!(doubles("fill:0.1"), [0.1; 3]);
+    }
+
+    #[test]
     fn a_rule_that_is_not_one_is_refused_with_the_name_of_its_tensor() {
         for rule in ["", "fill", "fill:x", "fill:nan", "normal:0", "normal:0:1:2", "uniform:0:1"] {
-            let error = Rule::parse("decoder.bias", rule).unwrap_err();
+            let error = Rule::parse("decoder.bias", rule, Element::Single).unwrap_err();
             assert!(error.message.contains("decoder.bias"), "{rule}: {error}");
         }
     }

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
@@ -10,24 +11,31 @@ use std::sync::LazyLock;
 /// hosts keep what was built.
 const WEIGHTS: &str = "seeded by weights/1";
 
-/// One record; `scripts/zoo-import` writes them. What only tells where a graph came from stays in the file.
+/// One record; `scripts/zoo-import` writes them.
 #[derive(Deserialize)]
 pub struct Skill {
     pub id: String,
-    pub sha256: String,
-    published_id: Option<String>,
+    /// Of the skeleton of the same name. Several skeletons that are one skill have none.
+    sha256: Option<String>,
+    #[serde(default)]
+    parts: Vec<PartRecord>,
     /// For a graph that is shipped with weights of its own.
     weights: Option<String>,
-    family: String,
-    architecture: String,
-    category: String,
-    task: String,
-    parameters: u64,
-    parameters_read: u64,
-    reduced: Option<String>,
-    axes: Map<String, Value>,
+    #[serde(default)]
     inputs: Vec<Input>,
-    flops: Vec<Value>,
+    /// What a host reads as it stands: the names, the groups, the counts, how it generates.
+    #[serde(flatten)]
+    told: BTreeMap<String, Value>,
+}
+
+/// A skeleton that is part of a skill.
+#[derive(Deserialize)]
+struct PartRecord {
+    name: String,
+    skill: String,
+    /// The skeleton's axis, and what it is called in the skill: two parts may mean different lengths by one name.
+    #[serde(default)]
+    axes: BTreeMap<String, String>,
 }
 
 #[derive(Deserialize)]
@@ -38,6 +46,56 @@ struct Input {
     fill: String,
 }
 
+/// One graph of a skill.
+pub struct Part<'a> {
+    pub name: &'a str,
+    pub skeleton: &'a str,
+    pub sha256: &'a str,
+    pub axes: Option<&'a BTreeMap<String, String>>,
+    inputs: &'a [Input],
+}
+
+impl PartRecord {
+    fn part(&self) -> Option<Part<'_>> {
+        skeleton_of(&self.name, &self.skill, Some(&self.axes))
+    }
+}
+
+fn skeleton_of<'a>(name: &'a str, skill: &str, axes: Option<&'a BTreeMap<String, String>>) -> Option<Part<'a>> {
+    let skill = find(skill)?;
+    Some(Part { name, skeleton: &skill.id, sha256: skill.sha256.as_deref()?, axes, inputs: &skill.inputs })
+}
+
+impl Part<'_> {
+    pub fn graph(&self) -> String {
+        format!("{}.onnx", if self.name.is_empty() { "model" } else { self.name })
+    }
+
+    /// Where the graph finds its weights.
+    pub fn weights(&self) -> String {
+        format!("{}.data", self.graph())
+    }
+
+    /// What an axis, or an expression of axes, is called in the skill.
+    pub fn renamed(&self, dimension: &str) -> String {
+        self.axes.map_or_else(|| dimension.to_string(), |axes| renamed(dimension, axes))
+    }
+}
+
+/// An expression with other names for the axes in it.
+pub fn renamed(expression: &str, axes: &BTreeMap<String, String>) -> String {
+    let mut text = String::new();
+    let mut rest = expression;
+    while let Some(first) = rest.chars().next() {
+        let word = |c: char| c.is_alphanumeric() || c == '_';
+        let end = rest.find(|c| word(c) != word(first)).unwrap_or(rest.len());
+        let (piece, after) = rest.split_at(end);
+        text.push_str(axes.get(piece).map_or(piece, String::as_str));
+        rest = after;
+    }
+    text
+}
+
 pub fn all() -> &'static [Skill] {
     static SKILLS: LazyLock<Vec<Skill>> = LazyLock::new(|| {
         serde_json::from_str(include_str!("../data/skills.json")).expect("the tests read the same skills.json")
@@ -45,7 +103,20 @@ pub fn all() -> &'static [Skill] {
     &SKILLS
 }
 
+pub fn find(id: &str) -> Option<&'static Skill> {
+    all().binary_search_by(|skill| skill.id.as_str().cmp(id)).ok().map(|index| &all()[index])
+}
+
 impl Skill {
+    /// The graphs, in the order in which their files are written. Empty where the record names a skeleton that is not there,
+    /// which a test holds to be none.
+    pub fn parts(&self) -> Vec<Part<'_>> {
+        match self.sha256 {
+            Some(_) => skeleton_of("", &self.id, None).into_iter().collect(),
+            None => self.parts.iter().map(PartRecord::part).collect::<Option<_>>().unwrap_or_default(),
+        }
+    }
+
     pub fn description(&self) -> String {
         let mut description = self.described();
         description.insert("content".into(), self.content().into());
@@ -60,25 +131,34 @@ impl Skill {
 
     /// Changes whenever `build` would write something else.
     fn content(&self) -> String {
-        sha256(&[self.sha256.as_bytes(), WEIGHTS.as_bytes(), Value::from(self.manifested()).to_string().as_bytes()])
+        let mut pieces: Vec<String> = self.parts().iter().map(|part| part.sha256.to_string()).collect();
+        pieces.extend([WEIGHTS.into(), Value::from(self.manifested()).to_string()]);
+        sha256(&pieces.iter().map(String::as_bytes).collect::<Vec<_>>())
     }
 
     fn described(&self) -> Map<String, Value> {
-        let input = |input: &Input| json!({"part": "", "name": input.name, "dtype": input.dtype, "dims": input.dims, "fill": input.fill});
-        object(json!({
-            "id": self.id,
-            "aliases": self.aliases(),
-            "family": self.family,
-            "architecture": self.architecture,
-            "category": self.category,
-            "task": self.task,
-            "parameters": self.parameters,
-            "parameters_read": self.parameters_read,
-            "reduced": self.reduced,
-            "axes": self.axes,
-            "inputs": self.inputs.iter().map(input).collect::<Vec<_>>(),
-            "flops": self.flops,
-        }))
+        let mut inputs = Vec::new();
+        for part in self.parts() {
+            for input in part.inputs {
+                let dims =
+                    input.dims.iter().map(|dim| dim.as_str().map_or_else(|| dim.clone(), |d| part.renamed(d).into()));
+                let dims: Vec<Value> = dims.collect();
+                let fill = match input.fill.split_once(':') {
+                    Some(("range", start)) => format!("range:{}", part.renamed(start)),
+                    _ => input.fill.clone(),
+                };
+                inputs.push(
+                    json!({"part": part.name, "name": input.name, "dtype": input.dtype, "dims": dims, "fill": fill}),
+                );
+            }
+        }
+        let mut description = object(json!({"id": self.id, "inputs": inputs, "parts": self.part_list()}));
+        description.extend(self.told.iter().map(|(key, value)| (key.clone(), value.clone())));
+        description
+    }
+
+    fn part_list(&self) -> Vec<Value> {
+        self.parts().iter().map(|part| json!({"name": part.name, "graph": part.graph()})).collect()
     }
 
     fn manifested(&self) -> Map<String, Value> {
@@ -86,21 +166,9 @@ impl Skill {
         manifest.extend(self.described());
         manifest.extend(object(json!({
             "weights": self.weights.as_deref().unwrap_or(WEIGHTS),
-            "parts": [{"name": "", "graph": "model.onnx"}],
             "tolerance": {"float32": 1e-3},
         })));
         manifest
-    }
-
-    /// The names a model is known by elsewhere: its published id, with and without the publisher.
-    fn aliases(&self) -> Vec<&str> {
-        let mut aliases = Vec::new();
-        for alias in self.published_id.iter().flat_map(|id| [id.as_str(), id.rsplit('/').next().unwrap_or(id)]) {
-            if alias != self.id && !aliases.contains(&alias) {
-                aliases.push(alias);
-            }
-        }
-        aliases
     }
 }
 
@@ -122,75 +190,4 @@ pub fn sha256(parts: &[&[u8]]) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::collections::HashSet;
-
-    fn skill(id: &str) -> &'static Skill {
-        all().iter().find(|skill| skill.id == id).unwrap()
-    }
-
-    #[test]
-    fn a_model_answers_to_its_published_name_with_and_without_the_publisher() {
-        assert_eq!(skill("bert-base").aliases(), ["bert-base-uncased"]);
-        assert_eq!(skill("vit-base").aliases(), ["google/vit-base-patch16-224", "vit-base-patch16-224"]);
-        assert_eq!(skill("resnet-50").aliases(), ["microsoft/resnet-50"]);
-        assert!(skill("gpt2").aliases().is_empty());
-    }
-
-    #[test]
-    fn no_two_skills_answer_to_one_name() {
-        let mut seen = HashSet::new();
-        for name in all().iter().flat_map(|skill| [skill.id.as_str()].into_iter().chain(skill.aliases())) {
-            assert!(seen.insert(name), "{name} is used twice");
-        }
-    }
-
-    #[test]
-    fn a_manifest_holds_its_whole_description() {
-        for skill in all() {
-            let description: Value = serde_json::from_str(&skill.description()).unwrap();
-            let manifest: Value = serde_json::from_str(&skill.manifest()).unwrap();
-            for (key, value) in description.as_object().unwrap() {
-                assert_eq!(&manifest[key], value, "{} of {}", key, skill.id);
-            }
-            assert_eq!(manifest["parts"][0]["graph"], "model.onnx");
-        }
-    }
-
-    #[test]
-    fn each_name_in_a_dimension_is_an_axis() {
-        for skill in all() {
-            for name in skill.inputs.iter().flat_map(|input| &input.dims).filter_map(Value::as_str) {
-                for word in name.split(['+', '*']).filter(|word| word.parse::<u64>().is_err()) {
-                    assert!(skill.axes.contains_key(word), "{word} of {}", skill.id);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn operations_are_counted_at_batch_1_and_at_each_axis_of_the_skill() {
-        for skill in all() {
-            assert!(!skill.flops.is_empty(), "{}", skill.id);
-            assert!((1..=skill.parameters).contains(&skill.parameters_read), "{}", skill.id);
-            for count in &skill.flops {
-                let axes = count["axes"].as_object().unwrap();
-                assert!(count["value"].as_u64().is_some_and(|value| value > 0), "{} of {}", count, skill.id);
-                assert_eq!(axes["batch"], 1);
-                assert!(axes.keys().eq(skill.axes.keys()), "{} of {}", count, skill.id);
-            }
-        }
-    }
-
-    #[test]
-    fn the_content_differs_between_skills() {
-        let contents: HashSet<String> = all().iter().map(Skill::content).collect();
-        assert_eq!(contents.len(), all().len());
-    }
-
-    #[test]
-    fn the_hash_is_sha256() {
-        assert_eq!(sha256(&[b"a", b"bc"]), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-    }
-}
+mod tests;

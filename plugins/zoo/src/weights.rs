@@ -1,5 +1,5 @@
-//! The file of weights: as large as the model, so it is made in pieces, by as many threads as there are processors, and
-//! never lies in memory as a whole.
+//! The files of weights: as large as the model, so they are made in pieces, by as many threads as there are processors, and
+//! never lie in memory as a whole.
 
 use crate::rule::Rule;
 use skillbench_plugin_api::sdk::Host;
@@ -7,7 +7,7 @@ use skillbench_plugin_api::{Code, Error, Result};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -17,7 +17,10 @@ const ALIGNMENT: u64 = 4096;
 /// Small enough for a processor's cache, large enough for a system call. A multiple of every element's size.
 const PIECE: usize = 1 << 20;
 
-/// Where generated tensors go.
+/// What a folder holds besides the weights: graphs and skill.json, and what a file system needs for itself.
+const BESIDE: u64 = 16 << 20;
+
+/// Where the generated tensors of one graph go.
 #[derive(Default)]
 pub struct Weights {
     tensors: Vec<(Rule, Range<u64>)>,
@@ -28,6 +31,7 @@ pub struct Weights {
 /// A part of one tensor.
 struct Piece<'a> {
     rule: &'a Rule,
+    file: usize,
     first_element: u64,
     offset: u64,
     length: usize,
@@ -36,7 +40,7 @@ struct Piece<'a> {
 impl Weights {
     /// Finds the next tensor its place. `None`: no file is that large.
     pub fn add(&mut self, rule: Rule, elements: u64) -> Option<Range<u64>> {
-        let end = elements.checked_mul(Rule::ELEMENT as u64)?.checked_add(self.bytes)?;
+        let end = elements.checked_mul(rule.element().bytes() as u64)?.checked_add(self.bytes)?;
         let next = end.checked_next_multiple_of(ALIGNMENT).filter(|next| i64::try_from(*next).is_ok())?;
         let place = self.bytes..end;
         self.tensors.push((rule, place.clone()));
@@ -44,35 +48,12 @@ impl Weights {
         Some(place)
     }
 
-    /// Writes the file; none, where there is nothing to write.
-    pub fn write(&self, host: &Host, path: &Path) -> Result<()> {
-        if self.tensors.is_empty() {
-            return Ok(());
-        }
-        File::create(path).and_then(|file| file.set_len(self.bytes)).map_err(|error| unwritable(path, &error))?;
-        let pieces: Vec<Piece<'_>> = self.pieces().collect();
-        let work = Work { host, path, pieces: &pieces, next: AtomicUsize::new(0) };
-        let helpers =
-            thread::available_parallelism().map_or(0, |processors| processors.get() - 1).min(pieces.len() / 8);
-        thread::scope(|scope| {
-            // A thread that does not start leaves its share to the others.
-            let spawn = |_| thread::Builder::new().spawn_scoped(scope, || work.take_part()).ok();
-            let helpers: Vec<_> = (0..helpers).filter_map(spawn).collect();
-            let mut outcome = work.take_part();
-            for helper in helpers {
-                let theirs =
-                    helper.join().unwrap_or_else(|_| Err(Error::internal("a thread that fills weights panicked")));
-                outcome = outcome.and(theirs);
-            }
-            outcome
-        })
-    }
-
-    fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
-        self.tensors.iter().flat_map(|(rule, place)| {
+    fn pieces(&self, file: usize) -> impl Iterator<Item = Piece<'_>> {
+        self.tensors.iter().flat_map(move |(rule, place)| {
             place.clone().step_by(PIECE).map(move |offset| Piece {
                 rule,
-                first_element: (offset - place.start) / Rule::ELEMENT as u64,
+                file,
+                first_element: (offset - place.start) / rule.element().bytes() as u64,
                 offset,
                 length: (place.end - offset).min(PIECE as u64) as usize,
             })
@@ -80,10 +61,66 @@ impl Weights {
     }
 }
 
+/// Writes the files, none for a graph without generated weights. What was written of them is removed where they cannot be
+/// written to their end.
+pub fn write(host: &Host, folder: &Path, files: &[(String, Weights)]) -> Result<()> {
+    let files: Vec<&(String, Weights)> = files.iter().filter(|(_, weights)| !weights.tensors.is_empty()).collect();
+    let bytes = files.iter().map(|(_, weights)| weights.bytes).sum();
+    let refused = |error: Error| Error { message: format!("{}; {}", error.message, needed(folder, bytes)), ..error };
+    if free(folder).is_some_and(|free| free < bytes.saturating_add(BESIDE)) {
+        let text = format!("not enough space: {}", needed(folder, bytes));
+        return Err(Error::new(Code::ResourceExhausted, text));
+    }
+    let paths: Vec<PathBuf> = files.iter().map(|(name, _)| folder.join(name)).collect();
+    let outcome = fill(host, &paths, &files);
+    if outcome.is_err() {
+        // What cannot be removed is in a folder that the host throws away.
+        paths.iter().for_each(|path| drop(std::fs::remove_file(path)));
+    }
+    outcome.map_err(|error| if error.code == Code::ResourceExhausted { refused(error) } else { error })
+}
+
+fn needed(folder: &Path, bytes: u64) -> String {
+    let has = free(folder).map(|free| format!(", which has {free} bytes free")).unwrap_or_default();
+    format!("the model needs {bytes} bytes in {}{has}", folder.display())
+}
+
+/// What the system says a folder may still take; `None` where it does not say.
+#[cfg(unix)]
+fn free(folder: &Path) -> Option<u64> {
+    let system = rustix::fs::statvfs(folder).ok()?;
+    system.f_bavail.checked_mul(system.f_frsize)
+}
+
+#[cfg(not(unix))]
+fn free(_folder: &Path) -> Option<u64> {
+    None
+}
+
+fn fill(host: &Host, paths: &[PathBuf], files: &[&(String, Weights)]) -> Result<()> {
+    for (path, (_, weights)) in paths.iter().zip(files) {
+        File::create(path).and_then(|file| file.set_len(weights.bytes)).map_err(|error| unwritable(path, &error))?;
+    }
+    let pieces: Vec<Piece<'_>> = files.iter().enumerate().flat_map(|(file, (_, w))| w.pieces(file)).collect();
+    let work = Work { host, paths, pieces: &pieces, next: AtomicUsize::new(0) };
+    let helpers = thread::available_parallelism().map_or(0, |processors| processors.get() - 1).min(pieces.len() / 8);
+    thread::scope(|scope| {
+        // A thread that does not start leaves its share to the others.
+        let spawn = |_| thread::Builder::new().spawn_scoped(scope, || work.take_part()).ok();
+        let helpers: Vec<_> = (0..helpers).filter_map(spawn).collect();
+        let mut outcome = work.take_part();
+        for helper in helpers {
+            let theirs = helper.join().unwrap_or_else(|_| Err(Error::internal("a thread that fills weights panicked")));
+            outcome = outcome.and(theirs);
+        }
+        outcome
+    })
+}
+
 /// What the threads share: whoever is free takes the next piece.
 struct Work<'a> {
     host: &'a Host,
-    path: &'a Path,
+    paths: &'a [PathBuf],
     pieces: &'a [Piece<'a>],
     next: AtomicUsize,
 }
@@ -99,9 +136,8 @@ impl Work<'_> {
     }
 
     fn fill(&self) -> Result<()> {
-        let unwritable = |error: io::Error| unwritable(self.path, &error);
         // Each thread has a handle, and so a position, of its own.
-        let mut file = OpenOptions::new().write(true).open(self.path).map_err(unwritable)?;
+        let mut open: Option<(usize, File)> = None;
         let mut buffer = vec![0; PIECE];
         loop {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
@@ -110,13 +146,22 @@ impl Work<'_> {
                 return Err(Error::new(Code::Cancelled, "the run is being stopped"));
             }
             self.report(index);
+            let path = &self.paths[piece.file];
+            let unwritable = |error: io::Error| unwritable(path, &error);
+            let file = match &mut open {
+                Some((number, file)) if *number == piece.file => file,
+                other => {
+                    let file = OpenOptions::new().write(true).open(path).map_err(unwritable)?;
+                    &mut other.insert((piece.file, file)).1
+                }
+            };
             let bytes = &mut buffer[..piece.length];
             piece.rule.write(piece.first_element, bytes);
             file.seek(SeekFrom::Start(piece.offset)).and_then(|_| file.write_all(bytes)).map_err(unwritable)?;
         }
     }
 
-    /// A hundred times for a file, however large it is.
+    /// A hundred times, however large the files are.
     fn report(&self, index: usize) {
         let percent = |index: usize| index * 100 / self.pieces.len();
         if index > 0 && percent(index) != percent(index - 1) {
