@@ -6,6 +6,7 @@
 mod backends;
 mod docs;
 mod faults;
+mod models;
 mod registry;
 mod run;
 mod usage;

@@ -43,6 +43,7 @@ pub fn execute(
         peaks: Peaks::load(),
         run_id: &run.run_id,
         told: HashSet::new(),
+        told_left_out: HashSet::new(),
         dissents: Dissents::new(),
         warm: None,
         refused: HashMap::new(),
@@ -88,6 +89,7 @@ pub(super) struct Runner<'a> {
     run_id: &'a str,
     /// Warnings that were given already.
     pub told: HashSet<String>,
+    told_left_out: HashSet<usize>,
     pub dissents: Dissents,
     /// The worker of the last cell, where its models may serve the next.
     pub warm: Option<Warm>,
@@ -119,16 +121,25 @@ impl Runner<'_> {
         startup.devices.iter().enumerate().find(meant).map(|(_, device)| device.clone())
     }
 
-    /// Without being asked for by name, a backend that cannot run here, or only emulates, is left out, and said so once.
-    pub(super) fn left_out(&mut self, planned: &PlannedCell) -> std::io::Result<bool> {
-        let backend = &self.plan.backends[planned.backend];
-        let asked = backend.asked;
-        if asked == Asked::ByName {
-            return Ok(false);
+    /// Whether the cells of a backend are left out, which is said once.
+    fn left_out(&mut self, planned: &PlannedCell) -> std::io::Result<bool> {
+        let why = self.why_left_out(planned);
+        if let (Some(why), true) = (&why, self.told_left_out.insert(planned.backend)) {
+            let name = &self.plan.backends[planned.backend].choice.plugin;
+            self.observer.warning(&format!("{name} is left out: {why}"));
+            self.observer.left_out(name, why)?;
         }
-        let first = !self.startups.contains_key(&planned.backend);
-        let name = &backend.choice.plugin;
-        let why = match self.startup(planned.backend) {
+        Ok(why.is_some())
+    }
+
+    /// Without being asked for by name, a backend that cannot run here, or only emulates, is left out.
+    pub(super) fn why_left_out(&mut self, planned: &PlannedCell) -> Option<String> {
+        let backend = &self.plan.backends[planned.backend];
+        let (asked, name) = (backend.asked, &backend.choice.plugin);
+        if asked == Asked::ByName {
+            return None;
+        }
+        match self.startup(planned.backend) {
             Err(failure) if failure.kind == FailureKind::Unavailable => Some(failure.to_string()),
             // One that crashes or hangs is not left out: its cells say so.
             Err(_) => None,
@@ -143,12 +154,7 @@ impl Runner<'_> {
                 }
                 Some(_) => None,
             },
-        };
-        if let (Some(why), true) = (&why, first) {
-            self.observer.warning(&format!("{name} is left out: {why}"));
-            self.observer.left_out(name, why)?;
         }
-        Ok(why.is_some())
     }
 
     /// Runs a cell; `next` is the one after it.

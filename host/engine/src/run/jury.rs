@@ -4,8 +4,8 @@
 use super::plan::{Plan, PlannedCell};
 use crate::defaults::defaults;
 use crate::document::Dissent;
-use crate::serve;
-use crate::skill::BuiltModel;
+use crate::serve::{self, Agreement};
+use crate::skill::{BuiltModel, Manifest};
 use crate::worker::{Failure, FailureKind, VerifyJob};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ pub(super) struct Jury {
     why: String,
     /// The one that is judged is itself a reference.
     own: Option<usize>,
-    tolerance: f64,
+    manifest: Manifest,
     heard: Vec<(usize, Dissent)>,
 }
 
@@ -66,15 +66,13 @@ impl Jury {
         let waiting: Vec<Juror> = jurors.into_iter().map(named).collect();
         let library = &plan.backends[cell.backend].plugin.library;
         let own = plan.references.iter().position(|reference| reference.plugin.library == *library);
-        let exact = "float32";
-        let tolerance = built.manifest.tolerance.get(exact).or_else(|| defaults().tolerance.get(exact));
         Jury {
             waiting: waiting.into_iter(),
             against: vec![],
             outvoted,
             why: plan.no_reference.clone(),
             own,
-            tolerance: tolerance.copied().unwrap_or_default(),
+            manifest: built.manifest.clone(),
             heard: vec![],
         }
     }
@@ -97,8 +95,8 @@ impl Jury {
         };
         let mut dissent: Vec<(usize, Dissent)> = vec![];
         for other in &self.against {
-            let apart = serve::apart(&other.file, &file);
-            if apart.is_some_and(|apart| apart <= self.tolerance) {
+            let Agreement { apart, agree } = serve::agreement(&other.file, &file, &self.manifest);
+            if agree {
                 return Err(self.wrong(other, juror, apart.unwrap_or_default()));
             }
             dissent.push((other.juror, Dissent { reference: other.name.clone(), max_relative_difference: apart }));

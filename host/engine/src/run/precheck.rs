@@ -35,7 +35,7 @@ impl Runner<'_> {
             };
             // Emulation takes minutes where hardware takes a moment.
             let usable = self.startup(backend).is_ok() && self.device(cell).is_some_and(|device| !device.emulated);
-            if !usable || self.left_out(cell).unwrap_or(true) {
+            if !usable || self.why_left_out(cell).is_some() {
                 continue;
             }
             self.observer.step(&format!("looking whether {plugin} takes {name}"));

@@ -19,7 +19,7 @@ mod target;
 
 pub(crate) use cell::run_alone;
 pub(crate) use opened::Opened;
-pub(crate) use outputs::apart;
+pub(crate) use outputs::{Agreement, agreement};
 pub(crate) use reference::is_whole as is_whole_reference;
 pub(crate) use services::Services;
 pub(crate) use target::resident;

@@ -1,5 +1,7 @@
 //! Outputs as numbers: kept as a reference, and held against one.
 
+use crate::defaults::defaults;
+use crate::skill::Manifest;
 use serde::{Deserialize, Serialize};
 use skillbench_plugin_api::client::Output;
 use skillbench_plugin_api::{DType, Port};
@@ -194,21 +196,45 @@ pub(super) fn compare(
     Ok(found)
 }
 
-/// How far two references are from each other: the largest difference, relative to the larger one of an output's largest
-/// magnitudes. `None`: one is missing, or they have other outputs or shapes.
-pub(crate) fn apart(one: &Path, other: &Path) -> Option<f64> {
-    let parts = |file: &Path| super::reference::Index::read(file).ok().map(|index| index.files(file));
-    let (one, other) = (parts(one)?, parts(other)?);
-    let mut most = 0f64;
-    for (part, file) in one {
-        let beside = other.iter().find(|(known, _)| *known == part).map(|(_, file)| file)?;
-        let (one, other) = (read(&file).ok()?, read(beside).ok()?);
-        for have in &one {
-            let want = other.iter().find(|want| want.name == have.name && want.shape == have.shape)?;
-            most = most.max(difference(have, want)?);
-        }
+/// How two references stand to each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Agreement {
+    /// The largest difference, relative to the larger one of an output's largest magnitudes. `None`: one of them lacks a part, or
+    /// they have other outputs or shapes.
+    pub apart: Option<f64>,
+    /// Every part is within the tolerance of the coarser precision of both.
+    pub agree: bool,
+}
+
+/// Holds two references of a model against each other.
+pub(crate) fn agreement(one: &Path, other: &Path, manifest: &Manifest) -> Agreement {
+    let ran = |file: &Path| super::reference::Index::read(file).map(|index| index.ran(file)).unwrap_or_default();
+    let (one, other) = (ran(one), ran(other));
+    let mut all = Agreement { apart: (!one.is_empty()).then_some(0.0), agree: !one.is_empty() };
+    for mine in &one {
+        let theirs = other.iter().find(|theirs| theirs.part == mine.part);
+        let apart = theirs.and_then(|theirs| most(&read(&mine.file).ok()?, &read(&theirs.file).ok()?));
+        let coarser = theirs.map_or(0.0, |theirs| {
+            let manifest = manifest.of_part(&mine.part);
+            tolerance(&manifest, &mine.precision).max(tolerance(&manifest, &theirs.precision))
+        });
+        all.agree &= apart.is_some_and(|apart| apart <= coarser);
+        all.apart = all.apart.zip(apart).map(|(all, apart)| all.max(apart));
     }
-    Some(most)
+    all
+}
+
+fn most(one: &[Reference], other: &[Reference]) -> Option<f64> {
+    one.iter().try_fold(0f64, |most, have| {
+        let want = other.iter().find(|want| want.name == have.name && want.shape == have.shape)?;
+        Some(most.max(difference(have, want)?))
+    })
+}
+
+/// How far outputs may be from the reference; for a precision that nobody can tell, as far as for the coarsest.
+pub(super) fn tolerance(manifest: &Manifest, precision: &str) -> f64 {
+    let known = manifest.tolerance.get(precision).or_else(|| defaults().tolerance.get(precision));
+    known.copied().unwrap_or_else(|| defaults().tolerance.values().copied().fold(0.0, f64::max))
 }
 
 fn difference(one: &Reference, other: &Reference) -> Option<f64> {

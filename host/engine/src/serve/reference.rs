@@ -10,10 +10,25 @@ use skillbench_plugin_api::client::Output;
 use skillbench_plugin_api::{Error, Load, Source};
 use std::path::{Path, PathBuf};
 
-/// What the file at `out` holds: for each part of the model, why the reference could not run it, or that its outputs lie beside.
+/// What the file at `out` holds: for each part of the model, why the reference could not run it, or that its outputs lie beside it.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Index {
-    parts: Vec<(String, Option<String>)>,
+    parts: Vec<Part>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Part {
+    name: String,
+    why: Option<String>,
+    /// What the reference computed in; empty where it cannot tell.
+    precision: String,
+}
+
+/// Outputs of a part that the reference ran.
+pub(super) struct Ran {
+    pub part: String,
+    pub file: PathBuf,
+    pub precision: String,
 }
 
 impl Index {
@@ -24,27 +39,27 @@ impl Index {
     }
 
     /// The parts that were run, with their outputs.
-    pub fn files(&self, file: &Path) -> Vec<(String, PathBuf)> {
-        let ran = self.parts.iter().enumerate().filter(|(_, (_, why))| why.is_none());
-        ran.map(|(at, (name, _))| (name.clone(), outputs_file(file, at))).collect()
+    pub fn ran(&self, file: &Path) -> Vec<Ran> {
+        let ran = self.parts.iter().enumerate().filter(|(_, part)| part.why.is_none());
+        ran.map(|(at, part)| Ran {
+            part: part.name.clone(),
+            file: outputs_file(file, at),
+            precision: part.precision.clone(),
+        })
+        .collect()
     }
 
-    /// Where the outputs of a part are, or why there are none.
-    pub fn outputs(&self, file: &Path, part: &str) -> Result<PathBuf, String> {
-        match self.parts.iter().position(|(name, _)| name == part).map(|at| (at, &self.parts[at].1)) {
-            Some((at, None)) => Ok(outputs_file(file, at)),
-            Some((_, Some(why))) => Err(why.clone()),
-            None => Err(format!("the reference knows no part '{part}'")),
-        }
+    /// The outputs of a part, or why there are none.
+    pub fn outputs(&self, file: &Path, part: &str) -> Result<Ran, String> {
+        let why = self.parts.iter().find(|known| known.name == part).and_then(|known| known.why.clone());
+        let ran = self.ran(file).into_iter().find(|ran| ran.part == part);
+        ran.ok_or_else(|| why.unwrap_or_else(|| format!("the reference knows no part '{part}'")))
     }
 }
 
 /// Whether a reference is there with the outputs of every part that it tells of. One that is damaged is made again.
 pub(crate) fn is_whole(file: &Path) -> bool {
-    let there = |(at, (_, why)): (usize, &(String, Option<String>))| {
-        why.is_some() || outputs::read(&outputs_file(file, at)).is_ok()
-    };
-    Index::read(file).is_ok_and(|index| index.parts.iter().enumerate().all(there))
+    Index::read(file).is_ok_and(|index| index.ran(file).iter().all(|ran| outputs::read(&ran.file).is_ok()))
 }
 
 fn outputs_file(out: &Path, part: usize) -> PathBuf {
@@ -68,14 +83,18 @@ pub(super) fn write(
     for (at, (part, path)) in model.parts.iter().enumerate() {
         let axes = manifest.axes_of_part(part, axes);
         let ran = run(services, &opened, path, &manifest.of_part(part), &axes, seed, &outputs_file(out, at));
-        index.parts.push((part.clone(), ran.as_ref().err().map(Failure::to_string)));
+        index.parts.push(Part {
+            name: part.clone(),
+            why: ran.as_ref().err().map(Failure::to_string),
+            precision: ran.as_ref().ok().cloned().unwrap_or_default(),
+        });
         match ran {
-            Ok(()) => {}
+            Ok(_) => {}
             Err(failure) if failure.kind == FailureKind::Unsupported => refusal = failure,
             Err(failure) => return Err(failure),
         }
     }
-    if index.parts.iter().all(|(_, why)| why.is_some()) {
+    if index.parts.iter().all(|part| part.why.is_some()) {
         return Err(refusal);
     }
     let failed = |error: std::io::Error| Failure::failed("reference", format!("{}: {error}", out.display()));
@@ -87,6 +106,7 @@ pub(super) fn write(
     Ok(Reply::Referenced)
 }
 
+/// Runs one part, and returns the precision that it ran in.
 fn run(
     services: &'static Services,
     opened: &Opened,
@@ -95,7 +115,7 @@ fn run(
     axes: &Axes,
     seed: u64,
     out: &Path,
-) -> Result<(), Failure> {
+) -> Result<String, Failure> {
     let of_plugin = |error: Error| Failure::from_plugin(&error);
     services.enter(Stage::Load);
     let mut load = Load::new(Source::onnx(path));
@@ -114,5 +134,6 @@ fn run(
             .map_err(|text| Failure::failed("not-finite", format!("on the reference backend, {text}")))?;
     }
     let failed = |error: std::io::Error| Failure::failed("reference", format!("{}: {error}", out.display()));
-    outputs::keep(ports, &taken, out).map_err(failed)
+    outputs::keep(ports, &taken, out).map_err(failed)?;
+    Ok(loaded.placement().map_err(of_plugin)?.precision)
 }

@@ -2,7 +2,6 @@
 
 use super::pool::{Key, Pool};
 use super::{Opened, Services, outputs, reference};
-use crate::defaults::defaults;
 use crate::document::{Axes, PlacementRecord, PoolRecord, Verification};
 use crate::skill::{self, DimRule, InputRule, Manifest};
 use crate::worker::{CellJob, LoadRecord, Stage, VerifyJob};
@@ -230,9 +229,10 @@ impl<'i, 'c> CellTarget<'i, 'c> {
         }
         match (&self.job.verify, file) {
             (VerifyJob::Against { reference, same_engine, dissent, .. }, Ok(file)) => {
-                let references = outputs::read(&file).map_err(|error| unread(error, &file))?;
-                let precision = Some(&*loaded.precision).filter(|precision| !precision.is_empty());
-                let tolerance = tolerance(&loaded.manifest, precision);
+                let references = outputs::read(&file.file).map_err(|error| unread(error, &file.file))?;
+                // A reference in a coarser precision can vouch for no more than that.
+                let within = |precision: &str| outputs::tolerance(&loaded.manifest, precision);
+                let tolerance = within(&loaded.precision).max(within(&file.precision));
                 let found = outputs::compare(ports, taken, &references, tolerance).map_err(|text| {
                     lock(&self.seen).differs = true;
                     wrong(text)
@@ -312,13 +312,6 @@ impl<'i, 'c> CellTarget<'i, 'c> {
         }
         result
     }
-}
-
-/// How far outputs may be from the reference; for a precision that nobody can tell, as far as for the coarsest.
-fn tolerance(manifest: &Manifest, precision: Option<&str>) -> f64 {
-    let known = |precision| manifest.tolerance.get(precision).or_else(|| defaults().tolerance.get(precision));
-    let coarsest = || defaults().tolerance.values().copied().fold(0.0, f64::max);
-    precision.and_then(known).copied().unwrap_or_else(coarsest)
 }
 
 /// Law: the asked work reaches the model. A batch of 4 on a graph that is fixed at 1 would be a figure for work not done.

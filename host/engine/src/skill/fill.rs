@@ -88,9 +88,19 @@ pub fn fill(tensor: &mut HostTensor, rule: &InputRule, axes: &Axes, seed: u64, v
         "ids" => {
             let count = number(0, None)? as u64;
             let low = 10.min(count / 2);
-            let span = count.checked_sub(low).filter(|span| *span > 0).ok_or_else(|| bad("leaves no ids"))?;
-            // No id twice in a row, as long as there are enough: models that look for the largest one find it in one place.
-            put(tensor, |index| (low + shuffled(at(u64::MAX - index / last), index % last, span)) as f64)
+            let end = if arguments.len() > 1 { Some(number(1, None)? as u64) } else { None };
+            // The id that ends a text is at its end and nowhere else.
+            let ids = count - u64::from(end.is_some_and(|end| (low..count).contains(&end)));
+            let span = ids.checked_sub(low).filter(|span| *span > 0).ok_or_else(|| bad("leaves no ids"))?;
+            let id = |index: u64| {
+                // No id twice in a row, as long as there are enough: models that look for the largest one find it in one place.
+                let id = low + shuffled(at(u64::MAX - index / last), index % last, span);
+                if end.is_some_and(|end| end <= id && end >= low) { id + 1 } else { id }
+            };
+            put(tensor, |index| match end {
+                Some(end) if index % last == last - 1 => end as f64,
+                _ => id(index) as f64,
+            })
         }
         "normal" => {
             let (mean, deviation) = (number(0, Some(0.0))?, number(1, Some(1.0))?);
@@ -201,6 +211,18 @@ mod tests {
             let rows: Vec<&[i64]> = ids.as_slice::<i64>().unwrap().chunks(length).collect();
             assert!(length < 16 || rows[0] != rows[1]);
         }
+    }
+
+    #[test]
+    fn the_id_that_ends_a_text_is_the_last_one_of_each_row_and_no_other() {
+        let ids = filled("ids:60:59", DType::I64, &[4, 40], 0);
+        for row in ids.as_slice::<i64>().unwrap().chunks(40) {
+            let at: Vec<usize> = row.iter().enumerate().filter(|(_, id)| **id == 59).map(|(at, _)| at).collect();
+            assert_eq!(at, [39]);
+            assert!(row.iter().all(|id| (10..60).contains(id)));
+        }
+        let among = filled("ids:60:30", DType::I64, &[1, 50], 0);
+        assert_eq!(among.as_slice::<i64>().unwrap().iter().filter(|id| **id == 30).count(), 1);
     }
 
     #[test]
