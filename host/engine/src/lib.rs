@@ -5,6 +5,7 @@
 //! - [`skill`]: models: descriptions, building, dimensions, inputs.
 //! - [`bench`]: benchmarks that need no target: found, run, and their flat result.
 //! - [`run`]: a request becomes a plan, a plan becomes outcomes.
+//! - [`suite`]: runs that are written down in files.
 //! - [`stats`]: samples become figures.
 //! - [`document`]: the outcome of a run as data, the form of `run.json`.
 //! - [`check`]: the rules of a well-behaved plugin.
@@ -29,4 +30,5 @@ pub mod serve;
 pub mod skill;
 pub mod stats;
 pub mod suggest;
+pub mod suite;
 pub mod worker;
