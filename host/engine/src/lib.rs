@@ -3,7 +3,7 @@
 //! - [`registry`]: which plugins there are, and why others are not.
 //! - [`worker`]: the child processes that load plugins, seen from the host; [`serve`] is the same seen from inside.
 //! - [`skill`]: models: descriptions, building, dimensions, inputs.
-//! - [`bench`]: benchmarks that need no target: found, run, and their flat result.
+//! - [`bench`](mod@bench): benchmarks that need no target: found, run, and their flat result.
 //! - [`run`]: a request becomes a plan, a plan becomes outcomes.
 //! - [`suite`]: runs that are written down in files.
 //! - [`stats`]: samples become figures.

@@ -44,7 +44,7 @@ pub fn offered(folder: &Path) -> std::io::Result<Offered> {
             Ok(plugin) => {
                 let problems = catalog.problems.len();
                 catalog.add(&plugin, &library);
-                for problem in catalog.problems[problems..].to_vec() {
+                for problem in catalog.problems.iter().skip(problems).cloned() {
                     found.reject(&library, problem);
                 }
                 found.libraries.push(library);

@@ -1,4 +1,5 @@
-//! Benchmarks without a target, from the folder they lie in to their outcome, with real workers and plugins in C.
+//! Benchmarks without a target, from the folder they lie in to their outcome, and the suites that a folder of skills gives: with
+//! real workers and plugins in C.
 
 #![cfg(unix)]
 
@@ -7,6 +8,7 @@ use skillbench_engine::document::Outcome;
 use skillbench_engine::registry::{Registry, library_file_name};
 use skillbench_engine::run::{Inventory, OptionChoice};
 use skillbench_engine::serve::WORKER_ARGUMENT;
+use skillbench_engine::suite;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -104,6 +106,8 @@ fn a_benchmark_in_c_is_called_and_timed_round_by_round() {
     assert!(metrics.cpu_ms.as_ref().unwrap().median < execution.median, "it sleeps");
 }
 
+/// Other systems keep no mark of the highest resident set that can be set back.
+#[cfg(target_os = "linux")]
 #[test]
 fn the_memory_of_the_first_calls_is_what_a_function_used() {
     alone!();
@@ -266,6 +270,24 @@ fn a_name_that_nothing_has_is_told_with_the_nearest_and_one_with_a_target_with_i
     assert!(refused("run_odd").contains("is rejected: its category 'speed'"));
     let by_plugin = discovery.choose(&BenchRequest { names: vec!["in_c".into()], ..quick() }).unwrap();
     assert_eq!(by_plugin.len(), discovery.benchmarks.len());
+}
+
+#[test]
+fn a_folder_of_skillsets_and_models_gives_a_suite_for_each_skill() {
+    alone!();
+    let root = tempfile::tempdir().unwrap();
+    compile(&root.path().join(library_file_name("in_c")), &[]);
+    compile(&root.path().join(library_file_name("other")), &["-DOTHER", "-DPLUGIN_ID=\"other\""]);
+    std::fs::write(root.path().join("mine.onnx"), "").unwrap();
+    let offered = suite::offered(root.path()).unwrap();
+    let suites = suite::generate(&offered.skills);
+    let files: Vec<&str> = suites.iter().map(|generated| generated.file.as_str()).collect();
+    assert_eq!(files, ["small-one.json", "mine.json"]);
+    assert_eq!((suites[0].suite.batch_sizes.as_slice(), offered.libraries.len()), (&[1, 2][..], 1));
+    assert_eq!(suites[0].suite.model_families["vision"], ["small-one"]);
+    let reasons: Vec<&str> = offered.rejected.iter().map(|rejected| rejected.reason.as_str()).collect();
+    assert!(reasons[0].contains("it is no skillset, it is a benchmark"), "{reasons:?}");
+    assert!(reasons[1].contains("not described as it should be") && reasons.len() == 2, "{reasons:?}");
 }
 
 #[test]

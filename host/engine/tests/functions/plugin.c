@@ -145,7 +145,29 @@ static uint32_t count(void) { return sizeof all / sizeof *all; }
 static const sb_benchmark *at(uint32_t index) { return index < count() ? &all[index] : NULL; }
 static const sb_benchmarks benchmarks = {sizeof(sb_benchmarks), 0, count, at};
 
-static const void *factory(const char *id) { return strcmp(id, SB_BENCHMARKS) == 0 ? &benchmarks : NULL; }
+#ifdef OTHER
+static uint32_t skill_count(void) { return 2; }
+static const char *describe(uint32_t index) {
+  static const char *const skills[] = {
+    "{\"id\":\"small-one\",\"family\":\"vision\",\"axes\":{\"batch\":[1,2]}}",
+    "{\"id\":7}",
+  };
+  return index < 2 ? skills[index] : NULL;
+}
+static sb_status build(const sb_host *host, const char *skill, const sb_options *options, const char *directory,
+                       sb_error *error) {
+  (void)host, (void)skill, (void)options, (void)directory;
+  return failed(error, "nothing is built here");
+}
+static const sb_skillset skillset = {sizeof(sb_skillset), 0, "other", "", skill_count, describe, build};
+#endif
+
+static const void *factory(const char *id) {
+#ifdef OTHER
+  if (strcmp(id, SB_SKILLSET) == 0) return &skillset;
+#endif
+  return strcmp(id, SB_BENCHMARKS) == 0 ? &benchmarks : NULL;
+}
 
 SB_EXPORT const sb_plugin skillbench_plugin = {
   sizeof(sb_plugin), SB_ABI_MAJOR, PLUGIN_ID, "In C", "1.2", NULL, NULL, NULL, NULL, factory,
