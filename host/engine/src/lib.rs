@@ -3,7 +3,9 @@
 //! - [`registry`]: which plugins there are, and why others are not.
 //! - [`worker`]: the child processes that load plugins, seen from the host; [`serve`] is the same seen from inside.
 //! - [`skill`]: models: descriptions, building, dimensions, inputs.
+//! - [`bench`](mod@bench): benchmarks that need no target: found, run, and their flat result.
 //! - [`run`]: a request becomes a plan, a plan becomes outcomes.
+//! - [`suite`]: runs that are written down in files.
 //! - [`stats`]: samples become figures.
 //! - [`document`]: the outcome of a run as data, the form of `run.json`.
 //! - [`check`]: the rules of a well-behaved plugin.
@@ -11,6 +13,7 @@
 //! `unsafe` lives in `loader` alone. Not here: data frames, files of results, drawing, the command line.
 
 pub mod architectures;
+pub mod bench;
 pub mod check;
 pub mod defaults;
 pub mod describe;
@@ -27,4 +30,5 @@ pub mod serve;
 pub mod skill;
 pub mod stats;
 pub mod suggest;
+pub mod suite;
 pub mod worker;

@@ -107,7 +107,15 @@ impl Reporter {
     /// # Errors
     /// A value the host rejects.
     pub fn single(&self, series: Series, value: f64) -> Result<()> {
-        self.hand_over(series, 0, &[value])
+        self.singles(series, &[value])
+    }
+
+    /// Hands over several such figures.
+    ///
+    /// # Errors
+    /// A value the host rejects.
+    pub fn singles(&self, series: Series, values: &[f64]) -> Result<()> {
+        self.hand_over(series, 0, values)
     }
 
     fn hand_over(&self, series: Series, round: u64, values: &[f64]) -> Result<()> {

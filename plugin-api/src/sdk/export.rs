@@ -51,8 +51,59 @@ pub const fn terminated(text: &'static str) -> *const std::ffi::c_char {
 /// # fn main() {}
 /// ```
 ///
-/// The parts, each optional, in this order: `backend: Type`, `skillset: Type`, `benchmarks: [Type, ..]`. Version, licence
-/// and address come from the crate's `Cargo.toml`.
+/// The parts, each optional, in this order: `backend: Type`, `skillset: Type`, `benchmarks: [Type, ..]`,
+/// `functions: [run_something, ..]`. Version, licence and address come from the crate's `Cargo.toml`.
+///
+/// # Functions
+///
+/// Any function without arguments whose name begins with `run_` or `benchmark_` is a benchmark as soon as it is listed. It returns
+/// [`Metrics`](crate::sdk::Metrics), nothing, or a `Result` of either. The host calls it as often as it takes, and times each call.
+///
+/// ```
+/// use skillbench_plugin_api::sdk::Metrics;
+///
+/// fn run_sum() -> Metrics {
+///     let sum: u64 = std::hint::black_box(0..1_000).sum();
+///     std::hint::black_box(sum);
+///     Metrics::new().items(1_000)
+/// }
+///
+/// fn benchmark_config_file() -> Result<(), std::io::Error> {
+///     std::fs::metadata(".").map(drop)
+/// }
+///
+/// skillbench_plugin_api::export_plugin! {
+///     id: "mine",
+///     name: "My benchmarks",
+///     vendor: "Me",
+///     functions: [
+///         run_sum,
+///         benchmark_config_file { category: "integration", version: "2", summary: "Looks for a file" },
+///     ],
+/// }
+/// # fn main() {}
+/// ```
+///
+/// A name that begins otherwise, or a category that is none, does not compile:
+///
+/// ```compile_fail,E0080
+/// fn sum() {}
+///
+/// skillbench_plugin_api::export_plugin! { id: "mine", name: "Mine", vendor: "Me", functions: [sum], }
+/// # fn main() {}
+/// ```
+///
+/// ```compile_fail,E0080
+/// fn run_sum() {}
+///
+/// skillbench_plugin_api::export_plugin! {
+///     id: "mine",
+///     name: "Mine",
+///     vendor: "Me",
+///     functions: [run_sum { category: "speed" }],
+/// }
+/// # fn main() {}
+/// ```
 #[macro_export]
 macro_rules! export_plugin {
     (
@@ -62,6 +113,7 @@ macro_rules! export_plugin {
         $(backend: $backend:ty,)?
         $(skillset: $skillset:ty,)?
         $(benchmarks: [$($benchmark:ty),+ $(,)?],)?
+        $(functions: [$($function:path $({ $($key:ident: $value:literal),* $(,)? })?),+ $(,)?],)?
     ) => {
         const _: () = {
             use $crate::raw;
@@ -73,18 +125,40 @@ macro_rules! export_plugin {
             $(
                 static SKILLSET: raw::sb_skillset = $crate::sdk::SkillsetTable::<$skillset>::TABLE;
             )?
-            $(
-                static BENCHMARK: &[raw::sb_benchmark] = &[$($crate::sdk::benchmark_table::<$benchmark>()),+];
-                static BENCHMARKS: raw::sb_benchmarks = $crate::sdk::Exports::benchmarks(count, at);
+            static BENCHMARK: &[raw::sb_benchmark] = &[
+                $($($crate::sdk::benchmark_table::<$benchmark>(),)+)?
+                $($({
+                    const _: () = assert!(
+                        $crate::sdk::is_function_name(stringify!($function)),
+                        concat!("`", stringify!($function), "`: the name of a benchmark function begins with `run_` or `benchmark_`")
+                    );
 
-                unsafe extern "C" fn count() -> u32 {
-                    BENCHMARK.len() as u32
-                }
+                    struct Listed {}
 
-                unsafe extern "C" fn at(index: u32) -> *const raw::sb_benchmark {
-                    BENCHMARK.get(index as usize).map_or(::std::ptr::null(), |table| table)
-                }
-            )?
+                    impl $crate::sdk::Function for Listed {
+                        const DETAILS: $crate::sdk::FunctionDetails = $crate::sdk::FunctionDetails::new(
+                            concat!(stringify!($function), "\0"),
+                            concat!(env!("CARGO_PKG_VERSION"), "\0"),
+                        )
+                        $($(.$key(concat!($value, "\0")))*)?;
+
+                        fn call() -> $crate::Result<$crate::sdk::Metrics> {
+                            $crate::sdk::IntoMetrics::into_metrics($function())
+                        }
+                    }
+
+                    $crate::sdk::benchmark_table::<$crate::sdk::FunctionBenchmark<Listed>>()
+                },)+)?
+            ];
+            static BENCHMARKS: raw::sb_benchmarks = $crate::sdk::Exports::benchmarks(count, at);
+
+            unsafe extern "C" fn count() -> u32 {
+                BENCHMARK.len() as u32
+            }
+
+            unsafe extern "C" fn at(index: u32) -> *const raw::sb_benchmark {
+                BENCHMARK.get(index as usize).map_or(::std::ptr::null(), |table| table)
+            }
 
             unsafe extern "C" fn factory(id: *const c_char) -> *const c_void {
                 if id.is_null() {
@@ -104,12 +178,9 @@ macro_rules! export_plugin {
                         return (&raw const SKILLSET).cast();
                     }
                 )?
-                $(
-                    let _: ::std::marker::PhantomData<($($benchmark,)+)>;
-                    if id == raw::SB_BENCHMARKS.as_bytes() {
-                        return (&raw const BENCHMARKS).cast();
-                    }
-                )?
+                if id == raw::SB_BENCHMARKS.as_bytes() && !BENCHMARK.is_empty() {
+                    return (&raw const BENCHMARKS).cast();
+                }
                 ::std::ptr::null()
             }
 

@@ -1,7 +1,7 @@
 //! What a plugin written in Rust implements.
 //!
-//! Implement [`Backend`] (with its [`Model`] and [`Request`]), [`Skillset`] or [`Benchmark`], and list them in
-//! [`export_plugin!`](crate::export_plugin). Every `extern "C"` function, every pointer and every size is the SDK's
+//! Implement [`Backend`] (with its [`Model`] and [`Request`]), [`Skillset`] or [`Benchmark`], or write plain functions that
+//! return [`Metrics`], and list them in [`export_plugin!`](crate::export_plugin). Every `extern "C"` function, every pointer and every size is the SDK's
 //! business: a panic becomes an error, a `Result` fills the caller's `sb_error`.
 
 mod backend;
@@ -9,7 +9,9 @@ mod backend_table;
 mod benchmark;
 mod export;
 mod extensions;
+mod function;
 mod host;
+mod metrics;
 mod processor;
 mod skillset;
 mod target;
@@ -20,7 +22,9 @@ pub use backend_table::BackendTable;
 pub(crate) use backend_table::read_dims;
 pub use benchmark::{Benchmark, Context, Reporter, Series, benchmark_table};
 pub use export::{Exports, terminated};
+pub use function::{Function, FunctionBenchmark, FunctionDetails, is_function_name};
 pub use host::{Host, Level};
+pub use metrics::{Better, HOST_METRICS, IntoMetrics, Metrics};
 pub use processor::processor;
 pub use skillset::{Skillset, SkillsetTable};
 pub use target::{Target, TargetModel};

@@ -4,6 +4,7 @@ mod backends;
 mod broken;
 mod compile;
 mod door;
+mod functions;
 mod growth;
 mod guards;
 mod header;

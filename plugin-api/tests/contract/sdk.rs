@@ -1,5 +1,6 @@
 //! A backend and a benchmark on the SDK, driven through the symbol that this program exports.
 
+use crate::functions::{self, benchmark_nothing};
 use crate::loading::{floats, host};
 use skillbench_plugin_api::client::{Instance, Plugin};
 use skillbench_plugin_api::provide::{ReporterServices, ReporterTable};
@@ -156,6 +157,17 @@ export_plugin! {
     vendor: "skillbench",
     backend: Contrary,
     benchmarks: [Counting],
+    functions: [
+        functions::run_steps,
+        benchmark_nothing { category: "unit", version: "2", model: "bert-tiny", summary: "Does nothing" },
+        functions::nested::benchmark_in_a_module { category: "integration" },
+        functions::run_reading,
+        functions::run_without_driver,
+        functions::run_panicking,
+        functions::run_inventing,
+        functions::run_twice_the_name,
+        functions::run_ever_more,
+    ],
 }
 
 unsafe extern "C" {
@@ -163,7 +175,7 @@ unsafe extern "C" {
     static skillbench_plugin: sb_plugin;
 }
 
-fn plugin() -> Plugin {
+pub fn plugin() -> Plugin {
     // SAFETY: the static table of this program.
     unsafe { Plugin::new(&raw const skillbench_plugin) }.unwrap()
 }
@@ -345,7 +357,7 @@ impl ReporterServices for Rounds {
 #[test]
 fn a_benchmark_runs_the_rounds_that_it_is_given() {
     let benchmarks = plugin().benchmarks().unwrap();
-    let [benchmark] = &benchmarks[..] else { panic!("one benchmark") };
+    let [benchmark, ..] = &benchmarks[..] else { panic!("a benchmark") };
     assert_eq!(
         (benchmark.id(), benchmark.version(), benchmark.category()),
         ("counting".into(), "3".into(), "unit".into())

@@ -1,6 +1,7 @@
 //! Rules about benchmarks. They run on the probe, or on the skill that a benchmark brings, with the reference backend.
 
 use super::{Finding, Test};
+use crate::bench::CATEGORIES;
 use crate::document::Axes;
 use crate::loader;
 use crate::registry::PluginOptions;
@@ -27,7 +28,9 @@ pub(super) fn described(_: &'static Services, job: &CheckJob) -> Test {
         if benchmark.version().is_empty() {
             return Err(format!("benchmark '{id}' has no version").into());
         }
-        if !["unit", "integration", "performance"].contains(&benchmark.category().as_str()) {
+        // A benchmark without a target may leave its category to the folder that its library is in.
+        let left_open = benchmark.category().is_empty() && !benchmark.needs_target();
+        if !left_open && !CATEGORIES.contains(&benchmark.category().as_str()) {
             return Err(format!("benchmark '{id}' has category '{}'", benchmark.category()).into());
         }
         crate::options::check(&PluginOptions::new(), &benchmark.options_schema(), &id)?;

@@ -22,10 +22,11 @@ impl Reason {
     }
 }
 
-/// How a cell ended. Only a measured one has numbers; each other has a reason.
+/// How a cell ended, or a benchmark without a target, which has figures of its own. Only a measured one has numbers; each other
+/// has a reason.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
-    Measured(Box<Metrics>),
+pub enum Outcome<M = Metrics> {
+    Measured(Box<M>),
     Failed(Reason),
     Crashed(Reason),
     TimedOut(Reason),
@@ -35,7 +36,7 @@ pub enum Outcome {
     Skipped(Reason),
 }
 
-impl Outcome {
+impl<M> Outcome<M> {
     /// The name that `run.json` has for it.
     pub fn name(&self) -> &'static str {
         match self {
@@ -50,7 +51,22 @@ impl Outcome {
         }
     }
 
-    pub fn metrics(&self) -> Option<&Metrics> {
+    /// The outcome of this name, as files have it.
+    pub(crate) fn from_parts(name: &str, reason: Option<Reason>, metrics: Option<Box<M>>) -> Outcome<M> {
+        let reason = || reason.unwrap_or_else(|| Reason::new("unknown", "no reason was recorded"));
+        match (name, metrics) {
+            ("measured", Some(metrics)) => Outcome::Measured(metrics),
+            ("crashed", _) => Outcome::Crashed(reason()),
+            ("timed-out", _) => Outcome::TimedOut(reason()),
+            ("unavailable", _) => Outcome::Unavailable(reason()),
+            ("unsupported", _) => Outcome::Unsupported(reason()),
+            ("wrong", _) => Outcome::Wrong(reason()),
+            ("skipped", _) => Outcome::Skipped(reason()),
+            _ => Outcome::Failed(reason()),
+        }
+    }
+
+    pub fn metrics(&self) -> Option<&M> {
         match self {
             Outcome::Measured(metrics) => Some(metrics),
             _ => None,
@@ -247,18 +263,8 @@ impl From<Cell> for CellForm {
 
 impl From<CellForm> for Cell {
     fn from(form: CellForm) -> Cell {
-        let reason = || form.reason.clone().unwrap_or_else(|| Reason::new("unknown", "no reason was recorded"));
-        let outcome = match (form.outcome.as_str(), form.metrics) {
-            ("measured", Some(metrics)) => Outcome::Measured(metrics),
-            ("crashed", _) => Outcome::Crashed(reason()),
-            ("timed-out", _) => Outcome::TimedOut(reason()),
-            ("unavailable", _) => Outcome::Unavailable(reason()),
-            ("unsupported", _) => Outcome::Unsupported(reason()),
-            ("wrong", _) => Outcome::Wrong(reason()),
-            ("skipped", _) => Outcome::Skipped(reason()),
-            _ => Outcome::Failed(reason()),
-        };
         Cell {
+            outcome: Outcome::from_parts(&form.outcome, form.reason, form.metrics),
             index: form.index,
             plugin: form.plugin,
             plugin_version: form.plugin_version,
@@ -277,7 +283,6 @@ impl From<CellForm> for Cell {
             verification: form.verification,
             fixes: form.fixes,
             pool: form.pool,
-            outcome,
         }
     }
 }

@@ -14,8 +14,9 @@ mod sources;
 pub use entry::{Entry, Kind, LibraryName};
 pub use origin::{Origin, Problem};
 pub use package::{Hash, Package, PackageFile, PackagePath, Source};
-pub use search::{Found, Lookup, library_file_name, platform};
+pub use search::{Found, Lookup, libraries_in, library_file_name, platform};
 pub use sources::Sources;
+pub(crate) use sources::beside_executable;
 
 use crate::suggest;
 use std::collections::BTreeMap;

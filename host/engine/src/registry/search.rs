@@ -92,21 +92,23 @@ fn no_match(vendors: &[String]) -> Option<String> {
     }
 }
 
-/// Dynamic libraries in the search paths. Beside the executable, where other libraries may lie, only ours by name count.
-pub(super) fn loose_libraries(search: &[PathBuf]) -> Vec<PathBuf> {
-    let beside = super::sources::beside_executable();
+/// Dynamic libraries in a folder, by name. Beside the executable, where other libraries may lie, only ours by name count.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn libraries_in(folder: &Path, ours_only: bool) -> std::io::Result<Vec<PathBuf>> {
     let ours = library_file_name("skillbench_");
     let ours = ours.trim_end_matches(std::env::consts::DLL_SUFFIX);
-    let mut found = vec![];
-    for folder in search {
-        let Ok(files) = std::fs::read_dir(folder) else { continue };
-        let mut files: Vec<PathBuf> = files.flatten().map(|file| file.path()).collect();
-        files.retain(|path| path.extension().is_some_and(|e| e == std::env::consts::DLL_EXTENSION) && path.is_file());
-        if beside.as_ref() == Some(folder) {
-            files.retain(|path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(ours)));
-        }
-        files.sort();
-        found.extend(files);
-    }
-    found
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)?.flatten().map(|file| file.path()).collect();
+    files.retain(|path| path.extension().is_some_and(|e| e == std::env::consts::DLL_EXTENSION) && path.is_file());
+    files.retain(|path| !ours_only || path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(ours)));
+    files.sort();
+    Ok(files)
+}
+
+/// Dynamic libraries in the search paths.
+pub(super) fn loose_libraries(search: &[PathBuf]) -> Vec<PathBuf> {
+    let beside = super::sources::beside_executable();
+    let of = |folder: &PathBuf| libraries_in(folder, beside.as_ref() == Some(folder)).unwrap_or_default();
+    search.iter().flat_map(of).collect()
 }

@@ -19,7 +19,7 @@ pub(super) struct File {
 }
 
 /// The folder of the executable.
-pub(super) fn beside_executable() -> Option<PathBuf> {
+pub(crate) fn beside_executable() -> Option<PathBuf> {
     std::env::current_exe().ok()?.parent().map(Path::to_path_buf)
 }
 

@@ -184,7 +184,7 @@ impl Runner<'_> {
                 let mut cell = Cell {
                     device: measured.main.device.id.clone(),
                     emulated: measured.main.device.emulated,
-                    stable: stable(&measured.main),
+                    stable: stable(&measured.main.series),
                     placement: measured.main.placement,
                     verification: measured.main.verification,
                     fixes: measured.fixes,

@@ -6,6 +6,7 @@ use crate::registry::{Entry, Found, Need, PluginOptions, Registry, Sources};
 use crate::skill::Catalog;
 use crate::worker::{Failure, PluginUse};
 use crate::{options, runtime};
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
 /// A plugin that was found and described.
@@ -20,7 +21,7 @@ pub struct Plugin {
 }
 
 /// An entry or a library that is no usable plugin.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Rejected {
     pub id: String,
     pub origin: String,

@@ -24,6 +24,8 @@ mod samples;
 mod select;
 mod summarize;
 
+pub(crate) use summarize::{cpu_per_iteration, measured, rate, series_metrics, stable};
+
 pub use choose::choose;
 pub use execute::execute;
 pub use grid::first_point;

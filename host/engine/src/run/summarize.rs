@@ -19,7 +19,7 @@ pub(super) struct Reports<'a> {
     pub workers: Option<u64>,
 }
 
-fn measured(series: &SeriesRecord) -> Vec<f64> {
+pub(crate) fn measured(series: &SeriesRecord) -> Vec<f64> {
     series.rounds.iter().filter(|round| round.measured).flat_map(|round| round.values.iter().copied()).collect()
 }
 
@@ -29,7 +29,7 @@ fn find<'a>(report: &'a CellReport, name: &str) -> Option<&'a SeriesRecord> {
 }
 
 /// Items per second over the measured time; `None` without samples. Where samples overlap, the time is that of their rounds.
-fn rate(series: &SeriesRecord) -> Option<f64> {
+pub(crate) fn rate(series: &SeriesRecord) -> Option<f64> {
     let values = measured(series);
     let rounds = series.rounds.iter().filter(|round| round.measured).map(|round| round.wall_ns as f64);
     let total_ns: f64 = if series.concurrent { rounds.sum() } else { values.iter().sum() };
@@ -37,7 +37,7 @@ fn rate(series: &SeriesRecord) -> Option<f64> {
 }
 
 /// CPU time per iteration, a sample for each measured round.
-fn cpu_per_iteration(series: &SeriesRecord) -> Vec<f64> {
+pub(crate) fn cpu_per_iteration(series: &SeriesRecord) -> Vec<f64> {
     let rounds = series.rounds.iter().filter(|round| round.measured && !round.values.is_empty());
     let share = |round: &RoundRecord| Some(round.cpu_ns? as f64 / (round.values.len() as u64 + round.settled) as f64);
     rounds.filter_map(share).collect()
@@ -89,7 +89,7 @@ fn counter(record: &CounterRecord) -> Option<CounterMetrics> {
     Some(CounterMetrics { unit: record.unit.clone(), n, first, last, min, mean, max })
 }
 
-fn series_metrics(series: &SeriesRecord) -> Option<SeriesMetrics> {
+pub(crate) fn series_metrics(series: &SeriesRecord) -> Option<SeriesMetrics> {
     let values = match measured(series) {
         values if values.is_empty() => series.singles.clone(),
         values => values,
@@ -148,7 +148,7 @@ fn memory(reports: &Reports<'_>) -> MemoryMetrics {
 }
 
 /// Whether every series that was measured in rounds reached its interval.
-pub(super) fn stable(report: &CellReport) -> bool {
-    let mut rounds = report.series.iter().filter(|series| !series.rounds.is_empty()).peekable();
+pub(crate) fn stable(series: &[SeriesRecord]) -> bool {
+    let mut rounds = series.iter().filter(|series| !series.rounds.is_empty()).peekable();
     rounds.peek().is_some() && rounds.all(|series| series.stable)
 }

@@ -16,6 +16,7 @@ use crate::worker::{
 use skillbench_plugin_api::client::BenchmarkRef;
 use skillbench_plugin_api::provide::{ReporterTable, TargetParts, TargetTable};
 use skillbench_plugin_api::{DeviceKind, Dim, Error, Options, Source};
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 /// Opens a backend and runs a cell on it; and then those that follow it on the same backend, where it is asked to keep what it
@@ -66,7 +67,7 @@ fn run_cell<'i>(
 ) -> Result<CellReport, Failure> {
     let manifest = Manifest::parse(&job.model.manifest).map_err(|text| Failure::failed("manifest", text))?;
     let memory_before = resident();
-    let benchmark = find_benchmark(services, job)?;
+    let benchmark = find_benchmark(services, &job.benchmark_library, &job.benchmark)?;
     let (index, device) = opened.device(job.device.as_deref())?;
 
     services.enter(Stage::Run);
@@ -133,7 +134,7 @@ fn run_cell<'i>(
 }
 
 /// What the benchmark did wrong counts before what it said; a failure of the target before a vague one of the benchmark.
-fn conclude(ran: Result<(), Error>, misuse: Option<Error>, of_target: Option<Error>) -> Result<(), Failure> {
+pub(super) fn conclude(ran: Result<(), Error>, misuse: Option<Error>, of_target: Option<Error>) -> Result<(), Failure> {
     match (ran, misuse, of_target) {
         (_, Some(misuse), _) => Err(Failure::failed("benchmark", misuse.to_string())),
         (_, None, Some(failure)) => Err(Failure::from_plugin(&failure)),
@@ -142,10 +143,9 @@ fn conclude(ran: Result<(), Error>, misuse: Option<Error>, of_target: Option<Err
     }
 }
 
-fn find_benchmark(services: &'static Services, job: &CellJob) -> Result<BenchmarkRef, Failure> {
-    let (plugin, _) = import(services, &job.benchmark_library)?;
+pub(super) fn find_benchmark(services: &'static Services, library: &Path, id: &str) -> Result<BenchmarkRef, Failure> {
+    let (plugin, _) = import(services, library)?;
     let benchmarks = plugin.benchmarks().map_err(|error| Failure::from_plugin(&error))?;
-    let found = benchmarks.into_iter().find(|benchmark| benchmark.id() == job.benchmark);
-    found
-        .ok_or_else(|| Failure::failed("no-benchmark", format!("{} has no benchmark '{}'", plugin.id(), job.benchmark)))
+    let found = benchmarks.into_iter().find(|benchmark| benchmark.id() == id);
+    found.ok_or_else(|| Failure::failed("no-benchmark", format!("{} has no benchmark '{id}'", plugin.id())))
 }

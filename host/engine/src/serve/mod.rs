@@ -1,11 +1,12 @@
 //! A worker from the inside: it opens libraries, and does what the host asks, one command after the other.
 //!
 //! - `services`: what every plugin gets. `target`: loading, inputs, verification for benchmarks. `pool`: what a cell leaves for the next. `rounds`, `series`: how often it is run. `sensors`: energy and counters.
-//! - `cell`, `reference`, `looking`: the commands.
+//! - `cell`, `function`, `reference`, `looking`: the commands.
 //!
 //! Not here: deciding what to run, summing up, files of results.
 
 mod cell;
+mod function;
 mod looking;
 mod opened;
 mod outputs;
@@ -101,6 +102,7 @@ fn serve(services: &'static Services, command: Command) -> Result<Reply, Failure
         }
         // Cells come in rows, and are served before this.
         Command::Cell(_) => Err(Failure::failed("protocol", "a cell among commands that look")),
+        Command::Function(job) => function::run(services, &job).map(|report| Reply::Function(Box::new(report))),
         Command::Check(job) => crate::check::serve(services, &job),
     }
 }

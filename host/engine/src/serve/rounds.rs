@@ -84,6 +84,18 @@ impl<'a> Rounds<'a> {
         }
     }
 
+    /// Of a benchmark without a target: there is nothing to verify, and no device with sensors.
+    pub fn without_target(
+        services: &'static Services,
+        policy: &'a Policy,
+        attachments: Option<&'a Path>,
+        verified: &'a AtomicBool,
+    ) -> Rounds<'a> {
+        let (peak_is_of_rounds, state) = Default::default();
+        let began = Instant::now();
+        Rounds { services, policy, sensors: None, whole: true, verified, attachments, peak_is_of_rounds, began, state }
+    }
+
     /// The highest resident set since the first measured round began; `None` without one, or where the kernel keeps no such mark.
     pub fn peak(&self) -> Option<u64> {
         self.peak_is_of_rounds.load(Ordering::SeqCst).then(highest).flatten()

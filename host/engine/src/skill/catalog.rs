@@ -129,6 +129,11 @@ impl Skill {
 
     fn of_file(path: PathBuf) -> Skill {
         let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Skill::of_file_named(id, path)
+    }
+
+    /// A user's own file under a name that is not the file's.
+    pub(crate) fn of_file_named(id: String, path: PathBuf) -> Skill {
         let unknown = || "unknown".to_string();
         let description = SkillDescription {
             id,

@@ -61,7 +61,7 @@ impl Failure {
         Failure::failed("protocol", format!("the worker answered with {}", reply.name()))
     }
 
-    pub fn into_outcome(self) -> Outcome {
+    pub fn into_outcome<M>(self) -> Outcome<M> {
         match self.kind {
             FailureKind::Failed => Outcome::Failed(self.reason),
             FailureKind::Crashed => Outcome::Crashed(self.reason),

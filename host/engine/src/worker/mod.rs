@@ -21,7 +21,8 @@ pub use frame::{Frames, write_frame};
 pub use limits::Limits;
 pub use process::{Stop, Watched, Worker};
 pub use protocol::{
-    CellJob, CellReport, CheckJob, Command, CounterRecord, DeviceRecord, EnergyRecord, Event, LoadRecord, ModelPaths,
-    PROTOCOL, PluginUse, Policy, Pooling, PortRecord, Reply, RoundRecord, SeriesRecord, Stage, VerifyJob,
+    CellJob, CellReport, CheckJob, Command, CounterRecord, DeviceRecord, EnergyRecord, Event, FunctionJob,
+    FunctionReport, LoadRecord, ModelPaths, PROTOCOL, PluginUse, Policy, Pooling, PortRecord, Reply, RoundRecord,
+    SeriesRecord, Stage, VerifyJob,
 };
 pub(crate) use sys::adopt_channel;

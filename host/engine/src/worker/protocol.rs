@@ -94,6 +94,17 @@ pub struct CellJob {
     pub pooling: Pooling,
 }
 
+/// A benchmark that needs no target.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FunctionJob {
+    pub library: PathBuf,
+    pub benchmark: String,
+    pub options: PluginOptions,
+    pub policy: Policy,
+    /// Where its attachments go; `None`: nowhere.
+    pub attachments: Option<PathBuf>,
+}
+
 /// One rule of `plugin check`, in a worker of its own.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CheckJob {
@@ -136,6 +147,7 @@ pub enum Command {
         out: PathBuf,
     },
     Cell(Box<CellJob>),
+    Function(Box<FunctionJob>),
     Check(Box<CheckJob>),
 }
 
@@ -308,6 +320,17 @@ pub struct CellReport {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FunctionReport {
+    pub series: Vec<SeriesRecord>,
+    /// With the library open, before the first call.
+    pub memory_before: Option<u64>,
+    /// The highest of the first calls, before samples are kept beside them.
+    pub memory_first: Option<u64>,
+    /// The highest of the measured rounds.
+    pub memory_peak: Option<u64>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Reply {
     Described(Box<Description>),
     Devices { import_ns: u64, instantiate_ns: u64, devices: Vec<DeviceRecord> },
@@ -315,6 +338,7 @@ pub enum Reply {
     Built,
     Referenced,
     Cell(Box<CellReport>),
+    Function(Box<FunctionReport>),
     Checked(crate::check::Verdict),
 }
 
@@ -327,6 +351,7 @@ impl Reply {
             Reply::Built => "a built model",
             Reply::Referenced => "a reference",
             Reply::Cell(_) => "a cell",
+            Reply::Function(_) => "a function's figures",
             Reply::Checked(_) => "a rule's verdict",
         }
     }

@@ -1,0 +1,115 @@
+//! Which of the benchmarks are asked for.
+
+use super::{CATEGORIES, Discovery, Found, folded};
+use crate::registry::PluginOptions;
+use crate::run::{OptionChoice, RequestError};
+use crate::suggest::did_you_mean;
+use serde::{Deserialize, Serialize};
+
+/// Benchmarks, as a user asks for them. Empty lists mean any.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct BenchRequest {
+    /// Ids of benchmarks, or of plugins for all that they hold.
+    pub names: Vec<String>,
+    pub categories: Vec<String>,
+    pub models: Vec<String>,
+    pub options: Vec<OptionChoice>,
+    pub iterations: Option<u64>,
+    pub warmup: Option<u64>,
+    pub budget_s: Option<f64>,
+    pub timeout_s: Option<f64>,
+    pub memory_limit_mb: Option<u64>,
+}
+
+impl Discovery {
+    /// The benchmarks that a request means, in the order in which they were found. A category or a model without any is no error.
+    ///
+    /// # Errors
+    /// A name that nothing has, with the nearest ones.
+    pub fn choose(&self, request: &BenchRequest) -> Result<Vec<Found>, RequestError> {
+        request.names.iter().try_for_each(|name| self.check_name(name))?;
+        for category in &request.categories {
+            if !CATEGORIES.iter().any(|known| known.eq_ignore_ascii_case(category)) {
+                let hint = did_you_mean(category, CATEGORIES);
+                let text = format!("there is no category '{category}'{hint} (there are {})", CATEGORIES.join(", "));
+                return Err(RequestError(text));
+            }
+        }
+        let models: Vec<String> = request.models.iter().map(|name| self.model(name)).collect::<Result<_, _>>()?;
+        let asked = |wanted: &[String], has: Option<&String>| {
+            wanted.is_empty() || has.is_some_and(|has| wanted.iter().any(|one| folded(one) == folded(has)))
+        };
+        let chosen = self.benchmarks.iter().filter(|found| {
+            (request.names.is_empty() || request.names.iter().any(|name| found.is_called(name)))
+                && asked(&request.categories, found.category.as_ref())
+                && asked(&models, found.model.as_ref())
+        });
+        Ok(chosen.cloned().collect())
+    }
+
+    fn check_name(&self, name: &str) -> Result<(), RequestError> {
+        if self.benchmarks.iter().any(|found| found.is_called(name)) {
+            return Ok(());
+        }
+        if self.with_target.iter().any(|found| found.is_called(name)) {
+            let text = format!("benchmark '{name}' measures a model on a backend: `host run --bench {name}`");
+            return Err(RequestError(text));
+        }
+        if let Some(rejected) = self.rejected.iter().find(|rejected| folded(&rejected.id) == folded(name)) {
+            return Err(RequestError(format!("'{name}' ({}) is rejected: {}", rejected.origin, rejected.reason)));
+        }
+        let known = self.benchmarks.iter().flat_map(|found| [found.description.id.as_str(), found.plugin.as_str()]);
+        Err(RequestError(format!("there is no benchmark '{name}'{}", did_you_mean(name, known))))
+    }
+
+    /// The id of a model that a benchmark is about, or that the catalog knows.
+    fn model(&self, name: &str) -> Result<String, RequestError> {
+        let of_benchmarks = || self.benchmarks.iter().filter_map(|found| found.model.as_deref());
+        let known = self.known_model(name);
+        let found = known.or_else(|| of_benchmarks().find(|model| folded(model) == folded(name)).map(String::from));
+        let all = || of_benchmarks().chain(self.models());
+        found.ok_or_else(|| RequestError(format!("there is no model '{name}'{}", did_you_mean(name, all()))))
+    }
+}
+
+impl Found {
+    pub fn id(&self) -> &str {
+        &self.description.id
+    }
+
+    fn is_called(&self, name: &str) -> bool {
+        [&self.description.id, &self.plugin].iter().any(|known| folded(known) == folded(name))
+    }
+
+    /// The options of a request that are for this benchmark.
+    fn own_options(&self, request: &BenchRequest) -> PluginOptions {
+        let mine = request.options.iter().filter(|option| match &option.plugin {
+            Some(owner) => self.is_called(owner),
+            None => crate::options::takes(&self.description.options_schema, &option.key),
+        });
+        mine.map(|option| (option.key.clone(), option.value.clone())).collect()
+    }
+}
+
+/// The options of each chosen benchmark.
+///
+/// # Errors
+/// An option that none of them takes, or a value that one of them does not.
+pub(super) fn options(chosen: &[Found], request: &BenchRequest) -> Result<Vec<PluginOptions>, RequestError> {
+    for option in &request.options {
+        let reached = chosen.iter().any(|found| match &option.plugin {
+            Some(owner) => found.is_called(owner),
+            None => crate::options::takes(&found.description.options_schema, &option.key),
+        });
+        if !reached {
+            return Err(RequestError(format!("none of the chosen benchmarks takes the option '{}'", option.key)));
+        }
+    }
+    let checked = |found: &Found| {
+        let options = found.own_options(request);
+        crate::options::check(&options, &found.description.options_schema, &format!("benchmark '{}'", found.id()))
+            .map_err(RequestError)?;
+        Ok(options)
+    };
+    chosen.iter().map(checked).collect()
+}

@@ -1,0 +1,222 @@
+//! The flat result: one JSON object of names and numbers, and a CSV of success rates, as other tools read them.
+//!
+//! Times are in seconds, memory in mebibytes, medians where there are many samples. What is not known is null.
+
+use super::document::{BenchResult, BenchRun, FunctionMetrics, Summary};
+use crate::document::Outcome;
+use serde_json::{Map, Value, json};
+
+/// Of a whole run; `model` where all its benchmarks are about one.
+pub fn json(run: &BenchRun) -> Value {
+    match run.models()[..] {
+        [Some(model)] => of(run, Some(model), &mut run.benchmarks.iter()),
+        _ => of(run, None, &mut run.benchmarks.iter()),
+    }
+}
+
+/// One result for each model, and one for the benchmarks of none.
+pub fn json_by_model(run: &BenchRun) -> Vec<(Option<String>, Value)> {
+    let one = |model: Option<&str>| {
+        let mut own = run.benchmarks.iter().filter(|result| result.model.as_deref() == model);
+        (model.map(String::from), of(run, model, &mut own))
+    };
+    run.models().into_iter().map(one).collect()
+}
+
+fn of(run: &BenchRun, model: Option<&str>, results: &mut dyn Iterator<Item = &BenchResult>) -> Value {
+    let results: Vec<&BenchResult> = results.collect();
+    let mut flat = Map::new();
+    flat.insert("timestamp".into(), json!(run.started_at));
+    if let Some(model) = model {
+        flat.insert("model".into(), json!(model));
+    }
+    let by_name: Map<String, Value> = results.iter().map(|one| (one.id.clone(), result(one))).collect();
+    flat.insert("results".into(), Value::Object(by_name));
+    flat.insert("summary".into(), json!(Summary::of(results.iter().copied())));
+    Value::Object(flat)
+}
+
+/// The numbers of a measured benchmark; of any other, how it ended and why.
+fn result(result: &BenchResult) -> Value {
+    match &result.outcome {
+        Outcome::Measured(metrics) => numbers(metrics),
+        other => json!({
+            "status": other.name(),
+            "error": other.reason().map(|reason| &reason.message),
+        }),
+    }
+}
+
+fn numbers(metrics: &FunctionMetrics) -> Value {
+    let seconds = |ms: f64| ms * 1e-3;
+    let mut flat = Map::new();
+    flat.insert("status".into(), json!("success"));
+    flat.insert("execution_time".into(), json!(metrics.execution_ms.as_ref().map(|stats| seconds(stats.median))));
+    flat.insert("memory_used_mb".into(), json!(metrics.memory_mb.used));
+    flat.insert("throughput".into(), json!(metrics.throughput_per_s));
+    flat.insert("cpu_time".into(), json!(metrics.cpu_ms.as_ref().map(|stats| seconds(stats.median))));
+    flat.insert("first_execution".into(), json!(metrics.first_execution_ms.map(seconds)));
+    for (name, series) in &metrics.series {
+        let value = if series.kind == "duration" { series.stats.median * 1e-9 } else { series.stats.median };
+        let ours = ["execution_time", "first_execution"].contains(&name.as_str()) && series.kind == "duration";
+        // A name that the host gives another meaning: both are kept.
+        let free = if flat.contains_key(name) { format!("series.{name}") } else { name.clone() };
+        if !ours {
+            flat.insert(free, json!(value));
+        }
+    }
+    Value::Object(flat)
+}
+
+/// One row for each model, and one for the benchmarks of none.
+pub fn csv(run: &BenchRun) -> String {
+    let mut text = String::from("Model,Total Benchmarks,Successful Runs,Failed Runs,Success Rate,Timestamp\n");
+    for model in run.models() {
+        let own = run.benchmarks.iter().filter(|result| result.model.as_deref() == model);
+        let Summary { total_benchmarks, successful_runs, failed_runs, success_rate } = Summary::of(own);
+        let rate = success_rate.map(|rate| format!("{rate:.4}")).unwrap_or_default();
+        let model = field(model.unwrap_or_default());
+        let row = [
+            model,
+            total_benchmarks.to_string(),
+            successful_runs.to_string(),
+            failed_runs.to_string(),
+            rate,
+            field(&run.started_at),
+        ];
+        text.push_str(&row.join(","));
+        text.push('\n');
+    }
+    text
+}
+
+/// A field in quotes, where it has to be.
+fn field(text: &str) -> String {
+    match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::{BENCH_SCHEMA, FunctionMemory};
+    use crate::document::{Reason, SeriesMetrics};
+    use crate::environment::Environment;
+    use crate::stats::summarize;
+
+    fn series(kind: &str, values: &[f64]) -> SeriesMetrics {
+        SeriesMetrics {
+            unit: "ns".into(),
+            kind: kind.into(),
+            higher_is_better: None,
+            items_per_sample: 1.0,
+            rounds: 1,
+            stable: true,
+            stopped_by: None,
+            stats: summarize(values, 1.0).unwrap(),
+        }
+    }
+
+    fn measured() -> Outcome<FunctionMetrics> {
+        Outcome::Measured(Box::new(FunctionMetrics {
+            execution_ms: summarize(&[2.0, 4.0, 9.0], 1.0),
+            throughput_per_s: Some(250.0),
+            memory_mb: FunctionMemory { used: Some(1.5), ..FunctionMemory::default() },
+            series: [
+                ("execution_time".to_string(), series("duration", &[2e6, 4e6, 9e6])),
+                ("part".to_string(), series("duration", &[1e9])),
+                ("exponent".to_string(), series("ratio", &[1.25])),
+                ("throughput".to_string(), series("rate", &[7.0])),
+            ]
+            .into(),
+            ..FunctionMetrics::default()
+        }))
+    }
+
+    fn run(results: &[(&str, Option<&str>, Outcome<FunctionMetrics>)]) -> BenchRun {
+        let one = |(id, model, outcome): &(&str, Option<&str>, Outcome<FunctionMetrics>)| BenchResult {
+            id: id.to_string(),
+            version: "1".into(),
+            plugin: "mine".into(),
+            plugin_version: "1".into(),
+            library: "libmine.so".into(),
+            category: None,
+            model: model.map(String::from),
+            stable: true,
+            outcome: outcome.clone(),
+        };
+        BenchRun {
+            schema: BENCH_SCHEMA.into(),
+            started_at: "2026-01-02T03:04:05Z".into(),
+            command: vec![],
+            environment: Environment::probe(),
+            benchmarks: results.iter().map(one).collect(),
+            rejected: vec![],
+        }
+    }
+
+    fn crashed() -> Outcome<FunctionMetrics> {
+        Outcome::Crashed(Reason::new("signal", "the worker was killed by SIGSEGV"))
+    }
+
+    #[test]
+    fn a_measured_benchmark_has_its_numbers_in_seconds_and_null_where_there_is_none() {
+        let flat = json(&run(&[("run_a", None, measured())]));
+        let result = &flat["results"]["run_a"];
+        assert_eq!(result["execution_time"], json!(4e-3));
+        assert_eq!((&result["memory_used_mb"], &result["throughput"]), (&json!(1.5), &json!(250.0)));
+        assert_eq!((&result["part"], &result["exponent"]), (&json!(1.0), &json!(1.25)));
+        assert!(result["cpu_time"].is_null() && result.get("cpu_time").is_some());
+        assert!(flat.get("model").is_none() && flat["timestamp"] == "2026-01-02T03:04:05Z");
+    }
+
+    #[test]
+    fn a_series_under_a_name_of_the_hosts_is_kept_beside_it() {
+        let flat = json(&run(&[("run_a", None, measured())]));
+        assert_eq!(flat["results"]["run_a"]["series.throughput"], json!(7.0));
+        assert!(flat["results"]["run_a"].get("series.execution_time").is_none());
+    }
+
+    #[test]
+    fn a_failed_benchmark_has_a_status_and_an_error_and_no_number() {
+        let flat = json(&run(&[("run_a", None, crashed())]));
+        let result = flat["results"]["run_a"].as_object().unwrap();
+        assert_eq!(result["status"], "crashed");
+        assert_eq!(result["error"], "the worker was killed by SIGSEGV");
+        assert_eq!(result.len(), 2);
+    }
+
+    #[test]
+    fn the_summary_counts_what_was_measured_against_all() {
+        let flat = json(&run(&[("run_a", Some("gpt2"), measured()), ("run_b", Some("gpt2"), crashed())]));
+        let wanted = json!({"total_benchmarks": 2, "successful_runs": 1, "failed_runs": 1, "success_rate": 0.5});
+        assert_eq!((&flat["summary"], &flat["model"]), (&wanted, &json!("gpt2")));
+        assert!(json(&run(&[]))["summary"]["success_rate"].is_null());
+    }
+
+    #[test]
+    fn the_table_has_a_row_for_each_model_and_one_for_the_rest() {
+        let run = run(&[
+            ("run_a", None, measured()),
+            ("run_b", Some("bert-tiny"), measured()),
+            ("run_c", Some("bert-tiny"), measured()),
+            ("run_d", Some("odd, name"), crashed()),
+        ]);
+        let wanted = "Model,Total Benchmarks,Successful Runs,Failed Runs,Success Rate,Timestamp\n\
+            bert-tiny,2,2,0,1.0000,2026-01-02T03:04:05Z\n\
+            \"odd, name\",1,0,1,0.0000,2026-01-02T03:04:05Z\n\
+            ,1,1,0,1.0000,2026-01-02T03:04:05Z\n";
+        assert_eq!(csv(&run), wanted);
+        let models: Vec<_> = json_by_model(&run).into_iter().map(|(model, _)| model.unwrap_or_default()).collect();
+        assert_eq!(models, ["bert-tiny", "odd, name", ""]);
+    }
+
+    #[test]
+    fn a_result_comes_back_from_its_file_as_it_was() {
+        let run = run(&[("run_a", None, measured()), ("run_b", Some("gpt2"), crashed())]);
+        let text = serde_json::to_string(&run).unwrap();
+        assert_eq!(serde_json::from_str::<BenchRun>(&text).unwrap(), run);
+    }
+}
