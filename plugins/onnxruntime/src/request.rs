@@ -44,8 +44,7 @@ impl OrtRequest {
                 // SAFETY: there are as many names as inputs, all of this session.
                 unsafe { device.input(*model.input_names.as_ptr().add(index), value)? };
             }
-            // A value that was kept takes the place of memory that is bound, and the other way round.
-            fresh[index] = kept.is_some();
+            fresh[index] = false;
         }
         for (output, _) in outputs.iter_mut().zip(&*bound).filter(|(_, bound)| !**bound) {
             *output = Value::NONE;
