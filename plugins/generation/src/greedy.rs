@@ -3,6 +3,7 @@
 use skillbench_plugin_api::client::Output;
 use skillbench_plugin_api::{Code, DType, Error, Result, Why};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// How many maxima are carried side by side, so that the compiler can use vectors.
 const LANES: usize = 16;
@@ -20,28 +21,36 @@ pub fn largest(row: &[f32]) -> Option<usize> {
     row.iter().position(|value| *value == most).filter(|_| most.is_finite())
 }
 
-/// The logits of the last position, of each sequence of the batch.
+/// How many positions logits are of.
+///
+/// # Errors
+/// `Internal` for a shape that is none of logits.
+pub fn positions(logits: &Output, batch: usize) -> Result<usize> {
+    match *logits.shape() {
+        [rows, positions, _] if rows == batch && positions > 0 => Ok(positions),
+        [rows, _] if rows == batch => Ok(1),
+        ref other => {
+            Err(Error::internal(format!("logits of the shape {other:?}: expected [{batch}, tokens, vocabulary]")))
+        }
+    }
+}
+
+/// The logits of one position, `back` before the last, of each sequence of the batch.
 ///
 /// # Errors
 /// `Internal` for a shape that is none of logits, `Unimplemented` for a type that is none of floats.
-pub fn last_rows(logits: &Output, batch: usize) -> Result<Vec<Cow<'_, [f32]>>> {
-    let (length, vocabulary) = match *logits.shape() {
-        [rows, length, vocabulary] if rows == batch && length > 0 => (length, vocabulary),
-        [rows, vocabulary] if rows == batch => (1, vocabulary),
-        ref other => {
-            let text = format!("logits of the shape {other:?}: expected [{batch}, tokens, vocabulary]");
-            return Err(Error::internal(text));
-        }
-    };
+pub fn rows(logits: &Output, batch: usize, back: usize) -> Result<Vec<Cow<'_, [f32]>>> {
+    let (length, vocabulary) = (positions(logits, batch)?, logits.shape().last().copied().unwrap_or(0));
+    let position = length.checked_sub(back + 1).ok_or_else(|| Error::internal("logits of too few positions"))?;
     let row = |index: usize| {
-        let start = (index * length + length - 1) * vocabulary;
+        let start = (index * length + position) * vocabulary;
         start..start + vocabulary
     };
     if let Some(all) = logits.as_slice::<f32>() {
         return Ok((0..batch).map(|index| Cow::Borrowed(&all[row(index)])).collect());
     }
     let bytes = logits.bytes();
-    let of = |range: std::ops::Range<usize>| -> Result<Vec<f32>> {
+    let of = |range: Range<usize>| -> Result<Vec<f32>> {
         let halves = || bytes[range.start * 2..range.end * 2].as_chunks::<2>().0.iter().map(|b| u16::from_ne_bytes(*b));
         Ok(match logits.dtype() {
             DType::F16 => halves().map(half).collect(),
@@ -77,7 +86,7 @@ pub fn greedy(logits: &Output, batch: usize) -> Result<Vec<i64>> {
         let found = largest(row).map(|index| index as i64);
         found.ok_or_else(|| Error::new(Code::WrongOutput, "the logits of a token have no finite maximum"))
     };
-    last_rows(logits, batch)?.iter().map(token).collect()
+    rows(logits, batch, 0)?.iter().map(token).collect()
 }
 
 #[cfg(test)]

@@ -33,12 +33,13 @@ pub struct Times {
     pub all: f64,
 }
 
+/// Is shown a step, and its logits.
+pub type Watch<'w> = &'w mut dyn FnMut(usize, &Output) -> Result<()>;
+
 /// What a sequence made.
 pub struct Made {
     /// The tokens of each step, one for each sequence of the batch.
     pub tokens: Vec<Vec<i64>>,
-    /// The logits that the last of them came from.
-    pub logits: Output,
     pub times: Times,
 }
 
@@ -59,6 +60,14 @@ impl<'m> Sequence<'m> {
     /// # Errors
     /// Whatever the backend says; `Cancelled` where the run is being stopped.
     pub fn run(&mut self, new_tokens: usize) -> Result<Made> {
+        self.watched(new_tokens, &mut |_, _| Ok(()))
+    }
+
+    /// The same; `watch` is shown the logits of each step, the prompt's being those of step 0.
+    ///
+    /// # Errors
+    /// As for [`Sequence::run`], and those of `watch`.
+    pub fn watched(&mut self, new_tokens: usize, watch: Watch<'_>) -> Result<Made> {
         let mut times = Times { gaps: Vec::with_capacity(new_tokens), ..Times::default() };
         let mut tokens = Vec::with_capacity(new_tokens);
         let start = Instant::now();
@@ -67,6 +76,7 @@ impl<'m> Sequence<'m> {
         let logits = self.read(&prompt);
         self.prompt = prompt;
         let mut logits = logits?;
+        watch(0, &logits)?;
         tokens.push(greedy(&logits, self.batch)?);
         let mut last = Instant::now();
         times.first = (last - start).as_nanos() as f64;
@@ -76,13 +86,14 @@ impl<'m> Sequence<'m> {
             // Dropped before the next run: two sets of logits at once would be one too many.
             drop(logits);
             logits = self.decoder.step(feed.0, feed.1)?;
+            watch(tokens.len(), &logits)?;
             tokens.push(greedy(&logits, self.batch)?);
             let now = Instant::now();
             times.gaps.push((now - last).as_nanos() as f64);
             last = now;
         }
         times.all = (last - start).as_nanos() as f64;
-        Ok(Made { tokens, logits, times })
+        Ok(Made { tokens, times })
     }
 
     /// Begins anew and reads a prompt: the logits of its last token.

@@ -37,9 +37,9 @@ fn another_failure_of_an_alias_is_no_reason_to_go_on() {
 fn a_step_that_is_lost_from_the_cache_is_a_wrong_output() {
     for kind in [Kind::Decoder, Kind::EncoderDecoder, Kind::Image, Kind::OneToken] {
         let record = run(&opened("blank"), &Case { batch: 1, ..Case::new(kind) });
-        let error = record.outcome.unwrap_err();
+        let error = record.outcome.err().unwrap_or_else(|| panic!("{kind:?} passes: {:?}", record.logs));
         assert_eq!(error.code, Code::WrongOutput, "{kind:?}: {error}");
-        assert!(error.message.contains("after 5 steps") && error.message.contains("of the largest"), "{error}");
+        assert!(error.message.contains(" steps") && error.message.contains("of the largest"), "{error}");
         assert_eq!(record.rounds, 0, "nothing is timed");
     }
 }
