@@ -59,8 +59,11 @@ pub fn against_host(kept: &mut Sequence<'_>, by_host: &mut Sequence<'_>, steps: 
     Ok(most)
 }
 
+/// Steps, and their logits.
+type Looks = Vec<(usize, Vec<f32>)>;
+
 /// Generates, and keeps the logits of some steps: those of the last, and of others as far apart as possible.
-fn looked(sequence: &mut Sequence<'_>, steps: usize) -> Result<(Vec<(usize, Vec<f32>)>, Made)> {
+fn looked(sequence: &mut Sequence<'_>, steps: usize) -> Result<(Looks, Made)> {
     let (mut looks, batch) = (vec![], sequence.batch);
     let stride = steps.div_ceil(LOOKS).max(1);
     let made = sequence.watched(steps + 1, &mut |step, logits| {
