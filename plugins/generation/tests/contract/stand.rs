@@ -86,12 +86,15 @@ impl Case {
     }
 }
 
+/// Names, least and greatest sizes.
+pub type Dims = Vec<(String, i64, i64)>;
+
 /// What came of it.
 pub struct Record {
     pub outcome: Result<()>,
     pub logs: Vec<String>,
     /// Parts and the dimensions they were loaded for.
-    pub loads: Vec<(String, Vec<(String, i64, i64)>)>,
+    pub loads: Vec<(String, Dims)>,
     /// What was verified before the first round was asked for, and whether one was.
     pub verified: Vec<String>,
     pub rounds: u64,
@@ -182,8 +185,6 @@ impl HostServices for Listener {
         self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1)).is_err()
     }
 }
-
-type Dims = Vec<(String, i64, i64)>;
 
 struct Target<'i> {
     instance: &'i Instance,
