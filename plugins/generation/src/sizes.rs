@@ -131,7 +131,10 @@ fn evaluate(size: &Size, axes: &BTreeMap<String, i64>) -> Result<i64> {
 mod tests {
     use super::*;
 
-    fn sizes(text: &str, axes: &[(&str, i64)], prompt: Option<usize>) -> Result<(Sizes, Vec<(String, i64, i64)>)> {
+    /// A dimension's name, its least and its greatest size.
+    type Range = (String, i64, i64);
+
+    fn sizes(text: &str, axes: &[(&str, i64)], prompt: Option<usize>) -> Result<(Sizes, Vec<Range>)> {
         let (manifest, plan) = Manifest::parse("x", text)?;
         let axes: Vec<Dim> = axes.iter().map(|(name, value)| Dim::fixed(name, *value)).collect();
         let sizes = Sizes::new(&axes, prompt, 4, &manifest, &plan)?;
