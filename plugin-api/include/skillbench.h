@@ -232,7 +232,16 @@ typedef struct sb_backend {
    * it; an engine that always allocates its outputs returns SB_UNIMPLEMENTED, and the port stays as it was.
    * SB_INVALID_ARGUMENT for a dtype or a rank that is not the port's. */
   sb_status (*bind)(sb_request *request, int32_t direction, uint32_t index, const sb_tensor *tensor, const sb_place *place, sb_error *error);
-  sb_status (*alias)(sb_request *request, uint32_t output, uint32_t input, sb_error *error);                /* [lane] optional: update in place (a key-value cache) */
+
+  /* [lane] optional. Keeps a state, such as a key-value cache, where the engine computes. From the next run on, what `output` holds after
+   * a run is `input` in the one after it, in the shape it has then; it is not copied and does not leave the device.
+   * The output has to be left to the backend (NULL-bound) and stays with it: sb_backend.output does not give it away.
+   * A tensor bound to the input is read by one run, and the alias goes on with what that run gives: a new sequence begins so.
+   * `reset`, and a run that fails, drop what is held: the input is unbound until a tensor is bound to it. Binding the output, to a tensor
+   * or to NULL, ends the alias and drops what is held. An alias takes the place of those that its output or its input had.
+   * SB_INVALID_ARGUMENT where dtype, rank or a fixed size of the ports differ, SB_NOT_FOUND for no such port, SB_FAILED_PRECONDITION
+   * for an output that is bound to a tensor, SB_UNIMPLEMENTED for an engine that cannot. */
+  sb_status (*alias)(sb_request *request, uint32_t output, uint32_t input, sb_error *error);
   sb_status (*reset)(sb_request *request, sb_error *error);                                                 /* [lane] optional: clear the state that a model keeps */
   sb_status (*run)(sb_request *request, sb_timing *timing, sb_error *error);                                /* [lane] returns when the outputs can be read. timing may be
                                                                                                                NULL. An unbound input: SB_FAILED_PRECONDITION */

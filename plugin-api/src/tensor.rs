@@ -28,8 +28,11 @@ pub(crate) fn byte_len(dtype: DType, shape: &[usize]) -> Option<usize> {
 }
 
 /// Bytes as elements; `None` where type or alignment differ. Booleans are read as bytes.
-fn cast<T: Element>(dtype: DType, bytes: &[u8]) -> Option<&[T]> {
+pub(crate) fn cast<T: Element>(dtype: DType, bytes: &[u8]) -> Option<&[T]> {
     let same = T::DTYPE == dtype || (T::DTYPE == DType::U8 && dtype == DType::Bool);
+    if bytes.is_empty() {
+        return same.then_some(&[]);
+    }
     if !same || bytes.as_ptr().align_offset(align_of::<T>()) != 0 {
         return None;
     }

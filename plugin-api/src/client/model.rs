@@ -3,8 +3,8 @@
 use super::BackendRef;
 use crate::error::checked;
 use crate::raw::*;
-use crate::tensor::{Described, describe};
-use crate::{DType, Direction, Error, HostTensor, Placement, Port, Result, grow, text};
+use crate::tensor::{Described, cast, describe};
+use crate::{DType, Direction, Element, Error, HostTensor, Placement, Port, Result, grow, text};
 use std::ffi::c_char;
 use std::sync::Arc;
 
@@ -139,7 +139,14 @@ pub struct Request<'m> {
     raw: *mut sb_request,
     owned: bool,
     /// What is bound, kept alive: direction, index, tensor.
-    kept: Vec<(Direction, u32, Arc<HostTensor>)>,
+    kept: Vec<(Direction, u32, Kept)>,
+}
+
+/// Memory that is bound.
+#[allow(dead_code, reason = "held until it is replaced, never looked at")]
+enum Kept {
+    Tensor(Arc<HostTensor>),
+    Taken(Arc<Output>),
 }
 
 // SAFETY: [lane]: any one thread at a time; it is not Sync.
@@ -159,9 +166,50 @@ impl Request<'_> {
         let raw = tensor.to_raw();
         // SAFETY: [lane]; the struct is copied, and the data is kept alive below (or by the lender, for a borrowed request).
         checked(|e| unsafe { bind(self.raw, direction.to_raw(), index, &raw const raw, std::ptr::null(), e) })?;
-        self.kept.retain(|(d, i, _)| (*d, *i) != (direction, index));
-        self.kept.push((direction, index, tensor));
+        self.keep(direction, index, Kept::Tensor(tensor));
         Ok(())
+    }
+
+    /// Binds an output that was taken, of this request or of another, as it lies in its backend's memory: nothing is copied on
+    /// this side. It is kept until the input is bound again or the request goes, and has to go before the model it came from.
+    ///
+    /// # Errors
+    /// Whatever the plugin says; the port then stays as it was.
+    pub fn bind_taken(&mut self, index: u32, taken: Arc<Output>) -> Result<()> {
+        let bind = slot!(self.table, bind);
+        // SAFETY: the tensor is ours until it is released.
+        let raw = unsafe { &raw const (*taken.raw).tensor };
+        // SAFETY: [lane]; the struct is copied, and the data is kept alive below.
+        checked(|e| unsafe { bind(self.raw, SB_INPUT, index, raw, std::ptr::null(), e) })?;
+        self.keep(Direction::Input, index, Kept::Taken(taken));
+        Ok(())
+    }
+
+    fn keep(&mut self, direction: Direction, index: u32, kept: Kept) {
+        match self.kept.iter_mut().find(|(d, i, _)| (*d, *i) == (direction, index)) {
+            Some((.., known)) => *known = kept,
+            None => self.kept.push((direction, index, kept)),
+        }
+    }
+
+    /// Lets an input take what an output held after the run before, from the next run on.
+    ///
+    /// # Errors
+    /// `Unimplemented` where the backend cannot, and whatever else it says.
+    pub fn alias(&mut self, output: u32, input: u32) -> Result<()> {
+        let alias = slot!(self.table, alias);
+        // SAFETY: [lane]; two numbers.
+        checked(|error| unsafe { alias(self.raw, output, input, error) })
+    }
+
+    /// Clears the state that the model keeps between runs, and drops what is held for its inputs.
+    ///
+    /// # Errors
+    /// Whatever the plugin says.
+    pub fn reset(&mut self) -> Result<()> {
+        let reset = slot!(self.table, reset);
+        // SAFETY: [lane].
+        checked(|error| unsafe { reset(self.raw, error) })
     }
 
     /// Leaves an output to the backend to allocate.
@@ -218,6 +266,11 @@ pub struct Output {
     described: Described,
 }
 
+// SAFETY: `release` is [any], and the memory is read only.
+unsafe impl Send for Output {}
+// SAFETY: as for Send: sharing it reads.
+unsafe impl Sync for Output {}
+
 impl Output {
     /// # Safety
     /// `raw` is an owned tensor that nobody else releases.
@@ -247,6 +300,11 @@ impl Output {
         }
         // SAFETY: valid until released.
         unsafe { std::slice::from_raw_parts(self.described.data, self.described.bytes) }
+    }
+
+    /// The elements; `None` where they are not of type `T`.
+    pub fn as_slice<T: Element>(&self) -> Option<&[T]> {
+        cast(self.dtype(), self.bytes())
     }
 
     /// A copy that this side owns.

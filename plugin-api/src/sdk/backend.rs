@@ -100,16 +100,71 @@ pub trait Model: Send + Sync + 'static {
 pub struct Bindings {
     pub(crate) inputs: Vec<Option<Bound>>,
     pub(crate) outputs: Vec<Option<Bound>>,
+    /// By input.
+    pub(crate) aliases: Vec<Option<Alias>>,
+}
+
+/// An input that takes what an output held.
+#[derive(Clone, Copy)]
+pub(crate) struct Alias {
+    pub output: usize,
+    /// The last run gave it: what is bound to the input counts no more.
+    pub held: bool,
 }
 
 impl Bindings {
-    /// An input; bound, when [`Request::run`] is called.
+    pub(crate) fn new(inputs: usize, outputs: usize) -> Bindings {
+        let empty = |count: usize| (0..count).map(|_| None).collect();
+        Bindings { inputs: empty(inputs), outputs: empty(outputs), aliases: vec![None; inputs] }
+    }
+
+    /// An input; bound, when [`Request::run`] is called, unless it is [held](Bindings::held).
     ///
     /// # Errors
     /// `FailedPrecondition`, where it is not bound.
     pub fn input(&self, index: usize) -> Result<&Bound> {
         let missing = || Error::new(crate::Code::FailedPrecondition, format!("input {index} is not bound"));
-        self.inputs.get(index).and_then(Option::as_ref).ok_or_else(missing)
+        let bound = self.inputs.get(index).and_then(Option::as_ref).filter(|_| self.held(index).is_none());
+        bound.ok_or_else(missing)
+    }
+
+    /// The output whose value, as the last run left it, is this input of the next run; `None`: what is bound to it is.
+    pub fn held(&self, input: usize) -> Option<usize> {
+        self.alias(input).filter(|alias| alias.held).map(|alias| alias.output)
+    }
+
+    /// The output whose value this input takes from the next run on.
+    pub fn aliased(&self, input: usize) -> Option<usize> {
+        self.alias(input).map(|alias| alias.output)
+    }
+
+    fn alias(&self, input: usize) -> Option<Alias> {
+        self.aliases.get(input).copied().flatten()
+    }
+
+    /// The input that takes what this output holds.
+    pub(crate) fn taker(&self, output: usize) -> Option<usize> {
+        self.aliases.iter().position(|alias| alias.is_some_and(|alias| alias.output == output))
+    }
+
+    /// Drops what is held; the inputs are unbound then.
+    pub(crate) fn let_go(&mut self) {
+        for (alias, input) in self.aliases.iter_mut().zip(&mut self.inputs) {
+            if let Some(alias) = alias.as_mut().filter(|alias| alias.held) {
+                (alias.held, *input) = (false, None);
+            }
+        }
+    }
+
+    pub(crate) fn hold(&mut self) {
+        self.aliases.iter_mut().flatten().for_each(|alias| alias.held = true);
+    }
+
+    /// Ends an input's alias.
+    pub(crate) fn end(&mut self, input: usize) {
+        if self.aliases[input].take().is_some_and(|alias| alias.held) {
+            self.inputs[input] = None;
+        }
     }
 
     /// Memory that an output goes into; `None`: the engine allocates.
@@ -139,7 +194,7 @@ pub trait Request: Send + 'static {
         }
     }
 
-    /// Runs once, and returns when the outputs can be read. Every input is bound.
+    /// Runs once, and returns when the outputs can be read. Every input is bound, or held since the last run.
     ///
     /// # Errors
     /// Whatever the engine says.
@@ -151,7 +206,18 @@ pub trait Request: Send + 'static {
     /// Whatever the engine says.
     fn take_output(&mut self, index: usize) -> Result<Option<OwnedTensor>>;
 
-    /// Clears the state that the model keeps between runs.
+    /// Whether what an output holds after a run can be an input of the next one, without leaving the device. From now on
+    /// [`Bindings::aliased`] says so of the input, and [`Bindings::held`] in which runs: there the engine takes its own value of
+    /// the last run, and keeps it until then. The SDK has checked that the ports fit, and that the output is the engine's to
+    /// allocate.
+    ///
+    /// # Errors
+    /// `Unimplemented` for an engine that cannot; that is the default.
+    fn alias(&mut self, _output: usize, _input: usize) -> Result<()> {
+        Err(Error::unimplemented(Why::NONE, "this engine keeps no output for the next run: take it and bind it"))
+    }
+
+    /// Clears the state that the model keeps between runs. What is held for inputs is dropped by the SDK.
     ///
     /// # Errors
     /// Whatever the engine says.

@@ -1,5 +1,6 @@
 //! A [`Backend`] as the C table: one blanket implementation for all of them.
 
+use super::backend::Alias;
 use super::{Backend, Bindings, Host, Model, Request, extensions};
 use crate::error::guarded;
 use crate::raw::*;
@@ -89,7 +90,7 @@ impl<B: Backend> BackendTable<B> {
         request: Some(request::<B>),
         release: Some(release::<B>),
         bind: Some(bind::<B>),
-        alias: None,
+        alias: Some(alias::<B>),
         reset: Some(reset::<B>),
         run: Some(run::<B>),
         output: Some(output::<B>),
@@ -334,8 +335,7 @@ unsafe extern "C" fn request<B: Backend>(
     unsafe {
         guarded(error, || {
             let model = look::<Loaded<B>, _>(model)?.model.clone();
-            let empty = |count: usize| (0..count).map(|_| None).collect();
-            let bound = Bindings { inputs: empty(model.inputs().len()), outputs: empty(model.outputs().len()) };
+            let bound = Bindings::new(model.inputs().len(), model.outputs().len());
             hand_out(Lane::<B> { request: model.request()?, bound, model }, out)
         })
     }
@@ -391,6 +391,9 @@ unsafe extern "C" fn bind<B: Backend>(
                     fits(port, &bound)?;
                     lane.request.bind_input(index, &bound)?;
                     lane.bound.inputs[index] = Some(bound);
+                    if let Some(alias) = &mut lane.bound.aliases[index] {
+                        alias.held = false;
+                    }
                 }
                 Direction::Output => {
                     let port = lane.model.outputs().get(index).ok_or_else(|| no_port(index))?;
@@ -399,6 +402,9 @@ unsafe extern "C" fn bind<B: Backend>(
                     }
                     lane.request.bind_output(index, bound.as_ref())?;
                     lane.bound.outputs[index] = bound;
+                    if let Some(input) = lane.bound.taker(index) {
+                        lane.bound.end(input);
+                    }
                 }
             }
             Ok(())
@@ -410,9 +416,60 @@ fn no_port(index: usize) -> Error {
     Error::not_found(format!("the model has no port {index}"))
 }
 
+/// Holds the two ports of an alias against each other.
+fn matches(output: &Port, input: &Port) -> Result<()> {
+    let open = |(one, other): (&Option<usize>, &Option<usize>)| one.is_none() || other.is_none() || one == other;
+    let same = output.shape.len() == input.shape.len() && output.shape.iter().zip(&input.shape).all(open);
+    match output.dtype == input.dtype && same {
+        true => Ok(()),
+        false => {
+            let told = |port: &Port| format!("'{}', which is {} {:?}", port.name, port.dtype.name(), port.shape);
+            Err(Error::invalid(format!("output {} cannot be input {}", told(output), told(input))))
+        }
+    }
+}
+
+unsafe extern "C" fn alias<B: Backend>(
+    request: *mut sb_request,
+    output: u32,
+    input: u32,
+    error: *mut sb_error,
+) -> sb_status {
+    // SAFETY: the contract: a live request on this thread alone.
+    unsafe {
+        guarded(error, || {
+            let lane = look_mut::<Lane<B>, _>(request)?;
+            let (output, input) = (output as usize, input as usize);
+            let from = lane.model.outputs().get(output).ok_or_else(|| no_port(output))?;
+            let to = lane.model.inputs().get(input).ok_or_else(|| no_port(input))?;
+            matches(from, to)?;
+            if lane.bound.outputs[output].is_some() {
+                let text = format!("output '{}' is bound to memory of the caller: leave it to the backend", from.name);
+                return Err(Error::new(Code::FailedPrecondition, text));
+            }
+            lane.request.alias(output, input)?;
+            if let Some(other) = lane.bound.taker(output).filter(|other| *other != input) {
+                lane.bound.end(other);
+            }
+            if lane.bound.aliased(input).is_none_or(|known| known != output) {
+                lane.bound.end(input);
+                lane.bound.aliases[input] = Some(Alias { output, held: false });
+            }
+            Ok(())
+        })
+    }
+}
+
 unsafe extern "C" fn reset<B: Backend>(request: *mut sb_request, error: *mut sb_error) -> sb_status {
     // SAFETY: the contract: a live request on this thread alone.
-    unsafe { guarded(error, || look_mut::<Lane<B>, _>(request)?.request.reset()) }
+    unsafe {
+        guarded(error, || {
+            let lane = look_mut::<Lane<B>, _>(request)?;
+            lane.request.reset()?;
+            lane.bound.let_go();
+            Ok(())
+        })
+    }
 }
 
 unsafe extern "C" fn run<B: Backend>(
@@ -424,11 +481,13 @@ unsafe extern "C" fn run<B: Backend>(
     unsafe {
         guarded(error, || {
             let lane = look_mut::<Lane<B>, _>(request)?;
-            if let Some(index) = lane.bound.inputs.iter().position(Option::is_none) {
+            let missing = |index: &usize| lane.bound.inputs[*index].is_none() && lane.bound.held(*index).is_none();
+            if let Some(index) = (0..lane.bound.inputs.len()).find(missing) {
                 let text = format!("input '{}' is not bound", lane.model.inputs()[index].name);
                 return Err(Error::new(Code::FailedPrecondition, text));
             }
-            let done = lane.request.run(&lane.bound)?;
+            let done = lane.request.run(&lane.bound).inspect_err(|_| lane.bound.let_go())?;
+            lane.bound.hold();
             if !timing.is_null() {
                 grow::fill(timing, &done.to_raw());
             }
@@ -452,6 +511,9 @@ unsafe extern "C" fn output<B: Backend>(
             let nothing = |why: &str| Error::new(Code::FailedPrecondition, format!("output '{}' {why}", port.name));
             if lane.bound.outputs[index].is_some() {
                 return Err(nothing("is bound to memory of the caller: read it there"));
+            }
+            if let Some(input) = lane.bound.taker(index) {
+                return Err(nothing(&format!("is kept for input '{}'", lane.model.inputs()[input].name)));
             }
             let taken = lane.request.take_output(index)?;
             let taken = taken.ok_or_else(|| nothing("holds nothing: run first, and take it once"))?;

@@ -118,6 +118,14 @@ impl Reporter {
         self.hand_over(series, 0, values)
     }
 
+    /// Hands over figures that need no round of their own, such as the parts of samples.
+    ///
+    /// # Errors
+    /// A value the host rejects.
+    pub fn figures(&self, series: Series, values: &[f64]) -> Result<()> {
+        self.hand_over(series, 0, values)
+    }
+
     fn hand_over(&self, series: Series, round: u64, values: &[f64]) -> Result<()> {
         let mut raw: sb_samples = grow::sized();
         (raw.series, raw.round) = (series.0, round);

@@ -3,7 +3,7 @@
 use crate::client::{BackendRef, Model, Request};
 use crate::error::checked;
 use crate::raw::*;
-use crate::{Dim, Error, Placement, Result, grow, text};
+use crate::{Dim, Error, Placement, Port, Result, grow, text};
 use std::marker::PhantomData;
 
 /// A backend, a device and a model's parts, at one point of the workload grid.
@@ -11,6 +11,8 @@ pub struct Target<'a> {
     raw: sb_target,
     backend: BackendRef,
     skill: String,
+    manifest: String,
+    parts: Vec<String>,
     axes: Vec<Dim>,
     _borrowed: PhantomData<&'a ()>,
 }
@@ -35,6 +37,8 @@ impl<'a> Target<'a> {
             Ok(Some(Target {
                 backend: BackendRef::new(raw.backend)?,
                 skill: text::borrow(raw.skill).unwrap_or_default().into_owned(),
+                manifest: text::borrow(raw.manifest).unwrap_or_default().into_owned(),
+                parts: read_parts(&raw),
                 axes: super::read_dims(raw.axes, raw.axis_count),
                 raw,
                 _borrowed: PhantomData,
@@ -44,6 +48,26 @@ impl<'a> Target<'a> {
 
     pub fn skill(&self) -> &str {
         &self.skill
+    }
+
+    /// The text of its skill.json; empty for a user's own file.
+    pub fn manifest(&self) -> &str {
+        &self.manifest
+    }
+
+    /// The names of its parts; one that is "" for a model of one part.
+    pub fn parts(&self) -> &[String] {
+        &self.parts
+    }
+
+    /// The cell's point of the workload grid.
+    pub fn axes(&self) -> &[Dim] {
+        &self.axes
+    }
+
+    /// What the run's random choices are made from.
+    pub fn seed(&self) -> u64 {
+        self.raw.seed
     }
 
     /// The cell's value of an axis, such as "batch".
@@ -61,11 +85,28 @@ impl<'a> Target<'a> {
     /// # Errors
     /// Whatever the backend says, and a fallback that nobody allowed.
     pub fn load(&self, part: &str) -> Result<TargetModel<'_>> {
+        self.load_for(part, &[])
+    }
+
+    /// Loads a part for dimensions of the benchmark's choice (none: the target's axes). One whose least and greatest size differ
+    /// is left open.
+    ///
+    /// # Errors
+    /// As for [`Target::load`].
+    pub fn load_for(&self, part: &str, dims: &[Dim]) -> Result<TargetModel<'_>> {
         let slot = self.raw.load.ok_or_else(|| incomplete("load"))?;
         let part = text::c_string(part);
         let mut model = std::ptr::null_mut();
-        // SAFETY: [any]; the strings live through the call.
-        checked(|e| unsafe { slot(self.raw.ctx, part.as_ptr(), std::ptr::null(), 0, &raw mut model, e) })?;
+        let names: Vec<_> = dims.iter().map(|dim| text::c_string(&dim.name)).collect();
+        let raw = |(dim, name): (&Dim, &std::ffi::CString)| sb_dim {
+            name: name.as_ptr(),
+            min: dim.min,
+            opt: dim.opt,
+            max: dim.max,
+        };
+        let dims: Vec<sb_dim> = dims.iter().zip(&names).map(raw).collect();
+        // SAFETY: [any]; the strings and dimensions live through the call.
+        checked(|e| unsafe { slot(self.raw.ctx, part.as_ptr(), dims.as_ptr(), dims.len() as u32, &raw mut model, e) })?;
         // SAFETY: a live model of this backend; the host unloads it, see Drop.
         let model = unsafe { Model::borrowed(&self.backend, model)? };
         Ok(TargetModel { model, target: self })
@@ -96,7 +137,31 @@ fn incomplete(slot: &str) -> Error {
     Error::invalid(format!("the host's target is incomplete: no `{slot}`"))
 }
 
+/// # Safety
+/// The parts of `raw` are null or as many as it says, each with a name that lives through the call.
+unsafe fn read_parts(raw: &sb_target) -> Vec<String> {
+    if raw.parts.is_null() {
+        return vec![];
+    }
+    // SAFETY: the caller promises it.
+    let parts = unsafe { std::slice::from_raw_parts(raw.parts, raw.part_count as usize) };
+    // SAFETY: as above.
+    let name = |part: &*const sb_part| unsafe {
+        let part = grow::read(*part)?;
+        Some(text::borrow(part.name).unwrap_or_default().into_owned())
+    };
+    parts.iter().filter_map(name).collect()
+}
+
 impl TargetModel<'_> {
+    pub fn inputs(&self) -> &[Port] {
+        self.model.inputs()
+    }
+
+    pub fn outputs(&self) -> &[Port] {
+        self.model.outputs()
+    }
+
     /// A new request on this model; it shares the weights.
     ///
     /// # Errors

@@ -59,3 +59,10 @@ pub fn floats(shape: &[usize], data: &[f32]) -> Arc<HostTensor> {
     tensor.bytes_mut().iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
     Arc::new(tensor)
 }
+
+pub fn integers(shape: &[usize], data: &[i64]) -> Arc<HostTensor> {
+    let mut tensor = HostTensor::zeroed(DType::I64, shape).unwrap();
+    let bytes = data.iter().flat_map(|value| value.to_ne_bytes());
+    tensor.bytes_mut().iter_mut().zip(bytes).for_each(|(to, from)| *to = from);
+    Arc::new(tensor)
+}

@@ -1,5 +1,6 @@
 //! The contract from outside: the header as compilers of C and C++ see it, and plugins through their C tables.
 
+mod aliases;
 mod backends;
 mod broken;
 mod compile;

@@ -311,6 +311,7 @@ fn null_handles_and_null_buffers_give_errors() {
         assert_eq!(slots.port.unwrap()(null_mut(), 0, 0, null_mut(), buffer), invalid);
         assert_eq!(slots.request.unwrap()(null_mut(), null_mut(), buffer), invalid);
         assert_eq!(slots.bind.unwrap()(null_mut(), 0, 0, null(), null(), buffer), invalid);
+        assert_eq!(slots.alias.unwrap()(null_mut(), 0, 0, buffer), invalid);
         assert_eq!(slots.reset.unwrap()(null_mut(), buffer), invalid);
         assert_eq!(slots.run.unwrap()(null_mut(), null_mut(), buffer), invalid);
         assert_eq!(slots.output.unwrap()(null_mut(), 0, null_mut(), buffer), invalid);
@@ -376,4 +377,15 @@ fn a_benchmark_that_panics_or_lacks_its_target_fails() {
     let run = |how| benchmark.run(host(), None, &options(&[("run", how)]), &ReporterTable::new(&rounds)).unwrap_err();
     assert_eq!((run("panic").code, run("panic").message), (Code::Internal, "panicked: the cable is cut".into()));
     assert_eq!(run("target").code, Code::InvalidArgument);
+}
+
+#[test]
+fn an_engine_that_keeps_nothing_refuses_an_alias_and_stays_as_it_was() {
+    let instance = open(&[]).unwrap();
+    let model = instance.load(&load()).unwrap();
+    let mut request = model.request().unwrap();
+    request.bind(Direction::Input, 0, floats(&[1, 2], &[1.0, 2.0])).unwrap();
+    assert_eq!(request.alias(0, 0).unwrap_err().code, Code::Unimplemented);
+    request.run().unwrap();
+    assert_eq!(request.take_output(0).unwrap().as_slice::<f32>().unwrap(), [2.0, 4.0]);
 }

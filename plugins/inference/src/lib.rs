@@ -4,9 +4,12 @@
 //! loads the model (and times that), fills the inputs, compares the outputs, says how many runs a round has and when there
 //! are enough, and makes statistics of the samples. A benchmark that did one of these itself would do it differently from
 //! all others, so that its numbers could not be held against theirs.
+//!
+//! Of a skill in several parts, one inference runs each part once, one after the other; then each part is measured alone too.
 
 #![deny(unsafe_code)]
 
+use skillbench_pipeline as pipeline;
 use skillbench_plugin_api::sdk::{Benchmark, Context};
 use skillbench_plugin_api::{Result, SeriesInfo};
 use std::ffi::CStr;
@@ -38,24 +41,42 @@ impl Benchmark for Inference {
         let cold_start = context.options.parse("cold_start")?.unwrap_or(false);
         let items = target.batch_size() as f64;
 
-        let model = target.load("")?;
-        let mut request = model.request()?;
-        target.prepare(&model, &mut request, 0)?;
+        let parts = pipeline::order(target)?;
+        let models = pipeline::load(target, &parts)?;
+        let mut requests = pipeline::prepared(target, &models)?;
 
         // Only the first run of all can be cold, so it is timed before its outputs are checked. Where they turn out to be
         // wrong, the whole cell fails, and this figure with it.
         let first = reporter.series(&SeriesInfo::duration("first_inference", items))?;
         let start = Instant::now();
-        request.run()?;
-        reporter.single(first, start.elapsed().as_nanos() as f64)?;
+        let mut ends = Vec::with_capacity(requests.len());
+        for request in &mut requests {
+            request.run()?;
+            ends.push(start.elapsed().as_nanos() as f64);
+        }
+        reporter.single(first, ends[ends.len() - 1])?;
+        for (index, name) in each(&parts).enumerate() {
+            let first = reporter.series(&SeriesInfo::duration(&format!("first_inference.{name}"), items))?;
+            reporter.single(first, ends[index] - if index == 0 { 0.0 } else { ends[index - 1] })?;
+        }
         if cold_start {
             return Ok(());
         }
 
-        target.verify(&model, &mut request)?;
+        pipeline::verify(target, &models, &mut requests)?;
         let latency = reporter.series(&SeriesInfo::duration("latency", items))?;
-        reporter.time(latency, || request.run())
+        reporter.time(latency, || pipeline::run(&mut requests))?;
+        for (name, request) in each(&parts).zip(&mut requests) {
+            let latency = reporter.series(&SeriesInfo::duration(&format!("latency.{name}"), items))?;
+            reporter.time(latency, || request.run())?;
+        }
+        Ok(())
     }
+}
+
+/// The parts that have figures of their own: none, where there is only one.
+fn each(parts: &[String]) -> impl Iterator<Item = &String> {
+    parts.iter().filter(|_| parts.len() > 1)
 }
 
 skillbench_plugin_api::export_plugin! {

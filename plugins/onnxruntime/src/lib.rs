@@ -8,7 +8,8 @@
 //! - `settings`: the options all these backends share; `engine` and `session`: from a load to a session;
 //! - `adapt`, `rewrite`: a graph in other operators, for a provider that lacks some;
 //! - `graph`, `products`, `assignment`, `ports`: what is read back: types, placement of nodes, ports;
-//! - `model`, `request`, `value`: running; the only code that a measured iteration goes through;
+//! - `model`, `request`, `value`: running; the only code that a measured iteration goes through, with `binding` where values
+//!   stay in a device's memory between runs;
 //! - `process`: variables and libraries that a provider wants to find in its process;
 //! - `errors`: ONNX Runtime's errors, as the contract tells them.
 //!
@@ -19,6 +20,7 @@ mod adapt;
 mod append;
 mod assignment;
 mod backend;
+mod binding;
 mod engine;
 mod errors;
 mod graph;

@@ -1,6 +1,7 @@
 //! One lane of work: what a measured iteration goes through. Everything is made at bind; a run is one call of the C API on
 //! arrays that are already there.
 
+use crate::binding::{Binding, Goes, on_device};
 use crate::errors::check;
 use crate::model::OrtModel;
 use crate::value::Value;
@@ -18,6 +19,10 @@ pub struct OrtRequest {
     outputs: Vec<Value>,
     /// Which outputs go into bound memory.
     bound: Vec<bool>,
+    /// Where an output stays in a device's memory for the next run: through it then goes every run.
+    device: Option<Binding>,
+    /// Which inputs the device's binding has not been given yet.
+    fresh: Vec<bool>,
     // Last, so that the session outlives the values.
     model: Arc<OrtModel>,
 }
@@ -26,7 +31,36 @@ impl OrtRequest {
     pub(crate) fn new(model: Arc<OrtModel>) -> OrtRequest {
         let none = |count: usize| (0..count).map(|_| Value::NONE).collect();
         let (inputs, outputs) = (model.inputs().len(), model.outputs().len());
-        OrtRequest { inputs: none(inputs), outputs: none(outputs), bound: vec![false; outputs], model }
+        let (bound, fresh) = (vec![false; outputs], vec![true; inputs]);
+        OrtRequest { inputs: none(inputs), outputs: none(outputs), bound, device: None, fresh, model }
+    }
+
+    /// A run in which values stay where the provider computes.
+    fn run_on_device(&mut self, device: &Binding, given: &Bindings) -> Result<()> {
+        let OrtRequest { inputs, outputs, bound, fresh, model, .. } = self;
+        for index in 0..inputs.len() {
+            let kept = given.held(index).map(|output| outputs[output].take());
+            if let Some(value) = kept.as_ref().or(fresh[index].then_some(&inputs[index])) {
+                // SAFETY: there are as many names as inputs, all of this session.
+                unsafe { device.input(*model.input_names.as_ptr().add(index), value)? };
+            }
+            fresh[index] = false;
+        }
+        for (output, _) in outputs.iter_mut().zip(&*bound).filter(|(_, bound)| !**bound) {
+            *output = Value::NONE;
+        }
+        let mut kept = vec![false; outputs.len()];
+        (0..inputs.len()).filter_map(|input| given.aliased(input)).for_each(|output| kept[output] = true);
+        let goes = outputs.iter().zip(&*bound).zip(&kept).map(|((value, bound), kept)| match (bound, kept) {
+            (true, _) => Goes::There(value),
+            (false, true) => Goes::Device,
+            (false, false) => Goes::Host,
+        });
+        let made = device.run(model, goes)?;
+        for ((output, made), _) in outputs.iter_mut().zip(made).zip(&*bound).filter(|(_, bound)| !**bound) {
+            *output = made;
+        }
+        Ok(())
     }
 }
 
@@ -35,6 +69,7 @@ impl Request for OrtRequest {
     fn bind_input(&mut self, index: usize, tensor: &Bound) -> Result<()> {
         // SAFETY: the SDK lends the memory until the port is bound again, which replaces the value, or the request goes.
         self.inputs[index] = unsafe { Value::over(self.model.runtime, tensor) }?;
+        self.fresh[index] = true;
         Ok(())
     }
 
@@ -46,8 +81,28 @@ impl Request for OrtRequest {
         Ok(())
     }
 
-    fn run(&mut self, _bound: &Bindings) -> Result<Timing> {
-        let OrtRequest { inputs, outputs, bound, model } = self;
+    /// On the processor an output is as good as an input, and needs nothing; elsewhere ONNX Runtime has to be told to leave it
+    /// where it is.
+    fn alias(&mut self, output: usize, _input: usize) -> Result<()> {
+        if self.device.is_none() && on_device(&self.model, output, self.outputs.len())? {
+            self.device = Some(Binding::new(&self.model)?);
+            self.fresh.fill(true);
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, given: &Bindings) -> Result<Timing> {
+        if let Some(device) = self.device.take() {
+            let done = self.run_on_device(&device, given);
+            self.device = Some(device);
+            return done.map(|()| Timing::default());
+        }
+        let OrtRequest { inputs, outputs, bound, model, .. } = self;
+        for (index, input) in inputs.iter_mut().enumerate() {
+            if let Some(output) = given.held(index) {
+                *input = outputs[output].take();
+            }
+        }
         // What the last run allocated goes first: two sets of outputs would count as the model's memory.
         for (output, _) in outputs.iter_mut().zip(bound).filter(|(_, bound)| !**bound) {
             *output = Value::NONE;
@@ -67,6 +122,12 @@ impl Request for OrtRequest {
                 outputs.as_mut_ptr().cast::<*mut OrtValue>(),
             ))?;
         }
+        // What was read is not read again: the output takes its place, and two states at once would count as the model's memory.
+        for (index, input) in inputs.iter_mut().enumerate() {
+            if given.aliased(index).is_some() {
+                *input = Value::NONE;
+            }
+        }
         Ok(Timing::default())
     }
 
@@ -75,7 +136,7 @@ impl Request for OrtRequest {
             return Ok(None);
         }
         let (dtype, shape, data) = self.outputs[index].describe()?;
-        let value = std::mem::replace(&mut self.outputs[index], Value::NONE);
+        let value = self.outputs[index].take();
         // SAFETY: the value owns the dense tensor just described; the session it came from stays with it.
         Ok(Some(unsafe { OwnedTensor::from_raw(dtype, &shape, data, Box::new((value, Arc::clone(&self.model)))) }))
     }

@@ -24,7 +24,19 @@ impl Value {
         self.0.is_none()
     }
 
-    fn raw(&self) -> *mut OrtValue {
+    /// Takes over a value that ONNX Runtime handed out.
+    ///
+    /// # Safety
+    /// `value` is null, or nobody else releases it.
+    pub unsafe fn owned(value: *mut OrtValue) -> Value {
+        Value(NonNull::new(value))
+    }
+
+    pub fn take(&mut self) -> Value {
+        std::mem::replace(self, Value::NONE)
+    }
+
+    pub fn raw(&self) -> *mut OrtValue {
         self.0.map_or(ptr::null_mut(), NonNull::as_ptr)
     }
 

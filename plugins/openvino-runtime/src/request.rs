@@ -51,6 +51,11 @@ impl Lane {
         Tensor::new(tensor)
     }
 
+    fn set_input(&self, index: usize, tensor: &Tensor) -> Result<(), Failure> {
+        // SAFETY: a live request and tensor.
+        unsafe { check(ov_infer_request_set_input_tensor_by_index(self.0.as_ptr(), index, tensor.as_ptr())) }
+    }
+
     fn set_output(&self, index: usize, tensor: &Tensor) -> Result<(), Failure> {
         // SAFETY: a live request and tensor.
         unsafe { check(ov_infer_request_set_output_tensor_by_index(self.0.as_ptr(), index, tensor.as_ptr())) }
@@ -78,12 +83,26 @@ enum Output {
 pub struct OvRequest {
     lane: Lane,
     outputs: Vec<Output>,
+    /// By input: the tensor that an output left for it. It and the output's take turns, so that no run writes what it reads.
+    kept: Vec<Option<Tensor>>,
     model: Arc<OvModel>,
 }
 
 impl OvRequest {
     pub(crate) fn new(lane: Lane, model: Arc<OvModel>) -> OvRequest {
-        OvRequest { lane, outputs: vec![Output::Own(false); model.outputs().len()], model }
+        let kept = model.inputs().iter().map(|_| None).collect();
+        OvRequest { lane, outputs: vec![Output::Own(false); model.outputs().len()], kept, model }
+    }
+
+    /// Makes the tensor that an output of the last run lies in an input of the next, and gives the output another.
+    fn pass_on(&mut self, output: usize, input: usize) -> Result<()> {
+        let port = &self.model.outputs()[output];
+        let fault = |failure: Failure| failure.error(&format!("keep output '{}' for the next run", port.name));
+        let state = self.lane.output(output).map_err(fault)?;
+        self.lane.set_input(input, &state).map_err(fault)?;
+        let room = self.kept[input].replace(state);
+        let room = room.map_or_else(|| room_for(port), Ok).map_err(fault)?;
+        self.lane.set_output(output, &room).map_err(fault)
     }
 
     /// Refuses a run that wrote another shape than the memory bound to an output has.
@@ -108,9 +127,7 @@ impl Request for OvRequest {
         // SAFETY: the SDK lends the memory until the port is bound again, which replaces the tensor, or the request goes,
         // which happens before the memory does.
         let value = unsafe { Tensor::over(tensor) }.map_err(fault)?;
-        // SAFETY: a live request and tensor.
-        let set = unsafe { ov_infer_request_set_input_tensor_by_index(self.lane.0.as_ptr(), index, value.as_ptr()) };
-        check(set).map_err(fault)
+        self.lane.set_input(index, &value).map_err(fault)
     }
 
     fn bind_output(&mut self, index: usize, tensor: Option<&Bound>) -> Result<()> {
@@ -120,18 +137,26 @@ impl Request for OvRequest {
             // SAFETY: as for an input.
             Some(tensor) => (unsafe { Tensor::over(tensor) }.map_err(fault)?, lent(port)),
             None if matches!(self.outputs[index], Output::Own(_)) => return Ok(()),
-            // An open size starts as nothing, and grows with the first run.
-            None => {
-                let sizes: Vec<usize> = port.shape.iter().map(|size| size.unwrap_or(0)).collect();
-                (Tensor::made(port.dtype, &sizes).map_err(fault)?, Output::Own(false))
-            }
+            None => (room_for(port).map_err(fault)?, Output::Own(false)),
         };
         self.lane.set_output(index, &value).map_err(fault)?;
         self.outputs[index] = goes;
         Ok(())
     }
 
+    /// Outputs and inputs lie in tensors of the same kind, which change places between runs.
+    fn alias(&mut self, _output: usize, _input: usize) -> Result<()> {
+        Ok(())
+    }
+
     fn run(&mut self, bound: &Bindings) -> Result<Timing> {
+        for input in 0..self.kept.len() {
+            match (bound.held(input), bound.aliased(input)) {
+                (Some(output), _) => self.pass_on(output, input)?,
+                (None, None) => self.kept[input] = None,
+                (None, Some(_)) => {}
+            }
+        }
         // SAFETY: a live request that this thread alone holds; what is bound to it is lent for as long.
         let done = unsafe { ov_infer_request_infer(self.lane.0.as_ptr()) };
         let own = |output: &mut Output, fresh| {
@@ -162,6 +187,12 @@ impl Request for OvRequest {
         self.outputs[index] = Output::Own(false);
         Ok(Some(copy))
     }
+}
+
+/// A tensor for an output: an open size starts as nothing, and grows with the first run.
+fn room_for(port: &Port) -> Result<Tensor, Failure> {
+    let sizes: Vec<usize> = port.shape.iter().map(|size| size.unwrap_or(0)).collect();
+    Tensor::made(port.dtype, &sizes)
 }
 
 fn lent(port: &Port) -> Output {

@@ -9,6 +9,9 @@ use std::ptr::{self, NonNull};
 
 pub(crate) struct Tensor(NonNull<ov_tensor_t>);
 
+// SAFETY: a tensor has no thread; one thread at a time holds a request and with it its tensors.
+unsafe impl Send for Tensor {}
+
 impl Tensor {
     /// Takes over a tensor that OpenVINO handed out.
     pub fn new(tensor: *mut ov_tensor_t) -> Result<Tensor, Failure> {

@@ -3,7 +3,7 @@
 use crate::convert::{self, Feed};
 use crate::errors;
 use crate::model::RtenModel;
-use rten::{RunOptions, Value};
+use rten::{RunOptions, Value, ValueOrView};
 use skillbench_plugin_api::sdk::{Bindings, Bound, Model, Request};
 use skillbench_plugin_api::{OwnedTensor, Result, Timing};
 use std::sync::Arc;
@@ -28,13 +28,26 @@ impl Request for RtenRequest {
         Ok(())
     }
 
+    /// Every output is a value of rten's that the next run can be given; nothing is copied.
+    fn alias(&mut self, _output: usize, _input: usize) -> Result<()> {
+        Ok(())
+    }
+
     fn run(&mut self, bound: &Bindings) -> Result<Timing> {
-        // The last run's outputs go first: two sets of them at once would count as the model's memory.
-        self.outputs.clear();
         let engine = &self.model.engine;
-        let ids = engine.input_ids().iter().zip(&self.feeds).enumerate();
-        let inputs = ids.map(|(index, (id, feed))| Ok((*id, feed.view(bound.input(index)?)?.into())));
-        let inputs = inputs.collect::<Result<Vec<_>>>()?;
+        let RtenRequest { feeds, outputs, .. } = self;
+        let mut inputs = Vec::with_capacity(feeds.len());
+        for (index, (id, feed)) in engine.input_ids().iter().zip(feeds).enumerate() {
+            let kept = bound.held(index).and_then(|output| outputs.get_mut(output)?.take());
+            // A value that is given away with the run may be worked on in place.
+            let input: ValueOrView<'_> = match kept {
+                Some(value) => value.into(),
+                None => feed.view(bound.input(index)?)?.into(),
+            };
+            inputs.push((*id, input));
+        }
+        // The last run's outputs go first: two sets of them at once would count as the model's memory.
+        outputs.clear();
         let options = RunOptions::default().with_thread_pool(Some(Arc::clone(&self.model.pool)));
         let outputs = engine.run(inputs, engine.output_ids(), Some(options));
         self.outputs = outputs.map_err(|error| errors::running(&error))?.into_iter().map(Some).collect();

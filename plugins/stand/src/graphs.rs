@@ -38,6 +38,25 @@ pub fn twice_and_inverse() -> Graph {
     }
 }
 
+/// Two states: `past` of open length, to which `x` is appended, and `total` of fixed size, to which it is added. What they become
+/// is `present` and `sum`; `seen` and `told` are the same with the other sign.
+pub fn two_states() -> Graph {
+    let named = |name: &str| Size::Named(name.into());
+    let rows = |name: &str, length: &str| ValueInfo::of_tensor(name, FLOAT, vec![Size::Fixed(2), named(length)]);
+    let one = |name: &str| ValueInfo::of_tensor(name, FLOAT, vec![Size::Fixed(2), Size::Fixed(1)]);
+    Graph {
+        node: vec![
+            Node::new("Concat", &["past", "x"], "present").with("axis", 1),
+            Node::new("Neg", &["present"], "seen"),
+            Node::new("Add", &["total", "x"], "sum"),
+            Node::new("Neg", &["sum"], "told"),
+        ],
+        input: vec![one("x"), rows("past", "past"), one("total")],
+        output: vec![rows("present", "length"), rows("seen", "length"), one("sum"), one("told")],
+        ..Graph::default()
+    }
+}
+
 /// Writes `model.onnx` into a folder.
 pub fn write(folder: &Path, graph: Graph) -> PathBuf {
     let path = folder.join("model.onnx");

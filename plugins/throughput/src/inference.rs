@@ -1,8 +1,10 @@
 //! `throughput-inference`: requests of one model that run at once. A sample is the same number of runs for each worker;
-//! each has a request of its own, and the sequential samples use the very same requests.
+//! each has a request of its own (on each part, where the model has several: a run is one of each part, in their order), and the
+//! sequential samples use the very same requests.
 
 use crate::crew::Crew;
 use crate::{turns, workers};
+use skillbench_pipeline as pipeline;
 use skillbench_plugin_api::client::Request;
 use skillbench_plugin_api::sdk::{Benchmark, Context, TargetModel};
 use skillbench_plugin_api::{Code, Error, Result};
@@ -30,8 +32,8 @@ impl Benchmark for ThroughputInference {
     fn run(context: &Context<'_>) -> Result<()> {
         let target = context.target()?;
         let workers = workers::count(&context.options)?;
-        let model = target.load("")?;
-        let requests = (0..workers).map(|_| verified(context, &model)).collect::<Result<Vec<_>>>()?;
+        let models = pipeline::load(target, &pipeline::order(target)?)?;
+        let requests = (0..workers).map(|_| verified(context, &models)).collect::<Result<Vec<_>>>()?;
         let runs = runs_per_sample(&requests)?;
         let items = (workers as u64 * runs) as f64 * target.batch_size() as f64;
         std::thread::scope(|scope| {
@@ -48,23 +50,22 @@ impl Benchmark for ThroughputInference {
 }
 
 /// A lane, locked by whoever works on it: its worker, or the control thread for a sequential sample. Never both.
-type Lane<'m> = Mutex<Request<'m>>;
+type Lane<'m> = Mutex<Vec<Request<'m>>>;
 
-fn verified<'m>(context: &Context<'_>, model: &'m TargetModel<'_>) -> Result<Lane<'m>> {
+fn verified<'m>(context: &Context<'_>, models: &'m [TargetModel<'_>]) -> Result<Lane<'m>> {
     if context.host.stopping() {
         return Err(Error::new(Code::Cancelled, "the run is being stopped"));
     }
     let target = context.target()?;
-    let mut request = model.request()?;
-    target.prepare(model, &mut request, 0)?;
-    request.run()?;
-    target.verify(model, &mut request)?;
-    Ok(Mutex::new(request))
+    let mut requests = pipeline::prepared(target, models)?;
+    pipeline::run(&mut requests)?;
+    pipeline::verify(target, models, &mut requests)?;
+    Ok(Mutex::new(requests))
 }
 
 fn run(lane: &Lane<'_>, times: u64) -> Result<()> {
-    let mut request = lane.lock().unwrap_or_else(PoisonError::into_inner);
-    (0..times).try_for_each(|_| request.run())
+    let mut requests = lane.lock().unwrap_or_else(PoisonError::into_inner);
+    (0..times).try_for_each(|_| pipeline::run(&mut requests))
 }
 
 /// So many that even the fastest run seen, and a perfect gain, fill the time of a sample.

@@ -1,8 +1,9 @@
-//! `throughput-load`: models loaded at once. A sample is one load for each worker, all of them alive at its end; unloading
-//! them again is not part of it.
+//! `throughput-load`: models loaded at once. A sample is one load for each worker, of all parts where the model has several, all
+//! of them alive at its end; unloading them again is not part of it.
 
 use crate::crew::Crew;
 use crate::{turns, workers};
+use skillbench_pipeline as pipeline;
 use skillbench_plugin_api::Result;
 use skillbench_plugin_api::sdk::{Benchmark, Context, Target};
 use std::ffi::CStr;
@@ -21,8 +22,9 @@ impl Benchmark for ThroughputLoad {
     fn run(context: &Context<'_>) -> Result<()> {
         let target = context.target()?;
         let workers = workers::count(&context.options)?;
-        verify(target)?;
-        let load = || target.load("");
+        let parts = pipeline::order(target)?;
+        verify(target, &parts)?;
+        let load = || pipeline::load(target, &parts);
         std::thread::scope(|scope| {
             let crew = Crew::assemble(scope, std::iter::repeat_n(load, workers))?;
             let mut sequential = || {
@@ -39,10 +41,9 @@ impl Benchmark for ThroughputLoad {
 }
 
 /// A load counts only of a model that gives right answers.
-fn verify(target: &Target<'_>) -> Result<()> {
-    let model = target.load("")?;
-    let mut request = model.request()?;
-    target.prepare(&model, &mut request, 0)?;
-    request.run()?;
-    target.verify(&model, &mut request)
+fn verify(target: &Target<'_>, parts: &[String]) -> Result<()> {
+    let models = pipeline::load(target, parts)?;
+    let mut requests = pipeline::prepared(target, &models)?;
+    pipeline::run(&mut requests)?;
+    pipeline::verify(target, &models, &mut requests)
 }

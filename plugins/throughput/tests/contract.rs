@@ -129,3 +129,27 @@ fn a_number_of_workers_that_cannot_be_is_refused() {
         assert_eq!(record.outcome.unwrap_err().code, Code::InvalidArgument, "{workers}");
     }
 }
+
+/// A model in two parts, as [`plan`] otherwise.
+fn two_parts() -> Plan {
+    Plan { parts: vec!["encoder", "decoder"], ..plan() }
+}
+
+#[test]
+fn loading_a_model_of_several_parts_loads_them_all() {
+    let record = run("throughput-load", &two_parts());
+    record.outcome.as_ref().unwrap();
+    // To verify, and for each worker in each of three rounds of two samples and one to settle, of either series.
+    assert_eq!(record.count("load"), 2 * (1 + 2 * 3 * 3 * 4));
+    assert!(best(&record, "sequential") >= 2.0 * 4.0 * 12e6, "two loads for each worker");
+    assert!(record.series.iter().all(|(info, _)| info.items_per_sample == 4.0), "four models, not eight parts");
+}
+
+#[test]
+fn an_inference_of_several_parts_runs_them_all() {
+    let record = run("throughput-inference", &two_parts());
+    record.outcome.as_ref().unwrap();
+    assert!(best(&record, "sequential") >= 2.0 * 4.0 * 12e6, "two runs for each worker");
+    assert!(record.series.iter().all(|(info, _)| info.items_per_sample == 8.0), "four batches of two");
+    assert_eq!(record.count("verify"), 2 * 4, "each request of each part");
+}

@@ -32,6 +32,9 @@ pub struct Plan {
     /// Iterations of each round; a series gets a warm-up and two measured ones.
     pub iterations: u64,
     pub options: Vec<(&'static str, &'static str)>,
+    /// Of the model; none: one that is "".
+    pub parts: Vec<&'static str>,
+    pub manifest: &'static str,
 }
 
 /// What came of it.
@@ -81,11 +84,12 @@ pub fn run(id: &str, plan: &Plan) -> Record {
     let plugin = unsafe { Plugin::new(&raw const WAITING) }.unwrap();
     let instance = plugin.backend().unwrap().unwrap().open(host, &backend).unwrap();
     let target = Target { stand, instance: &instance, models: Mutex::default(), wrong: plan.wrong_output };
+    let names = if plan.parts.is_empty() { &[""][..] } else { &plan.parts };
     let parts = TargetParts {
         instance: &instance,
         skill: "waiting",
-        manifest: "",
-        parts: vec![(String::new(), Source::onnx(Path::new("waiting.onnx")))],
+        manifest: plan.manifest,
+        parts: names.iter().map(|name| (name.to_string(), Source::onnx(Path::new("waiting.onnx")))).collect(),
         axes: vec![Dim::fixed("batch", plan.batch.max(1))],
         seed: 0,
     };
@@ -134,7 +138,10 @@ struct Target<'i> {
 }
 
 impl TargetServices for Target<'_> {
-    fn load(&self, _part: &str, _dims: &[Dim]) -> Result<usize> {
+    fn load(&self, part: &str, _dims: &[Dim]) -> Result<usize> {
+        if !part.is_empty() {
+            self.stand.note(format!("part {part}"));
+        }
         let model = self.instance.load(&Load::new(Source::onnx(Path::new("waiting.onnx"))))?;
         let address = model.address();
         lock(&self.models).insert(address, Arc::new(model));

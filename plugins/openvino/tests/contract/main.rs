@@ -2,6 +2,7 @@
 
 mod devices;
 mod errors;
+mod keeping;
 mod precision;
 mod running;
 mod shapes;

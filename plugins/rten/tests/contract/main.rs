@@ -1,6 +1,7 @@
 //! The backend as the worker sees it: through its C table.
 
 mod errors;
+mod keeping;
 mod running;
 
 use skillbench_plugin_api::client::Instance;
