@@ -1,7 +1,7 @@
 //! Results as data frames. What was not measured is null.
 
 use polars::prelude::*;
-use skillbench_engine::document::{Cell, Metrics, Run, Samples, Stats, Verification};
+use skillbench_engine::document::{Cell, Fix, Metrics, Run, Samples, Stats, Verification};
 
 /// One row for each cell, with its figures in columns.
 ///
@@ -41,6 +41,7 @@ pub fn cells(run: &Run) -> PolarsResult<DataFrame> {
         flag("stable", |c| c.stable),
         flag("emulated", |c| c.emulated),
         text("verified", |c| c.verification.as_ref().map(verified)),
+        text("fixed", |c| Some(c.fixes.iter().map(Fix::told).collect::<Vec<_>>().join("; ")).filter(|text| !text.is_empty())),
         whole("samples", |c| Some(main_series(c.outcome.metrics()?)?.n as i64)),
         figure("latency_ms_median", |m| Some(m.latency_ms.as_ref()?.median)),
         figure("latency_ms_mean", |m| Some(m.latency_ms.as_ref()?.mean)),
@@ -57,6 +58,11 @@ pub fn cells(run: &Run) -> PolarsResult<DataFrame> {
         figure("sequential_per_s", |m| m.sequential_per_s),
         figure("concurrent_per_s", |m| m.concurrent_per_s),
         figure("speedup", |m| m.speedup_over_sequential),
+        figure("first_token_ms", |m| Some(m.generation.as_ref()?.time_to_first_token_ms.as_ref()?.median)),
+        figure("per_token_ms", |m| Some(m.generation.as_ref()?.time_per_output_token_ms.as_ref()?.median)),
+        figure("end_to_end_ms", |m| Some(m.generation.as_ref()?.end_to_end_ms.as_ref()?.median)),
+        figure("prefill_tokens_per_s", |m| m.generation.as_ref()?.prefill_tokens_per_s),
+        figure("decode_tokens_per_s", |m| m.generation.as_ref()?.decode_tokens_per_s),
         figure("import_ms", |m| Some(m.init_ms.import.as_ref()?.median)),
         figure("instantiate_ms", |m| Some(m.init_ms.instantiate.as_ref()?.median)),
         figure("load_ms", |m| Some(m.init_ms.load.as_ref()?.median)),
@@ -98,15 +104,18 @@ pub fn samples(all: &[Samples]) -> PolarsResult<DataFrame> {
     DataFrame::new(height, columns)
 }
 
-/// How outputs were checked: against another engine, against the same engine in another process, or not.
+/// How outputs were checked: against another engine, against the same engine in another process, or not; and whom they outvoted.
 fn verified(verification: &Verification) -> String {
-    let text = match verification {
-        Verification::Passed { same_engine: true, .. } => "itself",
-        Verification::Passed { .. } => "yes",
-        Verification::NoReference { .. } => "finite only",
-        Verification::Off => "off",
-    };
-    text.into()
+    match verification {
+        Verification::Passed { same_engine: true, .. } => "itself".into(),
+        Verification::Passed { dissent, .. } if !dissent.is_empty() => {
+            let outvoted: Vec<&str> = dissent.iter().map(|one| one.reference.as_str()).collect();
+            format!("yes, against {}", outvoted.join(", "))
+        }
+        Verification::Passed { .. } => "yes".into(),
+        Verification::NoReference { .. } => "finite only".into(),
+        Verification::Off => "off".into(),
+    }
 }
 
 /// The axes as one short text: "batch=4 sequence=32".
@@ -119,7 +128,8 @@ fn peak(metrics: &Metrics, of: &str) -> Option<f64> {
     metrics.series.get(&format!("peak.{of}")).map(|series| series.stats.max)
 }
 
-/// The series a cell is known by: its latency, or what it did at once.
+/// The series a cell is known by: its latency, what it did at once, or whole sequences of tokens.
 fn main_series(metrics: &Metrics) -> Option<&Stats> {
-    metrics.latency_ms.as_ref().or_else(|| metrics.series.get("concurrent").map(|series| &series.stats))
+    let of = |name: &str| metrics.series.get(name).map(|series| &series.stats);
+    metrics.latency_ms.as_ref().or_else(|| of("concurrent")).or_else(|| of("end_to_end"))
 }

@@ -16,6 +16,10 @@ pub fn summary(cells: DataFrame) -> PolarsResult<DataFrame> {
         col("cpu_ms_median").alias("cpu_ms"),
         col("throughput_per_s").alias("per_second"),
         col("speedup"),
+        col("first_token_ms"),
+        col("per_token_ms"),
+        col("prefill_tokens_per_s").alias("prefill_per_s"),
+        col("decode_tokens_per_s").alias("decode_per_s"),
         col("load_ms"),
         col("first_inference_ms").alias("first_ms"),
         col("memory_mb_peak").alias("peak_mb"),
@@ -31,6 +35,7 @@ pub fn summary(cells: DataFrame) -> PolarsResult<DataFrame> {
         col("stable"),
         col("emulated"),
         col("verified"),
+        col("fixed"),
         col("reason"),
     ];
     cells.lazy().sort(["cell"], Default::default()).select(key.into_iter().chain(figures).collect::<Vec<_>>()).collect()
@@ -58,6 +63,10 @@ mod tests {
             "cpu_ms_median" => [None, Some(9.0)],
             "throughput_per_s" => [None, Some(100.0)],
             "speedup" => [None::<f64>, None],
+            "first_token_ms" => [None::<f64>, None],
+            "per_token_ms" => [None::<f64>, None],
+            "prefill_tokens_per_s" => [None::<f64>, None],
+            "decode_tokens_per_s" => [None::<f64>, None],
             "load_ms" => [None, Some(1.0)],
             "first_inference_ms" => [None, Some(12.0)],
             "memory_mb_peak" => [None, Some(64.0)],
@@ -73,6 +82,7 @@ mod tests {
             "stable" => [false, true],
             "emulated" => [false, false],
             "verified" => [None, Some("yes")],
+            "fixed" => [None::<&str>, None],
         )
         .unwrap()
     }

@@ -37,6 +37,7 @@ impl Benchmark for Generation {
         "additionalProperties": false
     }"#;
     const NEEDS_TARGET: bool = true;
+    const SHARES_MODELS: bool = true;
 
     fn run(context: &Context<'_>) -> Result<()> {
         let target = context.target()?;

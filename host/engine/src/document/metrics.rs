@@ -96,6 +96,25 @@ pub struct EfficiencyMetrics {
     pub peaks_run: Option<String>,
 }
 
+/// How tokens came. The times are of whole sequences of the batch, from the rounds that were measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GenerationMetrics {
+    /// From the beginning to the first token: what runs once before it, and the prompt.
+    pub time_to_first_token_ms: Option<Stats>,
+    pub time_per_output_token_ms: Option<Stats>,
+    /// How the time per output token is worked out.
+    pub time_per_output_token_formula: String,
+    /// Between each token and the next.
+    pub inter_token_ms: Option<Stats>,
+    pub end_to_end_ms: Option<Stats>,
+    /// Tokens of the prompts, over the mean time to the first token.
+    pub prefill_tokens_per_s: Option<f64>,
+    /// Tokens after the first, over the mean time per output token.
+    pub decode_tokens_per_s: Option<f64>,
+    /// Whether the backend kept the cache from step to step; where not, it went through the host.
+    pub cache_kept_by_backend: Option<bool>,
+}
+
 /// A figure that only the backend's vendor knows, read between measured rounds. Of one that counts up, `last` less `first` is
 /// what the rounds between took.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -128,6 +147,9 @@ pub struct Metrics {
     pub energy_j_per_item: Option<f64>,
     /// Where that figure comes from.
     pub energy: Option<EnergyMetrics>,
+    /// Of a benchmark that makes tokens.
+    #[serde(default)]
+    pub generation: Option<GenerationMetrics>,
     /// Against the peaks of the device; `None` where nobody counted the model's operations, or no latency was measured.
     pub efficiency: Option<EfficiencyMetrics>,
     /// The backend's own figures, by name.

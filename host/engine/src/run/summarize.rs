@@ -1,7 +1,7 @@
 //! What workers reported becomes figures. Every figure comes from samples; what has none is `None`.
 
 use super::prepare::Startup;
-use crate::document::{CounterMetrics, EnergyMetrics, InitMetrics, MemoryMetrics, Metrics, SeriesMetrics};
+use crate::document::{CounterMetrics, EnergyMetrics, GenerationMetrics, InitMetrics, MemoryMetrics, Metrics, SeriesMetrics};
 use crate::stats::{median, summarize};
 use crate::worker::{CellReport, CounterRecord, EnergyRecord, LoadRecord, RoundRecord, SeriesRecord, Watched};
 
@@ -51,7 +51,7 @@ pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
     let speedup = middle(sequential).zip(middle(concurrent)).map(|(one_by_one, at_once)| one_by_one / at_once);
     Metrics {
         latency_ms: latency.and_then(|series| summarize(&measured(series), NS_TO_MS)),
-        cpu_ms: latency.and_then(|series| summarize(&cpu_per_iteration(series), NS_TO_MS)),
+        cpu_ms: latency.or(find(main, "end_to_end")).and_then(|series| summarize(&cpu_per_iteration(series), NS_TO_MS)),
         throughput_per_s: latency.or(concurrent).and_then(rate),
         sequential_per_s: sequential.and_then(rate),
         concurrent_per_s: concurrent.and_then(rate),
@@ -61,10 +61,33 @@ pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
         memory_mb: memory(reports),
         energy_j_per_item: latency.or(concurrent).and_then(joules_per_item),
         energy: latency.or(concurrent).and_then(|series| series.energy.as_ref()).map(energy),
+        generation: generation(main),
         efficiency: None,
         counters: main.counters.iter().filter_map(|c| Some((c.name.clone(), counter(c)?))).collect(),
         series: main.series.iter().filter_map(|series| Some((series.name.clone(), series_metrics(series)?))).collect(),
     }
+}
+
+/// `None`: no tokens were made.
+fn generation(report: &CellReport) -> Option<GenerationMetrics> {
+    let whole = find(report, "end_to_end")?;
+    let singles = |name: &str| find(report, name).and_then(|series| summarize(&series.singles, NS_TO_MS));
+    let per_second = |name: &str| {
+        let series = find(report, name)?;
+        let mean_s = summarize(&series.singles, 1e-9)?.mean;
+        (mean_s > 0.0).then(|| series.items_per_sample / mean_s)
+    };
+    let kept = report.series.iter().find(|series| series.name == "cache_kept_by_backend");
+    Some(GenerationMetrics {
+        time_to_first_token_ms: singles("time_to_first_token"),
+        time_per_output_token_ms: singles("time_per_output_token"),
+        time_per_output_token_formula: "(end to end - first token) / (tokens - 1)".into(),
+        inter_token_ms: singles("inter_token"),
+        end_to_end_ms: summarize(&measured(whole), NS_TO_MS),
+        prefill_tokens_per_s: per_second("time_to_first_token"),
+        decode_tokens_per_s: per_second("time_per_output_token"),
+        cache_kept_by_backend: kept.and_then(|series| series.singles.first()).map(|value| *value > 0.0),
+    })
 }
 
 /// Joules above what flows when nothing is done; `None` where the rounds used no more than that.

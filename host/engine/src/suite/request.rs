@@ -106,14 +106,14 @@ mod tests {
             model_families: [("visoin".to_string(), vec!["resnet-50".to_string()])].into(),
             ..SuiteFile::default()
         };
-        let told = to_request(&suite).1;
+        let (request, told) = to_request(&suite);
+        assert!(request.no_resource_pool, "what is acted on is not told");
         let keys = [
             "model_families",
             "parallel",
             "generate_plots",
             "update_compatibility_matrix",
             "schedule",
-            "use_resource_pool",
         ];
         assert_eq!(told.len(), keys.len());
         assert!(told.iter().zip(keys).all(|(sentence, key)| sentence.starts_with(key)), "{told:?}");
