@@ -69,6 +69,12 @@ pub enum Command {
     /// What plugins need from outside
     #[command(subcommand)]
     Runtime(RuntimeCommand),
+    /// Benchmarks that are plain functions
+    #[command(subcommand)]
+    Bench(BenchCommand),
+    /// Suites: files that say what to run
+    #[command(subcommand)]
+    Suite(SuiteCommand),
     /// The devices of every backend, usable or not
     Devices {
         /// Everything that is known of each
@@ -249,6 +255,80 @@ fn dimension(text: &str) -> Result<(String, i64), String> {
     let (name, value) = text.split_once('=').ok_or("expected NAME=N")?;
     let value = value.parse::<i64>().ok().filter(|value| *value > 0).ok_or("expected NAME=N with N of 1 or more")?;
     Ok((name.into(), value))
+}
+
+#[derive(Subcommand)]
+pub enum BenchCommand {
+    /// All of them, and what was rejected and why
+    List(BenchArgs),
+    /// Run all, those of a model, or those of a category
+    Run {
+        #[command(flatten)]
+        which: BenchArgs,
+        /// Least number of measured calls [default: until the interval is tight or the budget is used]
+        #[arg(long, alias = "runs", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        iterations: Option<u64>,
+        /// Least number of calls before
+        #[arg(long, value_name = "N")]
+        warmup: Option<u64>,
+        /// Time for the measured calls of one benchmark, in seconds [default: 1]
+        #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+        budget: Option<f64>,
+        /// Time limit of a benchmark, in seconds [default: 600]
+        #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+        timeout: Option<f64>,
+        /// An option of the benchmarks that take it, or of one
+        #[arg(long, value_name = "[BENCHMARK:]KEY=VALUE")]
+        option: Vec<String>,
+        /// Where results and attachments are kept
+        #[arg(long, value_name = "DIR", default_value = "results")]
+        output_dir: PathBuf,
+    },
+}
+
+#[derive(Args)]
+pub struct BenchArgs {
+    /// Only these: benchmarks, or plugins for all that they hold
+    pub name: Vec<String>,
+    /// unit, integration or performance
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "CATEGORY")]
+    pub category: Vec<String>,
+    /// Those that are about a model
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
+    pub model: Vec<String>,
+    /// Another folder to look in, with folders by category and by model below it
+    #[arg(long, alias = "benchmark-dir", value_name = "DIR")]
+    pub dir: Vec<PathBuf>,
+}
+
+#[derive(Subcommand)]
+pub enum SuiteCommand {
+    /// Run a suite
+    Run {
+        file: PathBuf,
+        /// Where runs are kept
+        #[arg(long, value_name = "DIR", default_value = "results")]
+        output_dir: PathBuf,
+    },
+    /// Write a suite to begin with
+    Init {
+        /// JSON, or TOML where it ends in .toml
+        #[arg(default_value = "suite.json")]
+        file: PathBuf,
+    },
+    /// Read a suite and say what it would do, without running it
+    Check { file: PathBuf },
+    /// One suite for each skill that a folder of skillset plugins or ONNX files offers; and run them
+    Generate {
+        #[arg(long, value_name = "DIR")]
+        skillset_dir: PathBuf,
+        /// Where the suites go, and results beside them
+        #[arg(long, value_name = "DIR")]
+        output_dir: PathBuf,
+        /// Write the suites and run none
+        #[arg(long)]
+        generate_only: bool,
+    },
 }
 
 /// A number with K, M or B for thousands, millions and billions.

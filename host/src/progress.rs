@@ -2,8 +2,7 @@
 
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use skillbench_engine::document::Cell;
-use skillbench_engine::document::Samples;
+use skillbench_engine::document::{Cell, GenerationMetrics, Metrics, Samples};
 use skillbench_engine::run::{Observer, PlannedCell};
 use std::io::IsTerminal;
 
@@ -83,6 +82,7 @@ impl Observer for Progress {
         }
         let figure = match cell.outcome.metrics() {
             None => cell.outcome.reason().map_or(String::new(), |reason| format!(": {}", reason.message)),
+            Some(Metrics { generation: Some(tokens), .. }) => tokens_told(tokens),
             Some(metrics) => match (&metrics.latency_ms, metrics.speedup_over_sequential) {
                 (Some(latency), _) => format!(" {:.3} ms, {} samples", latency.median, latency.n),
                 (None, Some(speedup)) => format!(" {speedup:.2} times the sequential speed"),
@@ -92,4 +92,13 @@ impl Observer for Progress {
         self.line(&format!("{} {}: {}{figure}", self.place, self.name(cell.index), cell.outcome.name()));
         Ok(())
     }
+}
+
+/// " first token after 12.3 ms, 4.56 ms for each after it".
+fn tokens_told(tokens: &GenerationMetrics) -> String {
+    let first =
+        tokens.time_to_first_token_ms.as_ref().map(|stats| format!(" first token after {:.2} ms", stats.median));
+    let each =
+        tokens.time_per_output_token_ms.as_ref().map(|stats| format!(", {:.2} ms for each after it", stats.median));
+    first.into_iter().chain(each).collect()
 }

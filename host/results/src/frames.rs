@@ -41,7 +41,9 @@ pub fn cells(run: &Run) -> PolarsResult<DataFrame> {
         flag("stable", |c| c.stable),
         flag("emulated", |c| c.emulated),
         text("verified", |c| c.verification.as_ref().map(verified)),
-        text("fixed", |c| Some(c.fixes.iter().map(Fix::told).collect::<Vec<_>>().join("; ")).filter(|text| !text.is_empty())),
+        text("fixed", |c| {
+            Some(c.fixes.iter().map(Fix::told).collect::<Vec<_>>().join("; ")).filter(|text| !text.is_empty())
+        }),
         whole("samples", |c| Some(main_series(c.outcome.metrics()?)?.n as i64)),
         figure("latency_ms_median", |m| Some(m.latency_ms.as_ref()?.median)),
         figure("latency_ms_mean", |m| Some(m.latency_ms.as_ref()?.mean)),

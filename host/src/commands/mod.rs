@@ -1,5 +1,6 @@
 //! One file for each subcommand. Here: which is called, how it can fail, and with which code the program ends.
 
+mod bench;
 mod check;
 mod devices;
 mod doctor;
@@ -8,6 +9,7 @@ mod new;
 mod plugin;
 mod run;
 mod runtime;
+mod suite;
 mod why;
 
 use crate::cli::{Cli, Command, PluginCommand};
@@ -100,6 +102,8 @@ pub fn dispatch(cli: Cli) -> Done {
         Command::Plugin(PluginCommand::Add { library, id, pin }) => plugin::add(&library, id, pin),
         Command::Plugin(PluginCommand::Remove { plugin }) => plugin::remove(&plugin),
         Command::Runtime(command) => runtime::runtime(global, &command),
+        Command::Bench(command) => bench::bench(global, &command),
+        Command::Suite(command) => suite::suite(global, &command),
         Command::Devices { verbose } => devices::devices(global, verbose),
         Command::Models(args) => models::models(global, &args),
         Command::Why { plugin, model } => why::why(global, &plugin, model.as_deref()),

@@ -25,20 +25,32 @@ pub fn run(global: &Global, args: &RunArgs) -> Done {
         }
         None => (request(args)?, None, HashSet::new()),
     };
+    measure(global, request, &args.output_dir, folder, &done)
+}
+
+/// Carries a request out, from the plan to the printed table; `earlier` is a run to go on with.
+pub fn measure(
+    global: &Global,
+    request: RunRequest,
+    output: &Path,
+    earlier: Option<(PathBuf, Run)>,
+    done: &HashSet<usize>,
+) -> Done {
     let inventory = Inventory::take(&global.sources());
     tell_problems(&inventory.registry);
     tell_rejected(&inventory);
+    let verify_only = request.verify_only;
     let (request, notes) = run::choose(&inventory, request).map_err(usage)?;
     if !global.quiet {
         notes.iter().for_each(|note| output::say(note));
     }
     let plan = run::plan(&inventory, request).map_err(usage)?;
-    let (folder, run) = match folder {
+    let (folder, run) = match earlier {
         Some((folder, run)) => {
             unchanged(&plan, &run)?;
             (folder, run)
         }
-        None => begin(&args.output_dir, &plan)?,
+        None => begin(output, &plan)?,
     };
     // A second Ctrl-C ends the program at once.
     let _ = ctrlc::set_handler(|| {
@@ -52,7 +64,7 @@ pub fn run(global: &Global, args: &RunArgs) -> Done {
         Journal::open(&folder, &plan.request).map_err(|error| failed(format!("{}: {error}", folder.display())))?;
     let progress = Progress::new(global.quiet, global.debug, plan.cells.len(), names(&plan));
     let mut observers: Vec<Box<dyn Observer>> = vec![Box::new(journal), Box::new(progress)];
-    run::execute(&plan, &run, &folder, &done, &mut observers)
+    run::execute(&plan, &run, &folder, done, &mut observers)
         .map_err(|error| failed(format!("the results could not be kept in {}: {error}", folder.display())))?;
     drop(observers);
 
@@ -67,7 +79,7 @@ pub fn run(global: &Global, args: &RunArgs) -> Done {
         pooled(&recorded.run.cells).into_iter().for_each(|text| output::say(&text));
         output::say(&format!("kept in {}", folder.display()));
     }
-    Ok(exit(&recorded.run.cells, args.verify_only))
+    Ok(exit(&recorded.run.cells, verify_only))
 }
 
 /// What is done stays done only if the plan is the one it was done by, with the very same plugins.

@@ -7,7 +7,8 @@ mod metrics;
 
 pub use cell::{Axes, Cell, Dissent, Fix, Outcome, PlacementRecord, PoolRecord, Reason, Verification};
 pub use metrics::{
-    CounterMetrics, EfficiencyMetrics, EnergyMetrics, GenerationMetrics, InitMetrics, MemoryMetrics, Metrics, SeriesMetrics, Stats,
+    CounterMetrics, EfficiencyMetrics, EnergyMetrics, GenerationMetrics, InitMetrics, MemoryMetrics, Metrics,
+    SeriesMetrics, Stats,
 };
 
 use serde::{Deserialize, Serialize};

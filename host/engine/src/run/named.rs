@@ -231,8 +231,8 @@ pub(super) fn choose_benchmarks(
             }
             if !description.needs_target {
                 let text = format!(
-                    "benchmark '{}' measures no model on no backend; `host run` has nothing to point it at",
-                    description.id
+                    "benchmark '{}' is a function of its own and measures no model on a backend: `host bench run {}`",
+                    description.id, description.id
                 );
                 return Err(RequestError(text));
             }

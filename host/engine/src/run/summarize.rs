@@ -1,7 +1,9 @@
 //! What workers reported becomes figures. Every figure comes from samples; what has none is `None`.
 
 use super::prepare::Startup;
-use crate::document::{CounterMetrics, EnergyMetrics, GenerationMetrics, InitMetrics, MemoryMetrics, Metrics, SeriesMetrics};
+use crate::document::{
+    CounterMetrics, EnergyMetrics, GenerationMetrics, InitMetrics, MemoryMetrics, Metrics, SeriesMetrics,
+};
 use crate::stats::{median, summarize};
 use crate::worker::{CellReport, CounterRecord, EnergyRecord, LoadRecord, RoundRecord, SeriesRecord, Watched};
 

@@ -108,13 +108,7 @@ mod tests {
         };
         let (request, told) = to_request(&suite);
         assert!(request.no_resource_pool, "what is acted on is not told");
-        let keys = [
-            "model_families",
-            "parallel",
-            "generate_plots",
-            "update_compatibility_matrix",
-            "schedule",
-        ];
+        let keys = ["model_families", "parallel", "generate_plots", "update_compatibility_matrix", "schedule"];
         assert_eq!(told.len(), keys.len());
         assert!(told.iter().zip(keys).all(|(sentence, key)| sentence.starts_with(key)), "{told:?}");
         assert!(told[0].contains("did you mean vision?"));
