@@ -30,7 +30,7 @@ impl Skillset for Zoo {
 
     fn descriptions() -> &'static [CString] {
         static DESCRIPTIONS: LazyLock<Vec<CString>> =
-            LazyLock::new(|| skills::all().iter().filter_map(|skill| CString::new(skill.description()).ok()).collect());
+            LazyLock::new(|| skills::descriptions().filter_map(|text| CString::new(text).ok()).collect());
         &DESCRIPTIONS
     }
 

@@ -11,6 +11,9 @@ use std::sync::LazyLock;
 /// hosts keep what was built.
 const WEIGHTS: &str = "seeded by weights/1";
 
+/// What a record tells of its skeleton, and the skeleton itself tells better.
+const OF_THE_GRAPH: [&str; 2] = ["outputs", "opset"];
+
 /// One record; `scripts/zoo-import` writes them.
 #[derive(Deserialize)]
 pub struct Skill {
@@ -103,6 +106,13 @@ pub fn all() -> &'static [Skill] {
     &SKILLS
 }
 
+/// One JSON for each skill, and for each name that no skill serves.
+pub fn descriptions() -> impl Iterator<Item = String> {
+    let names: Vec<Value> =
+        serde_json::from_str(include_str!("../data/unavailable.json")).expect("the tests read the same unavailable.json");
+    all().iter().map(Skill::description).chain(names.into_iter().map(|name| name.to_string()))
+}
+
 pub fn find(id: &str) -> Option<&'static Skill> {
     all().binary_search_by(|skill| skill.id.as_str().cmp(id)).ok().map(|index| &all()[index])
 }
@@ -153,7 +163,8 @@ impl Skill {
             }
         }
         let mut description = object(json!({"id": self.id, "inputs": inputs, "parts": self.part_list()}));
-        description.extend(self.told.iter().map(|(key, value)| (key.clone(), value.clone())));
+        let told = self.told.iter().filter(|(key, _)| !OF_THE_GRAPH.contains(&key.as_str()));
+        description.extend(told.map(|(key, value)| (key.clone(), value.clone())));
         description
     }
 

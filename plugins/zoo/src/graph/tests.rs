@@ -97,7 +97,8 @@ fn the_shapes_of_inner_values_are_kept() {
         };
         let (before, after) = (shapes(&skeleton), shapes(&refill(&skeleton, WEIGHTS, None).unwrap().graph));
         assert!(before == after, "{name}");
-        assert!(name == "probe-mlp" || before.len() > 10, "{name} has {} shapes", before.len());
+        // A look-up of rows has no inner values.
+        assert!(name == "probe-mlp" || name.ends_with("-embed") || before.len() > 10, "{name}: {}", before.len());
     }
 }
 

@@ -1,5 +1,8 @@
 use super::*;
-use std::collections::HashSet;
+use crate::skeleton;
+use skillbench_onnx::messages::{DOUBLE, FLOAT, Size, ValueInfo};
+use skillbench_onnx::{Declared, messages_of, numbers_of};
+use std::collections::{BTreeSet, HashSet};
 
 fn skill(id: &str) -> &'static Skill {
     find(id).unwrap()
@@ -79,4 +82,178 @@ fn an_expression_gets_other_names_by_whole_words() {
 #[test]
 fn the_hash_is_sha256() {
     assert_eq!(sha256(&[b"a", b"bc"]), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+/// Skills of one skeleton, with their graph.
+fn graphs() -> impl Iterator<Item = (&'static Skill, Vec<u8>, Declared)> {
+    all().iter().filter(|skill| skill.sha256.is_some()).map(|skill| {
+        let model = skeleton::unpack(&skill.id, skill.sha256.as_deref().unwrap()).unwrap();
+        let declared = Declared::of(&model).unwrap();
+        (skill, model, declared)
+    })
+}
+
+fn element(port: &ValueInfo) -> &'static str {
+    match port.of.as_ref().and_then(|of| of.tensor.as_ref()).map(|tensor| tensor.element) {
+        Some(1) => "f32",
+        Some(6) => "i32",
+        Some(7) => "i64",
+        Some(9) => "bool",
+        other => panic!("{}: element type {other:?}", port.name),
+    }
+}
+
+fn dims(port: &ValueInfo) -> Vec<Value> {
+    let shape = port.of.clone().and_then(|of| of.tensor).and_then(|tensor| tensor.shape).unwrap();
+    let dim = |size: Option<Size>| match size {
+        Some(Size::Fixed(size)) => Value::from(size),
+        Some(Size::Named(name)) => Value::from(name),
+        None => Value::Null,
+    };
+    shape.dim.into_iter().map(|d| dim(d.size)).collect()
+}
+
+#[test]
+fn a_record_has_the_ports_of_its_graph() {
+    for (skill, _, graph) in graphs() {
+        let ports: Vec<(&str, &str)> = graph.inputs.iter().map(|port| (port.name.as_str(), element(port))).collect();
+        let told: Vec<(&str, &str)> = skill.inputs.iter().map(|i| (i.name.as_str(), i.dtype.as_str())).collect();
+        assert_eq!(ports.iter().collect::<BTreeSet<_>>(), told.iter().collect::<BTreeSet<_>>(), "{}", skill.id);
+        let outputs: Vec<&str> = graph.outputs.iter().map(|port| port.name.as_str()).collect();
+        assert_eq!(json!(outputs), skill.told["outputs"], "{}", skill.id);
+    }
+}
+
+/// A dimension that a graph fixes is that number in the record; one that it leaves open goes by the same name.
+#[test]
+fn a_record_has_the_dimensions_of_its_graph() {
+    for (skill, _, graph) in graphs() {
+        let rules: BTreeMap<&str, &[Value]> = skill.inputs.iter().map(|i| (i.name.as_str(), &i.dims[..])).collect();
+        for port in &graph.inputs {
+            let (found, told) = (dims(port), rules[port.name.as_str()]);
+            assert_eq!(found.len(), told.len(), "{} of {}", port.name, skill.id);
+            for (found, told) in found.iter().zip(told) {
+                let plain = |dim: &Value| dim.as_str().map_or_else(|| dim.to_string(), |d| d.replace(' ', ""));
+                assert_eq!(plain(found), plain(told), "{} of {}", port.name, skill.id);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_record_has_the_opset_and_the_parameters_of_its_graph() {
+    const OPSETS: u64 = 8;
+    const VERSION: u64 = 2;
+    for (skill, model, graph) in graphs() {
+        let versions: Vec<u64> = messages_of(&model, OPSETS).flat_map(|opset| numbers_of(opset, VERSION)).collect();
+        assert_eq!(skill.told["opset"].as_u64(), versions.first().copied(), "{}", skill.id);
+        let floats = graph.weights.iter().filter(|weight| [FLOAT, DOUBLE].contains(&weight.element));
+        let parameters: u64 = floats.map(|weight| weight.count).sum();
+        assert_eq!(skill.told["parameters"].as_u64(), Some(parameters), "{}", skill.id);
+    }
+}
+
+#[test]
+fn operations_are_counted_at_the_axes_of_the_skill() {
+    for skill in all() {
+        let counts = skill.told["flops"].as_array().unwrap();
+        let axes = skill.told["axes"].as_object().unwrap();
+        for count in counts {
+            let at = count["axes"].as_object().unwrap();
+            assert!(count["value"].as_u64().is_some_and(|value| value > 0), "{count} of {}", skill.id);
+            assert!(at.keys().collect::<BTreeSet<_>>() == axes.keys().collect(), "{count} of {}", skill.id);
+            for (axis, value) in at {
+                let (least, most) = (axes[axis][0].as_i64().unwrap(), axes[axis][1].as_i64().unwrap());
+                assert!((least..=most).contains(&value.as_i64().unwrap()), "{axis} of {count} of {}", skill.id);
+            }
+        }
+        let (read, parameters) = (skill.told["parameters_read"].as_u64(), skill.told["parameters"].as_u64());
+        assert!(read <= parameters, "{}: {read:?} of {parameters:?} are read", skill.id);
+        let looks_up = skill.id.ends_with("-embed");
+        assert_eq!(counts.is_empty(), looks_up, "{}", skill.id);
+        assert!(looks_up || read > Some(0), "{}", skill.id);
+    }
+}
+
+/// The groups that results are told by.
+#[test]
+fn every_group_of_the_field_has_a_skill_and_there_is_no_other_group() {
+    let groups = |key: &str| {
+        let real = all().iter().filter(|skill| skill.told["family"] != "probe");
+        real.map(|skill| skill.told[key].as_str().unwrap()).collect::<BTreeSet<_>>()
+    };
+    let expected = |text: &'static str| text.split(", ").collect::<BTreeSet<_>>();
+    assert_eq!(groups("family"), expected("embedding, text_generation, vision, audio, multimodal"));
+    let architectures = "encoder-only, decoder-only, encoder-decoder, vision, vision-encoder-text-decoder, speech, \
+                         multimodal, diffusion, mixture-of-experts, state-space, rag";
+    assert_eq!(groups("architecture"), expected(architectures));
+    let categories = "text encoders, text decoders, encoder-decoders, vision, audio, vision-language, multimodal, video, \
+                      speech-text, diffusion";
+    assert_eq!(groups("category"), expected(categories));
+    assert!(all().len() > 275);
+}
+
+#[test]
+fn each_key_class_has_a_skill_and_a_small_one() {
+    let classes = "bert clap clip detr llama llava llava_next qwen2 t5 vit wav2vec2 whisper xclip";
+    for key in ["key", "small_of"] {
+        let marked: Vec<&str> = all().iter().filter_map(|skill| skill.told.get(key)?.as_str()).collect();
+        assert_eq!(marked.len(), 13, "{key}: each class once");
+        assert_eq!(marked.iter().copied().collect::<BTreeSet<_>>(), classes.split(' ').collect(), "{key}");
+    }
+}
+
+#[test]
+fn what_generates_names_ports_that_are_there() {
+    let mut able = 0;
+    for skill in all() {
+        let Some(how) = skill.told.get("generation") else { continue };
+        able += 1;
+        let decoder = skill.parts().into_iter().find(|part| part.name == how["decoder"]).unwrap();
+        let graph = find(decoder.skeleton).unwrap();
+        let inputs: BTreeSet<&str> = graph.inputs.iter().map(|input| input.name.as_str()).collect();
+        let outputs: BTreeSet<&str> = graph.told["outputs"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let mut filled = BTreeSet::new();
+        for pair in how["state"].as_array().unwrap() {
+            assert!(outputs.contains(pair["from"].as_str().unwrap()), "{pair} of {}", skill.id);
+            filled.insert(pair["to"].as_str().unwrap());
+        }
+        for pair in how["before"].as_array().into_iter().flatten().flat_map(|b| b["give"].as_array().unwrap()) {
+            filled.insert(pair["to"].as_str().unwrap());
+        }
+        assert!(filled.is_subset(&inputs), "{}", skill.id);
+        let states = inputs.iter().filter(|name| name.starts_with("past_")).copied().collect();
+        assert_eq!(filled, states, "{}: each state comes from somewhere", skill.id);
+        let tokens = how["tokens"].as_str().or_else(|| how["embed"]["to"].as_str()).unwrap();
+        assert!(inputs.contains(tokens) && outputs.contains(how["logits"].as_str().unwrap()), "{}", skill.id);
+        for input in ["positions", "mask"].iter().filter_map(|key| how.get(*key)?.as_str()) {
+            assert!(inputs.contains(input), "{input} of {}", skill.id);
+        }
+    }
+    assert!(able >= 50, "{able} skills generate");
+}
+
+#[test]
+fn a_generator_is_a_skill_that_generates() {
+    for skill in all() {
+        if let Some(generator) = skill.told.get("generator") {
+            let generator = find(generator.as_str().unwrap()).unwrap();
+            assert!(generator.told.contains_key("generation"), "{}", skill.id);
+            assert!(!skill.told.contains_key("generation"), "{}", skill.id);
+        }
+    }
+}
+
+#[test]
+fn a_name_that_no_skill_serves_says_why_and_is_no_name_of_a_skill() {
+    let served: HashSet<String> =
+        all().iter().flat_map(|skill| [skill.id.as_str()].into_iter().chain(aliases(skill))).map(folded).collect();
+    for text in descriptions().skip(all().len()) {
+        let name: Value = serde_json::from_str(&text).unwrap();
+        assert!(!served.contains(&folded(name["id"].as_str().unwrap())), "{text}");
+        assert!(name["unavailable"].as_str().is_some_and(|why| why.len() > 5), "{text}");
+        if let Some(kin) = name.get("kin") {
+            assert!(find(kin.as_str().unwrap()).is_some(), "{text}");
+        }
+    }
 }

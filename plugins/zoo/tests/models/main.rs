@@ -1,0 +1,97 @@
+//! Every skill, built through the plugin's C table, loaded into ONNX Runtime and run: on the library that `ORT_DYLIB_PATH`
+//! names. Where it names none there is nothing to run on, and the backend's error is looked at instead.
+//!
+//! The backend is that of `plugins/cpu`, compiled in: two plugins cannot be linked into one test.
+
+mod generate;
+mod model;
+#[path = "../../../cpu/src/provider.rs"]
+mod provider;
+
+use model::{Part, Skill};
+use skillbench_onnxruntime::OrtBackend;
+use skillbench_plugin_api::client::{Instance, Plugin, SkillsetRef};
+use skillbench_plugin_api::provide::HostTable;
+use skillbench_plugin_api::{Code, Options, Why, raw};
+use skillbench_stand::Quiet;
+use skillbench_zoo as _;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+unsafe extern "C" {
+    static skillbench_plugin: raw::sb_plugin;
+}
+
+fn zoo() -> SkillsetRef {
+    // SAFETY: the table of the crate this test is linked with.
+    let plugin = unsafe { Plugin::new(&raw const skillbench_plugin) }.unwrap();
+    plugin.skillset().unwrap().unwrap()
+}
+
+/// ONNX Runtime with one thread for each model: as many models are tried at once as there are processors.
+fn engine() -> Option<Instance> {
+    let opened = skillbench_stand::open::<OrtBackend<provider::Cpu>>(&[("threads", "1")]);
+    if std::env::var_os("ORT_DYLIB_PATH").is_some() {
+        return Some(opened.unwrap());
+    }
+    let error = opened.err()?;
+    assert_eq!((error.code, error.why), (Code::Unavailable, Why::RUNTIME), "{error}");
+    None
+}
+
+/// Every skill that there is, or those that `SKILLBENCH_TEST_SKILLS` names with commas between them.
+fn wanted() -> Vec<Skill> {
+    let named = std::env::var("SKILLBENCH_TEST_SKILLS").ok();
+    let skills = zoo().descriptions();
+    let skills = skills.iter().filter_map(|text| Skill::parse(text));
+    skills.filter(|skill| named.as_ref().is_none_or(|named| named.split(',').any(|name| name == skill.id))).collect()
+}
+
+/// The longest ones first, so that none is left for the end.
+fn by_size(mut skills: Vec<Skill>) -> Vec<Skill> {
+    skills.sort_by_key(|skill| skill.parameters);
+    skills
+}
+
+fn try_out(engine: &Instance, skill: &Skill) -> Result<(), String> {
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let text = |error: skillbench_plugin_api::Error| error.to_string();
+    zoo().build(HostTable::leak(&Quiet), &skill.id, &Options::default(), folder.path()).map_err(text)?;
+    let mut parts = BTreeMap::new();
+    for name in &skill.parts {
+        parts.insert(name.as_str(), Part::load(engine, skill, name, folder.path())?);
+    }
+    let axes = skill.smallest();
+    for (name, part) in &parts {
+        let outputs = part.run(&axes, BTreeMap::new())?;
+        outputs.iter().try_for_each(|(port, tensor)| model::sane(&format!("{name} {port}"), tensor))?;
+    }
+    match &skill.generation {
+        Some(generation) => generate::whole_and_step_by_step(skill, generation, &parts),
+        None => Ok(()),
+    }
+}
+
+/// One model at a time for each processor, each in a folder of its own that goes when it was tried.
+#[test]
+fn every_skill_runs_and_gives_numbers_and_what_generates_does_so_through_its_cache() {
+    let Some(engine) = engine() else { return };
+    let queue = Mutex::new(by_size(wanted()));
+    let wrong = Mutex::new(Vec::new());
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(4);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                loop {
+                    let next = queue.lock().unwrap().pop();
+                    let Some(skill) = next else { return };
+                    if let Err(what) = try_out(&engine, &skill) {
+                        wrong.lock().unwrap().push(format!("{}: {what}", skill.id));
+                    }
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{} skills:\n{}", wrong.len(), wrong.join("\n"));
+}
