@@ -173,17 +173,12 @@ impl Runner<'_> {
     /// Whether the models of a cell can serve the next one, without touching what it measures.
     fn shares(&self, cell: &PlannedCell, next: &PlannedCell) -> bool {
         let benchmark = &self.plan.benchmarks[next.benchmark].description;
-        let dimensions = |cell: &PlannedCell, benchmark| {
-            let mut axes = cell.axes.clone();
-            axes.retain(|name, _| name == "batch" || !self.plan.is_option(benchmark, "new_tokens"));
-            axes
-        };
         !self.plan.request.no_resource_pool
             && !self.plan.request.verify_only
             && benchmark.shares_models
             && next.skip.is_none()
             && (cell.backend, cell.model) == (next.backend, next.model)
-            && dimensions(cell, cell.benchmark) == dimensions(next, next.benchmark)
+            && cell.axes == next.axes
     }
 
     /// The same start in another fresh process.

@@ -114,13 +114,13 @@ fn run_cell<'i>(
             "the benchmark did not verify its target, so its figures do not count",
         ));
     }
-    // Where a model was there before the cell began, the memory it began with is not that of a backend without one.
-    let fresh = seen.pool.model_hits == 0;
+    // A process that ran a cell before has memory of that one, and nothing in it is loaded cold.
+    let fresh = !job.pooling.take;
     let pooled = job.pooling != Pooling::default();
     Ok(CellReport {
         device: DeviceRecord::from(device),
         placement: seen.placement,
-        loads: seen.loads,
+        loads: if fresh { seen.loads } else { vec![] },
         series,
         verification: seen.verification,
         memory_before: memory_before.filter(|_| fresh),
