@@ -11,5 +11,6 @@ mod layout;
 mod loading;
 mod misbehaviour;
 mod model;
+mod profile;
 mod sdk;
 mod sensors;

@@ -88,6 +88,7 @@ impl<'i> CellTarget<'i> {
                 dims => dims.to_vec(),
             },
             allow_fallback: false,
+            profile: false,
         };
         let one_at_a_time = self.opened.instance.backend().serial_load().then(|| lock(&self.serial));
         let start = Instant::now();
