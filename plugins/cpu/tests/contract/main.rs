@@ -3,6 +3,7 @@
 //! Where it names none, the tests that need one see the error that says so, and pass.
 
 mod errors;
+mod profile;
 mod running;
 mod shapes;
 

@@ -3,6 +3,7 @@
 mod devices;
 mod errors;
 mod precision;
+mod profile;
 mod running;
 mod shapes;
 
