@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 pub struct Defaults {
     pub run: RunDefaults,
     pub grid: GridDefaults,
+    pub profile: ProfileDefaults,
     pub token_limit: TokenLimit,
     pub tolerance: BTreeMap<String, f64>,
     pub reference: Reference,
@@ -35,6 +36,13 @@ pub struct GridDefaults {
     pub batch_sizes: Vec<i64>,
     pub sequence_lengths: Vec<i64>,
     pub axes: BTreeMap<String, i64>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct ProfileDefaults {
+    pub warmup: u64,
+    pub runs: u64,
+    pub nodes: usize,
 }
 
 #[derive(Debug, Deserialize)]

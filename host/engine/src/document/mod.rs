@@ -4,11 +4,16 @@
 
 mod cell;
 mod metrics;
+mod phases;
+mod profile;
 
 pub use cell::{Axes, Cell, Outcome, PlacementRecord, Reason, Verification};
 pub use metrics::{
     CounterMetrics, EfficiencyMetrics, EnergyMetrics, InitMetrics, MemoryMetrics, Metrics, SeriesMetrics, Stats,
 };
+
+pub use phases::{PhaseTime, Phases};
+pub use profile::{OperatorCost, PartProfile, ProfileReport, Recorded};
 
 use serde::{Deserialize, Serialize};
 

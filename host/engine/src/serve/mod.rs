@@ -1,7 +1,7 @@
 //! A worker from the inside: it opens libraries, and does what the host asks, one command after the other.
 //!
 //! - `services`: what every plugin gets. `target`: loading, inputs, verification for benchmarks. `rounds`, `series`: how often it is run. `sensors`: energy and counters.
-//! - `cell`, `reference`, `looking`: the commands.
+//! - `cell`, `reference`, `profile`, `looking`: the commands. `trace`: a profile in the form that viewers open.
 //!
 //! Not here: deciding what to run, summing up, files of results.
 
@@ -9,12 +9,14 @@ mod cell;
 mod looking;
 mod opened;
 mod outputs;
+mod profile;
 mod reference;
 mod rounds;
 mod sensors;
 mod series;
 mod services;
 mod target;
+mod trace;
 
 pub(crate) use cell::run_cell;
 pub(crate) use opened::Opened;
@@ -71,6 +73,7 @@ fn serve(services: &'static Services, command: Command) -> Result<Reply, Failure
             reference::write(services, &backend, &model, &axes, seed, &out)
         }
         Command::Cell(job) => run_cell(services, &job).map(|report| Reply::Cell(Box::new(report))),
+        Command::Profile(job) => profile::profile(services, &job),
         Command::Check(job) => crate::check::serve(services, &job),
     }
 }

@@ -367,10 +367,16 @@ impl TargetServices for CellTarget<'_> {
     }
 
     fn prepare(&self, model: &Model<'_>, request: &mut Request<'_>, variant: u64) -> Result<()> {
-        self.noting(self.prepare_now(model, request, variant))
+        self.services.enter(Stage::Prepare);
+        let prepared = self.noting(self.prepare_now(model, request, variant));
+        self.services.enter(Stage::Run);
+        prepared
     }
 
     fn verify(&self, model: &Model<'_>, request: &mut Request<'_>) -> Result<()> {
-        self.noting(self.verify_now(model, request))
+        self.services.enter(Stage::Verify);
+        let verified = self.noting(self.verify_now(model, request));
+        self.services.enter(Stage::Run);
+        verified
     }
 }

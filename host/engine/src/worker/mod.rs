@@ -22,6 +22,6 @@ pub use limits::Limits;
 pub use process::{Stop, Watched, Worker};
 pub use protocol::{
     CellJob, CellReport, CheckJob, Command, CounterRecord, DeviceRecord, EnergyRecord, Event, LoadRecord, ModelPaths,
-    PROTOCOL, PluginUse, Policy, PortRecord, Reply, RoundRecord, SeriesRecord, Stage, VerifyJob,
+    PROTOCOL, PluginUse, Policy, PortRecord, ProfileJob, Reply, RoundRecord, SeriesRecord, Stage, VerifyJob,
 };
 pub(crate) use sys::adopt_channel;
