@@ -19,8 +19,8 @@ pub struct Recorded {
     pub warm_up: Duration,
 }
 
-/// The probe model has two products and what lies between; whatever the engine made of them, they add up to no more than the runs took
-/// on one thread each: a product that several threads compute is told of once.
+/// The probe model has two products and what lies between. Whatever the engine made of that, operators run one after the other: they
+/// add up to no more than their run took, however many threads compute each.
 pub fn the_products_of_the_probe_are_told_and_fit_into_its_runs(instance: &Instance, sizes: Sizes) -> Recorded {
     let recorded = record(instance, sizes);
     let product = |operator: &&Operator| {

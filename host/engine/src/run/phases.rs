@@ -6,6 +6,8 @@ use crate::worker::{Event, Stage};
 use std::time::{Duration, Instant};
 
 /// Steps of the host's own.
+/// A backend is opened in fresh processes, once for all its cells.
+pub const START_UPS: &str = "start-ups";
 pub const BUILD_MODEL: &str = "build-model";
 pub const REFERENCE: &str = "reference";
 pub const START_WORKER: &str = "start-worker";

@@ -29,6 +29,7 @@ impl Trace {
     pub fn add(&mut self, name: &str, recorded: &Recorded<'_>, runs: &[Run]) {
         self.parts += 1;
         let process = self.parts;
+        let name = if name.is_empty() { "model" } else { name };
         self.events.push(names("process_name", process, RUNS, name));
         self.events.push(names("thread_name", process, RUNS, "runs"));
         if !recorded.notes().is_empty() {
@@ -83,7 +84,6 @@ fn about(operator: &Operator) -> Value {
 }
 
 fn names(what: &str, process: usize, thread: usize, name: &str) -> Value {
-    let name = if name.is_empty() { "model" } else { name };
     json!({ "ph": "M", "name": what, "pid": process, "tid": thread, "args": { "name": name } })
 }
 
