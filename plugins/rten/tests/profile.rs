@@ -8,8 +8,9 @@ use skillbench_stand::profile::RUNS;
 use skillbench_stand::{load_of, probe, profile};
 
 fn main() {
-    if !opened("1").profiles() {
-        assert!(!cfg!(unix));
+    let there = opened("1").profiles();
+    assert_eq!(there, cfg!(unix), "rten's words can be had where an output can be put in another's place");
+    if !there {
         return;
     }
     the_products_of_the_probe_are_told_run_by_run_without_moments();
