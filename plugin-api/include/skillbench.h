@@ -44,6 +44,7 @@ extern "C" {
 #define SB_SKILLSET   "skillbench.skillset/1"   /* describes and builds models           -> const sb_skillset *   */
 #define SB_POWER      "skillbench.power/1"      /* optional, from an instance            -> const sb_power *      */
 #define SB_COUNTERS   "skillbench.counters/1"   /* optional, from an instance            -> const sb_counters *   */
+#define SB_PROFILE    "skillbench.profile/1"    /* optional, from an instance            -> const sb_profile *    */
 
 #define SB_UNKNOWN UINT64_MAX
 
@@ -146,7 +147,12 @@ enum { SB_INPUT = 0, SB_OUTPUT = 1 };                                           
 enum { SB_CPU = 0, SB_GPU = 1, SB_NPU = 2, SB_DSP = 3, SB_BROWSER = 4, SB_OTHER = 5 }; /* sb_device.kind */
 enum { SB_DEVICE_EMULATED = 1 };                                                  /* sb_device.flags */
 enum { SB_BACKEND_SERIAL_LOAD = 1 };                                              /* sb_backend.flags: load and unload must not overlap */
-enum { SB_LOAD_ALLOW_FALLBACK = 1 };                                              /* sb_load.flags */
+enum {
+  SB_LOAD_ALLOW_FALLBACK = 1, /* sb_load.flags */
+  SB_LOAD_PROFILE = 2         /* the model records its operators, for SB_PROFILE: it may be slower, and is never measured */
+};
+enum { SB_OPERATOR_AS_SEEN_BY_HOST = 1 };                                         /* sb_operator.flags: the duration ends where the host's call for it
+                                                                                     returned; a device behind it may have worked for longer */
 enum { SB_SCOPE_PROCESS = 0, SB_SCOPE_DEVICE = 1, SB_SCOPE_PACKAGE = 2, SB_SCOPE_BOARD = 3 };
 
 typedef struct sb_device {    /* filled by the callee */
@@ -202,6 +208,16 @@ typedef struct sb_timing {    /* filled by the callee, on now_ns' clock; SB_UNKN
 typedef struct sb_memory { uint32_t size, scope; uint64_t used, peak, total; } sb_memory;               /* bytes */
 typedef struct sb_energy { uint32_t size, scope; uint64_t microjoules, at_ns, period_ns; char source[32]; } sb_energy;
 typedef struct sb_counter { uint32_t size, flags; double value; char name[64], unit[16]; } sb_counter;
+
+typedef struct sb_operator {  /* filled by the callee: an operator that ran, or an average of its runs */
+  uint32_t size, flags;
+  uint64_t run;               /* which run after `begin`, from 0; SB_UNKNOWN: durations are means over the runs of the model */
+  uint64_t start_ns;          /* since its run began; SB_UNKNOWN where the engine tells durations alone */
+  uint64_t duration_ns;       /* 0: less than the engine's clock can tell. An If or a Loop is not told, what runs within it is */
+  char name[256];             /* of the node */
+  char type[64];              /* "MatMul", or what the engine made of several nodes */
+  char kernel[96], device[64];/* "brgemm_avx512_f32", an sb_device.id; "" where the engine cannot tell */
+} sb_operator;
 
 /* Called on any thread, exactly once for each submit. May not call into its request. */
 typedef void (*sb_done)(void *user, sb_status status, const sb_timing *timing, const sb_error *error);
@@ -264,6 +280,16 @@ typedef struct sb_counters {
                                                                                                                a backend may read its driver once, here */
   sb_status (*read)(sb_instance *instance, uint32_t device, uint32_t index, sb_counter *out, sb_error *error); /* [any] one of them */
 } sb_counters;
+
+/* What the operators of a model cost, as the engine itself has it; for models that were loaded with SB_LOAD_PROFILE. Between
+ * `begin` and `end` one request of the model runs, once at a time. An engine may be able to record but once for each load. */
+typedef struct sb_profile {
+  uint32_t size, flags;
+  sb_status (*begin)(sb_model *model, sb_error *error);                                                     /* [main] no run is under way */
+  sb_status (*end)(sb_model *model, sb_error *error);                                                       /* [main] as for begin */
+  uint32_t (*count)(sb_model *model);                                                                       /* [main] operators of the last recording, in order */
+  sb_status (*read)(sb_model *model, uint32_t index, sb_operator *out, sb_error *error);                    /* [main] one of them */
+} sb_profile;
 
 /* ---- skillsets: which models there are, and their graphs ------------------------------------------------------------ */
 

@@ -18,8 +18,8 @@ macro_rules! grows {
     )* };
 }
 grows!(sb_error sb_options sb_host sb_device sb_source sb_load sb_port sb_placement sb_timing sb_memory sb_energy sb_counter
-       sb_backend sb_power sb_counters sb_skillset sb_part sb_target sb_series sb_round sb_samples sb_reporter sb_benchmark
-       sb_benchmarks sb_plugin);
+       sb_operator sb_backend sb_power sb_counters sb_profile sb_skillset sb_part sb_target sb_series sb_round sb_samples
+       sb_reporter sb_benchmark sb_benchmarks sb_plugin);
 
 /// How many bytes of `T` a struct of `size` bytes really has. A size that ends inside a pointer is rounded down to whole fields.
 fn usable<T>(size: u32) -> usize {

@@ -12,6 +12,7 @@ pub const SB_BENCHMARKS: &str = "skillbench.benchmarks/1";
 pub const SB_SKILLSET: &str = "skillbench.skillset/1";
 pub const SB_POWER: &str = "skillbench.power/1";
 pub const SB_COUNTERS: &str = "skillbench.counters/1";
+pub const SB_PROFILE: &str = "skillbench.profile/1";
 pub const SB_UNKNOWN: u64 = u64::MAX;
 
 pub type sb_status = i32;
@@ -59,6 +60,8 @@ pub const SB_OTHER: u32 = 5;
 pub const SB_DEVICE_EMULATED: u32 = 1;
 pub const SB_BACKEND_SERIAL_LOAD: u32 = 1;
 pub const SB_LOAD_ALLOW_FALLBACK: u32 = 1;
+pub const SB_LOAD_PROFILE: u32 = 2;
+pub const SB_OPERATOR_AS_SEEN_BY_HOST: u32 = 1;
 pub const SB_SCOPE_PROCESS: u32 = 0;
 pub const SB_SCOPE_DEVICE: u32 = 1;
 pub const SB_SCOPE_PACKAGE: u32 = 2;
@@ -161,6 +164,10 @@ structs! {
     sb_memory { size: u32, scope: u32, used: u64, peak: u64, total: u64 }
     sb_energy { size: u32, scope: u32, microjoules: u64, at_ns: u64, period_ns: u64, source: [c_char; 32] }
     sb_counter { size: u32, flags: u32, value: f64, name: [c_char; 64], unit: [c_char; 16] }
+    sb_operator {
+        size: u32, flags: u32, run: u64, start_ns: u64, duration_ns: u64,
+        name: [c_char; 256], r#type: [c_char; 64], kernel: [c_char; 96], device: [c_char; 64],
+    }
     sb_backend {
         size: u32, flags: u32, id: *const c_char, options_schema: *const c_char,
         open: slot!(fn(*const sb_host, *const sb_options, *mut *mut sb_instance, *mut sb_error) -> sb_status),
@@ -192,6 +199,13 @@ structs! {
         size: u32, flags: u32,
         count: slot!(fn(*mut sb_instance, u32) -> u32),
         read: slot!(fn(*mut sb_instance, u32, u32, *mut sb_counter, *mut sb_error) -> sb_status),
+    }
+    sb_profile {
+        size: u32, flags: u32,
+        begin: slot!(fn(*mut sb_model, *mut sb_error) -> sb_status),
+        end: slot!(fn(*mut sb_model, *mut sb_error) -> sb_status),
+        count: slot!(fn(*mut sb_model) -> u32),
+        read: slot!(fn(*mut sb_model, u32, *mut sb_operator, *mut sb_error) -> sb_status),
     }
     sb_skillset {
         size: u32, flags: u32, id: *const c_char, summary: *const c_char,
@@ -251,4 +265,4 @@ macro_rules! tables {
         unsafe impl Send for $name {}
     )* };
 }
-tables!(sb_plugin sb_backend sb_benchmark sb_benchmarks sb_skillset sb_power sb_counters);
+tables!(sb_plugin sb_backend sb_benchmark sb_benchmarks sb_skillset sb_power sb_counters sb_profile);

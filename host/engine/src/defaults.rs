@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 pub struct Defaults {
     pub run: RunDefaults,
     pub grid: GridDefaults,
+    pub profile: ProfileDefaults,
     pub token_limit: TokenLimit,
     pub tolerance: BTreeMap<String, f64>,
     pub reference: Reference,
@@ -39,6 +40,13 @@ pub struct GridDefaults {
     pub new_tokens: Vec<i64>,
     pub axes: BTreeMap<String, i64>,
     pub rates: BTreeMap<String, f64>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct ProfileDefaults {
+    pub warmup: u64,
+    pub runs: u64,
+    pub nodes: usize,
 }
 
 #[derive(Debug, Deserialize)]

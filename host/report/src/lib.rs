@@ -1,9 +1,11 @@
 //! Results for people: tables in the terminal, Markdown, CSV and JSON. It draws what it is handed, and computes nothing.
 
+mod profile;
 mod render;
 mod run;
 mod table;
 
+pub use profile::{operators, phases};
 pub use render::Format;
 pub use run::summary;
 pub use table::{Cell, Table};

@@ -239,6 +239,11 @@ fn show(global: &Global, run: &Run) -> Result<(), String> {
     }
     let summary = frames::cells(run).and_then(questions::summary).map_err(|error| error.to_string())?;
     output::table(&skillbench_report::summary(&summary, global.format.into()), global.format.into());
+    // A program that reads rows gets those of the cells; the rest is in run.json.
+    if !matches!(global.format, FormatArg::Csv) {
+        let more = [skillbench_report::phases(run), skillbench_report::operators(run)];
+        more.into_iter().flatten().for_each(|table| output::table(&table, global.format.into()));
+    }
     Ok(())
 }
 

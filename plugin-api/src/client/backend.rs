@@ -1,6 +1,6 @@
 //! A backend's table, and its instances.
 
-use super::Model;
+use super::{Model, Recording};
 use crate::error::checked;
 use crate::provide::HostTable;
 use crate::raw::*;
@@ -205,6 +205,24 @@ impl Instance {
         };
         (0..count).map(one).collect()
     }
+
+    /// Whether the engine can tell what the operators of a model cost.
+    pub fn profiles(&self) -> bool {
+        self.profile_table().is_some()
+    }
+
+    /// The recording of a model's operators; `None` where the backend has none, and for a model of another backend.
+    pub fn recording<'m>(&self, model: &'m Model<'_>) -> Option<Recording<'m>> {
+        let table = self.profile_table().filter(|_| model.is_of(&self.backend))?;
+        Some(Recording::new(table, model))
+    }
+
+    fn profile_table(&self) -> Option<sb_profile> {
+        let whole = |table: &sb_profile| {
+            table.begin.is_some() && table.end.is_some() && table.count.is_some() && table.read.is_some()
+        };
+        self.extension::<sb_profile>(SB_PROFILE).filter(whole)
+    }
 }
 
 impl Drop for Instance {
@@ -235,6 +253,7 @@ fn lend_load<R>(load: &Load, call: impl FnOnce(*const sb_load) -> R) -> R {
     (source.format, source.path) = (format.as_ptr(), path.as_ptr());
     let mut raw: sb_load = grow::sized();
     raw.flags = if load.allow_fallback { SB_LOAD_ALLOW_FALLBACK } else { 0 };
+    raw.flags |= if load.profile { SB_LOAD_PROFILE } else { 0 };
     raw.source = &raw const source;
     (raw.precision, raw.cache_dir) = (or_null(&precision), or_null(&cache));
     (raw.devices, raw.device_count) = (load.devices.as_ptr(), load.devices.len() as u32);

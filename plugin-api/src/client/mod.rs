@@ -14,12 +14,14 @@ mod backend;
 mod benchmark;
 mod model;
 mod plugin;
+mod recording;
 mod skillset;
 
 pub use backend::{BackendRef, Instance};
 pub use benchmark::BenchmarkRef;
 pub use model::{Model, Output, Request};
 pub use plugin::Plugin;
+pub use recording::Recording;
 pub use skillset::SkillsetRef;
 
 use crate::{Error, Why};

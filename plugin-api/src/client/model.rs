@@ -45,6 +45,10 @@ impl<'i> Model<'i> {
         self.raw
     }
 
+    pub(super) fn is_of(&self, backend: &BackendRef) -> bool {
+        Arc::ptr_eq(&self.backend.table, &backend.table)
+    }
+
     /// The handle's address, by which the worker knows it again.
     pub fn address(&self) -> usize {
         self.raw as usize

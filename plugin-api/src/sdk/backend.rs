@@ -2,7 +2,9 @@
 
 use super::Host;
 use crate::tensor::Bound;
-use crate::{Counter, Device, Energy, Error, Load, Memory, Options, OwnedTensor, Placement, Port, Result, Timing, Why};
+use crate::{
+    Counter, Device, Energy, Error, Load, Memory, Operator, Options, OwnedTensor, Placement, Port, Result, Timing, Why,
+};
 use std::ffi::CStr;
 use std::sync::Arc;
 
@@ -60,6 +62,11 @@ pub trait Backend: Send + Sync + Sized + 'static {
     fn counters(&self) -> Option<&dyn Counters> {
         None
     }
+
+    /// Whether its models have a [`Profile`] where the load asks for one.
+    fn profiles(&self) -> bool {
+        false
+    }
 }
 
 /// The extension by which a backend tells the energy its devices use.
@@ -80,6 +87,22 @@ pub trait Counters: Sync {
     fn read(&self, device: u32) -> Result<Vec<Counter>>;
 }
 
+/// The extension by which a model tells what its operators cost, as the engine itself has it. Between `begin` and `end` one request of
+/// the model runs, once at a time.
+pub trait Profile: Sync {
+    /// The runs that follow are recorded; they count from 0.
+    ///
+    /// # Errors
+    /// `FailedPrecondition` for an engine that records but once for each load.
+    fn begin(&self) -> Result<()>;
+
+    /// What was recorded since, in the order in which it ran.
+    ///
+    /// # Errors
+    /// Whatever the engine says.
+    fn end(&self) -> Result<Vec<Operator>>;
+}
+
 /// A compiled model. Its weights are shared by its requests.
 pub trait Model: Send + Sync + 'static {
     type Request: Request;
@@ -94,6 +117,11 @@ pub trait Model: Send + Sync + 'static {
     /// # Errors
     /// Whatever the engine says.
     fn request(self: &Arc<Self>) -> Result<Self::Request>;
+
+    /// The recording of operators, for a model that was loaded to be profiled.
+    fn profile(&self) -> Option<&dyn Profile> {
+        None
+    }
 }
 
 /// The tensors that are bound to a request now. The SDK has checked type, rank and fixed dimensions against the ports.

@@ -5,7 +5,7 @@ use super::{Backend, Bindings, Host, Model, Request, extensions};
 use crate::error::guarded;
 use crate::raw::*;
 use crate::tensor::Bound;
-use crate::{Code, Counter, Device, Dim, Direction, Error, Load, Options, Port, Result, Source, grow, text};
+use crate::{Code, Counter, Device, Dim, Direction, Error, Load, Operator, Options, Port, Result, Source, grow, text};
 use std::collections::HashMap;
 use std::ffi::{CString, c_char};
 use std::marker::PhantomData;
@@ -21,10 +21,12 @@ pub(super) struct Instance<B: Backend> {
 }
 
 /// What an `sb_model *` points to.
-struct Loaded<B: Backend> {
-    model: Arc<B::Model>,
+pub(super) struct Loaded<B: Backend> {
+    pub model: Arc<B::Model>,
     inputs: Vec<CPort>,
     outputs: Vec<CPort>,
+    /// Operators of the last recording.
+    pub recorded: Mutex<Vec<Operator>>,
 }
 
 /// What an `sb_request *` points to.
@@ -216,6 +218,7 @@ unsafe fn read_load(raw: *const sb_load) -> Result<Load> {
             devices: list(raw.devices, raw.device_count),
             dims: read_dims(raw.dims, raw.dim_count),
             allow_fallback: raw.flags & SB_LOAD_ALLOW_FALLBACK != 0,
+            profile: raw.flags & SB_LOAD_PROFILE != 0,
         })
     }
 }
@@ -264,7 +267,7 @@ unsafe extern "C" fn load<B: Backend>(
             let model = instance.backend.load(&load)?;
             let (inputs, outputs) = (model.inputs().iter().map(CPort::new), model.outputs().iter().map(CPort::new));
             let (inputs, outputs) = (inputs.collect(), outputs.collect());
-            hand_out(Loaded::<B> { model: Arc::new(model), inputs, outputs }, out)
+            hand_out(Loaded::<B> { model: Arc::new(model), inputs, outputs, recorded: Mutex::default() }, out)
         })
     }
 }

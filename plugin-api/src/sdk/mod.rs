@@ -17,7 +17,7 @@ mod skillset;
 mod target;
 
 pub use crate::tensor::Bound;
-pub use backend::{Backend, Bindings, Counters, Model, Power, Request};
+pub use backend::{Backend, Bindings, Counters, Model, Power, Profile, Request};
 pub use backend_table::BackendTable;
 pub(crate) use backend_table::read_dims;
 pub use benchmark::{Benchmark, Context, Reporter, Series, benchmark_table};

@@ -48,11 +48,14 @@ pub struct Load {
     pub devices: Vec<u32>,
     pub dims: Vec<Dim>,
     pub allow_fallback: bool,
+    /// The model records what its operators cost. It may be slower, and is never measured.
+    pub profile: bool,
 }
 
 impl Load {
     pub fn new(source: Source) -> Load {
-        Load { source, precision: None, cache_dir: None, devices: vec![], dims: vec![], allow_fallback: false }
+        let (precision, cache_dir) = (None, None);
+        Load { source, precision, cache_dir, devices: vec![], dims: vec![], allow_fallback: false, profile: false }
     }
 }
 

@@ -3,6 +3,7 @@
 mod device;
 mod dtype;
 mod load;
+mod operator;
 mod placement;
 mod port;
 mod sensor;
@@ -11,6 +12,7 @@ mod series;
 pub use device::{Device, DeviceKind};
 pub use dtype::DType;
 pub use load::{Dim, Load, Options, Source};
+pub use operator::Operator;
 pub use placement::{Memory, Placement, Timing};
 pub use port::{Direction, Port};
 pub use sensor::{Counter, Energy, Scope};

@@ -13,5 +13,6 @@ mod layout;
 mod loading;
 mod misbehaviour;
 mod model;
+mod profile;
 mod sdk;
 mod sensors;

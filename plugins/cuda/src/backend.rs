@@ -146,6 +146,10 @@ impl Backend for CudaBackend {
         }
     }
 
+    fn profiles(&self) -> bool {
+        true
+    }
+
     fn memory(&self, device: u32) -> Result<Memory> {
         let unknown = || Error::unimplemented(Why::NONE, "without NVML the memory of the GPU cannot be told");
         self.sensors.as_ref().ok_or_else(unknown)?.memory(device)

@@ -54,6 +54,10 @@ impl Backend for MpsBackend {
     fn load(&self, load: &Load) -> Result<OrtModel> {
         self.0.load(load)
     }
+
+    fn profiles(&self) -> bool {
+        true
+    }
 }
 
 skillbench_plugin_api::export_plugin! {

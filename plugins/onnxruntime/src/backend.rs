@@ -47,4 +47,8 @@ impl<P: OrtProvider> Backend for OrtBackend<P> {
     fn load(&self, load: &Load) -> Result<OrtModel> {
         self.0.load(load)
     }
+
+    fn profiles(&self) -> bool {
+        true
+    }
 }

@@ -7,6 +7,7 @@ use crate::graph::{Arithmetic, open_dimensions};
 use crate::model::OrtModel;
 use crate::ports;
 use crate::products::Products;
+use crate::profile::{Recorder, Scratch};
 use crate::provider::{CPU, Hardware, Provider};
 use crate::runtime::Runtime;
 use crate::session::{Recipe, fixed};
@@ -17,6 +18,7 @@ use skillbench_plugin_api::sdk::Host;
 use skillbench_plugin_api::{Device, Error, Load, Placement, Result, Why};
 use std::io::ErrorKind;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// ONNX Runtime with one execution provider.
@@ -122,6 +124,7 @@ impl<P: Provider> Engine<P> {
             // An empty list would be no error of ONNX Runtime's: it would run on the CPU.
             return Err(Error::unavailable(Why::DEVICE, format!("{} lost its device", self.provider.name())));
         }
+        let scratch = load.profile.then(Scratch::new).transpose()?;
         let recipe = Recipe {
             runtime: self.runtime,
             provider: &self.provider,
@@ -129,6 +132,7 @@ impl<P: Provider> Engine<P> {
             settings: &self.settings,
             load,
             configuration: self.provider.configure(load, device)?,
+            profile: scratch.as_ref(),
         };
         let (session, compile, adapted) = self.session(&recipe, &graph)?;
 
@@ -148,7 +152,9 @@ impl<P: Provider> Engine<P> {
             compile_ns: Some(compile.as_nanos() as u64),
             ..placed
         };
-        OrtModel::new(self.runtime, session, inputs, outputs, placement)
+        let session = Arc::new(session);
+        let recorder = scratch.map(|scratch| Recorder::new(Arc::clone(&session), device.clone(), scratch));
+        OrtModel::new(self.runtime, session, inputs, outputs, placement, recorder)
     }
 
     /// A session of the graph and the time it took; where the provider lacks operators, of the graph in others, with what was

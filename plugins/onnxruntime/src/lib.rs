@@ -10,6 +10,7 @@
 //! - `graph`, `products`, `assignment`, `ports`: what is read back: types, placement of nodes, ports;
 //! - `model`, `request`, `value`: running; the only code that a measured iteration goes through, with `binding` where values
 //!   stay in a device's memory between runs;
+//! - `profile`: what operators cost, by the session's own profile;
 //! - `process`: variables and libraries that a provider wants to find in its process;
 //! - `errors`: ONNX Runtime's errors, as the contract tells them.
 //!
@@ -29,6 +30,7 @@ mod model;
 mod ports;
 pub mod process;
 mod products;
+mod profile;
 mod provider;
 mod request;
 mod rewrite;

@@ -1,9 +1,10 @@
 //! A loaded model: a session, its ports, and their names as the C API takes them.
 
+use crate::profile::Recorder;
 use crate::request::OrtRequest;
 use crate::runtime::Runtime;
 use ort::session::Session;
-use skillbench_plugin_api::sdk::Model;
+use skillbench_plugin_api::sdk::{Model, Profile};
 use skillbench_plugin_api::{Error, Placement, Port, Result};
 use std::ffi::{CString, c_char};
 use std::sync::Arc;
@@ -11,24 +12,26 @@ use std::sync::Arc;
 /// A session. Its requests share it, and with it the weights.
 pub struct OrtModel {
     pub(crate) runtime: &'static Runtime,
-    pub(crate) session: Session,
+    pub(crate) session: Arc<Session>,
     pub(crate) input_names: Names,
     pub(crate) output_names: Names,
     inputs: Vec<Port>,
     outputs: Vec<Port>,
     placement: Placement,
+    pub(crate) recorder: Option<Recorder>,
 }
 
 impl OrtModel {
     pub(crate) fn new(
         runtime: &'static Runtime,
-        session: Session,
+        session: Arc<Session>,
         inputs: Vec<Port>,
         outputs: Vec<Port>,
         placement: Placement,
+        recorder: Option<Recorder>,
     ) -> Result<OrtModel> {
         let (input_names, output_names) = (Names::of(&inputs)?, Names::of(&outputs)?);
-        Ok(OrtModel { runtime, session, input_names, output_names, inputs, outputs, placement })
+        Ok(OrtModel { runtime, session, input_names, output_names, inputs, outputs, placement, recorder })
     }
 }
 
@@ -49,6 +52,10 @@ impl Model for OrtModel {
 
     fn request(self: &Arc<Self>) -> Result<OrtRequest> {
         Ok(OrtRequest::new(Arc::clone(self)))
+    }
+
+    fn profile(&self) -> Option<&dyn Profile> {
+        self.recorder.as_ref().map(|recorder| recorder as &dyn Profile)
     }
 }
 

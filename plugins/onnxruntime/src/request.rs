@@ -4,6 +4,7 @@
 use crate::binding::{Binding, Goes, on_device};
 use crate::errors::check;
 use crate::model::OrtModel;
+use crate::profile::Recorder;
 use crate::value::Value;
 use ort::AsPointer;
 use ort::sys::OrtValue;
@@ -107,6 +108,7 @@ impl Request for OrtRequest {
         for (output, _) in outputs.iter_mut().zip(bound).filter(|(_, bound)| !**bound) {
             *output = Value::NONE;
         }
+        model.recorder.iter().for_each(Recorder::count);
         // SAFETY: the session is alive, and runs may overlap on it. Names and values are as many as said; a `Value` is one
         // pointer; inputs are bound (the SDK has checked) to memory that is lent for as long; where an output is null,
         // ONNX Runtime writes a value that is then ours.

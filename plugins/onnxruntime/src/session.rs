@@ -3,6 +3,7 @@
 use crate::append::append;
 use crate::assignment;
 use crate::errors;
+use crate::profile::Scratch;
 use crate::provider::{CPU, Configuration, Provider};
 use crate::runtime::Runtime;
 use crate::settings::Settings;
@@ -24,13 +25,15 @@ pub(crate) struct Recipe<'r> {
     pub settings: &'r Settings,
     pub load: &'r Load,
     pub configuration: Configuration,
+    /// Where the session's profile goes; none for one that is measured.
+    pub profile: Option<&'r Scratch>,
 }
 
 impl Recipe<'_> {
     /// # Errors
     /// What ONNX Runtime says, with the file's name.
     pub fn make(&self, graph: &[u8]) -> Result<Session> {
-        self.with_fallback(graph, self.load.allow_fallback)
+        self.commit(graph, self.load.allow_fallback, self.profile)
     }
 
     /// A session that may give nodes to the CPU whatever the load says: only to look at where they go.
@@ -38,8 +41,15 @@ impl Recipe<'_> {
     /// # Errors
     /// As for [`Recipe::make`].
     pub fn with_fallback(&self, graph: &[u8], allowed: bool) -> Result<Session> {
+        self.commit(graph, allowed, None)
+    }
+
+    fn commit(&self, graph: &[u8], allow_fallback: bool, profile: Option<&Scratch>) -> Result<Session> {
         let path = &self.load.source.path;
-        let mut builder = self.builder(allowed).map_err(|error| errors::loading(path, &error))?;
+        let mut builder = self.builder(allow_fallback).map_err(|error| errors::loading(path, &error))?;
+        if let Some(profile) = profile {
+            builder = builder.with_profiling(profile.prefix()).map_err(|error| errors::loading(path, &error))?;
+        }
         builder.commit_from_memory(graph).map_err(|error| errors::loading(path, &error))
     }
 

@@ -6,6 +6,7 @@ use crate::request::Lane;
 use crate::runtime::text;
 use openvino_sys::*;
 use std::ptr::{self, NonNull};
+use std::time::Duration;
 
 /// A model that is compiled for a device.
 pub struct Compiled(NonNull<ov_compiled_model_t>);
@@ -16,12 +17,17 @@ unsafe impl Send for Compiled {}
 unsafe impl Sync for Compiled {}
 
 /// A node of a compiled model.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Node {
     /// "Convolution".
     pub kind: String,
     /// The kernel and the type it computes in: "brgconv_avx512_f32".
     pub kernel: String,
+    /// Its name in the graph, or that of the nodes it was made of.
+    pub name: String,
+    /// How long one execution takes on average; `None` for a node that did not run, took less than a microsecond, or is of a model
+    /// that was not compiled for profiling.
+    pub mean: Option<Duration>,
 }
 
 impl Compiled {

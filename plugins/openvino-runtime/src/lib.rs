@@ -4,6 +4,7 @@
 //!   and their properties;
 //! - `graph` and `compiled`: a model as it was read, and as it was compiled; `ports`: inputs and outputs of both;
 //! - `model`, `request`, `tensor`: running; the only code that a measured iteration goes through;
+//! - `profile`: what operators cost, by OpenVINO's own counts;
 //! - `failure`: what OpenVINO says where something goes wrong.
 //!
 //! Not here: which properties are asked for, what is read back from them, devices as the host sees them, ONNX. Each block of
@@ -15,6 +16,7 @@ mod graph;
 mod library;
 mod model;
 mod ports;
+mod profile;
 mod request;
 mod runtime;
 mod tensor;

@@ -2,8 +2,9 @@
 
 use crate::compiled::{Compiled, Node};
 use crate::failure::Failure;
+use crate::profile::Recorder;
 use crate::request::{Lane, OvRequest};
-use skillbench_plugin_api::sdk::Model;
+use skillbench_plugin_api::sdk::{Model, Profile};
 use skillbench_plugin_api::{Placement, Port, Result};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,6 +16,7 @@ pub struct OvModel {
     inputs: Vec<Port>,
     outputs: Vec<Port>,
     placement: Placement,
+    pub(crate) recorder: Option<Recorder>,
 }
 
 impl OvModel {
@@ -31,7 +33,12 @@ impl OvModel {
     ) -> Result<OvModel> {
         let lane = compiled.lane().map_err(making)?;
         let placement = place(&compiled, lane.nodes().unwrap_or_default())?;
-        Ok(OvModel { compiled, spare: Mutex::new(Some(lane)), inputs, outputs, placement })
+        Ok(OvModel { compiled, spare: Mutex::new(Some(lane)), inputs, outputs, placement, recorder: None })
+    }
+
+    /// The same model, with the recording of its operators; it was compiled with `PERF_COUNT`.
+    pub fn recorded(self) -> OvModel {
+        OvModel { recorder: Some(Recorder::new(&self.placement.device)), ..self }
     }
 }
 
@@ -54,6 +61,10 @@ impl Model for OvModel {
         let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).take();
         let lane = spare.map_or_else(|| self.compiled.lane(), Ok).map_err(making)?;
         Ok(OvRequest::new(lane, Arc::clone(self)))
+    }
+
+    fn profile(&self) -> Option<&dyn Profile> {
+        self.recorder.as_ref().map(|recorder| recorder as &dyn Profile)
     }
 }
 

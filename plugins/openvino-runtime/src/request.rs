@@ -24,7 +24,7 @@ impl Lane {
     }
 
     /// The nodes of the compiled model, which only a request tells. It need not have run, nor have been compiled for
-    /// profiling: only the times would be missing.
+    /// profiling: only the times would be missing. Times are means over the runs of the model, in whole microseconds.
     pub fn nodes(&self) -> Result<Vec<Node>, Failure> {
         let mut list = ov_profiling_info_list_t { profiling_infos: ptr::null_mut(), size: 0 };
         // SAFETY: a live request; the list is filled with `size` entries of texts or nulls, read before it is freed, once.
@@ -36,7 +36,14 @@ impl Lane {
             };
             let node = |index| {
                 let entry = list.profiling_infos.add(index);
-                Node { kind: text((*entry).node_type), kernel: text((*entry).exec_type) }
+                let ran = (*entry).status == ov_profiling_info_t_Status::EXECUTED;
+                let mean = u64::try_from((*entry).real_time).ok().filter(|us| ran && *us > 0);
+                Node {
+                    kind: text((*entry).node_type),
+                    kernel: text((*entry).exec_type),
+                    name: text((*entry).node_name),
+                    mean: mean.map(std::time::Duration::from_micros),
+                }
             };
             let nodes = (0..list.size).map(node).collect();
             ov_profiling_info_list_free(&raw mut list);
@@ -169,6 +176,9 @@ impl Request for OvRequest {
             return Err(failure.error("run the model"));
         }
         self.outputs.iter_mut().for_each(|output| own(output, true));
+        if let Some(recorder) = &self.model.recorder {
+            recorder.ran(|| self.lane.nodes())?;
+        }
         for index in 0..self.outputs.len() {
             if self.outputs[index] == Output::LentOpen {
                 self.fits(index, bound)?;

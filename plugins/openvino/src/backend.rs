@@ -112,9 +112,14 @@ impl Backend for OpenVinoBackend {
 
         let inputs = ports::all(compiled.inputs(), &declared.inputs)?;
         let outputs = ports::all(compiled.outputs(), &declared.outputs)?;
-        OvModel::new(compiled, inputs, outputs, |compiled, nodes| {
+        let model = OvModel::new(compiled, inputs, outputs, |compiled, nodes| {
             self.placed(load, device, quantized, compiled, &nodes, [read, compile])
-        })
+        })?;
+        Ok(if load.profile { model.recorded() } else { model })
+    }
+
+    fn profiles(&self) -> bool {
+        true
     }
 }
 

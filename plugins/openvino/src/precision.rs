@@ -121,7 +121,9 @@ mod tests {
     use skillbench_openvino_runtime::Node;
 
     fn nodes(list: &[(&str, &str)]) -> Vec<Node> {
-        list.iter().map(|(kind, kernel)| Node { kind: kind.to_string(), kernel: kernel.to_string() }).collect()
+        list.iter()
+            .map(|(kind, kernel)| Node { kind: kind.to_string(), kernel: kernel.to_string(), ..Node::default() })
+            .collect()
     }
 
     #[test]

@@ -4,12 +4,15 @@ use crate::devices::Found;
 use crate::precision;
 use crate::settings::Settings;
 use skillbench_openvino_runtime::Compiled;
-use skillbench_plugin_api::{DeviceKind, Error, Load, Result};
+use skillbench_plugin_api::{DeviceKind, Error, Load, Result, Why};
+
+/// Whether a model records what its operators cost.
+const PERF_COUNT: &str = "PERF_COUNT";
 
 /// The properties for a load on a device; those that it does not know are left out, and what came of them is read back.
 ///
 /// # Errors
-/// `InvalidArgument` for a cache folder that cannot be named.
+/// `Unimplemented` for a device that records no operators, where that is asked for; `InvalidArgument` for a cache folder that cannot be named.
 pub(crate) fn of(load: &Load, device: &Found, settings: &Settings) -> Result<Vec<(String, String)>> {
     let mut wanted: Vec<(&str, String)> = vec![];
     // Float32 unless another is asked for: the defaults are narrower (bfloat16 on many processors, float16 on GPUs). An NPU
@@ -30,6 +33,13 @@ pub(crate) fn of(load: &Load, device: &Found, settings: &Settings) -> Result<Vec
         // Pinning moves the threads to their cores and back in every inference (2 us of CPU time on one thread), and keeps
         // them where something else may be running.
         wanted.push(("ENABLE_CPU_PINNING", "NO".into()));
+    }
+    if load.profile {
+        if !device.takes.iter().any(|known| known == PERF_COUNT) {
+            let text = format!("{} does not tell what its operators cost: it has no {PERF_COUNT}", device.device.id);
+            return Err(Error::unimplemented(Why::DEVICE, text));
+        }
+        wanted.push((PERF_COUNT, "YES".into()));
     }
     wanted.retain(|(key, _)| device.takes.iter().any(|known| known == key));
     if let Some(folder) = &load.cache_dir {

@@ -100,6 +100,10 @@ impl Backend for RocmBackend {
         self.engine.load(load)
     }
 
+    fn profiles(&self) -> bool {
+        true
+    }
+
     fn memory(&self, device: u32) -> Result<Memory> {
         self.sensors.memory(device)
     }

@@ -4,6 +4,7 @@ use crate::convert::precision;
 use crate::errors;
 use crate::files::Files;
 use crate::model::RtenModel;
+use crate::profile;
 use rten::{ModelOptions, ThreadPool};
 use skillbench_plugin_api::sdk::{Backend, Host, processor};
 use skillbench_plugin_api::{Code, Device, Error, Load, Options, Placement, Result, Why};
@@ -95,7 +96,11 @@ impl Backend for RtenBackend {
             compile_ns: Some(compile.as_nanos() as u64),
             ..Placement::default()
         };
-        RtenModel::new(engine, &declared, Arc::clone(&self.pool), placement)
+        RtenModel::new(engine, &declared, Arc::clone(&self.pool), placement, load.profile)
+    }
+
+    fn profiles(&self) -> bool {
+        profile::POSSIBLE
     }
 }
 

@@ -6,6 +6,7 @@
 //! - `files`: reading the ONNX file with its external data, and what it says of itself;
 //! - `model`: the loaded model and its ports;
 //! - `request`: bound tensors, a run, its outputs; `convert` between the file's types and the engine's;
+//! - `profile`: what operators cost, as the engine times them;
 //! - `errors`: the engine's errors, as the contract tells them.
 //!
 //! Not here: `unsafe`, the C table (the SDK's business), clocks other than the load's, tolerances, policy.
@@ -17,6 +18,7 @@ mod convert;
 mod errors;
 mod files;
 mod model;
+mod profile;
 mod request;
 
 pub use backend::RtenBackend;

@@ -1,11 +1,12 @@
 //! A loaded model and its ports.
 
 use crate::convert::port_type;
+use crate::profile::Recorder;
 use crate::request::RtenRequest;
 use rten::{Dimension, NodeId, ThreadPool};
 use skillbench_onnx::Declared;
 use skillbench_onnx::messages::{Dim, ValueInfo};
-use skillbench_plugin_api::sdk::Model;
+use skillbench_plugin_api::sdk::{Model, Profile};
 use skillbench_plugin_api::{Error, Placement, Port, Result, Why};
 use std::sync::Arc;
 
@@ -16,6 +17,7 @@ pub struct RtenModel {
     inputs: Vec<Port>,
     outputs: Vec<Port>,
     placement: Placement,
+    pub(crate) recorder: Option<Recorder>,
 }
 
 impl RtenModel {
@@ -26,6 +28,7 @@ impl RtenModel {
         declared: &Declared,
         pool: Arc<ThreadPool>,
         placement: Placement,
+        profile: bool,
     ) -> Result<RtenModel> {
         // The engine says which inputs there are (an initializer listed among them is none), and in which order.
         let inputs = engine.input_ids().iter().map(|id| {
@@ -43,7 +46,8 @@ impl RtenModel {
         }
         let outputs = ids.iter().zip(&declared.outputs).map(|(id, port)| read_port(&engine, *id, port));
         let outputs = outputs.collect::<Result<_>>()?;
-        Ok(RtenModel { engine, pool, inputs, outputs, placement })
+        let recorder = profile.then(|| Recorder::new(&placement.device));
+        Ok(RtenModel { engine, pool, inputs, outputs, placement, recorder })
     }
 }
 
@@ -84,5 +88,9 @@ impl Model for RtenModel {
 
     fn request(self: &Arc<Self>) -> Result<RtenRequest> {
         Ok(RtenRequest::new(Arc::clone(self)))
+    }
+
+    fn profile(&self) -> Option<&dyn Profile> {
+        self.recorder.as_ref().map(|recorder| recorder as &dyn Profile)
     }
 }

@@ -49,8 +49,15 @@ impl Request for RtenRequest {
         // The last run's outputs go first: two sets of them at once would count as the model's memory.
         outputs.clear();
         let options = RunOptions::default().with_thread_pool(Some(Arc::clone(&self.model.pool)));
-        let outputs = engine.run(inputs, engine.output_ids(), Some(options));
-        self.outputs = outputs.map_err(|error| errors::running(&error))?.into_iter().map(Some).collect();
+        let run = |options| {
+            let outputs = engine.run(inputs, engine.output_ids(), Some(options));
+            outputs.map_err(|error| errors::running(&error))
+        };
+        let outputs = match &self.model.recorder {
+            None => run(options),
+            Some(recorder) => recorder.run(options, run),
+        };
+        self.outputs = outputs?.into_iter().map(Some).collect();
         Ok(Timing::default())
     }
 

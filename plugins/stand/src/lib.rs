@@ -2,7 +2,7 @@
 //!
 //! - `opening`: hosts that keep quiet or take notes, and opening a linked backend through its C table;
 //! - `tensors`, `graphs`, `probe`: numbers to bind, small graphs, and the model whose answer is known;
-//! - `running`, `keeping`, `errors`, `shapes`, `library`, `here`: tests that hold for every backend of a kind. A backend's own tests call
+//! - `running`, `keeping`, `errors`, `shapes`, `library`, `profile`, `here`: tests that hold for every backend of a kind. A backend's own tests call
 //!   them by name, with its opened instance, and add what is particular to it.
 //!
 //! Not here: any plugin, because two of them in one binary export the same symbol; and anything that only one backend does.
@@ -16,6 +16,7 @@ pub mod keeping;
 pub mod library;
 mod opening;
 pub mod probe;
+pub mod profile;
 pub mod running;
 pub mod shapes;
 mod tensors;

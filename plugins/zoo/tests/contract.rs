@@ -56,7 +56,8 @@ fn every_skill_is_described_and_every_other_name_has_a_reason() {
         descriptions.iter().partition(|description| description.contains("\"unavailable\":"));
     assert!(skills.len() > 275 && !names.is_empty());
     for description in skills {
-        for key in ["id", "aliases", "architecture", "category", "task", "axes", "inputs", "flops", "parts", "content"] {
+        for key in ["id", "aliases", "architecture", "category", "task", "axes", "inputs", "flops", "parts", "content"]
+        {
             assert!(description.contains(&format!("\"{key}\":")), "no {key} in {description}");
         }
     }

@@ -1,6 +1,6 @@
 //! A cell: one target, one point of the workload grid, one benchmark; and how it ended.
 
-use super::Metrics;
+use super::{Metrics, Phases, ProfileReport};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -195,6 +195,9 @@ pub struct Cell {
     pub fixes: Vec<Fix>,
     /// `None`: the pool was not used.
     pub pool: Option<PoolRecord>,
+    /// `None`: nobody asked for them.
+    pub phases: Option<Phases>,
+    pub profile: Option<ProfileReport>,
     pub outcome: Outcome,
 }
 
@@ -225,6 +228,10 @@ struct CellForm {
     fixes: Vec<Fix>,
     #[serde(default)]
     pool: Option<PoolRecord>,
+    #[serde(default)]
+    phases: Option<Phases>,
+    #[serde(default)]
+    profile: Option<ProfileReport>,
     metrics: Option<Box<Metrics>>,
 }
 
@@ -253,6 +260,8 @@ impl From<Cell> for CellForm {
             verification: cell.verification,
             fixes: cell.fixes,
             pool: cell.pool,
+            phases: cell.phases,
+            profile: cell.profile,
             metrics: match cell.outcome {
                 Outcome::Measured(metrics) => Some(metrics),
                 _ => None,
@@ -283,6 +292,8 @@ impl From<CellForm> for Cell {
             verification: form.verification,
             fixes: form.fixes,
             pool: form.pool,
+            phases: form.phases,
+            profile: form.profile,
         }
     }
 }

@@ -4,12 +4,17 @@
 
 mod cell;
 mod metrics;
+mod phases;
+mod profile;
 
 pub use cell::{Axes, Cell, Dissent, Fix, Outcome, PlacementRecord, PoolRecord, Reason, Verification};
 pub use metrics::{
     CounterMetrics, EfficiencyMetrics, EnergyMetrics, GenerationMetrics, InitMetrics, MemoryMetrics, Metrics,
     SeriesMetrics, Stats,
 };
+
+pub use phases::{PhaseTime, Phases};
+pub use profile::{OperatorCost, PartProfile, ProfileReport, Recorded};
 
 use serde::{Deserialize, Serialize};
 

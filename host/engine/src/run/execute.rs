@@ -5,6 +5,7 @@ use super::jury::Dissents;
 use super::measure::Warm;
 use super::named::Asked;
 use super::observer::Observer;
+use super::phases::PhaseWatch;
 use super::plan::{Plan, PlannedCell};
 use super::prepare::{Shared, Startup, start_up};
 use super::samples;
@@ -47,6 +48,7 @@ pub fn execute(
         dissents: Dissents::new(),
         warm: None,
         refused: HashMap::new(),
+        phases: PhaseWatch::begin(),
         observer,
     };
     let mut pending: VecDeque<PlannedCell> =
@@ -64,7 +66,9 @@ pub fn execute(
         }
         planned.skip = planned.skip.take().or_else(|| fallen.too_slow(&planned));
         runner.observer.cell_begun(&planned, place, of);
+        runner.phases = PhaseWatch::begin();
         let (mut cell, samples) = runner.cell(&planned, pending.front());
+        cell.phases = request.profile.then(|| std::mem::take(&mut runner.phases).end());
         // A cell that the user stopped is not over: it is run again when the run is resumed.
         if Stop::global().asked() {
             break;
@@ -95,6 +99,8 @@ pub(super) struct Runner<'a> {
     pub warm: Option<Warm>,
     /// What was found out before the first cell.
     pub refused: HashMap<(usize, usize), Failure>,
+    /// Where the time of the cell goes that is run now.
+    pub phases: PhaseWatch,
     pub observer: &'a mut dyn Observer,
 }
 
@@ -189,6 +195,7 @@ impl Runner<'_> {
                     verification: measured.main.verification,
                     fixes: measured.fixes,
                     pool: measured.main.pool,
+                    profile: measured.profile,
                     outcome: Outcome::Measured(Box::new(figures)),
                     ..blank
                 };
@@ -239,6 +246,8 @@ impl Runner<'_> {
             verification: None,
             fixes: vec![],
             pool: None,
+            phases: None,
+            profile: None,
             outcome: Outcome::Skipped(Reason::new("planned", "not run yet")),
         }
     }

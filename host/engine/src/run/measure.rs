@@ -3,11 +3,14 @@
 use super::execute::Runner;
 use super::fixes::Attempt;
 use super::jury;
+use super::phases;
 use super::plan::PlannedCell;
+use super::profile::profile;
 use crate::defaults::defaults;
-use crate::document::Fix;
+use crate::document::{Fix, ProfileReport};
 use crate::worker::{
-    CellJob, CellReport, Command, Event, Failure, FailureKind, Policy, Pooling, Reply, Stop, VerifyJob, Watched, Worker,
+    CellJob, CellReport, Command, Event, Failure, FailureKind, Policy, Pooling, ProfileJob, Reply, Stop, VerifyJob,
+    Watched, Worker,
 };
 
 /// No more warnings of one cell's plugins are passed on.
@@ -20,6 +23,8 @@ pub(super) struct Measured {
     pub warm: Option<CellReport>,
     pub watched: Watched,
     pub fixes: Vec<Fix>,
+    /// What the operators cost, where that was asked for.
+    pub profile: Option<ProfileReport>,
 }
 
 /// A worker that waits with the models of a cell for the next one.
@@ -33,20 +38,27 @@ pub(super) struct Warm {
 impl Runner<'_> {
     /// Measures a cell; `next` is the one after it, for which its models may be kept.
     pub(super) fn measure(&mut self, planned: &PlannedCell, next: Option<&PlannedCell>) -> Result<Measured, Failure> {
+        self.phases.enter(phases::START_UPS);
         self.startup(planned.backend)?;
+        self.phases.leave();
         if let Some(refused) = self.refused.get(&(planned.backend, planned.model)) {
             return Err(refused.clone());
         }
         let name = self.plan.models[planned.model].id().to_string();
         self.observer.step(&format!("preparing {name}"));
+        self.phases.enter(phases::BUILD_MODEL);
         let built = self.shared.model(self.plan, planned.model, &self.limits)?;
+        self.phases.leave();
         if Stop::global().asked() {
             return Err(Failure::new(FailureKind::Stopped, "stopped", "the run was stopped before this cell began"));
         }
         let mut attempt = Attempt::new(built, self.plan.request.precision.clone());
         loop {
             match self.judged(planned, &attempt, next) {
-                Ok(measured) => return Ok(Measured { fixes: attempt.fixes, ..measured }),
+                Ok(measured) => {
+                    let profile = self.profile(planned, &attempt);
+                    return Ok(Measured { fixes: attempt.fixes, profile, ..measured });
+                }
                 Err(failure) if self.plan.request.no_fix => return Err(failure),
                 Err(failure) => {
                     let Some(fix) = attempt.fix(&failure) else { return Err(attempt.told(failure)) };
@@ -69,7 +81,9 @@ impl Runner<'_> {
         let mut jury = jury::Jury::new(self.plan, planned, &attempt.built, &self.dissents);
         while let Some(juror) = jury.next() {
             self.observer.step(&format!("asking {} for reference outputs", juror.name));
+            self.phases.enter(phases::REFERENCE);
             let file = self.shared.reference(self.plan, planned, juror.index, &attempt.built, &self.limits);
+            self.phases.leave();
             let Some(verify) = jury.hears(&juror, file.clone())? else { continue };
             match (self.once(planned, attempt, verify, next), file) {
                 (Err(failure), Ok(file)) if failure.reason.code == jury::DIFFERS => jury.differs(&juror, file, failure),
@@ -114,11 +128,13 @@ impl Runner<'_> {
         let mut job = self.job(planned, attempt, verify);
         job.cache_dir = Some(scratch.path().join("main"));
         job.pooling.keep = next.is_some_and(|next| self.shares(planned, next));
+        self.phases.enter(phases::START_WORKER);
         let mut worker = self.worker_for(planned, &mut job)?;
-        let observer = &mut *self.observer;
+        let (observer, watch) = (&mut *self.observer, &mut self.phases);
         let mut logged = 0;
-        let (reply, watched) =
-            worker.call(&Command::Cell(Box::new(job.clone())), &self.limits, &mut |event| match event {
+        let (reply, watched) = worker.call(&Command::Cell(Box::new(job.clone())), &self.limits, &mut |event| {
+            watch.event(event);
+            match event {
                 Event::Progress { share } => observer.cell_progress(*share),
                 Event::Phase { name, .. } => observer.step(name),
                 Event::Log { level, message } if *level <= 2 => {
@@ -131,11 +147,14 @@ impl Runner<'_> {
                 }
                 Event::Log { message, .. } => observer.debug(message),
                 _ => {}
-            });
+            }
+        });
+        self.phases.leave();
         let main = report(reply?)?;
 
         let (mut cold, mut warm) = (vec![], None);
         if self.plan.benchmarks[planned.benchmark].description.cold_start && !self.plan.request.verify_only {
+            self.phases.enter(phases::COLD_STARTS);
             // What is kept for the next cell is idle, and still it would share the machine with a start that is timed.
             let mut start =
                 CellJob { verify: VerifyJob::Off, attachments: None, pooling: Pooling::default(), ..job.clone() };
@@ -148,11 +167,34 @@ impl Runner<'_> {
                 cold.push(self.start_again(&start)?);
             }
         }
-        if job.pooling.keep {
-            let precision = attempt.precision.clone();
-            self.warm = Some(Warm { worker, backend: planned.backend, model: planned.model, precision });
+        self.phases.enter(phases::END_WORKER);
+        match job.pooling.keep {
+            true => {
+                let precision = attempt.precision.clone();
+                self.warm = Some(Warm { worker, backend: planned.backend, model: planned.model, precision });
+            }
+            false => drop(worker),
         }
-        Ok(Measured { main, cold, warm, watched, fixes: vec![] })
+        self.phases.leave();
+        Ok(Measured { main, cold, warm, watched, fixes: vec![], profile: None })
+    }
+
+    /// What the operators of a cell's model cost; `None`: nobody asked. Where there is nothing to tell, the reason is told.
+    fn profile(&mut self, planned: &PlannedCell, attempt: &Attempt) -> Option<ProfileReport> {
+        if !self.plan.request.profile_operators {
+            return None;
+        }
+        self.phases.enter(phases::PROFILE);
+        let job = self.job(planned, attempt, VerifyJob::Off);
+        let trace = self.folder.join("profiles").join(format!("{}.trace.json", planned.index));
+        let job = ProfileJob::of(&job, std::path::absolute(trace).ok());
+        let report = profile(job, &self.limits).unwrap_or_else(|failure| {
+            self.observer.warning(&format!("no profile: {failure}"));
+            let left_out = [(String::new(), failure.to_string())].into();
+            ProfileReport { parts: vec![], left_out }
+        });
+        self.phases.leave();
+        Some(report)
     }
 
     /// The worker that waits with this cell's models, or a fresh one.

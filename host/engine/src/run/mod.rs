@@ -3,6 +3,7 @@
 //! - `inventory`: registry and descriptions together: what can be asked for, and why not.
 //! - `look`: a backend's devices, with the evidence. `choose`: a backend where none is asked for.
 //! - `request`, `named`, `select`, `grid` and `plan`: what is asked for, what its names and words stand for, the points of the workload, cells. `precheck`: what is refused is found out first; `execute`: cells in order; `measure`: one in its worker; `jury`: whose outputs are right; `fixes`: safe ways around; `fallen`: what cells that failed mean for others. `summarize`: what a worker reported becomes figures.
+//! - `profile`: what the operators of a cell's model cost. `phases`: where a cell's time went.
 //! - `observer`: whoever wants to know how it goes (journal, terminal) is told; nothing is drawn or stored here.
 
 mod choose;
@@ -16,9 +17,11 @@ mod look;
 mod measure;
 mod named;
 mod observer;
+pub mod phases;
 mod plan;
 mod precheck;
 mod prepare;
+mod profile;
 mod request;
 mod samples;
 mod select;
@@ -33,4 +36,5 @@ pub use inventory::{Inventory, Plugin, Rejected};
 pub use look::{Evidence, Look};
 pub use observer::Observer;
 pub use plan::{Plan, PlannedCell, plan};
+pub use profile::profile;
 pub use request::{BackendChoice, ModelSet, OptionChoice, RequestError, RunRequest, Selection};

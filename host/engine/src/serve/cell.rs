@@ -74,7 +74,9 @@ fn run_cell<'i>(
     let verified = AtomicBool::new(matches!(job.verify, VerifyJob::Off));
     let target = CellTarget::new(services, opened, pool, job, &manifest, (index, device), &verified);
     let cold_start = job.benchmark_options.get("cold_start").is_some_and(|value| value == "true");
+    services.enter(Stage::Sensors);
     let sensors = Sensors::new(&opened.instance, (index, device), !cold_start && !job.policy.verify_only);
+    services.enter(Stage::Run);
     // What a browser computes, it computes in processes of its own.
     let whole = device.kind != DeviceKind::Browser;
     let rounds = Rounds::new(services, job, &verified, &sensors, whole);

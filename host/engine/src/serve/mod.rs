@@ -1,7 +1,7 @@
 //! A worker from the inside: it opens libraries, and does what the host asks, one command after the other.
 //!
 //! - `services`: what every plugin gets. `target`: loading, inputs, verification for benchmarks. `pool`: what a cell leaves for the next. `rounds`, `series`: how often it is run. `sensors`: energy and counters.
-//! - `cell`, `function`, `reference`, `looking`: the commands.
+//! - `cell`, `function`, `reference`, `profile`, `looking`: the commands. `trace`: a profile in the form that viewers open.
 //!
 //! Not here: deciding what to run, summing up, files of results.
 
@@ -11,12 +11,14 @@ mod looking;
 mod opened;
 mod outputs;
 mod pool;
+mod profile;
 mod reference;
 mod rounds;
 mod sensors;
 mod series;
 mod services;
 mod target;
+mod trace;
 
 pub(crate) use cell::run_alone;
 pub(crate) use opened::Opened;
@@ -103,6 +105,7 @@ fn serve(services: &'static Services, command: Command) -> Result<Reply, Failure
         // Cells come in rows, and are served before this.
         Command::Cell(_) => Err(Failure::failed("protocol", "a cell among commands that look")),
         Command::Function(job) => function::run(services, &job).map(|report| Reply::Function(Box::new(report))),
+        Command::Profile(job) => profile::profile(services, &job),
         Command::Check(job) => crate::check::serve(services, &job),
     }
 }

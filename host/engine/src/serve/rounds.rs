@@ -36,6 +36,7 @@ struct State {
     series: Vec<Series>,
     open: Option<Open>,
     measuring: bool,
+    warming_up: bool,
     last_id: u64,
     failure: Option<Error>,
     counted: Counted,
@@ -231,6 +232,10 @@ impl ReporterServices for Rounds<'_> {
         if measures && !self.peak_is_of_rounds.load(Ordering::SeqCst) {
             let reset = std::fs::write("/proc/self/clear_refs", "5").is_ok();
             self.peak_is_of_rounds.store(reset, Ordering::SeqCst);
+        }
+        let warms_up = matches!(next, Ok(Some(round)) if round.kind == RoundKind::WarmUp);
+        if warms_up != std::mem::replace(&mut state.warming_up, warms_up) {
+            self.services.send(&Event::WarmingUp(warms_up));
         }
         if measures != std::mem::replace(&mut state.measuring, measures) {
             self.services.send(&Event::Measuring(measures));

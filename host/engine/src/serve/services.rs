@@ -1,6 +1,6 @@
 //! What every plugin gets from its worker: a log, a sign of life, a clock, and whether to stop.
 
-use crate::worker::{Event, Failure, Stage, write_frame};
+use crate::worker::{Event, Failure, Stage, monotonic_ns, write_frame};
 use skillbench_plugin_api::provide::{HostServices, HostTable};
 use std::io::Write;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -28,6 +28,9 @@ impl Services {
     /// Tells the host. A host that is gone ends this process soon; until then there is nobody to tell.
     pub(crate) fn send(&self, event: &Event) {
         let mut channel = self.channel.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (Event::Stage(_) | Event::Measuring(_) | Event::WarmingUp(_), Some(ns)) = (event, monotonic_ns()) {
+            let _ = write_frame(&mut *channel, &Event::At { ns });
+        }
         if let Err(error) = write_frame(&mut *channel, event) {
             // Too long a message is told as that; a channel that is closed takes neither.
             let _ = write_frame(&mut *channel, &Event::Failed(Failure::failed("too-large", error.to_string())));

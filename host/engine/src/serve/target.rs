@@ -16,7 +16,7 @@ use std::time::Instant;
 
 impl CellJob {
     /// The axes that are about graphs: those that the benchmark takes as options are about its own work.
-    pub(super) fn axes_of_graphs(&self) -> Axes {
+    pub(crate) fn axes_of_graphs(&self) -> Axes {
         let mut axes = self.axes.clone();
         axes.retain(|name, _| !self.benchmark_options.contains_key(name));
         axes
@@ -136,6 +136,7 @@ impl<'i, 'c> CellTarget<'i, 'c> {
             devices: vec![self.device.0],
             dims: key.dims.clone(),
             allow_fallback: false,
+            profile: false,
         };
         let one_at_a_time = self.opened.instance.backend().serial_load().then(|| lock(&self.serial));
         let start = Instant::now();
@@ -422,10 +423,16 @@ impl TargetServices for CellTarget<'_, '_> {
     }
 
     fn prepare(&self, model: &Model<'_>, request: &mut Request<'_>, variant: u64) -> Result<()> {
-        self.noting(self.prepare_now(model, request, variant))
+        self.services.enter(Stage::Prepare);
+        let prepared = self.noting(self.prepare_now(model, request, variant));
+        self.services.enter(Stage::Run);
+        prepared
     }
 
     fn verify(&self, model: &Model<'_>, request: &mut Request<'_>) -> Result<()> {
-        self.noting(self.verify_now(model, request))
+        self.services.enter(Stage::Verify);
+        let verified = self.noting(self.verify_now(model, request));
+        self.services.enter(Stage::Run);
+        verified
     }
 }

@@ -22,7 +22,7 @@ pub use limits::Limits;
 pub use process::{Stop, Watched, Worker};
 pub use protocol::{
     CellJob, CellReport, CheckJob, Command, CounterRecord, DeviceRecord, EnergyRecord, Event, FunctionJob,
-    FunctionReport, LoadRecord, ModelPaths, PROTOCOL, PluginUse, Policy, Pooling, PortRecord, Reply, RoundRecord,
-    SeriesRecord, Stage, VerifyJob,
+    FunctionReport, LoadRecord, ModelPaths, PROTOCOL, PluginUse, Policy, Pooling, PortRecord, ProfileJob, Reply,
+    RoundRecord, SeriesRecord, Stage, VerifyJob,
 };
-pub(crate) use sys::adopt_channel;
+pub(crate) use sys::{adopt_channel, monotonic_ns};

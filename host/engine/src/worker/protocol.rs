@@ -3,7 +3,7 @@
 
 use super::Failure;
 use crate::describe::Description;
-use crate::document::{Axes, Dissent, PlacementRecord, PoolRecord, Verification};
+use crate::document::{Axes, Dissent, PlacementRecord, PoolRecord, ProfileReport, Verification};
 use crate::registry::PluginOptions;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -105,6 +105,40 @@ pub struct FunctionJob {
     pub attachments: Option<PathBuf>,
 }
 
+/// What the operators of a model cost.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ProfileJob {
+    pub backend: PluginUse,
+    /// As for a cell.
+    pub device: Option<String>,
+    pub model: ModelPaths,
+    pub axes: Axes,
+    pub precision: Option<String>,
+    pub seed: u64,
+    pub warmup: u64,
+    pub runs: u64,
+    /// Where the trace goes; `None`: nowhere.
+    pub trace: Option<PathBuf>,
+}
+
+impl ProfileJob {
+    /// The model of a cell, on its device, with its inputs.
+    pub fn of(cell: &CellJob, trace: Option<PathBuf>) -> ProfileJob {
+        let defaults = &crate::defaults::defaults().profile;
+        ProfileJob {
+            backend: cell.backend.clone(),
+            device: cell.device.clone(),
+            model: cell.model.clone(),
+            axes: cell.axes_of_graphs(),
+            precision: cell.precision.clone(),
+            seed: cell.seed,
+            warmup: defaults.warmup,
+            runs: defaults.runs,
+            trace,
+        }
+    }
+}
+
 /// One rule of `plugin check`, in a worker of its own.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CheckJob {
@@ -148,6 +182,8 @@ pub enum Command {
     },
     Cell(Box<CellJob>),
     Function(Box<FunctionJob>),
+    /// Loads a model so that it records its operators, and runs it.
+    Profile(Box<ProfileJob>),
     Check(Box<CheckJob>),
 }
 
@@ -157,8 +193,13 @@ pub enum Command {
 pub enum Stage {
     Import,
     Open,
+    /// The machine is watched doing nothing, for its idle power.
+    Sensors,
     Load,
+    /// Inputs are made and bound.
+    Prepare,
     Run,
+    Verify,
     Close,
 }
 
@@ -167,8 +208,11 @@ impl Stage {
         match self {
             Stage::Import => "import",
             Stage::Open => "open",
+            Stage::Sensors => "the look at its sensors",
             Stage::Load => "load",
+            Stage::Prepare => "the making of inputs",
             Stage::Run => "run",
+            Stage::Verify => "verification",
             Stage::Close => "close",
         }
     }
@@ -182,6 +226,10 @@ pub enum Event {
         protocol: u32,
     },
     Stage(Stage),
+    /// When the next message was sent, on the system's monotonic clock: it may be read later.
+    At {
+        ns: u64,
+    },
     /// A long step is alive.
     Phase {
         name: String,
@@ -196,6 +244,8 @@ pub enum Event {
         what: String,
         found: String,
     },
+    /// Rounds that warm up have begun, or ended.
+    WarmingUp(bool),
     /// Measured rounds of a series have begun, or ended: the host samples memory in between.
     Measuring(bool),
     /// `share` of the cell is done, 0 to 1, as far as it can be told.
@@ -339,6 +389,7 @@ pub enum Reply {
     Referenced,
     Cell(Box<CellReport>),
     Function(Box<FunctionReport>),
+    Profiled(Box<ProfileReport>),
     Checked(crate::check::Verdict),
 }
 
@@ -352,6 +403,7 @@ impl Reply {
             Reply::Referenced => "a reference",
             Reply::Cell(_) => "a cell",
             Reply::Function(_) => "a function's figures",
+            Reply::Profiled(_) => "a profile",
             Reply::Checked(_) => "a rule's verdict",
         }
     }

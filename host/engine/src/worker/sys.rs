@@ -127,3 +127,14 @@ mod other {
 pub use other::*;
 #[cfg(unix)]
 pub use unix::*;
+
+/// The system's clock that only goes forward, the same in every process; `None` where there is no such one.
+pub(crate) fn monotonic_ns() -> Option<u64> {
+    #[cfg(unix)]
+    {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+        Some(now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64)
+    }
+    #[cfg(not(unix))]
+    None
+}

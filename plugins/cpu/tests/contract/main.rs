@@ -4,6 +4,7 @@
 
 mod errors;
 mod keeping;
+mod profile;
 mod running;
 mod shapes;
 

@@ -4,6 +4,7 @@ mod devices;
 mod errors;
 mod keeping;
 mod precision;
+mod profile;
 mod running;
 mod shapes;
 
