@@ -108,8 +108,8 @@ pub fn all() -> &'static [Skill] {
 
 /// One JSON for each skill, and for each name that no skill serves.
 pub fn descriptions() -> impl Iterator<Item = String> {
-    let names: Vec<Value> =
-        serde_json::from_str(include_str!("../data/unavailable.json")).expect("the tests read the same unavailable.json");
+    let names: Vec<Value> = serde_json::from_str(include_str!("../data/unavailable.json"))
+        .expect("the tests read the same unavailable.json");
     all().iter().map(Skill::description).chain(names.into_iter().map(|name| name.to_string()))
 }
 

@@ -212,7 +212,8 @@ fn what_generates_names_ports_that_are_there() {
         let decoder = skill.parts().into_iter().find(|part| part.name == how["decoder"]).unwrap();
         let graph = find(decoder.skeleton).unwrap();
         let inputs: BTreeSet<&str> = graph.inputs.iter().map(|input| input.name.as_str()).collect();
-        let outputs: BTreeSet<&str> = graph.told["outputs"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+        let outputs: BTreeSet<&str> =
+            graph.told["outputs"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
         let mut filled = BTreeSet::new();
         for pair in how["state"].as_array().unwrap() {
             assert!(outputs.contains(pair["from"].as_str().unwrap()), "{pair} of {}", skill.id);

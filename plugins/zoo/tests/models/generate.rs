@@ -22,11 +22,7 @@ struct Decoder<'a> {
     image: Option<Arc<HostTensor>>,
 }
 
-pub fn whole_and_step_by_step(
-    skill: &Skill,
-    how: &Value,
-    parts: &BTreeMap<&str, Part<'_>>,
-) -> Result<(), String> {
+pub fn whole_and_step_by_step(skill: &Skill, how: &Value, parts: &BTreeMap<&str, Part<'_>>) -> Result<(), String> {
     let decoder = Decoder::prepare(skill, how, parts)?;
     let tokens: Vec<i64> = (0..PROMPT).map(|index| 11 + 7 * index).collect();
     let (first, last) = tokens.split_at(tokens.len() - 1);
@@ -100,7 +96,8 @@ impl<'a> Decoder<'a> {
             let tensor = by_rule(rule, &self.axes());
             assert_eq!(pair.get("grows").is_some(), tensor.bytes().is_empty(), "{name}");
             let zeros = string(&rule["fill"]).starts_with("normal");
-            let tensor = if zeros { Arc::new(HostTensor::zeroed(tensor.dtype(), &tensor.shape()).unwrap()) } else { tensor };
+            let tensor =
+                if zeros { Arc::new(HostTensor::zeroed(tensor.dtype(), &tensor.shape()).unwrap()) } else { tensor };
             state.insert(name, tensor);
         }
         state

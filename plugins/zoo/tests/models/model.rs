@@ -118,8 +118,7 @@ impl<'a> Part<'a> {
 
 /// The numbers of an input, as docs/skills.md tells the rules.
 pub fn by_rule(rule: &Value, axes: &Axes) -> Arc<HostTensor> {
-    let shape: Vec<usize> =
-        rule["dims"].as_array().unwrap().iter().map(|dim| dimension(dim, axes) as usize).collect();
+    let shape: Vec<usize> = rule["dims"].as_array().unwrap().iter().map(|dim| dimension(dim, axes) as usize).collect();
     let text = string(&rule["fill"]);
     let mut words = text.split(':');
     let kind = words.next().unwrap();
