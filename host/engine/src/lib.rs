@@ -3,6 +3,7 @@
 //! - [`registry`]: which plugins there are, and why others are not.
 //! - [`worker`]: the child processes that load plugins, seen from the host; [`serve`] is the same seen from inside.
 //! - [`skill`]: models: descriptions, building, dimensions, inputs.
+//! - [`brought`]: models that a user brings.
 //! - [`run`]: a request becomes a plan, a plan becomes outcomes.
 //! - [`stats`]: samples become figures.
 //! - [`document`]: the outcome of a run as data, the form of `run.json`.
@@ -11,6 +12,7 @@
 //! `unsafe` lives in `loader` alone. Not here: data frames, files of results, drawing, the command line.
 
 pub mod architectures;
+pub mod brought;
 pub mod check;
 pub mod defaults;
 pub mod describe;
