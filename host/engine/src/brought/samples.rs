@@ -19,7 +19,6 @@ pub fn weights(name: &str, dims: &[i64]) -> Tensor {
     Tensor::of_bytes(name, FLOAT, dims, vec![1; count as usize * 4])
 }
 
-
 #[derive(Clone)]
 pub struct Sample {
     pub opset: i64,

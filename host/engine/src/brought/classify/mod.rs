@@ -64,6 +64,11 @@ fn kinds() -> &'static Kinds {
     &KINDS
 }
 
+/// The families there are.
+pub fn families() -> std::collections::BTreeSet<&'static str> {
+    kinds().kind.iter().map(|group| group.family.as_str()).collect()
+}
+
 /// Whether a model's positions begin after its padding token.
 pub fn has_offset_positions(model_type: &str) -> bool {
     kinds().offset_positions.iter().any(|known| known == model_type)

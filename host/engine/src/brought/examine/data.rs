@@ -81,7 +81,7 @@ fn missing(tensor: &str, file: PathBuf, error: String) -> Problem {
 }
 
 /// Whether a name leads to nothing but the model's own folder, on any system.
-fn stays_inside(location: &str) -> bool {
+pub(in crate::brought) fn stays_inside(location: &str) -> bool {
     let mut steps = location.split(['/', '\\']);
     !location.is_empty()
         && !location.contains('\0')

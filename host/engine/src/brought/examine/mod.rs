@@ -5,6 +5,7 @@ mod data;
 mod order;
 mod problem;
 
+pub(in crate::brought) use data::stays_inside;
 pub use problem::{BadModel, Problem};
 
 use super::opset;
@@ -25,7 +26,7 @@ pub fn examine(path: &Path) -> Result<Outline, BadModel> {
 }
 
 /// A protobuf cannot be larger: every reader counts in 32 bits.
-const PROTOBUF_LIMIT: u64 = 1 << 31;
+pub(in crate::brought) const PROTOBUF_LIMIT: u64 = 1 << 31;
 
 fn read(path: &Path) -> Result<Outline, Problem> {
     let unreadable = |error: std::io::Error| Problem::Unreadable(error.to_string());

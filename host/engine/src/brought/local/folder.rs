@@ -44,7 +44,11 @@ pub(super) fn graphs(folder: &Path) -> Result<Graphs, LocalError> {
         .map(|place| (place, stems(place)))
         .filter(|(_, stems)| !stems.is_empty())
         .collect();
-    let known = places.iter().find_map(|(place, stems)| Some((place, stems, known_set(place, stems)?)));
+    let known = places.iter().find_map(|(place, stems)| {
+        let set = known_set(stems)?;
+        let parts = set.into_iter().map(|(part, stem)| (part, place.join(format!("{stem}.onnx"))));
+        Some((place, stems, parts.collect::<Vec<_>>()))
+    });
     if let Some((place, stems, parts)) = known {
         let taken = |stem: &&String| parts.iter().any(|(_, path)| path.file_stem().is_some_and(|s| s == stem.as_str()));
         let aside: Vec<&str> = stems.iter().filter(|stem| !taken(stem)).map(String::as_str).collect();
@@ -82,15 +86,12 @@ fn by_manifest(folder: &Path, own: PathBuf) -> Result<Graphs, LocalError> {
     }
 }
 
-/// The first set of the table whose parts are all there.
-fn known_set(folder: &Path, stems: &[String]) -> Option<Vec<(String, PathBuf)>> {
-    let file = |names: &[String]| {
-        names.iter().find(|name| stems.contains(name)).map(|stem| folder.join(format!("{stem}.onnx")))
-    };
-    table()
-        .set
-        .iter()
-        .find_map(|set| set.parts.iter().map(|part| Some((part.part.clone(), file(&part.names)?))).collect())
+/// The first set of the table whose parts are all among these graphs: for each part its graph's name.
+pub(in crate::brought) fn known_set(stems: &[String]) -> Option<Vec<(String, String)>> {
+    let found = |names: &[String]| names.iter().find(|name| stems.contains(name)).cloned();
+    table().set.iter().find_map(|set| {
+        set.parts.iter().map(|part| Some((part.part.clone(), found(&part.names)?))).collect::<Option<Vec<_>>>()
+    })
 }
 
 /// The names of the ONNX files of a folder without their endings, in order.

@@ -10,6 +10,7 @@ use super::classify::{Config, Generation, Kind, classify, generation};
 use super::examine::{BadModel, examine};
 use crate::suggest::did_you_mean;
 use folder::Graphs;
+pub(super) use folder::known_set;
 use ports::Ports;
 use serde_json::{Map, Value, json};
 use skillbench_onnx::Outline;
@@ -87,6 +88,14 @@ fn ends_in_onnx(path: &Path) -> bool {
 /// # Errors
 /// What is wrong with it, with the file and what to do.
 pub fn open(path: &Path) -> Result<Brought, LocalError> {
+    open_as(path, None)
+}
+
+/// As [`open`], under another name than the path's.
+///
+/// # Errors
+/// As for [`open`].
+pub fn open_as(path: &Path, id: Option<&str>) -> Result<Brought, LocalError> {
     let path = crate::paths::expand(&path.to_string_lossy());
     let Ok(full) = std::fs::canonicalize(&path) else { return Err(not_there(path)) };
     // The name that the user gave is the model's, also where it is a link into a cache of nameless files.
@@ -96,7 +105,9 @@ pub fn open(path: &Path) -> Result<Brought, LocalError> {
         false if ends_in_onnx(&named) => folder::of_file(&named)?,
         false => return Err(LocalError::NoModel { path: named }),
     };
-    describe(&named, graphs)
+    let own = named.file_stem().filter(|_| named.is_file()).or(named.file_name()).unwrap_or_default();
+    let id = id.map_or_else(|| own.to_string_lossy().into_owned(), str::to_string);
+    describe(&named, id, graphs)
 }
 
 fn not_there(path: PathBuf) -> LocalError {
@@ -109,7 +120,7 @@ fn not_there(path: PathBuf) -> LocalError {
     LocalError::NotThere { path, hint }
 }
 
-fn describe(named: &Path, graphs: Graphs) -> Result<Brought, LocalError> {
+fn describe(named: &Path, id: String, graphs: Graphs) -> Result<Brought, LocalError> {
     let mut outlines: Vec<(String, Outline)> = vec![];
     for (part, path) in &graphs.parts {
         outlines.push((part.clone(), examine(path)?));
@@ -128,8 +139,6 @@ fn describe(named: &Path, graphs: Graphs) -> Result<Brought, LocalError> {
     let mut notes = graphs.notes;
     notes.append(&mut ports.notes);
     let generates = generation(&outlines, &ports.inputs, &ports.axes, config.as_ref());
-    let id = named.file_stem().filter(|_| named.is_file()).or(named.file_name()).unwrap_or_default();
-    let id = id.to_string_lossy().into_owned();
     kind.evidence.append(&mut ports.evidence);
     let mut own = Map::new();
     own.insert("schema".into(), "skillbench.skill/1".into());
