@@ -16,5 +16,46 @@ pub mod hub;
 pub mod local;
 pub mod opset;
 
+use std::path::{Path, PathBuf};
+
+/// What a name means that is the name of no skill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Meant {
+    /// A file or folder: [`local::open`].
+    Path(PathBuf),
+    /// A model of a hub: [`hub::bring`].
+    Id(hub::ModelId),
+}
+
+/// `None`: it is neither a path nor the form of an id.
+pub fn meant(name: &str) -> Option<Meant> {
+    let path = Path::new(name);
+    match local::is_path(name) && hub::ModelId::parse(name).is_none_or(|id| id.file.is_none()) || path.exists() {
+        true => Some(Meant::Path(path.into())),
+        false => hub::ModelId::parse(name).map(Meant::Id),
+    }
+}
+
 #[cfg(test)]
 mod samples;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_means_a_path_where_one_is_there_else_an_id() {
+        let path = |name: &str| Some(Meant::Path(name.into()));
+        let id = |name: &str| hub::ModelId::parse(name).map(Meant::Id);
+        for name in ["gone.onnx", "./gone", "/gone/model.onnx", "deep/gone.onnx", "some/deep/gone.onnx"] {
+            assert_eq!(meant(name), path(name), "{name}");
+        }
+        let here = std::env::temp_dir().to_string_lossy().into_owned();
+        assert_eq!(meant(&here), path(&here));
+        for name in ["org/name", "org/name@v1", "org/name:onnx/model.onnx"] {
+            assert!(id(name).is_some());
+            assert_eq!(meant(name), id(name), "{name}");
+        }
+        assert_eq!(meant("gpt3"), None);
+    }
+}

@@ -31,6 +31,7 @@ pub fn generation(
     parts: &[(String, Outline)],
     inputs: &[InputRule],
     axes: &BTreeMap<String, [i64; 2]>,
+    usual: &BTreeMap<String, i64>,
     config: Option<&Config>,
 ) -> Generation {
     let part = |wanted: &str| parts.iter().find(|(name, _)| name == wanted).map(|(_, outline)| &outline.graph);
@@ -41,10 +42,19 @@ pub fn generation(
     if decoder.states().next().is_none() {
         return Generation::None;
     }
-    match decoder.form(&part, axes, config) {
+    let around = Around { inputs, axes, usual, config };
+    match decoder.form(&part, &around) {
         Ok((form, evidence)) => Generation::Found { form, evidence },
         Err(why) => Generation::Refused(format!("it has a cache, but cannot generate: {why}")),
     }
+}
+
+/// What is known beside the decoder.
+struct Around<'a> {
+    inputs: &'a [InputRule],
+    axes: &'a BTreeMap<String, [i64; 2]>,
+    usual: &'a BTreeMap<String, i64>,
+    config: Option<&'a Config>,
 }
 
 struct Decoder<'a> {
@@ -71,8 +81,7 @@ impl Decoder<'_> {
     fn form<'p>(
         &self,
         part: &impl Fn(&str) -> Option<&'p OutlinedGraph>,
-        axes: &BTreeMap<String, [i64; 2]>,
-        config: Option<&Config>,
+        around: &Around<'_>,
     ) -> Result<(Value, Vec<String>), String> {
         let tokens = ["input_ids", "decoder_input_ids"].into_iter().find(|name| self.rule(name).is_some());
         let embeds = self.rule("inputs_embeds").filter(|_| tokens.is_none());
@@ -116,24 +125,41 @@ impl Decoder<'_> {
         let mut sequence = Value::from("prompt");
         if let Some(embeds) = embeds {
             form.insert("embed".into(), embedder(part("embed"), &embeds.name)?);
-            if let Some((image, rows)) = part("vision").and_then(|vision| image(vision, config)) {
+            if let Some((image, rows)) = part("vision").and_then(|vision| image(vision, around.config)) {
                 evidence.push(format!("its images become {rows} rows before the prompt"));
                 form.insert("image".into(), image);
                 sequence = format!("{rows}+prompt").into();
             }
         }
+        let reads = |part: &str, axis: &str| {
+            let mut rules = around.inputs.iter().filter(|rule| rule.part == part);
+            rules.any(|rule| !given.contains(&rule.name.as_str()) && rule.dims.iter().any(|dim| speaks_of(dim, axis)))
+        };
+        let parts =
+            [self.name, "encoder", "vision", "embed"].map(|name| (name, name == self.name || part(name).is_some()));
+        let read = |axis: &str| parts.iter().any(|(name, there)| *there && reads(name, axis));
+        let of_encoder = with_encoder && reads("encoder", "encoder_sequence");
         let mut first_run = Map::new();
-        let has = |axis: &str| axes.contains_key(axis);
-        if with_encoder {
-            first_run.extend(has("encoder_sequence").then(|| ("encoder_sequence".to_string(), "prompt".into())));
-            first_run.extend(has("sequence").then(|| ("sequence".to_string(), 1.into())));
-        } else {
-            first_run.extend(has("sequence").then_some(("sequence".to_string(), sequence)));
+        for axis in around.axes.keys().filter(|axis| *axis != "batch" && read(axis)) {
+            let value = match (axis.as_str(), with_encoder) {
+                ("sequence", false) => sequence.clone(),
+                ("sequence", true) => 1.into(),
+                ("past", _) => 0.into(),
+                ("encoder_sequence", _) if of_encoder => "prompt".into(),
+                (other, _) => match around.usual.get(other) {
+                    Some(usual) => (*usual).into(),
+                    None => return Err(format!("nothing says how long its axis '{other}' is")),
+                },
+            };
+            first_run.insert(axis.clone(), value);
         }
-        first_run.extend(has("past").then(|| ("past".to_string(), 0.into())));
-        let speaks = if with_encoder { "encoder_sequence" } else { "sequence" };
         // Speech has no prompt whose length could be chosen.
-        if let Some([_, most]) = axes.get(speaks) {
+        let prompt = match (with_encoder, of_encoder) {
+            (true, true) => Some("encoder_sequence"),
+            (true, false) => None,
+            (false, _) => Some("sequence"),
+        };
+        if let Some([_, most]) = prompt.and_then(|axis| around.axes.get(axis)) {
             form.insert("prompt".into(), json!([1, most]));
         }
         form.insert("axes".into(), first_run.into());
@@ -171,8 +197,12 @@ fn text<'a>(state: &'a [Value], key: &str) -> &'a str {
     state.first().and_then(|first| first.get(key)).and_then(Value::as_str).unwrap_or_default()
 }
 
+fn speaks_of(rule: &DimRule, axis: &str) -> bool {
+    matches!(rule, DimRule::Of(text) if text.split(['+', '*']).any(|name| name.trim() == axis))
+}
+
 fn speaks_of_past(rule: &DimRule) -> bool {
-    matches!(rule, DimRule::Of(text) if text.split(['+', '*']).any(|name| name.trim() == "past"))
+    speaks_of(rule, "past")
 }
 
 fn embedder(graph: Option<&OutlinedGraph>, to: &str) -> Result<Value, String> {

@@ -71,6 +71,10 @@ impl Look {
         {
             return Kind::of("vision", "diffusion", "diffusion", "text-to-image", two(sample, step));
         }
+        if let (Some(sound), Some(ids)) = (sound, self.input(&["input_ids"])) {
+            let evidence = two(sound, ids);
+            return Kind::of("multimodal", "multimodal", "multimodal", "feature-extraction", evidence);
+        }
         if let Some(sound) = sound {
             return match decoder.or(past).or(encoder) {
                 Some(text) => Kind::of(
@@ -109,8 +113,9 @@ impl Look {
                     let evidence = vec![cache, has(other)];
                     Kind::of("text_generation", "encoder-decoder", "encoder-decoders", "text2text-generation", evidence)
                 }
-                None if self.runs("MoE") || self.runs("QMoE") => {
-                    let evidence = vec![cache, "the graph uses the operator MoE".into()];
+                None if self.routes().is_some() => {
+                    let how = self.routes().unwrap_or_default();
+                    let evidence = vec![cache, format!("the graph routes tokens to experts (the operator {how})")];
                     Kind::of("text_generation", "mixture-of-experts", "text decoders", "text-generation", evidence)
                 }
                 None => Kind::of("text_generation", "decoder-only", "text decoders", "text-generation", vec![cache]),
@@ -167,17 +172,35 @@ impl Look {
         if let Some(output) = output {
             return encoder(format!("the graph has the input '{ids}' and the output '{output}'"));
         }
-        if self.runs("Trilu") && self.outputs.iter().any(|name| name == "logits") {
+        let gives = |wanted: &str| self.outputs.iter().any(|name| name == wanted);
+        if let (Some(how), true) = (self.causal(), gives("logits")) {
             let evidence =
-                vec![format!("the graph has the input '{ids}', the output 'logits' and a causal mask (Trilu)")];
-            return Kind::of("text_generation", "decoder-only", "text decoders", "text-generation", evidence);
+                format!("the graph has the input '{ids}', the output 'logits' and a causal mask (the operator {how})");
+            return Kind::of("text_generation", "decoder-only", "text decoders", "text-generation", vec![evidence]);
         }
-        if self.attends() && self.outputs.iter().any(|name| name == "last_hidden_state") && !self.runs("Trilu") {
+        if let (Some(mask), true) = (self.input(&["attention_mask"]), gives("last_hidden_state") && !gives("logits"))
+            && self.causal().is_none()
+        {
             return encoder(format!(
-                "the graph has the input '{ids}', the output 'last_hidden_state' and no causal mask"
+                "the graph has the inputs '{ids}' and '{mask}', and gives 'last_hidden_state' alone"
             ));
         }
         Kind::unknown(vec![format!("the graph has the input '{ids}', and nothing tells what it makes of it")])
+    }
+
+    /// The operator by which positions see only what came before them. Those that also compare the other way count distances.
+    fn causal(&self) -> Option<&'static str> {
+        let distances = ["Less", "Greater", "GreaterOrEqual"].iter().any(|operator| self.runs(operator));
+        match (self.runs("Trilu"), self.runs("LessOrEqual") && !distances) {
+            (true, _) => Some("Trilu"),
+            (false, true) => Some("LessOrEqual"),
+            _ => None,
+        }
+    }
+
+    /// The operator by which a decoder chooses experts.
+    fn routes(&self) -> Option<&'static str> {
+        ["MoE", "QMoE", "TopK"].into_iter().find(|operator| self.runs(operator))
     }
 
     fn attends(&self) -> bool {

@@ -185,6 +185,19 @@ mod tests {
     }
 
     #[test]
+    fn experts_and_causal_masks_are_known_by_their_operators() {
+        let mut experts = Sample::decoder(1);
+        experts.nodes.push(node("TopK", &["e"], "routes"));
+        assert_eq!(of(&experts).architecture, "mixture-of-experts");
+        let mut decoder = Sample::encoder();
+        decoder.inputs.truncate(2);
+        decoder.outputs[0] = port("logits", FLOAT, &["batch", "sequence", "120"]);
+        assert_eq!(of(&decoder).architecture, UNKNOWN);
+        decoder.nodes.push(node("LessOrEqual", &["c", "m"], "causal"));
+        assert_eq!(of(&decoder).architecture, "decoder-only");
+    }
+
+    #[test]
     fn an_image_classifier_with_any_names_is_known_by_its_convolutions() {
         let mut sample = Sample::vision();
         sample.inputs = vec![port("data", FLOAT, &["N", "3", "224", "224"])];

@@ -29,7 +29,7 @@ pub(super) fn file(
             let folder = cache.blob("");
             std::fs::create_dir_all(&folder).map_err(|error| HubError::Io { path: folder.clone(), error })?;
             let download = Download { client, repository, file, url: repository.url(client, file) };
-            download.into(&blob, progress)?;
+            download.place(&blob, progress)?;
         }
     }
     cache.link(&repository.commit, &file.path, &file.blob)
@@ -49,7 +49,7 @@ struct Cut {
 }
 
 impl Download<'_> {
-    fn into(&self, blob: &Path, progress: &mut dyn FnMut(Progress<'_>)) -> Result<(), HubError> {
+    fn place(&self, blob: &Path, progress: &mut dyn FnMut(Progress<'_>)) -> Result<(), HubError> {
         let mut name = blob.as_os_str().to_os_string();
         name.push(".incomplete");
         let partial = PathBuf::from(name);

@@ -24,7 +24,7 @@ pub enum HubError {
         told(files)
     )]
     NoOnnx { id: String, files: Vec<String> },
-    #[error("{id} has several ONNX files, and they are no set that is known: {}; name one of them, as in {id}/{}", graphs.join(", "), graphs[0])]
+    #[error("{id} has several ONNX files, and they are no set that is known: {}; name one of them, as in {id}:{}", graphs.join(", "), graphs[0])]
     Several { id: String, graphs: Vec<String> },
     #[error("{id} has no file {file}; its ONNX files are: {}", told(graphs))]
     NoFile { id: String, file: String, graphs: Vec<String> },

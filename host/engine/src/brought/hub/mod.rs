@@ -46,7 +46,7 @@ fn defaults() -> &'static Defaults {
     &DEFAULTS
 }
 
-/// `org/name`, `org/name@revision`, `org/name/onnx/model_int8.onnx`, or both.
+/// `org/name`, `org/name@revision`, `org/name:onnx/model_int8.onnx`, or both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelId {
     pub repository: String,
@@ -58,18 +58,9 @@ pub struct ModelId {
 impl ModelId {
     /// `None`: it is no id.
     pub fn parse(text: &str) -> Option<ModelId> {
-        let (organization, rest) = text.split_once('/')?;
-        let end = rest.find(['@', '/']).unwrap_or(rest.len());
-        let (name, rest) = rest.split_at(end);
-        let (revision, file) = match (rest.strip_prefix('@'), rest.strip_prefix('/')) {
-            (Some(revision), _) => match revision.split_once('/') {
-                Some((revision, file)) if file.ends_with(".onnx") => (Some(revision), Some(file)),
-                _ => (Some(revision), None),
-            },
-            (None, Some(file)) if file.ends_with(".onnx") => (None, Some(file)),
-            (None, Some(_)) => return None,
-            (None, None) => (None, None),
-        };
+        let (whole, file) = text.split_once(':').map_or((text, None), |(whole, file)| (whole, Some(file)));
+        let (repository, revision) = whole.split_once('@').map_or((whole, None), |(name, of)| (name, Some(of)));
+        let (organization, name) = repository.split_once('/')?;
         let is_name = |text: &str| {
             let known = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
             !text.is_empty()
@@ -82,7 +73,7 @@ impl ModelId {
         let good = is_name(organization)
             && is_name(name)
             && revision.is_none_or(is_revision)
-            && file.is_none_or(super::examine::stays_inside);
+            && file.is_none_or(|file| file.ends_with(".onnx") && super::examine::stays_inside(file));
         let [revision, file] = [revision, file].map(|text| text.map(str::to_string));
         good.then(|| ModelId { repository: format!("{organization}/{name}"), revision, file })
     }
@@ -96,7 +87,7 @@ impl std::fmt::Display for ModelId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.repository)?;
         self.revision.iter().try_for_each(|revision| write!(f, "@{revision}"))?;
-        self.file.iter().try_for_each(|file| write!(f, "/{file}"))
+        self.file.iter().try_for_each(|file| write!(f, ":{file}"))
     }
 }
 

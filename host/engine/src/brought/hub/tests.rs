@@ -51,8 +51,8 @@ fn ids_have_an_owner_a_name_and_perhaps_a_revision_and_a_file() {
     assert_eq!(parts("org/name"), Some(("org/name".into(), None, None)));
     assert_eq!(parts("org/n.a_m-e@v1.0"), Some(("org/n.a_m-e".into(), some("v1.0"), None)));
     assert_eq!(parts("org/name@refs/pr/1"), Some(("org/name".into(), some("refs/pr/1"), None)));
-    assert_eq!(parts("org/name/onnx/a.onnx"), Some(("org/name".into(), None, some("onnx/a.onnx"))));
-    assert_eq!(parts("org/name@v1/onnx/a.onnx"), Some(("org/name".into(), some("v1"), some("onnx/a.onnx"))));
+    assert_eq!(parts("org/name:onnx/a.onnx"), Some(("org/name".into(), None, some("onnx/a.onnx"))));
+    assert_eq!(parts("org/name@v1:onnx/a.onnx"), Some(("org/name".into(), some("v1"), some("onnx/a.onnx"))));
     for bad in [
         "name",
         "/name",
@@ -63,12 +63,14 @@ fn ids_have_an_owner_a_name_and_perhaps_a_revision_and_a_file() {
         "org/name@",
         "org/name/deep",
         "org/name@a/../b",
-        "org/name/../a.onnx",
+        "org/name:../a.onnx",
+        "org/name:config.json",
+        "org/name/onnx/a.onnx",
         "https://org/name",
     ] {
         assert_eq!(ModelId::parse(bad), None, "{bad}");
     }
-    assert_eq!(id("org/name@v1/onnx/a.onnx").to_string(), "org/name@v1/onnx/a.onnx");
+    assert_eq!(id("org/name@v1:onnx/a.onnx").to_string(), "org/name@v1:onnx/a.onnx");
 }
 
 #[test]
@@ -139,9 +141,9 @@ fn offline_nothing_is_asked_and_what_is_missing_is_told() {
 #[test]
 fn one_graph_of_several_can_be_named() {
     let here = here(model(), Faults::default());
-    let brought = here.bring("org/tiny/onnx/model_int8.onnx").unwrap();
+    let brought = here.bring("org/tiny:onnx/model_int8.onnx").unwrap();
     assert_eq!((brought.id.as_str(), brought.parts.len()), ("tiny-model_int8", 1));
-    let error = here.refused("org/tiny/onnx/gone.onnx");
+    let error = here.refused("org/tiny:onnx/gone.onnx");
     assert!(
         error.contains("no file onnx/gone.onnx; its ONNX files are: onnx/model.onnx, onnx/model_int8.onnx"),
         "{error}"
@@ -212,7 +214,7 @@ fn several_graphs_that_are_no_set_are_named() {
     let graph = Sample::vision().bytes();
     let files = Files::from([("a.onnx".into(), graph.clone()), ("b.onnx".into(), graph)]);
     let error = here(files, Faults::default()).refused("org/tiny");
-    assert!(error.contains("a.onnx, b.onnx; name one of them, as in org/tiny/a.onnx"), "{error}");
+    assert!(error.contains("a.onnx, b.onnx; name one of them, as in org/tiny:a.onnx"), "{error}");
 }
 
 #[test]

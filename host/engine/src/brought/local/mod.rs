@@ -8,6 +8,7 @@ mod trace;
 
 use super::classify::{Config, Generation, Kind, classify, generation};
 use super::examine::{BadModel, examine};
+use crate::skill::{Manifest, SkillDescription};
 use crate::suggest::did_you_mean;
 use folder::Graphs;
 pub(super) use folder::known_set;
@@ -40,6 +41,16 @@ pub struct Brought {
     pub notes: Vec<String>,
     /// Changes whenever a file of it does.
     pub content: String,
+}
+
+impl Brought {
+    /// Its description, as a skillset would give it.
+    ///
+    /// # Errors
+    /// What a skill.json of the user's own says that cannot be.
+    pub fn description(&self) -> Result<SkillDescription, String> {
+        Manifest::parse(&self.manifest).map(|manifest| manifest.description)
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -138,7 +149,7 @@ fn describe(named: &Path, id: String, graphs: Graphs) -> Result<Brought, LocalEr
     }
     let mut notes = graphs.notes;
     notes.append(&mut ports.notes);
-    let generates = generation(&outlines, &ports.inputs, &ports.axes, config.as_ref());
+    let generates = generation(&outlines, &ports.inputs, &ports.axes, &ports.usual, config.as_ref());
     kind.evidence.append(&mut ports.evidence);
     let mut own = Map::new();
     own.insert("schema".into(), "skillbench.skill/1".into());
@@ -212,7 +223,7 @@ fn merge(own: &mut Map<String, Value>, path: &Path, kind: &mut Kind) -> Result<(
         }
     }
     own.extend(given);
-    match crate::skill::Manifest::parse(&Value::from(own.clone()).to_string()) {
+    match Manifest::parse(&Value::from(own.clone()).to_string()) {
         Ok(_) => Ok(()),
         Err(text) => Err(bad(text)),
     }

@@ -155,7 +155,6 @@ impl Reader<'_> {
             // The decoder of a pair reads its own tokens; what the encoder read is the other sequence.
             ("sequence", "encoder") => "encoder_sequence".into(),
             ("decoder_sequence", "decoder") => "sequence".into(),
-            ("decoder_sequence", "") if self.has_past => "sequence".into(),
             (axis, _) if axis.contains('+') => axis.into(),
             (axis, _) => plain(axis),
         }
@@ -320,7 +319,7 @@ mod tests {
     fn read(sample: &Sample, part: &str, config: Value, preprocessor: Value) -> Ports {
         let config = Config::of(config, preprocessor);
         let mut ports = Ports::default();
-        ports.read(part, &Outline::of(&sample.bytes()).unwrap(), Some(&config), part != "").unwrap();
+        ports.read(part, &Outline::of(&sample.bytes()).unwrap(), Some(&config), !part.is_empty()).unwrap();
         ports
     }
 

@@ -1,6 +1,6 @@
 use super::super::samples::{Sample, node, port};
 use super::*;
-use crate::skill::{DimRule, Manifest};
+use crate::skill::DimRule;
 use skillbench_onnx::messages::{FLOAT, INT64};
 
 fn folder() -> tempfile::TempDir {
@@ -189,6 +189,54 @@ fn an_encoder_that_keeps_its_keys_to_itself_leaves_the_pair_without_generation()
         "{:?}",
         brought.notes
     );
+}
+
+#[test]
+fn a_decoder_of_embeddings_generates_with_its_embedder_and_its_images() {
+    let folder = folder();
+    let mut decoder = Sample::decoder(1);
+    decoder.inputs[0] = port("inputs_embeds", FLOAT, &["batch_size", "sequence_length", "8"]);
+    decoder.nodes[0] = node("Relu", &["inputs_embeds"], "e");
+    decoder.write(folder.path(), "decoder_model_merged.onnx");
+    let ids = port("input_ids", INT64, &["batch_size", "sequence_length"]);
+    let embeds = port("inputs_embeds", FLOAT, &["batch_size", "sequence_length", "8"]);
+    let table = super::super::samples::weights("wte", &[100, 8]);
+    let lookup = vec![node("Gather", &["wte", "input_ids"], "inputs_embeds")];
+    Sample::new(vec![ids], vec![embeds], lookup, vec![table]).write(folder.path(), "embed_tokens.onnx");
+    let mut vision = Sample::vision();
+    vision.outputs[0] = port("image_features", FLOAT, &["batch_size", "49", "8"]);
+    vision.nodes[1] = node("Relu", &["c"], "image_features");
+    vision.write(folder.path(), "vision_encoder.onnx");
+    let brought = open(folder.path()).unwrap();
+    let form = &manifest(&brought).1["generation"];
+    assert_eq!(form["tokens"], Value::Null);
+    assert_eq!(
+        form["embed"],
+        json!({"part": "embed", "tokens": "input_ids", "from": "inputs_embeds", "to": "inputs_embeds"})
+    );
+    assert_eq!(form["image"], json!({"part": "vision", "from": "image_features"}));
+    assert_eq!(form["axes"], json!({"height": 224, "past": 0, "sequence": "49+prompt", "width": 224}));
+}
+
+#[test]
+fn a_pair_that_hears_has_no_prompt() {
+    let folder = folder();
+    pair(folder.path());
+    let mut encoder = Sample::perceptron();
+    encoder.inputs = vec![port("input_features", FLOAT, &["batch_size", "80", "3000"])];
+    encoder.nodes[0] = node("MatMul", &["input_features", "w"], "h1");
+    encoder.outputs.push(port("present.0.encoder.key", FLOAT, &["batch_size", "2", "1500", "4"]));
+    encoder.nodes.push(node("Abs", &["h3"], "present.0.encoder.key"));
+    encoder.write(folder.path(), "encoder_model.onnx");
+    let mut decoder = Sample::decoder(1);
+    let key = port("past_key_values.0.encoder.key", FLOAT, &["batch_size", "2", "encoder_sequence_length", "4"]);
+    decoder.inputs.push(key);
+    decoder.write(folder.path(), "decoder_model_merged.onnx");
+    let brought = open(folder.path()).unwrap();
+    let form = &manifest(&brought).1["generation"];
+    assert_eq!(form["axes"], json!({"past": 0, "sequence": 1}), "{:?}", brought.notes);
+    assert_eq!(form.get("prompt"), None);
+    assert_eq!(brought.kind.category, "speech-text");
 }
 
 #[test]
