@@ -71,7 +71,7 @@ impl Look {
         {
             return Kind::of("vision", "diffusion", "diffusion", "text-to-image", two(sample, step));
         }
-        if let (Some(sound), Some(ids)) = (sound, self.input(&["input_ids"])) {
+        if let (Some(sound), Some(ids), None) = (sound, self.input(&["input_ids"]), past.or(encoder)) {
             let evidence = two(sound, ids);
             return Kind::of("multimodal", "multimodal", "multimodal", "feature-extraction", evidence);
         }
