@@ -4,6 +4,7 @@
 //! - [`worker`]: the child processes that load plugins, seen from the host; [`serve`] is the same seen from inside.
 //! - [`skill`]: models: descriptions, building, dimensions, inputs.
 //! - [`bench`](mod@bench): benchmarks that need no target: found, run, and their flat result.
+//! - [`brought`]: models that a user brings.
 //! - [`run`]: a request becomes a plan, a plan becomes outcomes.
 //! - [`suite`]: runs that are written down in files.
 //! - [`stats`]: samples become figures.
@@ -14,6 +15,7 @@
 
 pub mod architectures;
 pub mod bench;
+pub mod brought;
 pub mod check;
 pub mod defaults;
 pub mod describe;

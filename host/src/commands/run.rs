@@ -5,12 +5,13 @@ use crate::cli::{FormatArg, Global, RunArgs, SetArg};
 use crate::commands::plugin::{tell_problems, tell_rejected};
 use crate::output;
 use crate::progress::Progress;
+use skillbench_engine::brought::custom;
 use skillbench_engine::document::{Cell, Outcome, RUN_SCHEMA, Run, Verification};
 use skillbench_engine::environment::{self, Environment};
 use skillbench_engine::run::{
     self, BackendChoice, Inventory, ModelSet, Observer, OptionChoice, Plan, RunRequest, Selection,
 };
-use skillbench_engine::skill::SkillSource;
+use skillbench_engine::skill::{SkillSource, Tell};
 use skillbench_engine::worker::Stop;
 use skillbench_results::{Journal, files, frames, questions};
 use std::collections::HashSet;
@@ -36,7 +37,10 @@ pub fn measure(
     earlier: Option<(PathBuf, Run)>,
     done: &HashSet<usize>,
 ) -> Done {
-    let inventory = Inventory::take(&global.sources());
+    let mut inventory = Inventory::take(&global.sources());
+    if !global.quiet {
+        inventory.tell = Tell(output::say);
+    }
     tell_problems(&inventory.registry);
     tell_rejected(&inventory);
     let verify_only = request.verify_only;
@@ -104,7 +108,7 @@ fn libraries(plan: &Plan) -> std::collections::BTreeMap<String, String> {
     let reference = plan.references.iter().map(|known| (known.plugin.id.clone(), &known.plugin.library));
     let skillsets = plan.models.iter().filter_map(|skill| match &skill.source {
         SkillSource::Skillset { library, plugin } => Some((plugin.clone(), library)),
-        SkillSource::File(_) => None,
+        SkillSource::Brought(_) => None,
     });
     let all = backends.chain(benchmarks).chain(reference).chain(skillsets);
     all.filter_map(|(id, library)| Some((id, environment::sha256(library).ok()?))).collect()
@@ -150,9 +154,8 @@ fn request(args: &RunArgs) -> Result<RunRequest, CommandError> {
 fn models(args: &RunArgs) -> Result<Vec<String>, CommandError> {
     let mut names = args.model.clone();
     for file in &args.model_list {
-        let text = std::fs::read_to_string(file).map_err(|error| usage(format!("{}: {error}", file.display())))?;
-        let lines = text.lines().map(|line| line.split('#').next().unwrap_or("").trim());
-        names.extend(lines.filter(|line| !line.is_empty()).map(String::from));
+        let places = custom::read_lines(file).map_err(usage)?;
+        names.extend(places.iter().map(custom::Place::as_name));
     }
     Ok(names)
 }
@@ -203,7 +206,10 @@ fn begin(output: &Path, plan: &Plan) -> Result<(PathBuf, Run), CommandError> {
     environment.runtime_sha256 = runtimes.collect();
     let models = plan.models.iter().filter_map(|skill| match &skill.source {
         SkillSource::Skillset { .. } => Some((skill.id().to_string(), skill.description.content.clone())),
-        SkillSource::File(path) => Some((skill.id().to_string(), environment::sha256(path).ok()?)),
+        SkillSource::Brought(brought) => {
+            let hashes = brought.parts.iter().filter_map(|(_, graph)| environment::sha256(graph).ok());
+            Some((skill.id().to_string(), hashes.collect::<Vec<_>>().join(" ")))
+        }
     });
     environment.models = models.collect();
     let run = Run {

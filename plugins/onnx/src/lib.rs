@@ -4,6 +4,7 @@
 //!   is lost that this code does not know;
 //! - `messages`: the messages that are decoded and written whole, and the numbers of the fields that lead to them;
 //! - `declared`: what a file says of itself, for whoever loads it, read without its data (`walk`);
+//! - `outline`: the whole structure of a file, node by node, for whoever checks or classifies it;
 //! - `model`: a whole model, for graphs that are made from nothing.
 //!
 //! Not here: any engine, and what a graph computes.
@@ -14,8 +15,10 @@ mod declared;
 pub mod fields;
 pub mod messages;
 pub mod model;
+mod outline;
 mod walk;
 
 pub use declared::{Declared, Elsewhere, Stored};
 pub use fields::{Broken, edit, messages_of, numbers_of};
 pub use model::{Graph, Model};
+pub use outline::{External, Function, OperatorSet, Outline, OutlinedGraph, OutlinedNode, OutlinedTensor, Version};

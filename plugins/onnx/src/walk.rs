@@ -32,35 +32,48 @@ impl<R: BufRead + Seek> Walk<R> {
         self.at >= end
     }
 
+    /// Where reading goes on.
+    pub fn place(&self) -> u64 {
+        self.at
+    }
+
     /// The fields from here to the end of a message; `look` is shown each, and need not read it.
     pub fn fields(
         &mut self,
         end: u64,
         mut look: impl FnMut(&mut Self, u64, Value) -> Result<(), Broken>,
     ) -> Result<(), Broken> {
-        while self.at < end {
-            let key = self.number(end)?;
-            let (value, after) = match key & 7 {
-                0 => (Value::Number(self.number(end)?), self.at),
-                1 => (Value::Fixed, self.at + 8),
-                5 => (Value::Fixed, self.at + 4),
-                2 => {
-                    let length = self.number(end)?;
-                    let after = self.at.checked_add(length).ok_or_else(Broken::early)?;
-                    (Value::Bytes(after), after)
-                }
-                other => return Err(Broken::wire_type(other)),
-            };
-            if after > end {
-                return Err(Broken::early());
-            }
-            look(self, key >> 3, value)?;
+        while let Some((number, value, after)) = self.next(end)? {
+            look(self, number, value)?;
             self.skip_to(after)?;
         }
         Ok(())
     }
 
-    fn skip_to(&mut self, place: u64) -> Result<(), Broken> {
+    /// The next field of a message that ends at `end`: its number, what it holds, and where the one after it begins.
+    pub fn next(&mut self, end: u64) -> Result<Option<(u64, Value, u64)>, Broken> {
+        if self.at >= end {
+            return Ok(None);
+        }
+        let key = self.number(end)?;
+        let (value, after) = match key & 7 {
+            0 => (Value::Number(self.number(end)?), self.at),
+            1 => (Value::Fixed, self.at + 8),
+            5 => (Value::Fixed, self.at + 4),
+            2 => {
+                let length = self.number(end)?;
+                let after = self.at.checked_add(length).ok_or_else(Broken::early)?;
+                (Value::Bytes(after), after)
+            }
+            other => return Err(Broken::wire_type(other)),
+        };
+        match after <= end {
+            true => Ok(Some((key >> 3, value, after))),
+            false => Err(Broken::early()),
+        }
+    }
+
+    pub fn skip_to(&mut self, place: u64) -> Result<(), Broken> {
         let rest = i64::try_from(place - self.at).map_err(|_| Broken::early())?;
         if rest > 0 {
             self.source.seek_relative(rest).map_err(unreadable)?;

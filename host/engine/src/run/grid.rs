@@ -72,7 +72,7 @@ pub(super) fn own_point(skill: &Skill) -> Axes {
 /// The flags of a request that change nothing about any of these models.
 pub(super) fn without_effect(request: &RunRequest, models: &[(&Skill, Workload)]) -> Vec<&'static str> {
     let any = |test: &dyn Fn(&Skill, Workload) -> bool| models.iter().any(|(skill, workload)| test(skill, *workload));
-    let has = |axis: &'static str| move |skill: &Skill, _: Workload| skill.has_axis(axis) || skill.is_file();
+    let has = |axis: &'static str| move |skill: &Skill, _: Workload| skill.has_axis(axis);
     let generates = |_: &Skill, workload: Workload| workload == Workload::Generation;
     let given = [
         (!request.sequence_lengths.is_empty(), "--sequence-lengths", any(&has("sequence"))),
@@ -93,8 +93,7 @@ fn inference(skill: &Skill, request: &RunRequest) -> Vec<Vec<Point>> {
     let lengths =
         or(&request.sequence_lengths, if default_set { &run.sequence_lengths } else { &grid.sequence_lengths });
     let mut lanes = vec![batch(skill, &batches)];
-    // A user's file says which axes it has only when it is loaded: those that were asked for are given to it.
-    if skill.has_axis("sequence") || (skill.is_file() && !request.sequence_lengths.is_empty()) {
+    if skill.has_axis("sequence") {
         lanes.push(lengths.iter().map(|length| step("sequence", *length)).collect());
     }
     lanes.push(image_lane(skill, &request.image_sizes));
@@ -123,7 +122,7 @@ fn step(axis: &str, value: i64) -> Point {
 
 fn batch(skill: &Skill, sizes: &[i64]) -> Vec<Point> {
     let text = || format!("the graph of '{}' has a fixed batch of 1", skill.id());
-    let one = |size: &i64| match skill.has_axis("batch") || skill.is_file() {
+    let one = |size: &i64| match skill.has_axis("batch") {
         true => step("batch", *size),
         false if *size == 1 => Point::default(),
         false => (Axes::from([("batch".into(), *size)]), Some(Reason::new("fixed-batch", text()))),
@@ -241,24 +240,22 @@ fn others(skill: &Skill, request: &RunRequest, workload: Workload) -> Axes {
         for (name, [least, most]) in
             skill.description.axes.iter().filter(|(name, _)| !["batch", "sequence"].contains(&name.as_str()))
         {
-            let default = grid.axes.get(name).copied().unwrap_or(*least);
-            all.insert(name.clone(), request.dims.get(name).copied().unwrap_or(default.clamp(*least, *most)));
+            let usual = skill.description.usual.get(name).or_else(|| grid.axes.get(name)).copied().unwrap_or(*least);
+            let asked = request.dims.iter().find(|(asked, _)| *asked == name || standard_axis(asked) == name);
+            all.insert(name.clone(), asked.map_or(usual.clamp(*least, *most), |(_, value)| *value));
         }
-    }
-    if skill.is_file() {
-        all.extend(request.dims.iter().map(|(name, value)| (standard_axis(name).to_string(), *value)));
     }
     all
 }
 
 fn check_dims(skill: &Skill, request: &RunRequest, workload: Workload) -> Result<(), RequestError> {
     let axes = &skill.description.axes;
-    for name in request.dims.keys().filter(|_| !skill.is_file() && workload == Workload::Inference) {
+    for name in request.dims.keys().filter(|_| workload == Workload::Inference) {
         let flag = FLAGS.iter().find(|(axis, _)| axis == name);
         if let Some((_, flag)) = flag {
             return Err(RequestError(format!("'{name}' has a flag of its own: {flag}")));
         }
-        if !axes.contains_key(name) {
+        if !axes.contains_key(name) && !axes.contains_key(standard_axis(name)) {
             let known = did_you_mean(name, axes.keys().map(String::as_str));
             return Err(RequestError(format!("model '{}' has no dimension '{name}'{known}", skill.id())));
         }

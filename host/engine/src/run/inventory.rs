@@ -3,7 +3,7 @@
 use crate::describe::{BackendDescription, BenchmarkDescription, Description, DescriptionCache};
 use crate::environment;
 use crate::registry::{Entry, Found, Need, PluginOptions, Registry, Sources};
-use crate::skill::Catalog;
+use crate::skill::{Catalog, Tell};
 use crate::worker::{Failure, PluginUse};
 use crate::{options, runtime};
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,8 @@ pub struct Inventory {
     pub registry: Registry,
     pub plugins: Vec<Plugin>,
     pub rejected: Vec<Rejected>,
+    /// Who is told what a user should know of models that are brought.
+    pub tell: Tell,
 }
 
 impl Inventory {
@@ -55,7 +57,7 @@ impl Inventory {
                 Err(reason) => rejected.push(reject(reason)),
             }
         }
-        Inventory { registry, plugins, rejected }
+        Inventory { registry, plugins, rejected, tell: Tell::default() }
     }
 
     /// A plugin by its id, or by another name that the registry gives it.
@@ -73,7 +75,7 @@ impl Inventory {
     }
 
     pub fn catalog(&self) -> Catalog {
-        let mut catalog = Catalog::default();
+        let mut catalog = Catalog { tell: self.tell, ..Catalog::default() };
         for plugin in &self.plugins {
             catalog.add(&plugin.description, &plugin.library);
         }

@@ -1,12 +1,12 @@
 //! A skill becomes files in the cache: built by a worker into a folder of its own, moved into place when whole.
 
 use super::cache::{Held, ModelCache};
+use crate::brought::local::Brought;
 use super::catalog::{Skill, SkillSource};
 use super::manifest::Manifest;
 use crate::environment::sha256_text;
 use crate::worker::{Command, Failure, Limits, ModelPaths, Reply, Worker};
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 
 /// A model that is ready to load.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub struct BuiltModel {
 /// What became of the building, with the folder.
 pub fn build(skill: &Skill, limits: &Limits) -> Result<BuiltModel, Failure> {
     match &skill.source {
-        SkillSource::File(path) => of_file(skill, path),
+        SkillSource::Brought(brought) => of_brought(brought),
         SkillSource::Skillset { library, plugin } => {
             let version = &sha256_text(&skill.description.content)[..16];
             let name = format!("{plugin}-{}-{version}", skill.id());
@@ -69,19 +69,11 @@ fn of_folder(skill: &Skill, folder: &Path) -> Result<BuiltModel, Failure> {
     })
 }
 
-/// A user's own file; a skill.json of the same name beside it (`model.skill.json`) gives its rules.
-fn of_file(skill: &Skill, path: &Path) -> Result<BuiltModel, Failure> {
-    let text = std::fs::read_to_string(path.with_extension("skill.json")).unwrap_or_default();
-    let manifest =
-        Manifest::parse(&text).map_err(|text| Failure::failed("manifest", format!("{}: {text}", path.display())))?;
-    let data = std::fs::metadata(path).map_err(|e| Failure::failed("model", format!("{}: {e}", path.display())))?;
-    let modified = data.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
-    let content = format!("{}|{}|{}", path.display(), data.len(), modified.as_nanos());
-    let parts = vec![(String::new(), path.to_path_buf())];
-    Ok(BuiltModel {
-        paths: ModelPaths { skill: skill.id().into(), manifest: text, parts },
-        manifest,
-        content,
-        held: None,
-    })
+/// A user's own model lies where it lies.
+fn of_brought(brought: &Brought) -> Result<BuiltModel, Failure> {
+    let bad = |text: String| Failure::failed("manifest", format!("{}: {text}", brought.path.display()));
+    let manifest = Manifest::parse(&brought.manifest).map_err(bad)?;
+    let (skill, text) = (brought.id.clone(), brought.manifest.clone());
+    let paths = ModelPaths { skill, manifest: text, parts: brought.parts.clone() };
+    Ok(BuiltModel { paths, manifest, content: brought.content.clone(), held: None })
 }

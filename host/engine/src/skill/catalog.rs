@@ -1,12 +1,15 @@
 //! All skills there are, found by id or alias, with `-` and `_` alike.
 
 use super::SkillDescription;
+use crate::brought::local::Brought;
+use crate::brought::{self, Meant, custom, hub};
 use crate::describe::Description;
 use crate::suggest;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// A skill, and the skillset that builds it; or a user's own file.
+/// A skill, and the skillset that builds it; or a model that a user brings.
 #[derive(Clone, Debug)]
 pub struct Skill {
     pub description: SkillDescription,
@@ -16,7 +19,8 @@ pub struct Skill {
 #[derive(Clone, Debug)]
 pub enum SkillSource {
     Skillset { library: PathBuf, plugin: String },
-    File(PathBuf),
+    /// A user's own file or folder, or a model of a hub.
+    Brought(Arc<Brought>),
 }
 
 /// The skills of all skillsets.
@@ -27,7 +31,28 @@ pub struct Catalog {
     pub names: Vec<Unavailable>,
     /// Descriptions that could not be read.
     pub problems: Vec<String>,
+    /// Who is told what a user should know of a model that is brought.
+    pub tell: Tell,
 }
+
+/// Talk for people.
+#[derive(Clone, Copy)]
+pub struct Tell(pub fn(&str));
+
+impl Default for Tell {
+    fn default() -> Tell {
+        Tell(|_| {})
+    }
+}
+
+impl std::fmt::Debug for Tell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Tell")
+    }
+}
+
+/// So many bytes of a download are worth a line.
+const DOWNLOAD_STEP: u64 = 100_000_000;
 
 /// A name without a skill.
 #[derive(Clone, Debug, Deserialize)]
@@ -96,16 +121,49 @@ impl Catalog {
                 None => Err(format!("there is no model '{name}' here: {}", known.why)),
             };
         }
-        let path = Path::new(name);
-        if path.extension().is_some_and(|extension| extension == "onnx") {
-            return match std::fs::canonicalize(path) {
-                Ok(path) => Ok((Skill::of_file(path), None)),
-                Err(error) => Err(format!("the model file {name} cannot be read: {error}")),
-            };
+        match brought::meant(name) {
+            Some(Meant::Path(path)) => return self.open(&path, None).map(|skill| (skill, None)),
+            Some(Meant::Id(id)) => {
+                let skill = self.bring(&id).map_err(|error| format!("{error}{}", self.hint(name)))?;
+                return Ok((skill, None));
+            }
+            None => {}
         }
-        let known = self.skills.iter().flat_map(|s| std::iter::once(&s.description.id).chain(&s.description.aliases));
-        let hint = suggest::did_you_mean(name, known.map(String::as_str));
-        Err(format!("there is no model '{name}'{hint} (`host models` lists them; a file of yours ends in .onnx)"))
+        Err(format!("there is no model '{name}'{} (`host models` lists them; a file of yours ends in .onnx)", self.hint(name)))
+    }
+
+    /// "; did you mean a, b?", or nothing.
+    fn hint(&self, name: &str) -> String {
+        let skills = self.skills.iter().flat_map(|s| std::iter::once(&s.description.id).chain(&s.description.aliases));
+        suggest::did_you_mean(name, skills.map(String::as_str))
+    }
+
+    /// A model of a hub, fetched where the cache does not hold it.
+    fn bring(&self, id: &hub::ModelId) -> Result<Skill, String> {
+        let settings = hub::Settings::from_environment().map_err(|error| error.to_string())?;
+        let mut told = 0;
+        let brought = hub::bring(id, &settings, &mut |progress| {
+            // A line for each hundred megabytes: enough to see that it goes on.
+            if progress.done / DOWNLOAD_STEP > told || progress.done == 0 {
+                told = progress.done / DOWNLOAD_STEP;
+                (self.tell.0)(&format!("{id}: {} is fetched, {} MB so far", progress.file, progress.done / 1_000_000));
+            }
+        });
+        self.describe(brought.map_err(|error| error.to_string())?)
+    }
+
+    /// A user's own file or folder, under another name than the path's where one is given.
+    ///
+    /// # Errors
+    /// What is wrong with it, with the file and what to do.
+    pub fn open(&self, path: &Path, id: Option<&str>) -> Result<Skill, String> {
+        self.describe(brought::local::open_as(path, id).map_err(|error| error.to_string())?)
+    }
+
+    fn describe(&self, brought: Brought) -> Result<Skill, String> {
+        brought.notes.iter().for_each(|note| (self.tell.0)(&format!("{}: {note}", brought.id)));
+        let description = brought.description().map_err(|text| format!("{}: {text}", brought.path.display()))?;
+        Ok(Skill { description, source: SkillSource::Brought(Arc::new(brought)) })
     }
 }
 
@@ -113,9 +171,22 @@ impl Catalog {
     /// The models of a user's own list.
     ///
     /// # Errors
-    /// The file's line and key, and what was expected.
+    /// The file's line and key, and what was expected; or what is wrong with a model.
     pub fn custom(&self, file: &Path) -> Result<Vec<Skill>, String> {
-        Err(format!("{}: lists are not read", file.display()))
+        let models = custom::read_json(file).map_err(|error| error.to_string())?;
+        let skill = |model: &custom::CustomModel| {
+            let found = match &model.place {
+                custom::Place::Path(path) => self.open(path, Some(&model.key)),
+                custom::Place::Name(name) => self.find(name).map(|(skill, _)| skill),
+            };
+            let mut skill = found.map_err(|text| format!("{}:{}: '{}': {text}", file.display(), model.line, model.key))?;
+            // What the list says counts before what was found out.
+            if let (SkillSource::Brought(_), Some(family)) = (&skill.source, &model.family) {
+                skill.description.family = family.clone();
+            }
+            Ok(skill)
+        };
+        models.iter().map(skill).collect()
     }
 }
 
@@ -127,34 +198,11 @@ impl Skill {
         Skill { description, source }
     }
 
-    fn of_file(path: PathBuf) -> Skill {
-        let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Skill::of_file_named(id, path)
-    }
-
-    /// A user's own file under a name that is not the file's.
-    pub(crate) fn of_file_named(id: String, path: PathBuf) -> Skill {
-        let unknown = || "unknown".to_string();
-        let description = SkillDescription {
-            id,
-            family: unknown(),
-            architecture: unknown(),
-            category: unknown(),
-            task: unknown(),
-            ..SkillDescription::default()
-        };
-        Skill { description, source: SkillSource::File(path) }
-    }
-
     pub fn id(&self) -> &str {
         &self.description.id
     }
 
     pub fn has_axis(&self, name: &str) -> bool {
         self.description.axes.contains_key(name)
-    }
-
-    pub fn is_file(&self) -> bool {
-        matches!(self.source, SkillSource::File(_))
     }
 }

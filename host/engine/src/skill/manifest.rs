@@ -30,6 +30,9 @@ pub struct SkillDescription {
     /// Least and greatest value of each axis.
     #[serde(default)]
     pub axes: BTreeMap<String, [i64; 2]>,
+    /// A value of each axis to measure at where none is asked for; axes without one have the host's.
+    #[serde(default)]
+    pub usual: BTreeMap<String, i64>,
     /// What goes into the graphs; it tells of which sizes an image, a clip or a recording is that has no axis for them.
     #[serde(default)]
     pub inputs: Vec<InputRule>,

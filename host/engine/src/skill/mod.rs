@@ -16,7 +16,7 @@ mod work;
 
 pub use build::{BuiltModel, build};
 pub use cache::{Freed, Held, Kept, ModelCache, clean_references};
-pub use catalog::{Catalog, Skill, SkillSource, Unavailable};
+pub use catalog::{Catalog, Skill, SkillSource, Tell, Unavailable};
 pub use dims::{evaluate, resolve_port, standard_axis, unreached};
 pub use fill::{default_rule, fill};
 pub use manifest::{DimRule, Generation, InputRule, Manifest, SkillDescription};

@@ -55,7 +55,10 @@ pub fn offered(folder: &Path) -> std::io::Result<Offered> {
     for (id, path) in models_in(&folder)? {
         match found.skills.iter().any(|skill| skill.id() == id) {
             true => found.reject(&path, format!("a skill '{id}' is there already")),
-            false => found.skills.push(Skill::of_file_named(id, path)),
+            false => match Catalog::default().open(&path, Some(&id)) {
+                Ok(skill) => found.skills.push(skill),
+                Err(reason) => found.reject(&path, reason),
+            },
         }
     }
     Ok(found)
@@ -133,7 +136,7 @@ fn suite(skill: &Skill) -> SuiteFile {
     };
     let model = match &skill.source {
         SkillSource::Skillset { .. } => skill.id().to_string(),
-        SkillSource::File(path) => path.to_string_lossy().into_owned(),
+        SkillSource::Brought(brought) => brought.path.to_string_lossy().into_owned(),
     };
     SuiteFile {
         batch_sizes: within("batch", &BATCH_SIZES),
