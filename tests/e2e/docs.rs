@@ -37,5 +37,8 @@ fn the_shipped_registry_names_every_plugin_that_is_built() {
     let found: Vec<&str> =
         rows.iter().filter(|row| row["status"] == "found").filter_map(|row| row["id"].as_str()).collect();
     let backends = ["rten", "cpu", "openvino", "cuda", "rocm", "mps", "qnn", "webgpu", "webnn", "vendor-ep"];
-    assert_eq!(found, [&backends[..], &["zoo", "inference", "throughput", "roofline"]].concat());
+    assert_eq!(
+        found,
+        [&backends[..], &["zoo", "inference", "throughput", "generation", "roofline", "examples"]].concat()
+    );
 }

@@ -107,7 +107,7 @@ fn a_models_own_file_is_a_model_too() {
 }
 
 #[test]
-fn a_batch_that_would_not_reach_a_fixed_graph_is_refused() {
+fn a_batch_that_would_not_reach_a_fixed_graph_is_skipped_with_that_reason() {
     let world = World::default();
     let probe = std::fs::read(workspace().join("host/engine/data/probe.onnx")).unwrap();
     // The dynamic first dimension is called "batch"; under another name, `--batch-sizes` does not reach it, and --dim does.
@@ -119,9 +119,9 @@ fn a_batch_that_would_not_reach_a_fixed_graph_is_refused() {
     world.write("lines.onnx", renamed);
     let one = ["--plugin", "rten", "--model", "lines.onnx", "--bench", "inference", "--dim", "lines=3"];
     let (ran, document) = world.run(&[&one[..], &["--batch-sizes", "1,4"]].concat());
-    ran.exits_with(4);
-    assert_eq!(outcomes(&document), ["measured", "unsupported"]);
-    assert!(cells(&document)[1]["reason"]["message"].as_str().unwrap().contains("would not reach the model"));
+    ran.exits_with(0);
+    assert_eq!(outcomes(&document), ["measured", "skipped"]);
+    assert_eq!(cells(&document)[1]["reason"]["code"], "fixed-batch");
 }
 
 #[test]

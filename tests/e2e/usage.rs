@@ -14,7 +14,7 @@ fn an_unknown_plugin_is_told_with_the_nearest() {
 
 #[test]
 fn an_unknown_model_is_told_with_the_nearest() {
-    told(&["run", "--plugin", "rten", "--model", "bert-tinny"], "did you mean bert-tiny");
+    told(&["run", "--plugin", "rten", "--model", "bert-tinny"], "bert-tiny");
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn a_skillset_is_no_backend() {
 
 #[test]
 fn a_model_file_that_is_not_there_is_told_as_such() {
-    told(&["run", "--plugin", "rten", "--model", "nowhere.onnx"], "nowhere.onnx cannot be read");
+    told(&["run", "--plugin", "rten", "--model", "nowhere.onnx"], "there is no file or folder nowhere.onnx");
 }
 
 #[test]

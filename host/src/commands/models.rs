@@ -3,15 +3,19 @@
 use super::{Done, Exit, failed, usage};
 use crate::cli::{Global, ModelsArgs, ModelsCommand};
 use crate::output;
+use skillbench_engine::brought::local::NO_LIMIT;
 use skillbench_engine::run::Inventory;
-use skillbench_engine::skill::{ModelCache, Skill, SkillDescription, clean_references};
+use skillbench_engine::skill::{ModelCache, Skill, SkillDescription, SkillSource, Tell, clean_references};
 use skillbench_report::{Cell, Table};
 
 pub fn models(global: &Global, args: &ModelsArgs) -> Done {
     if let Some(ModelsCommand::Clean { keep_gb }) = args.command {
         return clean(global, keep_gb);
     }
-    let inventory = Inventory::take(&global.sources());
+    let mut inventory = Inventory::take(&global.sources());
+    if !global.quiet {
+        inventory.tell = Tell(output::say);
+    }
     let catalog = inventory.catalog();
     let mut table = Table::new([
         "id",
@@ -37,9 +41,18 @@ pub fn models(global: &Global, args: &ModelsArgs) -> Done {
             args.model.iter().map(find).collect::<Result<_, _>>()?
         }
     };
+    for skill in &asked {
+        match &skill.source {
+            SkillSource::Brought(brought) if !global.quiet => {
+                brought.kind.evidence.iter().for_each(|found| output::say(&format!("{}: {found}", skill.id())));
+            }
+            SkillSource::Bad { why, .. } => return Err(usage(why)),
+            _ => {}
+        }
+    }
     for skill in asked.iter().map(|skill| &skill.description).filter(|skill| fits(skill, args)) {
         let axes: Vec<String> =
-            skill.axes.iter().map(|(name, [least, most])| format!("{name} {least}-{most}")).collect();
+            skill.axes.iter().map(|(name, [least, most])| format!("{name} {least}-{}", limit(*most))).collect();
         let generates = skill.generator.clone().or_else(|| skill.generation.is_some().then(|| skill.id.clone()));
         let small = skill.small_of.as_ref().map(|key| format!("{key} (small)"));
         let key: Vec<String> = skill.key.clone().into_iter().chain(small).collect();
@@ -65,6 +78,11 @@ pub fn models(global: &Global, args: &ModelsArgs) -> Done {
         output::say(&format!("{} of {} models", table.rows.len(), catalog.skills.len()));
     }
     Ok(Exit::Good)
+}
+
+/// The greatest value of an axis; nothing where nobody knows one.
+fn limit(most: i64) -> String {
+    if most >= NO_LIMIT { String::new() } else { most.to_string() }
 }
 
 fn fits(skill: &SkillDescription, args: &ModelsArgs) -> bool {

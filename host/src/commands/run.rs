@@ -108,7 +108,7 @@ fn libraries(plan: &Plan) -> std::collections::BTreeMap<String, String> {
     let reference = plan.references.iter().map(|known| (known.plugin.id.clone(), &known.plugin.library));
     let skillsets = plan.models.iter().filter_map(|skill| match &skill.source {
         SkillSource::Skillset { library, plugin } => Some((plugin.clone(), library)),
-        SkillSource::Brought(_) => None,
+        SkillSource::Brought(_) | SkillSource::Bad { .. } => None,
     });
     let all = backends.chain(benchmarks).chain(reference).chain(skillsets);
     all.filter_map(|(id, library)| Some((id, environment::sha256(library).ok()?))).collect()
@@ -210,6 +210,7 @@ fn begin(output: &Path, plan: &Plan) -> Result<(PathBuf, Run), CommandError> {
             let hashes = brought.parts.iter().filter_map(|(_, graph)| environment::sha256(graph).ok());
             Some((skill.id().to_string(), hashes.collect::<Vec<_>>().join(" ")))
         }
+        SkillSource::Bad { path, .. } => Some((skill.id().to_string(), environment::sha256(path).ok()?)),
     });
     environment.models = models.collect();
     let run = Run {

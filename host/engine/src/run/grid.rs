@@ -121,7 +121,7 @@ fn step(axis: &str, value: i64) -> Point {
 }
 
 fn batch(skill: &Skill, sizes: &[i64]) -> Vec<Point> {
-    let text = || format!("the graph of '{}' has a fixed batch of 1", skill.id());
+    let text = || format!("the graph of '{}' has no dimension for a batch: it takes one item at a time", skill.id());
     let one = |size: &i64| match skill.has_axis("batch") {
         true => step("batch", *size),
         false if *size == 1 => Point::default(),

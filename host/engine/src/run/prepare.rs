@@ -62,7 +62,7 @@ impl Shared {
         limits: &Limits,
     ) -> Result<PathBuf, String> {
         let mut axes = cell.axes.clone();
-        axes.retain(|name, _| !plan.is_option(cell.benchmark, name));
+        axes.retain(|name, _| built.manifest.names(name) || !plan.is_option(cell.benchmark, name));
         let key = (cell.model, reference, format!("{axes:?}"));
         self.references
             .entry(key)

@@ -15,10 +15,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 impl CellJob {
-    /// The axes that are about graphs: those that the benchmark takes as options are about its own work.
-    pub(crate) fn axes_of_graphs(&self) -> Axes {
+    /// The axes that are about graphs: those that the benchmark takes as options are about its own work, unless an input has them.
+    pub(crate) fn axes_of_graphs(&self, manifest: &Manifest) -> Axes {
         let mut axes = self.axes.clone();
-        axes.retain(|name, _| !self.benchmark_options.contains_key(name));
+        axes.retain(|name, _| manifest.names(name) || !self.benchmark_options.contains_key(name));
         axes
     }
 }
@@ -100,7 +100,7 @@ impl<'i, 'c> CellTarget<'i, 'c> {
     /// A model that is idle in the pool, or one that is loaded now.
     fn find_or_load(&self, part: &str, dims: &[Dim]) -> Result<usize> {
         let dims = match dims {
-            [] => fixed(&self.job.axes_of_graphs()),
+            [] => fixed(&self.job.axes_of_graphs(self.manifest)),
             dims => dims.to_vec(),
         };
         let key = Key { part: part.into(), dims, precision: self.job.precision.clone() };
@@ -167,7 +167,7 @@ impl<'i, 'c> CellTarget<'i, 'c> {
     }
 
     fn refuse_lost(&self, model: &Model<'_>, of_part: &Manifest, part: &str) -> Result<()> {
-        refuse_lost_axes(model, of_part, &self.manifest.axes_of_part(part, &self.job.axes_of_graphs()))
+        refuse_lost_axes(model, of_part, &self.manifest.axes_of_part(part, &self.job.axes_of_graphs(self.manifest)))
     }
 
     /// A folder of its own for each load, so that each compile is a cold one.

@@ -1,9 +1,9 @@
 //! A skill becomes files in the cache: built by a worker into a folder of its own, moved into place when whole.
 
 use super::cache::{Held, ModelCache};
-use crate::brought::local::Brought;
 use super::catalog::{Skill, SkillSource};
 use super::manifest::Manifest;
+use crate::brought::local::Brought;
 use crate::environment::sha256_text;
 use crate::worker::{Command, Failure, Limits, ModelPaths, Reply, Worker};
 use std::path::{Path, PathBuf};
@@ -26,6 +26,7 @@ pub struct BuiltModel {
 pub fn build(skill: &Skill, limits: &Limits) -> Result<BuiltModel, Failure> {
     match &skill.source {
         SkillSource::Brought(brought) => of_brought(brought),
+        SkillSource::Bad { why, .. } => Err(Failure::failed("bad-model", why)),
         SkillSource::Skillset { library, plugin } => {
             let version = &sha256_text(&skill.description.content)[..16];
             let name = format!("{plugin}-{}-{version}", skill.id());

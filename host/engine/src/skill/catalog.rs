@@ -1,7 +1,7 @@
 //! All skills there are, found by id or alias, with `-` and `_` alike.
 
 use super::SkillDescription;
-use crate::brought::local::Brought;
+use crate::brought::local::{Brought, LocalError};
 use crate::brought::{self, Meant, custom, hub};
 use crate::describe::Description;
 use crate::suggest;
@@ -18,9 +18,17 @@ pub struct Skill {
 
 #[derive(Clone, Debug)]
 pub enum SkillSource {
-    Skillset { library: PathBuf, plugin: String },
+    Skillset {
+        library: PathBuf,
+        plugin: String,
+    },
     /// A user's own file or folder, or a model of a hub.
     Brought(Arc<Brought>),
+    /// A user's own file that no engine needs to see: what is wrong with it.
+    Bad {
+        path: PathBuf,
+        why: String,
+    },
 }
 
 /// The skills of all skillsets.
@@ -129,7 +137,10 @@ impl Catalog {
             }
             None => {}
         }
-        Err(format!("there is no model '{name}'{} (`host models` lists them; a file of yours ends in .onnx)", self.hint(name)))
+        Err(format!(
+            "there is no model '{name}'{} (`host models` lists them; a file of yours ends in .onnx)",
+            self.hint(name)
+        ))
     }
 
     /// "; did you mean a, b?", or nothing.
@@ -152,12 +163,29 @@ impl Catalog {
         self.describe(brought.map_err(|error| error.to_string())?)
     }
 
-    /// A user's own file or folder, under another name than the path's where one is given.
+    /// A user's own file or folder, under another name than the path's where one is given. A broken file costs its own cells, and
+    /// not the run.
     ///
     /// # Errors
-    /// What is wrong with it, with the file and what to do.
+    /// There is no such file or folder, or no telling which model it means.
     pub fn open(&self, path: &Path, id: Option<&str>) -> Result<Skill, String> {
-        self.describe(brought::local::open_as(path, id).map_err(|error| error.to_string())?)
+        match brought::local::open_as(path, id) {
+            Ok(brought) => self.describe(brought),
+            Err(LocalError::Bad(bad)) => {
+                let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                let kind = || brought::classify::UNKNOWN.to_string();
+                let description = SkillDescription {
+                    id: id.map_or(name, String::from),
+                    family: kind(),
+                    architecture: kind(),
+                    category: kind(),
+                    task: kind(),
+                    ..SkillDescription::default()
+                };
+                Ok(Skill { description, source: SkillSource::Bad { path: path.into(), why: bad.to_string() } })
+            }
+            Err(error) => Err(error.to_string()),
+        }
     }
 
     fn describe(&self, brought: Brought) -> Result<Skill, String> {
@@ -179,7 +207,8 @@ impl Catalog {
                 custom::Place::Path(path) => self.open(path, Some(&model.key)),
                 custom::Place::Name(name) => self.find(name).map(|(skill, _)| skill),
             };
-            let mut skill = found.map_err(|text| format!("{}:{}: '{}': {text}", file.display(), model.line, model.key))?;
+            let mut skill =
+                found.map_err(|text| format!("{}:{}: '{}': {text}", file.display(), model.line, model.key))?;
             // What the list says counts before what was found out.
             if let (SkillSource::Brought(_), Some(family)) = (&skill.source, &model.family) {
                 skill.description.family = family.clone();

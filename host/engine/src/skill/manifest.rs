@@ -94,6 +94,15 @@ pub struct InputRule {
     pub fill: String,
 }
 
+impl InputRule {
+    fn names(&self, axis: &str) -> bool {
+        self.dims.iter().any(|dim| match dim {
+            DimRule::Fixed(_) => false,
+            DimRule::Of(text) => text.split(['+', '*']).any(|name| name.trim() == axis),
+        })
+    }
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PartRule {
     #[serde(default)]
@@ -151,6 +160,11 @@ impl Manifest {
         let mut kept = axes.clone();
         kept.retain(|axis, _| named(axis, true) || !named(axis, false));
         kept
+    }
+
+    /// Whether a dimension of any input is told by this axis.
+    pub fn names(&self, axis: &str) -> bool {
+        self.description.inputs.iter().any(|input| input.names(axis))
     }
 
     pub fn input(&self, name: &str) -> Option<&InputRule> {

@@ -56,6 +56,7 @@ pub fn offered(folder: &Path) -> std::io::Result<Offered> {
         match found.skills.iter().any(|skill| skill.id() == id) {
             true => found.reject(&path, format!("a skill '{id}' is there already")),
             false => match Catalog::default().open(&path, Some(&id)) {
+                Ok(Skill { source: SkillSource::Bad { why, .. }, .. }) => found.reject(&path, why),
                 Ok(skill) => found.skills.push(skill),
                 Err(reason) => found.reject(&path, reason),
             },
@@ -137,6 +138,7 @@ fn suite(skill: &Skill) -> SuiteFile {
     let model = match &skill.source {
         SkillSource::Skillset { .. } => skill.id().to_string(),
         SkillSource::Brought(brought) => brought.path.to_string_lossy().into_owned(),
+        SkillSource::Bad { path, .. } => path.to_string_lossy().into_owned(),
     };
     SuiteFile {
         batch_sizes: within("batch", &BATCH_SIZES),
@@ -205,7 +207,7 @@ mod tests {
         let put = |path: &str| {
             let path = folder.path().join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, "").unwrap();
+            std::fs::write(path, include_bytes!("../../data/probe.onnx")).unwrap();
         };
         [
             "plain.onnx",
@@ -225,6 +227,9 @@ mod tests {
         let suite = &generate(&offered.skills)[0].suite;
         let path = std::fs::canonicalize(folder.path()).unwrap().join("alone/model.onnx");
         assert_eq!(suite.model_families["unknown"], [path.to_string_lossy()]);
+        std::fs::write(folder.path().join("broken.onnx"), "").unwrap();
+        let broken = super::offered(folder.path()).unwrap().rejected;
+        assert!(broken.iter().any(|rejected| rejected.id == "broken"), "{broken:?}");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::Failure;
 use crate::describe::Description;
 use crate::document::{Axes, Dissent, PlacementRecord, PoolRecord, ProfileReport, Verification};
 use crate::registry::PluginOptions;
+use crate::skill::Manifest;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -129,7 +130,7 @@ impl ProfileJob {
             backend: cell.backend.clone(),
             device: cell.device.clone(),
             model: cell.model.clone(),
-            axes: cell.axes_of_graphs(),
+            axes: cell.axes_of_graphs(&Manifest::parse(&cell.model.manifest).unwrap_or_default()),
             precision: cell.precision.clone(),
             seed: cell.seed,
             warmup: defaults.warmup,

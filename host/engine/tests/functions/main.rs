@@ -59,7 +59,7 @@ fn compile(path: &Path, flags: &[&str]) {
 /// An inventory of nothing but a search path.
 fn searching(folder: &Path) -> Inventory {
     let registry = Registry { search: vec![folder.to_path_buf()], ..Registry::default() };
-    Inventory { registry, plugins: vec![], rejected: vec![] }
+    Inventory { registry, plugins: vec![], rejected: vec![], tell: Default::default() }
 }
 
 /// The plugin in a folder for a category, which changes nothing for benchmarks that have one.
@@ -278,7 +278,7 @@ fn a_folder_of_skillsets_and_models_gives_a_suite_for_each_skill() {
     let root = tempfile::tempdir().unwrap();
     compile(&root.path().join(library_file_name("in_c")), &[]);
     compile(&root.path().join(library_file_name("other")), &["-DOTHER", "-DPLUGIN_ID=\"other\""]);
-    std::fs::write(root.path().join("mine.onnx"), "").unwrap();
+    std::fs::write(root.path().join("mine.onnx"), include_bytes!("../../data/probe.onnx")).unwrap();
     let offered = suite::offered(root.path()).unwrap();
     let suites = suite::generate(&offered.skills);
     let files: Vec<&str> = suites.iter().map(|generated| generated.file.as_str()).collect();

@@ -54,7 +54,7 @@ fn what_the_users_own_rules_say_counts_first() {
     assert_eq!(manifest.description.axes["sequence"], [1, 9]);
     assert_eq!(manifest.input("input_ids").unwrap().dims[1], DimRule::Fixed(7));
     assert_eq!(manifest.input("token_type_ids").unwrap().fill, "zeros", "what they leave out is read from the graph");
-    assert_eq!(manifest.inputs.len(), 3);
+    assert_eq!(manifest.description.inputs.len(), 3);
     put(folder.path(), "model.skill.json", "{\"id\": 1}");
     let error = open(&path).unwrap_err().to_string();
     assert!(error.contains("model.skill.json") && error.contains("correct it"), "{error}");
