@@ -13,6 +13,7 @@ pub struct Defaults {
     pub tolerance: BTreeMap<String, f64>,
     pub reference: Reference,
     pub cache: CacheDefaults,
+    pub fixes: FixDefaults,
 }
 
 #[derive(Debug, Deserialize)]
@@ -64,6 +65,11 @@ pub struct Reference {
 #[derive(Debug, Deserialize)]
 pub struct CacheDefaults {
     pub models_gb: f64,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct FixDefaults {
+    pub lowest_opset: i64,
 }
 
 /// The defaults that are compiled in. A test reads them, so that a slip in the file cannot ship.

@@ -3,10 +3,17 @@
 //!
 //! A smaller batch where memory does not suffice is a cell of its own: `fallen`.
 
+use crate::brought::{examine::examine, opset};
+use crate::defaults::defaults;
 use crate::document::Fix;
+use crate::environment::sha256_text;
+use crate::paths;
 use crate::skill::BuiltModel;
 use crate::worker::{Failure, FailureKind};
 use skillbench_plugin_api::Why;
+use std::path::PathBuf;
+
+const OPSET: &str = "opset";
 
 /// How a cell is tried.
 pub(super) struct Attempt {
@@ -22,9 +29,31 @@ impl Attempt {
 
     /// Changes what stands in the way; `None`: no safe way around this is known, or it was gone already.
     pub fn fix(&mut self, failure: &Failure) -> Option<Fix> {
-        let fix = self.other_precision(failure)?;
+        let fix = self.other_precision(failure).or_else(|| self.lower_opset(failure))?;
         self.fixes.push(fix.clone());
         Some(fix)
+    }
+
+    /// Copies of the graphs that are marked with the lowest opset in which all their operators mean the same: an engine refuses a
+    /// number it does not know, whatever is in the graph.
+    fn lower_opset(&mut self, failure: &Failure) -> Option<Fix> {
+        let refused = failure.is_about(Why::MODEL) && failure.kind != FailureKind::Crashed;
+        if !refused || self.fixes.iter().any(|fix| fix.what == OPSET) {
+            return None;
+        }
+        let folder = paths::cache().join("opsets").join(&sha256_text(&self.built.content)[..32]);
+        let mut lowered = None;
+        let parts = self.built.paths.parts.iter().enumerate().map(|(index, (name, graph))| {
+            let outline = examine(graph).ok()?;
+            let to = opset::lowest(&outline).max(defaults().fixes.lowest_opset);
+            let copy = folder.join(index.to_string()).join(graph.file_name()?);
+            lowered = Some(opset::write(graph, &outline, to, &copy).ok()?);
+            Some((name.clone(), copy))
+        });
+        let parts: Vec<(String, PathBuf)> = parts.collect::<Option<_>>()?;
+        let opset::Lowered { from, to, .. } = lowered?;
+        self.built.paths.parts = parts;
+        Some(Fix { what: OPSET.into(), from: from.to_string(), to: to.to_string(), why: failure.to_string() })
     }
 
     /// The precision of the graph itself, where the asked one is not to be had.
