@@ -67,7 +67,7 @@ impl Shape {
     fn new(sizes: &[Option<usize>]) -> Result<Shape, Failure> {
         let dim = |size: &Option<usize>| match size {
             Some(size) => ov_dimension_t { min: *size as i64, max: *size as i64 },
-            None => ov_dimension_t { min: 0, max: -1 },
+            None => ov_dimension_t { min: -1, max: -1 },
         };
         let dims: Vec<ov_dimension_t> = sizes.iter().map(dim).collect();
         let rank = ov_rank_t { min: dims.len() as i64, max: dims.len() as i64 };
