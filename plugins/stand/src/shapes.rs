@@ -1,6 +1,9 @@
 //! The sizes that a load fixes reach the compiler.
 
+use crate::graphs::{graph, write};
 use crate::{floats, load_of, probe};
+use skillbench_onnx::Graph;
+use skillbench_onnx::messages::{FLOAT, Size, ValueInfo};
 use skillbench_plugin_api::client::Instance;
 use skillbench_plugin_api::{Code, Dim, Direction, Load};
 
@@ -26,6 +29,29 @@ pub fn a_range_and_an_empty_size_leave_it_open(instance: &Instance) {
         assert_eq!(model.inputs()[0].shape, [None, Some(64)]);
         assert_eq!(model.inputs()[0].dim_names, [Some("batch".to_string()), None]);
     }
+}
+
+/// As a decoder needs it: its batch is one size, its length is not.
+pub fn one_size_is_fixed_and_another_stays_open(instance: &Instance) {
+    let folder = tempfile::tempdir().unwrap();
+    let rows =
+        |name| ValueInfo::of_tensor(name, FLOAT, vec![Size::Named("batch".into()), Size::Named("length".into())]);
+    let graph = Graph { input: vec![rows("x")], output: vec![rows("y")], ..graph("Neg", FLOAT) };
+    let length = Dim { name: "length".into(), min: 0, opt: 3, max: 9 };
+    let load = Load { dims: vec![Dim::fixed("batch", 2), length], ..load_of(&write(folder.path(), graph)) };
+    let model = instance.load(&load).unwrap();
+    assert_eq!(model.inputs()[0].shape, [Some(2), None]);
+    let mut request = model.request().unwrap();
+    for length in [3, 0, 5] {
+        let data: Vec<f32> = (0..2 * length).map(|value| value as f32).collect();
+        request.bind(Direction::Input, 0, floats(&[2, length], &data)).unwrap();
+        request.run().unwrap();
+        let output = request.take_output(0).unwrap();
+        assert_eq!(output.shape(), [2, length]);
+        assert!(output.as_slice::<f32>().unwrap().iter().zip(&data).all(|(have, want)| *have == -want));
+    }
+    let three = request.bind(Direction::Input, 0, floats(&[3, 1], &[0.0; 3])).unwrap_err();
+    assert_eq!(three.code, Code::InvalidArgument);
 }
 
 /// With an instance that was opened with `dynamic_shapes`.

@@ -16,3 +16,9 @@ fn a_range_an_empty_size_and_the_option_leave_it_open() {
     let Some(dynamic) = real(&[("dynamic_shapes", "true")]) else { return };
     shapes::the_option_leaves_it_open(&dynamic);
 }
+
+#[test]
+fn one_size_is_fixed_and_another_stays_open() {
+    let Some(instance) = real(&[]) else { return };
+    shapes::one_size_is_fixed_and_another_stays_open(&instance);
+}

@@ -25,3 +25,8 @@ fn a_second_load_into_the_same_cache_finds_the_first() {
     assert_eq!(instance.load(&other).unwrap().placement().unwrap().cache_hit, Some(false), "other sizes, other code");
     assert_eq!(instance.load(&batch(4, 4)).unwrap().placement().unwrap().cache_hit, None);
 }
+
+#[test]
+fn one_size_is_fixed_and_another_stays_open() {
+    shapes::one_size_is_fixed_and_another_stays_open(&real(&[]));
+}
