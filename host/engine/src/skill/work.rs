@@ -45,7 +45,8 @@ impl FlopCounts {
     /// unless some were counted in another batch, which is then an axis like the others.
     fn of_one(&self) -> (bool, Vec<One>) {
         let counted = self.0.iter().filter(|count| count.value > 0.0);
-        let parts = || counted.clone().map(|count| (count, without_batch(&count.axes))).filter(|(_, (batch, _))| *batch >= 1);
+        let parts =
+            || counted.clone().map(|count| (count, without_batch(&count.axes))).filter(|(_, (batch, _))| *batch >= 1);
         let batched = parts().any(|(_, (batch, _))| parts().any(|(_, (other, _))| other != batch));
         let one = |(count, (batch, rest)): (&FlopCount, (i64, Axes))| match batched {
             true => One { value: count.value, axes: count.axes.clone(), alone: count.alone },
@@ -77,11 +78,8 @@ impl SkillDescription {
             return None;
         }
         let (batched, counts) = self.flops.of_one();
-        let (times, point) = if batched {
-            (1, rest.into_iter().chain([("batch".into(), batch)]).collect())
-        } else {
-            (batch, rest)
-        };
+        let (times, point) =
+            if batched { (1, rest.into_iter().chain([("batch".into(), batch)]).collect()) } else { (batch, rest) };
         let counted = counts.iter().find(|count| count.axes == point).map(|count| count.value);
         let one = counted.or_else(|| point.keys().find_map(|axis| along(axis, &point, &counts)))?;
         (one > 0.0).then_some(one * times as f64)
