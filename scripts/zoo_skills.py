@@ -24,7 +24,7 @@ def folded(name):
 
 
 # What is derived here, and so is dropped before it is derived anew.
-DERIVED = "aliases key small_of generation generator unrepeatable".split()
+DERIVED = "aliases key small_of generation generator unrepeatable multiples".split()
 STATES = [
     # input, output, and whether the cache grows along dimension 2
     (re.compile(r"past_key_values\.(\d+\.(?:decoder\.)?(?:key|value))"), "present.{}", 2),
@@ -214,6 +214,8 @@ def owners(skills, chosen):
     """Which skill answers to each name, besides its own id. `chosen` is said by hand, and stands where it and the rule differ."""
     ids = {folded(skill["id"]): skill for skill in skills}
     parts = {part["skill"] for skill in skills for part in skill.get("parts", [])}
+    composed = {skill["published_id"] for skill in skills if "parts" in skill}
+    parts |= {s["id"] for s in skills if s["published_id"] in composed and "parts" not in s and "logits" not in s["outputs"]}
     owner = {}
     for skill in skills:
         for name in published_names(skill):
@@ -298,8 +300,10 @@ def finish(data):
             skills.append(composed(entry, by_id))
         else:
             print(f"{entry['id']}: left out, there is no {', no '.join(s for s in entry['parts'].values() if s not in by_id)}")
-    for name, why in marks["unrepeatable"].items():
-        by_id[name]["unrepeatable"] = why
+    for key in ("unrepeatable", "multiples"):
+        for name, told in marks[key].items():
+            if name in by_id:
+                by_id[name][key] = told
     generators(skills)
     for skill in skills:
         skill.pop("rows", None)

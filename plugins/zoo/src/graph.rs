@@ -39,12 +39,12 @@ fn rename(port: &[u8], axes: &BTreeMap<String, String>) -> Result<Option<Vec<u8>
     const SHAPE: u64 = 2;
     const DIM: u64 = 1;
     const NAMED: u64 = 2;
-    let renamed = |name: &[u8]| Ok(Some(renamed(&String::from_utf8_lossy(name), axes).into_bytes()));
-    descend(port, &[OF, TENSOR, SHAPE, DIM, NAMED], &renamed).map(Some)
+    let mut renamed = |name: &[u8]| Ok(Some(renamed(&String::from_utf8_lossy(name), axes).into_bytes()));
+    descend(port, &[OF, TENSOR, SHAPE, DIM, NAMED], &mut renamed).map(Some)
 }
 
 /// A copy in which what lies at the end of a path of fields went through `change`.
-fn descend(message: &[u8], path: &[u64], change: &dyn Fn(&[u8]) -> Result<Option<Vec<u8>>>) -> Result<Vec<u8>> {
+fn descend(message: &[u8], path: &[u64], change: Change<'_>) -> Result<Vec<u8>> {
     match path {
         [] => Ok(change(message)?.unwrap_or_else(|| message.to_vec())),
         [field, rest @ ..] => replace(message, *field, &mut |inner| descend(inner, rest, change).map(Some)),
