@@ -6,7 +6,10 @@
 //! `ORT_DYLIB_PATH` names libonnxruntime; the folder holds `model.onnx` and the `skill.json` of a decoder with a cache, as they
 //! are built for gpt2-kv or llama-tiny-kv. Both sides have the same model, sizes and threads, pass the cache on without copying
 //! it, and take the largest logit with the same function. They take turns, one sequence each; each sequence through the contract
-//! is held against the plain ones before and after it. The figure is the median of these ratios, and the goal is 1.02.
+//! is held against the plain ones before and after it. The figure is the median of these ratios, and the goal is 1.02. A second
+//! plain session takes its turns too: what it shows against the first is how far two of the same are apart on this machine. Where other
+//! work takes turns on the machine's cores, wall time shows more of that than of either side; the CPU time of the one thread that
+//! both run on shows less of it.
 
 #[path = "decoding/plain.rs"]
 mod plain;
@@ -77,9 +80,17 @@ fn main() -> Result<()> {
     let path = folder.join("model.onnx");
 
     let instance = skillbench_stand::open::<CpuBackend>(&[("threads", &THREADS.to_string())])?;
-    let plain = Mutex::new(Plain::open(&path, THREADS, &states(&instance, &path)?)?);
+    let states = states(&instance, &path)?;
+    let open = || Plain::open(&path, THREADS, &states).map(Mutex::new);
+    let (plain, same) = (open()?, open()?);
     let ids: Vec<i64> = (0..prompt as i64).map(|index| 10 + index * 37 % 90).collect();
-    let between = || plain.lock().unwrap_or_else(PoisonError::into_inner).sequence(&ids, new_tokens as usize);
+    let run = |plain: &Mutex<Plain>| {
+        let (mut plain, before) = (plain.lock().unwrap_or_else(PoisonError::into_inner), cpu_ms());
+        let mut times = plain.sequence(&ids, new_tokens as usize)?;
+        times.cpu = cpu_ms() - before;
+        Ok(times)
+    };
+    let between = || Ok((run(&plain)?, run(&same)?));
     let turns = Turns { between: &between, pairs, state: Mutex::default() };
 
     let axes = [("batch", 1), ("prompt", prompt as i64), ("sequence", prompt as i64), ("past", 0)];
@@ -123,9 +134,9 @@ const FIGURES: [Figure; 3] = [
     ("end_to_end", |times, _| times.all),
 ];
 
-/// Gives out rounds of one sequence, and runs a plain one before each.
+/// Gives out rounds of one sequence, and runs two plain ones before each.
 struct Turns<'a> {
-    between: &'a (dyn Fn() -> Result<Times> + Sync),
+    between: &'a (dyn Fn() -> Result<(Times, Times)> + Sync),
     pairs: u64,
     state: Mutex<State>,
 }
@@ -135,6 +146,11 @@ struct State {
     series: Vec<(String, Vec<f64>)>,
     rounds: u64,
     plain: Vec<Times>,
+    same: Vec<Times>,
+    /// Milliseconds of the thread's CPU time, for each sequence.
+    contract_cpu: Vec<f64>,
+    /// The thread's CPU time when the last round was given out.
+    given_out: f64,
     failure: Option<Error>,
 }
 
@@ -153,25 +169,42 @@ impl Turns<'_> {
             found.map(|(_, values)| values.clone()).ok_or_else(|| Error::internal(format!("no series {name}")))
         };
         println!("cache kept by the backend: {:?}", values("cache_kept_by_backend")?);
-        for (name, of) in FIGURES {
-            // The warm-up rounds of the plain side are before the first of these.
-            let plain: Vec<f64> = state.plain.iter().skip(WARM as usize).map(|times| of(times, new_tokens)).collect();
-            let contract = values(name)?;
-            let ratios = contract.iter().zip(plain.windows(2)).map(|(one, pair)| one / ((pair[0] + pair[1]) / 2.0));
-            let ratios: Vec<f64> = ratios.collect();
-            let least = |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min);
-            println!(
-                "{name:22} contract {:9.1} us (least {:9.1})   plain loop {:9.1} us (least {:9.1})   ratio {:.4}, median of {} pairs",
-                median(&contract) / 1e3,
-                least(&contract) / 1e3,
-                median(&plain) / 1e3,
-                least(&plain) / 1e3,
-                median(&ratios),
-                ratios.len(),
-            );
+        // The warm-up rounds of the plain side are before the first of these.
+        let warm = WARM as usize;
+        let of =
+            |times: &[Times], figure: &dyn Fn(&Times) -> f64| times.iter().skip(warm).map(figure).collect::<Vec<f64>>();
+        for (name, figure) in FIGURES {
+            let figure = |times: &Times| figure(times, new_tokens);
+            print(name, "us", 1e3, &values(name)?, &of(&state.same, &figure), &of(&state.plain, &figure));
         }
+        let figure = |times: &Times| times.cpu;
+        let contract = &state.contract_cpu[warm..];
+        print("CPU time of a sequence", "ms", 1.0, contract, &of(&state.same, &figure), &of(&state.plain, &figure));
         Ok(())
     }
+}
+
+fn print(name: &str, unit: &str, scale: f64, contract: &[f64], same: &[f64], plain: &[f64]) {
+    let (of_contract, of_same) = (ratios(contract, plain), ratios(same, plain));
+    println!(
+        "{name:22} contract {:9.1} {unit}   plain loop {:9.1} {unit}   ratio {:.4}   plain against plain {:.4}   ({} pairs)",
+        median(contract) / scale,
+        median(plain) / scale,
+        median(&of_contract),
+        median(&of_same),
+        of_contract.len(),
+    );
+}
+
+/// CPU time of this thread so far.
+fn cpu_ms() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
+}
+
+/// Each of the contract's against the plain ones before and after it.
+fn ratios(contract: &[f64], plain: &[f64]) -> Vec<f64> {
+    contract.iter().zip(plain.windows(2)).map(|(one, pair)| one / ((pair[0] + pair[1]) / 2.0)).collect()
 }
 
 fn median(values: &[f64]) -> f64 {
@@ -190,7 +223,10 @@ impl ReporterServices for Turns<'_> {
     fn next_round(&self, _series: u32) -> Option<Round> {
         let mut state = self.state();
         match (self.between)() {
-            Ok(times) => state.plain.push(times),
+            Ok((plain, same)) => {
+                state.plain.push(plain);
+                state.same.push(same);
+            }
             Err(error) => {
                 state.failure = Some(error);
                 return None;
@@ -198,12 +234,18 @@ impl ReporterServices for Turns<'_> {
         }
         state.rounds += 1;
         let kind = if state.rounds <= WARM { RoundKind::WarmUp } else { RoundKind::Measured };
+        state.given_out = cpu_ms();
         (state.rounds <= WARM + self.pairs).then_some(Round { id: state.rounds, kind, iterations: 1, settle: 0 })
     }
 
     fn samples(&self, series: u32, round: u64, values: &[f64]) -> Result<()> {
+        let mut state = self.state();
+        if round > 0 {
+            let spent = cpu_ms() - state.given_out;
+            state.contract_cpu.push(spent);
+        }
         if round == 0 || round > WARM {
-            self.state().series[series as usize].1.extend_from_slice(values);
+            state.series[series as usize].1.extend_from_slice(values);
         }
         Ok(())
     }

@@ -45,14 +45,32 @@ impl Skillset for Zoo {
             files.push((part.weights(), refilled.weights));
             graphs.push((part.graph(), refilled.graph));
         }
-        weights::write(&host, directory, &files)?;
-        for (name, graph) in graphs {
-            write(&directory.join(name), &graph)?;
+        let outcome = write_all(&host, directory, &files, &graphs, record);
+        if outcome.is_err() {
+            // Part of a model is no use, and a disk that is full should not stay so. What cannot be removed is the host's to
+            // throw away, with the folder.
+            let names = files.iter().map(|(name, _)| name).chain(graphs.iter().map(|(name, _)| name));
+            names.for_each(|name| drop(std::fs::remove_file(directory.join(name))));
         }
-        write(&directory.join("skill.json"), record.manifest().as_bytes())?;
-        host.phase("build", 1.0);
-        Ok(())
+        outcome
     }
+}
+
+/// The manifest comes last: a folder that has it is whole.
+fn write_all(
+    host: &Host,
+    directory: &Path,
+    weights: &[(String, weights::Weights)],
+    graphs: &[(String, Vec<u8>)],
+    record: &skills::Skill,
+) -> Result<()> {
+    weights::write(host, directory, weights)?;
+    for (name, graph) in graphs {
+        write(&directory.join(name), graph)?;
+    }
+    write(&directory.join("skill.json"), record.manifest().as_bytes())?;
+    host.phase("build", 1.0);
+    Ok(())
 }
 
 fn unknown(skill: &str) -> String {

@@ -61,28 +61,32 @@ impl Weights {
     }
 }
 
-/// Writes the files, none for a graph without generated weights. What was written of them is removed where they cannot be
-/// written to their end.
+/// Writes the files, none for a graph without generated weights.
 pub fn write(host: &Host, folder: &Path, files: &[(String, Weights)]) -> Result<()> {
     let files: Vec<&(String, Weights)> = files.iter().filter(|(_, weights)| !weights.tensors.is_empty()).collect();
     let bytes = files.iter().map(|(_, weights)| weights.bytes).sum();
-    let refused = |error: Error| Error { message: format!("{}; {}", error.message, needed(folder, bytes)), ..error };
-    if free(folder).is_some_and(|free| free < bytes.saturating_add(BESIDE)) {
-        let text = format!("not enough space: {}", needed(folder, bytes));
-        return Err(Error::new(Code::ResourceExhausted, text));
-    }
+    room(folder, bytes, free(folder))?;
     let paths: Vec<PathBuf> = files.iter().map(|(name, _)| folder.join(name)).collect();
-    let outcome = fill(host, &paths, &files);
-    if outcome.is_err() {
-        // What cannot be removed is in a folder that the host throws away.
-        paths.iter().for_each(|path| drop(std::fs::remove_file(path)));
-    }
-    outcome.map_err(|error| if error.code == Code::ResourceExhausted { refused(error) } else { error })
+    fill(host, &paths, &files).map_err(|error| match error.code {
+        Code::ResourceExhausted => Error { message: format!("{}; {}", error.message, needs(folder, bytes)), ..error },
+        _ => error,
+    })
 }
 
-fn needed(folder: &Path, bytes: u64) -> String {
-    let has = free(folder).map(|free| format!(", which has {free} bytes free")).unwrap_or_default();
-    format!("the model needs {bytes} bytes in {}{has}", folder.display())
+/// Whether the weights have room, where the system tells how much there is.
+fn room(folder: &Path, bytes: u64, free: Option<u64>) -> Result<()> {
+    match free {
+        Some(free) if free < bytes.saturating_add(BESIDE) => {
+            let text =
+                format!("{}, and there are {free} free: make room, or choose a smaller model", needs(folder, bytes));
+            Err(Error::new(Code::ResourceExhausted, text))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn needs(folder: &Path, bytes: u64) -> String {
+    format!("the model needs {bytes} bytes in {}", folder.display())
 }
 
 /// What the system says a folder may still take; `None` where it does not say.
@@ -179,4 +183,27 @@ pub fn unwritable(path: &Path, error: &io::Error) -> Error {
         _ => Code::Internal,
     };
     Error::new(code, format!("cannot write {}: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_disk_without_room_is_told_before_anything_is_written() {
+        let error = room(Path::new("models/bert"), 400_000_000, Some(300_000_000)).unwrap_err();
+        assert_eq!(error.code, Code::ResourceExhausted);
+        for part in ["models/bert", "400000000 bytes", "300000000 free"] {
+            assert!(error.message.contains(part), "{error}");
+        }
+        assert!(room(Path::new("models/bert"), 400_000_000, Some(500_000_000)).is_ok());
+        assert!(room(Path::new("models/bert"), 400_000_000, None).is_ok(), "a system that does not say");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn the_system_says_how_much_room_there_is() {
+        assert!(free(Path::new(".")).is_some_and(|bytes| bytes > 0));
+        assert_eq!(free(Path::new("nowhere/at/all")), None);
+    }
 }

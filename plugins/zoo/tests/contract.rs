@@ -109,7 +109,7 @@ fn a_run_that_is_being_stopped_stops_the_build() {
     let directory = tempfile::tempdir().unwrap();
     let stopping = Worker { stopping: true, ..Worker::default() };
     assert_eq!(build(stopping, "bert-tiny", directory.path()).1.unwrap_err().code, Code::Cancelled);
-    assert!(!files(directory.path()).contains("skill.json"));
+    assert!(files(directory.path()).is_empty(), "nothing is left of it");
 }
 
 #[test]
@@ -118,4 +118,16 @@ fn a_folder_that_is_not_there_is_named() {
     let nowhere = directory.path().join("nowhere");
     let error = build(Worker::default(), "bert-tiny", &nowhere).1.unwrap_err();
     assert!(error.message.contains(&*nowhere.join("model.onnx.data").to_string_lossy()), "{error}");
+}
+
+#[test]
+fn a_model_of_several_graphs_has_weights_for_each() {
+    let directory = tempfile::tempdir().unwrap();
+    let (worker, outcome) = build(Worker::default(), "t5-efficient-tiny-generate", directory.path());
+    outcome.unwrap();
+    let expected =
+        ["encoder.onnx", "encoder.onnx.data", "decoder.onnx", "decoder.onnx.data", "skill.json"].map(str::to_owned);
+    assert_eq!(files(directory.path()), BTreeSet::from(expected));
+    let phases = worker.phases.lock().unwrap();
+    assert_eq!((phases.first(), phases.last()), (Some(&0.0), Some(&1.0)));
 }

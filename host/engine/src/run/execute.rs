@@ -5,7 +5,7 @@ use super::jury::Dissents;
 use super::measure::Warm;
 use super::named::Asked;
 use super::observer::Observer;
-use super::phases::PhaseWatch;
+use super::phases::{self, PhaseWatch};
 use super::plan::{Plan, PlannedCell};
 use super::prepare::{Shared, Startup, start_up};
 use super::samples;
@@ -175,6 +175,7 @@ impl Runner<'_> {
                 (Cell { outcome: failure.into_outcome(), emulated, ..blank }, vec![])
             }
             Ok(measured) => {
+                self.phases.enter(phases::FIGURES);
                 let startup = self.startup(planned.backend).ok();
                 let workers = self.plan.benchmarks[planned.benchmark].options.get("workers");
                 let figures = metrics(&Reports {

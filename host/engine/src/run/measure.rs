@@ -175,6 +175,7 @@ impl Runner<'_> {
             }
             false => drop(worker),
         }
+        drop(scratch);
         self.phases.leave();
         Ok(Measured { main, cold, warm, watched, fixes: vec![], profile: None })
     }

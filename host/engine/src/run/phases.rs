@@ -14,6 +14,8 @@ pub const START_WORKER: &str = "start-worker";
 pub const END_WORKER: &str = "end-worker";
 /// The same start in further fresh processes.
 pub const COLD_STARTS: &str = "cold-starts";
+/// Statistics of what was measured.
+pub const FIGURES: &str = "figures";
 /// The operators are recorded in a process of their own.
 pub const PROFILE: &str = "profile";
 

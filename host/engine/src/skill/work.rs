@@ -11,6 +11,9 @@ pub struct FlopCount {
     pub value: f64,
     #[serde(default)]
     pub axes: Axes,
+    /// It holds at these axes, and lies on no curve with others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub alone: bool,
 }
 
 /// All counts of a skill.
@@ -37,12 +40,25 @@ impl From<Form> for FlopCounts {
     }
 }
 
-impl FlopCount {
-    /// The count for one item of a batch, and the axes without it. An item is the same work in every batch.
-    fn of_one(&self) -> Option<(f64, Axes)> {
-        let (batch, axes) = without_batch(&self.axes);
-        (batch >= 1 && self.value > 0.0).then(|| (self.value / batch as f64, axes))
+impl FlopCounts {
+    /// Each count with the axes it was made at. An item is the same work in every batch, so a count is that of one item;
+    /// unless some were counted in another batch, which is then an axis like the others.
+    fn of_one(&self) -> (bool, Vec<One>) {
+        let counted = self.0.iter().filter(|count| count.value > 0.0);
+        let parts = || counted.clone().map(|count| (count, without_batch(&count.axes))).filter(|(_, (batch, _))| *batch >= 1);
+        let batched = parts().any(|(_, (batch, _))| parts().any(|(_, (other, _))| other != batch));
+        let one = |(count, (batch, rest)): (&FlopCount, (i64, Axes))| match batched {
+            true => One { value: count.value, axes: count.axes.clone(), alone: count.alone },
+            false => One { value: count.value / batch as f64, axes: rest, alone: count.alone },
+        };
+        (batched, parts().map(one).collect())
     }
+}
+
+struct One {
+    value: f64,
+    axes: Axes,
+    alone: bool,
 }
 
 fn without_batch(axes: &Axes) -> (i64, Axes) {
@@ -56,14 +72,19 @@ impl SkillDescription {
     /// differ in one axis alone (attention is a quadratic in a length, all else is linear), times the batch. `None` where
     /// the counts do not tell.
     pub fn flops(&self, axes: &Axes) -> Option<f64> {
-        let (batch, point) = without_batch(axes);
+        let (batch, rest) = without_batch(axes);
         if batch < 1 {
             return None;
         }
-        let counts: Vec<(f64, Axes)> = self.flops.0.iter().filter_map(FlopCount::of_one).collect();
-        let counted = counts.iter().find(|(_, at)| *at == point).map(|(value, _)| *value);
+        let (batched, counts) = self.flops.of_one();
+        let (times, point) = if batched {
+            (1, rest.into_iter().chain([("batch".into(), batch)]).collect())
+        } else {
+            (batch, rest)
+        };
+        let counted = counts.iter().find(|count| count.axes == point).map(|count| count.value);
         let one = counted.or_else(|| point.keys().find_map(|axis| along(axis, &point, &counts)))?;
-        (one > 0.0).then_some(one * batch as f64)
+        (one > 0.0).then_some(one * times as f64)
     }
 
     /// The least weights that have to be read for one inference, whatever the batch: those that every inference reads, once.
@@ -81,9 +102,9 @@ impl SkillDescription {
 }
 
 /// The quadratic through three counts that differ from the point, and from each other, in this axis alone.
-fn along(axis: &str, point: &Axes, counts: &[(f64, Axes)]) -> Option<f64> {
+fn along(axis: &str, point: &Axes, counts: &[One]) -> Option<f64> {
     let mut line: Vec<(f64, f64)> = vec![];
-    for (value, at) in counts {
+    for One { value, axes: at, .. } in counts.iter().filter(|count| !count.alone) {
         let Some(here) = at.get(axis) else { continue };
         let moved = at.iter().map(|(name, at)| if name == axis { (name, &point[axis]) } else { (name, at) });
         if moved.eq(point.iter()) && line.iter().all(|(known, _)| *known != *here as f64) {
@@ -159,6 +180,28 @@ mod tests {
         assert_eq!(skill(twice).flops(&axes(&[("n", 3)])), None, "a count twice is one");
         assert_eq!(transformer().flops(&axes(&[("batch", 1), ("sequence", 16), ("past", 4)])), None);
         assert_eq!(transformer().flops(&axes(&[("batch", 1)])), None);
+    }
+
+    #[test]
+    fn a_count_that_lies_on_no_curve_holds_where_it_was_made() {
+        let count = |s: i64, alone: bool| {
+            format!(r#"{{"value": {}, "axes": {{"batch": 1, "samples": {s}}}, "alone": {alone}}}"#, 10 * s)
+        };
+        let skill = skill(&format!("[{}, {}, {}]", count(1, false), count(2, false), count(4, true)));
+        assert_eq!(skill.flops(&axes(&[("batch", 2), ("samples", 4)])), Some(80.0));
+        assert_eq!(skill.flops(&axes(&[("batch", 1), ("samples", 3)])), None);
+    }
+
+    /// One image and three texts are not a batch of three.
+    #[test]
+    fn a_batch_that_was_counted_in_several_sizes_is_an_axis() {
+        let work = |batch: i64| 100 * batch + 7;
+        let count = |b: i64| format!(r#"{{"value": {}, "axes": {{"batch": {b}, "text_batch": 1}}}}"#, work(b));
+        let skill = skill(&format!("[{}, {}, {}]", count(1), count(2), count(4)));
+        let at = |batch, texts| skill.flops(&axes(&[("batch", batch), ("text_batch", texts)]));
+        assert_eq!((at(1, 1), at(2, 1)), (Some(107.0), Some(207.0)));
+        assert_eq!(at(8, 1), Some(work(8) as f64));
+        assert_eq!(at(2, 2), None, "both differ from every count");
     }
 
     #[test]
