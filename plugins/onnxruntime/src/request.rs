@@ -93,6 +93,7 @@ impl Request for OrtRequest {
     }
 
     fn run(&mut self, given: &Bindings) -> Result<Timing> {
+        self.model.recorder.iter().for_each(Recorder::count);
         if let Some(device) = self.device.take() {
             let done = self.run_on_device(&device, given);
             self.device = Some(device);
@@ -108,7 +109,6 @@ impl Request for OrtRequest {
         for (output, _) in outputs.iter_mut().zip(bound).filter(|(_, bound)| !**bound) {
             *output = Value::NONE;
         }
-        model.recorder.iter().for_each(Recorder::count);
         // SAFETY: the session is alive, and runs may overlap on it. Names and values are as many as said; a `Value` is one
         // pointer; inputs are bound (the SDK has checked) to memory that is lent for as long; where an output is null,
         // ONNX Runtime writes a value that is then ours.
