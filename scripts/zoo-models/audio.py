@@ -1,54 +1,10 @@
-from common import BART_CROSS, AUDIO, HIDDEN, SPEECH_TEXT, ids, mask, text
+"""Audio encoders, codecs, vocoders, audio-token decoders."""
+
+from common import AUDIO, HIDDEN, STEP, ids, mask
 from export.spec import Table
 
 MODELS = Table()
 
-WHISPER_TINY = {
-    "vocab_size": 51865,
-    "d_model": 384,
-    "encoder_layers": 4,
-    "decoder_layers": 4,
-    "encoder_attention_heads": 6,
-    "decoder_attention_heads": 6,
-    "encoder_ffn_dim": 1536,
-    "decoder_ffn_dim": 1536,
-}
-MODELS.add(
-    "whisper-tiny-encoder",
-    "WhisperModel",
-    ["input_features:f32[batch,80,3000]=normal"],
-    HIDDEN,
-    "openai/whisper-tiny",
-    WHISPER_TINY,
-    adapter="Submodule",
-    args={"path": "encoder"},
-    **dict(SPEECH_TEXT),
-)
-MODELS.add(
-    "whisper-tiny-encoder-kv",
-    "WhisperForConditionalGeneration",
-    ["input_features:f32[batch,80,3000]=normal"],
-    [],
-    "openai/whisper-tiny",
-    WHISPER_TINY,
-    adapter="EncoderKV",
-    args={**BART_CROSS, "layers": 4, "kv_heads": 6, "head_dim": 64},
-    **SPEECH_TEXT,
-)
-MODELS.add(
-    "whisper-tiny-decoder-kv",
-    "WhisperForConditionalGeneration",
-    [ids(50000, "decoder_input_ids")],
-    "logits",
-    "openai/whisper-tiny",
-    WHISPER_TINY,
-    adapter="CrossDecoderKV",
-    args={"layers": 4, "kv_heads": 6, "head_dim": 64, "hidden": 384},
-    trace={"encoder_sequence": 1500},
-    test={"sequence": (1, 8), "encoder_sequence": (1500, 1500)},
-    axes={"sequence": [1, 448], "past": [1, 440], "encoder_sequence": [1500, 1500]},
-    **SPEECH_TEXT,
-)
 MODELS.add(
     "wav2vec2-base",
     "Wav2Vec2ForCTC",
@@ -175,88 +131,6 @@ MODELS.add(
     reduced="layers 42->6",
     **AUDIO,
 )
-WHISPER_BASE = {
-    **WHISPER_TINY,
-    "d_model": 512,
-    "encoder_layers": 6,
-    "decoder_layers": 6,
-    "encoder_attention_heads": 8,
-    "decoder_attention_heads": 8,
-    "encoder_ffn_dim": 2048,
-    "decoder_ffn_dim": 2048,
-}
-MODELS.add(
-    "whisper-base-encoder",
-    "WhisperModel",
-    ["input_features:f32[batch,80,3000]=normal"],
-    HIDDEN,
-    "openai/whisper-base",
-    WHISPER_BASE,
-    adapter="Submodule",
-    args={"path": "encoder"},
-    **SPEECH_TEXT,
-)
-MODELS.add(
-    "whisper-base-encoder-kv",
-    "WhisperForConditionalGeneration",
-    ["input_features:f32[batch,80,3000]=normal"],
-    [],
-    "openai/whisper-base",
-    WHISPER_BASE,
-    adapter="EncoderKV",
-    args={**BART_CROSS, "layers": 6, "kv_heads": 8, "head_dim": 64},
-    **SPEECH_TEXT,
-)
-MODELS.add(
-    "whisper-base-decoder-kv",
-    "WhisperForConditionalGeneration",
-    [ids(50000, "decoder_input_ids")],
-    "logits",
-    "openai/whisper-base",
-    WHISPER_BASE,
-    adapter="CrossDecoderKV",
-    args={"layers": 6, "kv_heads": 8, "head_dim": 64, "hidden": 512},
-    trace={"encoder_sequence": 1500},
-    test={"sequence": (1, 8), "encoder_sequence": (1500, 1500)},
-    axes={"sequence": [1, 448], "past": [1, 440], "encoder_sequence": [1500, 1500]},
-    **SPEECH_TEXT,
-)
-MODELS.add(
-    "speech-to-text-small",
-    "Speech2TextForConditionalGeneration",
-    [
-        "input_features:f32[batch,frames,80]=normal",
-        mask(length="frames"),
-        ids(10000, "decoder_input_ids", "decoder_sequence"),
-    ],
-    "logits encoder_last_hidden_state",
-    "facebook/s2t-small-librispeech-asr",
-    {"use_cache": False},
-    **SPEECH_TEXT,
-)
-MODELS.add(
-    "speecht5-asr",
-    "SpeechT5ForSpeechToText",
-    [WAVE, ids(81, "decoder_input_ids", "decoder_sequence")],
-    "logits",
-    "microsoft/speecht5_asr",
-    {"use_cache": False},
-    **SPEECH_TEXT,
-)
-MODELS.add(
-    "speecht5-tts",
-    "SpeechT5ForTextToSpeech",
-    [
-        ids(81),
-        mask(),
-        "decoder_input_values:f32[batch,decoder_sequence,80]=normal",
-        "speaker_embeddings:f32[batch,512]=normal",
-    ],
-    "spectrogram",
-    "microsoft/speecht5_tts",
-    {"use_cache": False},
-    **dict(SPEECH_TEXT, task="text-to-speech"),
-)
 MODELS.add(
     "speecht5-hifigan",
     "SpeechT5HifiGan",
@@ -265,15 +139,6 @@ MODELS.add(
     "microsoft/speecht5_hifigan",
     test={"frames": (50, 100)},
     **dict(AUDIO, task="text-to-speech"),
-)
-MODELS.add(
-    "moonshine-tiny",
-    "MoonshineForConditionalGeneration",
-    [WAVE, ids(32768, "decoder_input_ids", "decoder_sequence")],
-    "logits",
-    "UsefulSensors/moonshine-tiny",
-    {"use_cache": False},
-    **SPEECH_TEXT,
 )
 MODELS.add(
     "vits", "VitsModel", [ids(38), mask()], "waveform", "facebook/mms-tts-eng", **dict(AUDIO, task="text-to-speech")
@@ -297,19 +162,71 @@ MODELS.add(
     **dict(AUDIO, task="audio-classification"),
 )
 MODELS.add(
-    "whisper-tiny",
-    "WhisperForConditionalGeneration",
-    ["input_features:f32[batch,80,3000]=normal", ids(50000, "decoder_input_ids", "decoder_sequence")],
-    "logits encoder_last_hidden_state",
-    "openai/whisper-tiny",
-    {**WHISPER_TINY, "use_cache": False},
-    **SPEECH_TEXT,
-)
-MODELS.add(
     "wav2vec2-base-encoder",
     "Wav2Vec2Model",
     [WAVE],
     "last_hidden_state extract_features",
     "facebook/wav2vec2-base",
     **dict(AUDIO, task="feature-extraction"),
+)
+MODELS.add(
+    "univnet",
+    "UnivNetModel",
+    ["input_features:f32[batch,frames,100]=normal", "noise_sequence:f32[batch,frames,64]=normal"],
+    "waveforms",
+    "dg845/univnet-dev",
+    test={"frames": (50, 100)},
+    trace={"frames": 60},
+    axes={"frames": [16, 1000]},
+    **dict(AUDIO, task="text-to-speech"),
+)
+MODELS.add(
+    "vits-decoder",
+    "VitsModel",
+    ["latents:f32[batch,192,frames]=normal"],
+    "waveform",
+    "facebook/mms-tts-eng",
+    adapter="Sequence",
+    args={"path": "decoder"},
+    trace={"frames": 60},
+    test={"frames": (50, 100)},
+    **dict(AUDIO, task="text-to-speech"),
+)
+MODELS.add(
+    "bark-small-semantic-kv",
+    "BarkSemanticModel",
+    [ids(129600), mask(length="past+sequence"), "position_ids:i64[batch,sequence]=range:past"],
+    "logits",
+    "suno/bark-small",
+    {
+        "input_vocab_size": 129600,
+        "output_vocab_size": 10048,
+        "num_layers": 12,
+        "num_heads": 12,
+        "hidden_size": 768,
+        "block_size": 1024,
+    },
+    adapter="DecoderKV",
+    args={"layers": 12, "kv_heads": 12, "head_dim": 64},
+    test=STEP,
+    **dict(AUDIO, arch="decoder-only", task="text-to-audio"),
+)
+MODELS.add(
+    "bark-small-fine",
+    "BarkFineModel",
+    ["input_ids:i64[batch,sequence,8]=ids:1024"],
+    "logits",
+    "suno/bark-small",
+    {
+        "num_layers": 12,
+        "num_heads": 12,
+        "hidden_size": 768,
+        "block_size": 1024,
+        "n_codes_total": 8,
+        "n_codes_given": 1,
+        "input_vocab_size": 1056,
+        "output_vocab_size": 1056,
+    },
+    const={"codebook_idx": 7},
+    **dict(AUDIO, arch="decoder-only", task="text-to-audio"),
 )

@@ -1,4 +1,6 @@
-from common import HIDDEN, POOLED, RAG, TEXT, mask, text
+"""BERT, RoBERTa and their near kin, with heads."""
+
+from common import HIDDEN, POOLED, RAG, TEXT, text
 from export.spec import Table
 
 MODELS = Table()

@@ -1,3 +1,5 @@
+"""What the tables share: kinds of models, and inputs."""
+
 TEXT = dict(family="embedding", arch="encoder-only", category="text encoders")
 DECODER = dict(
     family="text_generation", arch="decoder-only", category="text decoders", task="text-generation", adapter="DecoderKV"

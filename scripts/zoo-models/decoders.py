@@ -1,3 +1,5 @@
+"""Llama and its kin: decoders with rotary positions and a key/value cache."""
+
 from common import DECODER, STEP, decoder_inputs, text
 from export.spec import Table
 

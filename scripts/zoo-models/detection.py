@@ -1,4 +1,6 @@
-from common import DETECTION, HIDDEN, SEGMENTATION, VISION, mask, pixels
+"""Detection, segmentation, depth, keypoints."""
+
+from common import DETECTION, HIDDEN, SEGMENTATION, VISION, pixels
 from export.spec import Table
 
 MODELS = Table()

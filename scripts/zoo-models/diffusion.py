@@ -1,3 +1,5 @@
+"""Denoising networks and autoencoders of diffusion."""
+
 from common import DIFFUSION
 from export.spec import Table
 
@@ -157,4 +159,87 @@ MODELS.add(
     args={"path": "decoder"},
     reduced="channels 128,256,512->64,128,256",
     **DIFFUSION,
+)
+MODELS.add(
+    "sdxl-unet",
+    "diffusers.UNet2DConditionModel",
+    [
+        "sample:f32[batch,4,64,64]=normal",
+        "timestep:i64[batch]=const:500",
+        "encoder_hidden_states:f32[batch,77,2048]=normal",
+        "text_embeds:f32[batch,1280]=normal",
+        "time_ids:f32[batch,6]=const:512",
+    ],
+    "noise=sample",
+    "stabilityai/stable-diffusion-xl-base-1.0",
+    {
+        "sample_size": 64,
+        "cross_attention_dim": 2048,
+        "block_out_channels": [128, 256, 512],
+        "down_block_types": ["DownBlock2D", "CrossAttnDownBlock2D", "CrossAttnDownBlock2D"],
+        "up_block_types": ["CrossAttnUpBlock2D", "CrossAttnUpBlock2D", "UpBlock2D"],
+        "transformer_layers_per_block": [1, 2, 4],
+        "attention_head_dim": [2, 4, 8],
+        "use_linear_projection": True,
+        "addition_embed_type": "text_time",
+        "addition_time_embed_dim": 256,
+        "projection_class_embeddings_input_dim": 2816,
+    },
+    args={"nested": {"added_cond_kwargs": ["text_embeds", "time_ids"]}},
+    reduced="channels 320,640,1280->128,256,512, transformer layers 1,2,10->1,2,4, image 1024->512",
+    **DIFFUSION,
+)
+MODELS.add(
+    "kandinsky-unet",
+    "diffusers.UNet2DConditionModel",
+    ["sample:f32[batch,4,64,64]=normal", "timestep:i64[batch]=const:500", "image_embeds:f32[batch,1280]=normal"],
+    "noise=sample",
+    "kandinsky-community/kandinsky-2-2-decoder",
+    {
+        "sample_size": 64,
+        "in_channels": 4,
+        "out_channels": 8,
+        "block_out_channels": [128, 256, 384, 512],
+        "cross_attention_dim": 256,
+        "attention_head_dim": 64,
+        "layers_per_block": 3,
+        "addition_embed_type": "image",
+        "encoder_hid_dim": 1280,
+        "encoder_hid_dim_type": "image_proj",
+        "down_block_types": [
+            "ResnetDownsampleBlock2D",
+            "SimpleCrossAttnDownBlock2D",
+            "SimpleCrossAttnDownBlock2D",
+            "SimpleCrossAttnDownBlock2D",
+        ],
+        "mid_block_type": "UNetMidBlock2DSimpleCrossAttn",
+        "up_block_types": [
+            "SimpleCrossAttnUpBlock2D",
+            "SimpleCrossAttnUpBlock2D",
+            "SimpleCrossAttnUpBlock2D",
+            "ResnetUpsampleBlock2D",
+        ],
+        "resnet_time_scale_shift": "scale_shift",
+    },
+    args={"nested": {"added_cond_kwargs": ["image_embeds"]}},
+    const={"encoder_hidden_states": None},
+    reduced="channels 384,768,1152,1536->128,256,384,512, cross-attention 768->256",
+    **DIFFUSION,
+)
+MODELS.add(
+    "ldm-unet",
+    "diffusers.UNet2DModel",
+    ["sample:f32[batch,3,64,64]=normal", "timestep:i64[batch]=const:500"],
+    "noise=sample",
+    "CompVis/ldm-celebahq-256",
+    {
+        "sample_size": 64,
+        "block_out_channels": [224, 448, 672, 896],
+        "down_block_types": ["DownBlock2D", "AttnDownBlock2D", "AttnDownBlock2D", "AttnDownBlock2D"],
+        "up_block_types": ["AttnUpBlock2D", "AttnUpBlock2D", "AttnUpBlock2D", "UpBlock2D"],
+        "layers_per_block": 2,
+        "attention_head_dim": 32,
+        "norm_eps": 1e-6,
+    },
+    **dict(DIFFUSION, task="unconditional-image-generation"),
 )

@@ -1,3 +1,5 @@
+"""Mixtures of experts."""
+
 from common import MOE, STEP, decoder_inputs
 from export.spec import Table
 

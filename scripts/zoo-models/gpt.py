@@ -1,3 +1,5 @@
+"""GPT and its kin, and other decoders with a key/value cache."""
+
 from common import DECODER, STEP, decoder_inputs, mask, step_inputs, text
 from export.spec import Table
 

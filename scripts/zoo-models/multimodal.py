@@ -1,4 +1,6 @@
-from common import MULTI, POOLED, ids, mask, pixels, text
+"""Several encoders, or one over several kinds of input."""
+
+from common import MULTI, POOLED, ids, mask, pixels
 from export.spec import Table
 
 MODELS = Table()
@@ -198,4 +200,39 @@ MODELS.add(
     },
     reduced="text layers 24->6, hidden 1024->384; vision large->base",
     **MULTI,
+)
+MODELS.add(
+    "clip-italian",
+    "VisionTextDualEncoderModel",
+    [ids(31102, batch="text_batch"), pixels(), mask(batch="text_batch")],
+    "logits_per_image text_embeds image_embeds",
+    "clip-italian/clip-italian",
+    {
+        "vision_config": {
+            "model_type": "clip_vision_model",
+            "hidden_size": 768,
+            "num_hidden_layers": 12,
+            "num_attention_heads": 12,
+            "intermediate_size": 3072,
+            "patch_size": 32,
+        },
+        "text_config": {"model_type": "bert", "vocab_size": 31102},
+    },
+    **MULTI,
+)
+MODELS.add(
+    "tvp-base",
+    "TvpForVideoGrounding",
+    [ids(30522), "pixel_values:f32[batch,4,3,224,224]=normal", mask()],
+    "logits",
+    "Intel/tvp-base",
+    {
+        "backbone_config": {"model_type": "resnet", "out_features": ["stage4"]},
+        "use_timm_backbone": False,
+        "backbone": None,
+        "num_frames": 4,
+        "max_img_size": 224,
+    },
+    reduced="frames 48->4, image 448->224",
+    **dict(MULTI, category="video", task="video-grounding"),
 )

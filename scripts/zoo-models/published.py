@@ -2,7 +2,7 @@
 
 from common import DECODER, STEP, decoder_inputs
 from export.spec import Table
-from vision_language import LLAVA, LLAVA_NEXT, llava
+from vision_parts import LLAVA, LLAVA_NEXT, llava
 
 MODELS = Table()
 
@@ -41,7 +41,12 @@ def large(config, **text):
 
 UNRUN = "its weights take 27 GB in float32, more than the machine that exports has"
 VICUNA = large(LLAVA, intermediate_size=11008, num_key_value_heads=32)
-MISTRAL = large(LLAVA_NEXT, intermediate_size=14336, num_key_value_heads=8, rope_parameters={"rope_type": "default", "rope_theta": 1000000.0})
+MISTRAL = large(
+    LLAVA_NEXT,
+    intermediate_size=14336,
+    num_key_value_heads=8,
+    rope_parameters={"rope_type": "default", "rope_theta": 1000000.0},
+)
 llava(MODELS, "llava-7b", "LlavaForConditionalGeneration", "llava-hf/llava-1.5-7b-hf", VICUNA, "", weightless=True)
 llava(
     MODELS,

@@ -1,4 +1,6 @@
-from common import BART_CROSS, HIDDEN, RAG, SEQ2SEQ, STEP, T5_CROSS, ids, mask, text
+"""Encoder-decoders in parts: encoder, encoder with the cross-attention cache, decoder step."""
+
+from common import BART_CROSS, HIDDEN, SEQ2SEQ, STEP, T5_CROSS, ids, mask, text
 from export.spec import Table
 
 MODELS = Table()
@@ -62,15 +64,6 @@ MODELS.add(
     args={**T5_CROSS, "layers": 4, "kv_heads": 4, "head_dim": 64},
     **SEQ2SEQ,
 )
-MODELS.add(
-    "t5-efficient-tiny",
-    "T5ForConditionalGeneration",
-    text(32100) + [ids(32100, "decoder_input_ids", "decoder_sequence")],
-    "logits encoder_last_hidden_state",
-    "google/t5-efficient-tiny",
-    {**T5_TINY, "decoder_start_token_id": 0, "use_cache": False},
-    **SEQ2SEQ,
-)
 FLAN = {
     "d_model": 512,
     "d_ff": 1024,
@@ -103,24 +96,6 @@ MODELS.add(
     adapter="EncoderKV",
     args={**T5_CROSS, "layers": 8, "kv_heads": 6, "head_dim": 64},
     **SEQ2SEQ,
-)
-MODELS.add(
-    "switch-base-8-encoder",
-    "SwitchTransformersEncoderModel",
-    text(32100),
-    HIDDEN,
-    "google/switch-base-8",
-    {
-        "d_model": 512,
-        "d_kv": 64,
-        "d_ff": 1024,
-        "num_layers": 6,
-        "num_sparse_encoder_layers": 3,
-        "num_heads": 8,
-        "num_experts": 8,
-    },
-    reduced="layers 12->6, hidden 768->512",
-    **dict(SEQ2SEQ, arch="mixture-of-experts"),
 )
 
 
@@ -262,123 +237,4 @@ seq2seq(
     512,
     cross=T5_CROSS,
     head_dim=64,
-)
-MODELS.add(
-    "longt5-local",
-    "LongT5ForConditionalGeneration",
-    text(32100) + [ids(32100, "decoder_input_ids", "decoder_sequence")],
-    "logits encoder_last_hidden_state",
-    "google/long-t5-local-base",
-    {
-        "d_model": 512,
-        "d_ff": 1024,
-        "num_layers": 6,
-        "num_heads": 8,
-        "d_kv": 64,
-        "use_cache": False,
-        "decoder_start_token_id": 0,
-        "encoder_attention_type": "local",
-    },
-    reduced="layers 12->6, hidden 768->512",
-    trace={"sequence": 256},
-    test={"sequence": (256, 512)},
-    **SEQ2SEQ,
-)
-MODELS.add(
-    "led-base",
-    "LEDForConditionalGeneration",
-    text(50265) + [ids(50265, "decoder_input_ids", "decoder_sequence")],
-    "logits encoder_last_hidden_state",
-    "allenai/led-base-16384",
-    bart(6, 768, 12, 3072, 50265, attention_window=256, use_cache=False, onnx_export=True),
-    trace={"sequence": 256},
-    test={"sequence": (256, 512)},
-    reduced="attention window 1024->256",
-    patches=["no_global_attention"],
-    **SEQ2SEQ,
-)
-MODELS.add(
-    "prophetnet",
-    "ProphetNetForConditionalGeneration",
-    [ids(30522), "attention_mask:f32[batch,sequence]=ones", ids(30522, "decoder_input_ids", "decoder_sequence")],
-    "logits",
-    "microsoft/prophetnet-large-uncased",
-    {
-        "hidden_size": 768,
-        "num_encoder_layers": 6,
-        "num_decoder_layers": 6,
-        "num_encoder_attention_heads": 12,
-        "num_decoder_attention_heads": 12,
-        "encoder_ffn_dim": 3072,
-        "decoder_ffn_dim": 3072,
-        "use_cache": False,
-    },
-    reduced="layers 12->6, hidden 1024->768",
-    **SEQ2SEQ,
-)
-MODELS.add(
-    "fsmt",
-    "FSMTForConditionalGeneration",
-    text(42000)
-    + [ids(42000, "decoder_input_ids", "decoder_sequence"), mask("decoder_attention_mask", "decoder_sequence")],
-    "logits",
-    "facebook/wmt19-en-ru",
-    {
-        "d_model": 512,
-        "encoder_layers": 6,
-        "decoder_layers": 6,
-        "encoder_attention_heads": 8,
-        "decoder_attention_heads": 8,
-        "encoder_ffn_dim": 2048,
-        "decoder_ffn_dim": 2048,
-        "use_cache": False,
-        "langs": ["en", "ru"],
-    },
-    reduced="hidden 1024->512, heads 16->8",
-    **SEQ2SEQ,
-)
-MODELS.add(
-    "rag-token-generator",
-    "RagTokenForGeneration",
-    [
-        "context_input_ids:i64[batch*5,sequence]=ids:50265",
-        "context_attention_mask:i64[batch*5,sequence]=ones",
-        "doc_scores:f32[batch,5]=normal",
-        ids(50265, "decoder_input_ids", "decoder_sequence"),
-    ],
-    "logits",
-    "facebook/rag-token-nq",
-    {
-        "question_encoder": {"model_type": "dpr", "num_hidden_layers": 1},
-        "generator": {"model_type": "bart", **bart(6, 768, 12, 3072, 50265, use_cache=False)},
-    },
-    const={"n_docs": 5, "do_marginalize": True, "use_cache": False},
-    reduced="generator layers 12->6, hidden 1024->768",
-    **dict(SEQ2SEQ, **RAG),
-)
-MODELS.add(
-    "t5-small",
-    "T5ForConditionalGeneration",
-    text(32100) + [ids(32100, "decoder_input_ids", "decoder_sequence")],
-    "logits encoder_last_hidden_state",
-    "t5-small",
-    {
-        "d_model": 512,
-        "d_ff": 2048,
-        "num_layers": 6,
-        "num_heads": 8,
-        "d_kv": 64,
-        "decoder_start_token_id": 0,
-        "use_cache": False,
-    },
-    **SEQ2SEQ,
-)
-MODELS.add(
-    "bart-base",
-    "BartForConditionalGeneration",
-    text(50265) + [ids(50265, "decoder_input_ids", "decoder_sequence")],
-    "logits encoder_last_hidden_state",
-    "facebook/bart-base",
-    bart(6, 768, 12, 3072, 50265, use_cache=False),
-    **SEQ2SEQ,
 )

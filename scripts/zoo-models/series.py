@@ -1,3 +1,5 @@
+"""Time series."""
+
 from common import HIDDEN
 from export.spec import Table
 

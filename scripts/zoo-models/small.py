@@ -2,7 +2,7 @@
 
 from common import AUDIO, DETECTION, MULTI, ids, mask, pixels
 from export.spec import Table
-from vision_language import LLAVA, LLAVA_NEXT, llava
+from vision_parts import LLAVA, LLAVA_NEXT, llava
 
 MODELS = Table()
 

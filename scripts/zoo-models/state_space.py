@@ -1,3 +1,5 @@
+"""State-space models: one decode step with its state."""
+
 from common import STATE, ids, text
 from export.spec import Table
 

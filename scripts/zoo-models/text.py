@@ -1,3 +1,5 @@
+"""Other text encoders."""
+
 from common import HIDDEN, POOLED, TEXT, ids, mask, pixels, text
 from export.spec import Table
 
@@ -271,5 +273,19 @@ MODELS.add(
     [ids(30522), "bbox:f32[batch,sequence,4]=uniform:0:1", mask()],
     POOLED,
     "jinho8345/bros-base-uncased",
+    **TEXT,
+)
+MODELS.add(
+    "markuplm-base",
+    "MarkupLMModel",
+    [
+        ids(50265),
+        "xpath_tags_seq:i64[batch,sequence,50]=ids:216",
+        "xpath_subs_seq:i64[batch,sequence,50]=ids:1001",
+        mask(),
+    ],
+    POOLED,
+    "microsoft/markuplm-base",
+    {"vocab_size": 50267, "max_position_embeddings": 514},
     **TEXT,
 )

@@ -1,3 +1,5 @@
+"""Video."""
+
 from common import HIDDEN, MULTI, VIDEO, ids, mask
 from export.spec import Table
 

@@ -1,5 +1,8 @@
-from common import HIDDEN, POOLED, VISION, ids, pixels, text
+"""Image classifiers and encoders: transformers and mixers."""
+
+from common import HIDDEN, POOLED, VISION, ids, pixels
 from export.spec import Table
+from convnets import IMAGENET
 
 MODELS = Table()
 
@@ -22,41 +25,12 @@ MODELS.add(
     **VISION,
 )
 MODELS.add(
-    "resnet-50",
-    "ResNetForImageClassification",
-    [pixels()],
-    "logits",
-    "microsoft/resnet-50",
-    {"num_labels": 1000},
-    **VISION,
-)
-MODELS.add(
-    "convnext-tiny",
-    "ConvNextForImageClassification",
-    [pixels()],
-    "logits",
-    "facebook/convnext-tiny-224",
-    {"num_labels": 1000},
-    **VISION,
-)
-IMAGENET = {"num_labels": 1000}
-MODELS.add(
     "beit-base",
     "BeitForImageClassification",
     [pixels()],
     "logits",
     "microsoft/beit-base-patch16-224",
     {**IMAGENET, "use_relative_position_bias": True, "layer_scale_init_value": 0.1},
-    **VISION,
-)
-MODELS.add("bit-50", "BitForImageClassification", [pixels()], "logits", "google/bit-50", IMAGENET, **VISION)
-MODELS.add(
-    "convnextv2-tiny",
-    "ConvNextV2ForImageClassification",
-    [pixels()],
-    "logits",
-    "facebook/convnextv2-tiny-1k-224",
-    IMAGENET,
     **VISION,
 )
 MODELS.add("cvt-13", "CvtForImageClassification", [pixels()], "logits", "microsoft/cvt-13", IMAGENET, **VISION)
@@ -122,15 +96,6 @@ MODELS.add(
     **dict(VISION, task="image-feature-extraction"),
 )
 MODELS.add(
-    "efficientnet-b0",
-    "EfficientNetForImageClassification",
-    [pixels()],
-    "logits",
-    "google/efficientnet-b0",
-    {**IMAGENET, "width_coefficient": 1.0, "depth_coefficient": 1.0, "image_size": 224, "hidden_dim": 1280},
-    **VISION,
-)
-MODELS.add(
     "focalnet-tiny",
     "FocalNetForImageClassification",
     [pixels()],
@@ -160,24 +125,6 @@ MODELS.add(
 )
 MODELS.add("levit-128s", "LevitForImageClassification", [pixels()], "logits", "facebook/levit-128S", IMAGENET, **VISION)
 MODELS.add(
-    "mobilenet-v1",
-    "MobileNetV1ForImageClassification",
-    [pixels()],
-    "logits",
-    "google/mobilenet_v1_1.0_224",
-    {"num_labels": 1001},
-    **VISION,
-)
-MODELS.add(
-    "mobilenet-v2",
-    "MobileNetV2ForImageClassification",
-    [pixels()],
-    "logits",
-    "google/mobilenet_v2_1.0_224",
-    {"num_labels": 1001},
-    **VISION,
-)
-MODELS.add(
     "mobilevit-small",
     "MobileViTForImageClassification",
     [pixels(256)],
@@ -195,29 +142,8 @@ MODELS.add(
     IMAGENET,
     **VISION,
 )
-MODELS.add(
-    "poolformer-s12",
-    "PoolFormerForImageClassification",
-    [pixels()],
-    "logits",
-    "sail/poolformer_s12",
-    IMAGENET,
-    **VISION,
-)
 MODELS.add("pvt-tiny", "PvtForImageClassification", [pixels()], "logits", "Zetatech/pvt-tiny-224", IMAGENET, **VISION)
 MODELS.add("pvt-v2-b0", "PvtV2ForImageClassification", [pixels()], "logits", "OpenGVLab/pvt_v2_b0", IMAGENET, **VISION)
-MODELS.add(
-    "regnet-y-040", "RegNetForImageClassification", [pixels()], "logits", "facebook/regnet-y-040", IMAGENET, **VISION
-)
-MODELS.add(
-    "resnet-18",
-    "ResNetForImageClassification",
-    [pixels()],
-    "logits",
-    "microsoft/resnet-18",
-    {**IMAGENET, "hidden_sizes": [64, 128, 256, 512], "depths": [2, 2, 2, 2], "layer_type": "basic"},
-    **VISION,
-)
 MODELS.add(
     "segformer-b0-classifier",
     "SegformerForImageClassification",
@@ -322,24 +248,6 @@ MODELS.add(
     **VISION,
 )
 MODELS.add(
-    "resnet-101",
-    "ResNetForImageClassification",
-    [pixels()],
-    "logits",
-    "microsoft/resnet-101",
-    {"num_labels": 1000, "depths": [3, 4, 23, 3]},
-    **VISION,
-)
-MODELS.add(
-    "convnext-small",
-    "ConvNextForImageClassification",
-    [pixels()],
-    "logits",
-    "facebook/convnext-small-224",
-    {"num_labels": 1000, "depths": [3, 3, 27, 3]},
-    **VISION,
-)
-MODELS.add(
     "dinov2-registers-small",
     "Dinov2WithRegistersModel",
     [pixels()],
@@ -357,24 +265,6 @@ MODELS.add(
     {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072},
     reduced="layers 32->12, hidden 1280->768",
     **dict(VISION, task="image-feature-extraction"),
-)
-MODELS.add(
-    "textnet-tiny",
-    "TextNetForImageClassification",
-    [pixels()],
-    "logits",
-    "czczup/textnet-tiny",
-    {"num_labels": 1000},
-    **VISION,
-)
-MODELS.add(
-    "hgnet-v2",
-    "HGNetV2ForImageClassification",
-    [pixels()],
-    "logits",
-    "ustc-community/hgnet-v2",
-    {"num_labels": 1000},
-    **VISION,
 )
 MODELS.add(
     "mgp-str",
@@ -401,4 +291,23 @@ MODELS.add(
     "microsoft/swin-base-patch4-window7-224",
     {"embed_dim": 128, "depths": [2, 2, 18, 2], "num_heads": [4, 8, 16, 32]},
     **dict(VISION, task="image-feature-extraction"),
+)
+MODELS.add(
+    "mlp-mixer-b16",
+    "timm.mixer_b16_224",
+    [pixels()],
+    "logits",
+    "timm/mixer_b16_224.goog_in21k_ft_in1k",
+    adapter="Sequence",
+    **VISION,
+)
+MODELS.add(
+    "beit3-base",
+    "timm.beit3_base_patch16_224",
+    [pixels()],
+    "logits",
+    "timm/beit3_base_patch16_224.in22k_ft_in1k",
+    adapter="Sequence",
+    reduced="the image expert alone",
+    **VISION,
 )

@@ -1,65 +1,10 @@
-from common import HIDDEN, STEP, VLM, embeds, ids, mask, pixels, text
+"""Image and text in, text out, as one graph."""
+
+from common import HIDDEN, VLM, ids, mask, pixels
 from export.spec import Table
 
 MODELS = Table()
 
-LLAVA = {
-    "image_token_id": 32000,
-    "text_config": {
-        "model_type": "llama",
-        "hidden_size": 1024,
-        "intermediate_size": 2752,
-        "num_hidden_layers": 8,
-        "num_attention_heads": 16,
-        "num_key_value_heads": 16,
-        "vocab_size": 32064,
-    },
-    "vision_config": {
-        "model_type": "clip_vision_model",
-        "hidden_size": 1024,
-        "intermediate_size": 4096,
-        "num_hidden_layers": 12,
-        "num_attention_heads": 16,
-        "image_size": 336,
-        "patch_size": 14,
-        "projection_dim": 768,
-    },
-}
-LLAVA_REDUCED = "text layers 32->8, hidden 4096->1024, heads 32->16; vision layers 24->12"
-
-
-def llava(table, name, cls, published, config, reduced, **fields):
-    """The three parts in which these models are run: image to features, tokens to embeddings, embeddings to logits."""
-    image, text = config["vision_config"]["image_size"], config["text_config"]
-    for part, adapter, inputs, output, more in (
-        ("vision", "VisionProjector", [pixels(image)], "image_features", {}),
-        ("embed", "Embedding", [ids(text["vocab_size"])], "inputs_embeds", {}),
-        ("decoder-kv", "EmbedsDecoderKV", embeds(text["hidden_size"]), "logits", {"test": STEP}),
-    ):
-        about = {**VLM, **more, **fields, "reduced": reduced}
-        table.add(f"{name}-{part}", cls, inputs, output, published, config, adapter=adapter, **about)
-
-
-llava(MODELS, "llava", "LlavaForConditionalGeneration", "llava-hf/llava-1.5-7b-hf", LLAVA, LLAVA_REDUCED)
-LLAVA_NEXT = {
-    **LLAVA,
-    "image_grid_pinpoints": [[336, 672], [672, 336], [672, 672], [1008, 336], [336, 1008]],
-    "text_config": {
-        **LLAVA["text_config"],
-        "model_type": "mistral",
-        "intermediate_size": 3584,
-        "num_key_value_heads": 4,
-        "sliding_window": None,
-    },
-}
-llava(
-    MODELS,
-    "llava-next",
-    "LlavaNextForConditionalGeneration",
-    "llava-hf/llava-v1.6-mistral-7b-hf",
-    LLAVA_NEXT,
-    LLAVA_REDUCED,
-)
 MODELS.add(
     "blip-captioning-base",
     "BlipForConditionalGeneration",
@@ -116,135 +61,108 @@ MODELS.add(
     reduced="image 2560x1920->224, depths 2,2,14,2->2,2,6,2, hidden 128->96",
     **VLM,
 )
-PALIGEMMA = {
-    "text_config": {
-        "model_type": "gemma",
-        "hidden_size": 512,
-        "intermediate_size": 2048,
-        "num_hidden_layers": 6,
-        "num_attention_heads": 4,
-        "num_key_value_heads": 1,
-        "head_dim": 128,
-        "vocab_size": 257216,
-    },
-    "vision_config": {
-        "model_type": "siglip_vision_model",
-        "hidden_size": 1152,
-        "intermediate_size": 4304,
-        "num_hidden_layers": 9,
-        "num_attention_heads": 16,
-        "patch_size": 14,
-        "image_size": 224,
-        "projection_dim": 512,
-    },
-    "projection_dim": 512,
-}
-PALIGEMMA_REDUCED = "text layers 18->6, hidden 2048->512, heads 8->4; vision layers 27->9"
-MODELS.add(
-    "paligemma-vision",
-    "PaliGemmaForConditionalGeneration",
-    [pixels()],
-    "image_features",
-    "google/paligemma-3b-pt-224",
-    PALIGEMMA,
-    adapter="ImageFeatures",
-    reduced=PALIGEMMA_REDUCED,
-    **VLM,
-)
-MODELS.add(
-    "paligemma-embed",
-    "PaliGemmaForConditionalGeneration",
-    [ids(257216)],
-    "inputs_embeds",
-    "google/paligemma-3b-pt-224",
-    PALIGEMMA,
-    adapter="Embedding",
-    reduced=PALIGEMMA_REDUCED,
-    **VLM,
-)
-MODELS.add(
-    "paligemma-decoder-kv",
-    "PaliGemmaForConditionalGeneration",
-    embeds(512),
-    "logits",
-    "google/paligemma-3b-pt-224",
-    PALIGEMMA,
-    adapter="EmbedsDecoderKV",
-    reduced=PALIGEMMA_REDUCED,
-    test=STEP,
-    **VLM,
-)
-MODELS.add(
-    "smolvlm-vision",
-    "SmolVLMVisionTransformer",
-    [pixels(512)],
-    HIDDEN,
-    "HuggingFaceTB/SmolVLM-256M-Instruct",
-    {
-        "hidden_size": 768,
-        "intermediate_size": 3072,
-        "num_hidden_layers": 12,
-        "num_attention_heads": 12,
-        "image_size": 512,
-        "patch_size": 16,
-    },
-    **VLM,
-)
-SMOLVLM_TEXT = {
-    "vocab_size": 49280,
-    "hidden_size": 576,
-    "intermediate_size": 1536,
-    "num_hidden_layers": 30,
-    "num_attention_heads": 9,
-    "num_key_value_heads": 3,
-}
-MODELS.add(
-    "smolvlm-image-features",
-    "SmolVLMForConditionalGeneration",
-    [pixels(512)],
-    "image_features",
-    "HuggingFaceTB/SmolVLM-256M-Instruct",
-    {
-        "scale_factor": 4,
-        "text_config": {"model_type": "llama", **SMOLVLM_TEXT, "num_hidden_layers": 1},
-        "vision_config": {
-            "hidden_size": 768,
-            "intermediate_size": 3072,
-            "num_hidden_layers": 12,
-            "num_attention_heads": 12,
-            "image_size": 512,
-            "patch_size": 16,
-        },
-    },
-    adapter="VisionConnector",
-    **VLM,
-)
-MODELS.add(
-    "smolvlm-embed",
-    "LlamaForCausalLM",
-    [ids(49280)],
-    "inputs_embeds",
-    "HuggingFaceTB/SmolVLM-256M-Instruct",
-    SMOLVLM_TEXT,
-    adapter="Embedding",
-    **VLM,
-)
-MODELS.add(
-    "smolvlm-decoder-kv",
-    "LlamaForCausalLM",
-    embeds(576),
-    "logits",
-    "HuggingFaceTB/SmolVLM-256M-Instruct",
-    SMOLVLM_TEXT,
-    adapter="DecoderKV",
-    test=STEP,
-    **VLM,
-)
 MODELS.add(
     "florence2-vision",
     "Florence2VisionBackbone",
     [pixels(224, name="hidden_states")],
     HIDDEN,
     "microsoft/Florence-2-base",
+    **VLM,
+)
+MODELS.add(
+    "vit-gpt2-captioning",
+    "VisionEncoderDecoderModel",
+    [pixels(), ids(50257, "decoder_input_ids", "decoder_sequence")],
+    "logits encoder_last_hidden_state",
+    "nlpconnect/vit-gpt2-image-captioning",
+    {
+        "encoder": {"model_type": "vit"},
+        "decoder": {"model_type": "gpt2", "add_cross_attention": True, "is_decoder": True, "use_cache": False},
+    },
+    const={"use_cache": False},
+    axes={"decoder_sequence": [1, 1024]},
+    **VLM,
+)
+MODELS.add(
+    "donut-base",
+    "VisionEncoderDecoderModel",
+    [pixels(640, 480), ids(57525, "decoder_input_ids", "decoder_sequence")],
+    "logits encoder_last_hidden_state",
+    "naver-clova-ix/donut-base",
+    {
+        "encoder": {
+            "model_type": "donut-swin",
+            "image_size": [640, 480],
+            "window_size": 10,
+            "embed_dim": 128,
+            "depths": [2, 2, 14, 2],
+            "num_heads": [4, 8, 16, 32],
+        },
+        "decoder": {
+            "model_type": "mbart",
+            "decoder_layers": 4,
+            "d_model": 1024,
+            "decoder_attention_heads": 16,
+            "decoder_ffn_dim": 4096,
+            "vocab_size": 57525,
+            "max_position_embeddings": 1536,
+            "scale_embedding": True,
+            "add_final_layer_norm": True,
+            "is_decoder": True,
+            "add_cross_attention": True,
+            "is_encoder_decoder": False,
+            "use_cache": False,
+        },
+    },
+    const={"use_cache": False},
+    reduced="image 2560x1920->640x480",
+    **VLM,
+)
+MODELS.add(
+    "idefics",
+    "IdeficsForVisionText2Text",
+    [
+        ids(32000),
+        mask(),
+        "pixel_values:f32[batch,1,3,224,224]=normal",
+        "image_attention_mask:i64[batch,sequence,1]=ones",
+    ],
+    "logits",
+    "HuggingFaceM4/idefics-9b",
+    {
+        "hidden_size": 512,
+        "intermediate_size": 1376,
+        "num_hidden_layers": 8,
+        "num_attention_heads": 8,
+        "cross_layer_interval": 4,
+        "use_cache": False,
+        "vision_config": {
+            "embed_dim": 768,
+            "num_hidden_layers": 6,
+            "num_attention_heads": 12,
+            "intermediate_size": 3072,
+            "patch_size": 16,
+        },
+    },
+    reduced="text layers 32->8, hidden 4096->512, heads 32->8; vision huge, 32 layers->base, 6 layers",
+    **VLM,
+)
+MODELS.add(
+    "kosmos-2",
+    "Kosmos2ForConditionalGeneration",
+    [pixels(), ids(65037), mask(), "image_embeds_position_mask:bool[batch,sequence]=zeros"],
+    "logits",
+    "microsoft/kosmos-2-patch14-224",
+    {
+        "text_config": {"embed_dim": 512, "layers": 6, "ffn_dim": 2048, "attention_heads": 8, "use_cache": False},
+        "vision_config": {
+            "hidden_size": 512,
+            "num_hidden_layers": 6,
+            "num_attention_heads": 8,
+            "intermediate_size": 2048,
+        },
+        "latent_query_num": 16,
+    },
+    reduced="layers 24->6, hidden 2048->512",
     **VLM,
 )
