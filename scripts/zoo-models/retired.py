@@ -1,6 +1,6 @@
 """Classes that Transformers dropped in version 5: exported with 4.57.6, which has them."""
 
-from common import DETECTION, DECODER, HIDDEN, MULTI, POOLED, SEQ2SEQ, TEXT, VISION, VLM, ids, mask, pixels, text
+from common import DECODER, DETECTION, HIDDEN, MULTI, POOLED, SEQ2SEQ, TEXT, VISION, ids, mask, pixels, text
 from export.spec import Table
 
 MODELS = Table()

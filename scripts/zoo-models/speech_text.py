@@ -1,8 +1,8 @@
 """Speech to text and text to speech."""
 
+from audio import WAVE
 from common import BART_CROSS, HIDDEN, SPEECH_TEXT, TEXT, ids, mask
 from export.spec import Table
-from audio import WAVE
 
 MODELS = Table()
 

@@ -1,6 +1,6 @@
 """State-space models: one decode step with its state."""
 
-from common import STATE, ids, text
+from common import STATE, text
 from export.spec import Table
 
 MODELS = Table()

@@ -1,8 +1,8 @@
 """Image classifiers and encoders: transformers and mixers."""
 
 from common import HIDDEN, POOLED, VISION, ids, pixels
-from export.spec import Table
 from convnets import IMAGENET
+from export.spec import Table
 
 MODELS = Table()
 
