@@ -13,6 +13,7 @@ MODELS.add(
     text(30522),
     "embeddings",
     "yjernite/retribert-base-uncased",
+    {"position_embedding_type": "absolute"},
     adapter="Submodule",
     args={"path": "embed_questions"},
     **TEXT,
@@ -34,6 +35,7 @@ MODELS.add(
         "n_layer": 8,
         "mem_len": 128,
     },
+    patches=["positions_by_dtype"],
     reduced="layers 18->8, hidden 1024->512, heads 16->8, vocabulary 267735->32000 with one width, memory 1600->128",
     **dict(TEXT, arch="decoder-only", category="text decoders", family="text_generation"),
 )
@@ -52,7 +54,7 @@ MODELS.add(
     },
     reduced="layers 32->8, hidden 4096->512, heads 32->8",
     test={"sequence": (1, 16)},
-    **DECODER,
+    **dict(DECODER, adapter="TuplesDecoderKV"),
 )
 MODELS.add(
     "trajectory-transformer",

@@ -69,6 +69,7 @@ MODELS.add(
         "lags_sequence": [1, 2, 3, 4, 5, 6, 7],
         "use_cache": False,
     },
+    patches=["autoformer_without_masks"],
     **SERIES,
 )
 MODELS.add(

@@ -109,11 +109,11 @@ class DecoderKV(Plain):
                 self.inputs.append(Input(f"past_key_values.{layer}.{part}", "f32", dims, "normal"))
                 self.outputs.append(f"present.{layer}.{part}")
 
-    def step(self, tensors):
-        """The result of the class, whose cache has grown."""
-        past = tensors[self.flat :]
-        cache = DynamicCache([(past[2 * n], past[2 * n + 1]) for n in range(self.layers)])
-        return self.decoder()(**self.keywords(tensors[: self.flat]), past_key_values=cache, use_cache=True)
+    def cache(self, pairs):
+        return DynamicCache(pairs)
+
+    def grown(self, cache):
+        return [tensor for layer in cache.layers for tensor in (layer.keys, layer.values)]
 
     def decoder(self):
         return self.model
@@ -122,9 +122,20 @@ class DecoderKV(Plain):
         return result.logits if hasattr(result, "logits") else result[0]
 
     def forward(self, *tensors):
-        result = self.step(tensors)
-        grown = [t for layer in result.past_key_values.layers for t in (layer.keys, layer.values)]
-        return (self.logits(result), *grown)
+        keywords, past = self.keywords(tensors[: self.flat]), tensors[self.flat :]
+        cache = self.cache([(past[2 * n], past[2 * n + 1]) for n in range(self.layers)])
+        result = self.decoder()(**keywords, past_key_values=cache, use_cache=True)
+        return (self.logits(result), *self.grown(result.past_key_values))
+
+
+class TuplesDecoderKV(DecoderKV):
+    """As DecoderKV, of an older class whose cache is a tuple of pairs."""
+
+    def cache(self, pairs):
+        return tuple(pairs)
+
+    def grown(self, cache):
+        return flatten(cache)
 
 
 class EmbedsDecoderKV(DecoderKV):
@@ -276,6 +287,7 @@ ADAPTERS = {
         Sequence,
         Embedding,
         DecoderKV,
+        TuplesDecoderKV,
         EmbedsDecoderKV,
         CrossDecoderKV,
         EncoderKV,

@@ -107,3 +107,29 @@ def vits_spline():
     with replaced(vits, "_unconstrained_rational_quadratic_spline", unconstrained):
         with replaced(vits, "torch_compilable_check", lambda *what: None):
             yield
+
+
+@patch
+def autoformer_without_masks():
+    """Outside of tracing Autoformer runs without attention masks: they would not fit its correlations over time."""
+    from transformers.models.autoformer.modeling_autoformer import AutoformerAttention
+
+    forward = AutoformerAttention.forward
+
+    def unmasked(self, *args, attention_mask=None, **keywords):
+        return forward(self, *args, **keywords)
+
+    with replaced(AutoformerAttention, "forward", unmasked):
+        yield
+
+
+@patch
+def positions_by_dtype():
+    """Transformer-XL converts its positions with `type_as(dtype=...)`, which takes a tensor."""
+    type_as = torch.Tensor.type_as
+
+    def convert(tensor, other=None, dtype=None):
+        return type_as(tensor, other) if dtype is None else tensor.to(dtype)
+
+    with replaced(torch.Tensor, "type_as", convert):
+        yield
