@@ -1,0 +1,135 @@
+"""Changes to a library while one model is exported, where its code asks the data for something a graph must know before."""
+
+import contextlib
+import math
+
+import torch
+
+PATCHES = {}
+
+
+def patch(function):
+    """Registers a generator that changes a library, yields, and changes it back."""
+    PATCHES[function.__name__] = contextlib.contextmanager(function)
+    return function
+
+
+@contextlib.contextmanager
+def applied(names):
+    with contextlib.ExitStack() as stack:
+        for name in names:
+            stack.enter_context(PATCHES[name]())
+        yield
+
+
+@contextlib.contextmanager
+def replaced(owner, name, value):
+    before = getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)
+
+
+@patch
+def no_global_attention():
+    """Longformer and LED ask whether any token attends to all others. None does: the mask has no such mark."""
+    item = torch.Tensor.item
+    with replaced(torch.Tensor, "item", lambda tensor: False if tensor.dtype == torch.bool else item(tensor)):
+        yield
+
+
+@patch
+def encodec_padding():
+    """EnCodec keeps kernel size and stride in tensors; here they are the numbers of its convolutions."""
+    from transformers.models.encodec.modeling_encodec import EncodecConv1d
+
+    def sizes(layer):
+        kernel = (layer.conv.kernel_size[0] - 1) * layer.conv.dilation[0] + 1
+        return kernel, layer.conv.stride[0]
+
+    def forward(self, hidden_states):
+        kernel, stride = sizes(self)
+        total, length = kernel - stride, hidden_states.shape[-1]
+        frames = (length + stride - 1) // stride
+        extra = frames * stride - length
+        left = total if self.causal else total - total // 2
+        hidden_states = self._pad1d(hidden_states, (left, total - left + extra), mode=self.pad_mode)
+        hidden_states = self.conv(hidden_states)
+        return self.norm(hidden_states) if self.norm_type == "time_group_norm" else hidden_states
+
+    with replaced(EncodecConv1d, "forward", forward):
+        yield
+
+
+@patch
+def vilt_whole_image():
+    """ViLT draws patches at random among those inside the image; of an image that fills the frame it takes all."""
+    from transformers.models.vilt.modeling_vilt import ViltEmbeddings
+
+    def visual_embed(self, pixel_values, pixel_mask, max_image_length=200):
+        patches = self.patch_embeddings(pixel_values)
+        batch, channels, height, width = patches.shape
+        side = self.config.image_size // self.config.patch_size
+        positions = self.position_embeddings[:, 1:].transpose(1, 2).view(1, channels, side, side)
+        positions = torch.nn.functional.interpolate(positions, (height, width), mode="bilinear", align_corners=True)
+        embedded = (patches + positions).flatten(2).transpose(1, 2)
+        first = (self.cls_token + self.position_embeddings[:, :1]).expand(batch, -1, -1)
+        mask = torch.nn.functional.interpolate(pixel_mask[:, None].float(), (height, width)).flatten(1).long()
+        mask = torch.cat([torch.ones_like(mask[:, :1]), mask], 1)
+        return torch.cat([first, embedded], 1), mask, None
+
+    with replaced(ViltEmbeddings, "visual_embed", visual_embed):
+        yield
+
+
+@patch
+def vits_spline():
+    """VITS computes its spline only of the values inside an interval; here of all, and those outside are put back."""
+    from transformers.models.vits import modeling_vits as vits
+
+    def unconstrained(inputs, widths, heights, derivatives, reverse, tail_bound):
+        least = {"min_bin_width": 1e-3, "min_bin_height": 1e-3, "min_derivative": 1e-3}
+        edge = math.log(math.exp(1 - least["min_derivative"]) - 1)
+        inside = (inputs >= -tail_bound) & (inputs <= tail_bound)
+        outputs, log_abs_det = vits._rational_quadratic_spline(
+            inputs=inputs.clamp(-tail_bound, tail_bound),
+            unnormalized_widths=widths,
+            unnormalized_heights=heights,
+            unnormalized_derivatives=torch.nn.functional.pad(derivatives, (1, 1), value=edge),
+            reverse=reverse,
+            tail_bound=tail_bound,
+            **least,
+        )
+        return torch.where(inside, outputs, inputs), torch.where(inside, log_abs_det, torch.zeros_like(inputs))
+
+    with replaced(vits, "_unconstrained_rational_quadratic_spline", unconstrained):
+        with replaced(vits, "torch_compilable_check", lambda *what: None):
+            yield
+
+
+@patch
+def autoformer_without_masks():
+    """Outside of tracing Autoformer runs without attention masks: they would not fit its correlations over time."""
+    from transformers.models.autoformer.modeling_autoformer import AutoformerAttention
+
+    forward = AutoformerAttention.forward
+
+    def unmasked(self, *args, attention_mask=None, **keywords):
+        return forward(self, *args, **keywords)
+
+    with replaced(AutoformerAttention, "forward", unmasked):
+        yield
+
+
+@patch
+def positions_by_dtype():
+    """Transformer-XL converts its positions with `type_as(dtype=...)`, which takes a tensor."""
+    type_as = torch.Tensor.type_as
+
+    def convert(tensor, other=None, dtype=None):
+        return type_as(tensor, other) if dtype is None else tensor.to(dtype)
+
+    with replaced(torch.Tensor, "type_as", convert):
+        yield

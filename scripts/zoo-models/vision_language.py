@@ -1,0 +1,168 @@
+"""Image and text in, text out, as one graph."""
+
+from common import HIDDEN, VLM, ids, mask, pixels
+from export.spec import Table
+
+MODELS = Table()
+
+MODELS.add(
+    "blip-captioning-base",
+    "BlipForConditionalGeneration",
+    [pixels(384), ids(30522), mask()],
+    "logits",
+    "Salesforce/blip-image-captioning-base",
+    **VLM,
+)
+MODELS.add(
+    "git-base",
+    "GitForCausalLM",
+    [ids(30522), mask(), pixels()],
+    "logits",
+    "microsoft/git-base",
+    {"use_cache": False},
+    **VLM,
+)
+MODELS.add(
+    "trocr-base-decoder",
+    "TrOCRForCausalLM",
+    [ids(50265), mask(), "encoder_hidden_states:f32[batch,577,768]=normal"],
+    "logits",
+    "microsoft/trocr-base-printed",
+    {
+        "cross_attention_hidden_size": 768,
+        "use_cache": False,
+        "decoder_layers": 6,
+        "d_model": 768,
+        "decoder_attention_heads": 12,
+        "decoder_ffn_dim": 3072,
+    },
+    reduced="layers 12->6, hidden 1024->768",
+    **VLM,
+)
+MODELS.add(
+    "pix2struct-base-encoder",
+    "Pix2StructForConditionalGeneration",
+    ["flattened_patches:f32[batch,frames,770]=uniform:1:20", mask(length="frames")],
+    HIDDEN,
+    "google/pix2struct-base",
+    adapter="Submodule",
+    args={"path": "encoder"},
+    test={"frames": (256, 512)},
+    axes={"frames": [16, 2048]},
+    **VLM,
+)
+MODELS.add(
+    "donut-swin-encoder",
+    "DonutSwinModel",
+    [pixels()],
+    HIDDEN,
+    "naver-clova-ix/donut-base",
+    {"image_size": 224, "window_size": 7},
+    reduced="image 2560x1920->224, depths 2,2,14,2->2,2,6,2, hidden 128->96",
+    **VLM,
+)
+MODELS.add(
+    "florence2-vision",
+    "Florence2VisionBackbone",
+    [pixels(224, name="hidden_states")],
+    HIDDEN,
+    "microsoft/Florence-2-base",
+    **VLM,
+)
+MODELS.add(
+    "vit-gpt2-captioning",
+    "VisionEncoderDecoderModel",
+    [pixels(), ids(50257, "decoder_input_ids", "decoder_sequence")],
+    "logits encoder_last_hidden_state",
+    "nlpconnect/vit-gpt2-image-captioning",
+    {
+        "encoder": {"model_type": "vit"},
+        "decoder": {"model_type": "gpt2", "add_cross_attention": True, "is_decoder": True, "use_cache": False},
+    },
+    const={"use_cache": False},
+    axes={"decoder_sequence": [1, 1024]},
+    **VLM,
+)
+MODELS.add(
+    "donut-base",
+    "VisionEncoderDecoderModel",
+    [pixels(640, 480), ids(57525, "decoder_input_ids", "decoder_sequence")],
+    "logits encoder_last_hidden_state",
+    "naver-clova-ix/donut-base",
+    {
+        "encoder": {
+            "model_type": "donut-swin",
+            "image_size": [640, 480],
+            "window_size": 10,
+            "embed_dim": 128,
+            "depths": [2, 2, 14, 2],
+            "num_heads": [4, 8, 16, 32],
+        },
+        "decoder": {
+            "model_type": "mbart",
+            "decoder_layers": 4,
+            "d_model": 1024,
+            "decoder_attention_heads": 16,
+            "decoder_ffn_dim": 4096,
+            "vocab_size": 57525,
+            "max_position_embeddings": 1536,
+            "scale_embedding": True,
+            "add_final_layer_norm": True,
+            "is_decoder": True,
+            "add_cross_attention": True,
+            "is_encoder_decoder": False,
+            "use_cache": False,
+        },
+    },
+    const={"use_cache": False},
+    reduced="image 2560x1920->640x480",
+    **VLM,
+)
+MODELS.add(
+    "idefics",
+    "IdeficsForVisionText2Text",
+    [
+        ids(32000),
+        mask(),
+        "pixel_values:f32[batch,1,3,224,224]=normal",
+        "image_attention_mask:i64[batch,sequence,1]=ones",
+    ],
+    "logits",
+    "HuggingFaceM4/idefics-9b",
+    {
+        "hidden_size": 512,
+        "intermediate_size": 1376,
+        "num_hidden_layers": 8,
+        "num_attention_heads": 8,
+        "cross_layer_interval": 4,
+        "use_cache": False,
+        "vision_config": {
+            "embed_dim": 768,
+            "num_hidden_layers": 6,
+            "num_attention_heads": 12,
+            "intermediate_size": 3072,
+            "patch_size": 16,
+        },
+    },
+    reduced="text layers 32->8, hidden 4096->512, heads 32->8; vision huge, 32 layers->base, 6 layers",
+    **VLM,
+)
+MODELS.add(
+    "kosmos-2",
+    "Kosmos2ForConditionalGeneration",
+    [pixels(), ids(65037), mask(), "image_embeds_position_mask:bool[batch,sequence]=zeros"],
+    "logits",
+    "microsoft/kosmos-2-patch14-224",
+    {
+        "text_config": {"embed_dim": 512, "layers": 6, "ffn_dim": 2048, "attention_heads": 8, "use_cache": False},
+        "vision_config": {
+            "hidden_size": 512,
+            "num_hidden_layers": 6,
+            "num_attention_heads": 8,
+            "intermediate_size": 2048,
+        },
+        "latent_query_num": 16,
+    },
+    reduced="layers 24->6, hidden 2048->512",
+    **VLM,
+)
