@@ -74,7 +74,7 @@ pub(super) fn inspect(
     let (index, _) = opened.device(None)?;
     let mut first = None;
     for (part, path) in &model.parts {
-        let dims = fixed(&manifest.axes_of_part(part, axes));
+        let dims = fixed(&manifest, &manifest.axes_of_part(part, axes));
         let load = Load { dims, devices: vec![index], precision: precision.clone(), ..Load::new(Source::onnx(path)) };
         let loaded = opened.instance.load(&load).map_err(of_plugin)?;
         first.get_or_insert_with(|| (loaded.inputs().to_vec(), loaded.outputs().to_vec()));

@@ -106,7 +106,7 @@ fn record_part(
     let load = Load {
         precision: job.precision.clone(),
         devices: vec![index],
-        dims: fixed(&job.axes),
+        dims: fixed(manifest, &job.axes),
         profile: true,
         ..Load::new(Source::onnx(path))
     };

@@ -119,7 +119,7 @@ fn run(
     let of_plugin = |error: Error| Failure::from_plugin(&error);
     services.enter(Stage::Load);
     let mut load = Load::new(Source::onnx(path));
-    load.dims = fixed(axes);
+    load.dims = fixed(manifest, axes);
     let loaded = opened.instance.load(&load).map_err(of_plugin)?;
     refuse_lost_axes(&loaded, manifest, axes).map_err(of_plugin)?;
     services.enter(Stage::Run);

@@ -23,9 +23,13 @@ impl CellJob {
     }
 }
 
-/// Axes as dimensions that a graph is compiled for. An empty one stays free: engines compile for sizes of 1 and more.
-pub(super) fn fixed(axes: &Axes) -> Vec<Dim> {
-    axes.iter().filter(|(_, value)| **value > 0).map(|(name, value)| Dim::fixed(name, *value)).collect()
+/// Axes as dimensions that a graph is compiled for, under its own names too. An empty one stays free: engines compile for sizes
+/// of 1 and more.
+pub(super) fn fixed(manifest: &Manifest, axes: &Axes) -> Vec<Dim> {
+    let named = axes.iter().map(|(name, value)| (name, *value));
+    let own = manifest.dimensions.iter().filter(|(name, _)| !axes.contains_key(*name));
+    let own = own.filter_map(|(name, rule)| Some((name, skill::evaluate(rule, axes).ok()?)));
+    named.chain(own).filter(|(_, value)| *value > 0).map(|(name, value)| Dim::fixed(name, value)).collect()
 }
 
 /// Locks, and goes on after a panic elsewhere: what is inside is only ever replaced whole.
@@ -100,7 +104,7 @@ impl<'i, 'c> CellTarget<'i, 'c> {
     /// A model that is idle in the pool, or one that is loaded now.
     fn find_or_load(&self, part: &str, dims: &[Dim]) -> Result<usize> {
         let dims = match dims {
-            [] => fixed(&self.job.axes_of_graphs(self.manifest)),
+            [] => fixed(self.manifest, &self.job.axes_of_graphs(self.manifest)),
             dims => dims.to_vec(),
         };
         let key = Key { part: part.into(), dims, precision: self.job.precision.clone() };

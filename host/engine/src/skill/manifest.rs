@@ -121,6 +121,9 @@ pub struct Manifest {
     pub description: SkillDescription,
     #[serde(default)]
     pub parts: Vec<PartRule>,
+    /// What the graphs call their open dimensions, where that is not the name of an axis.
+    #[serde(default)]
+    pub dimensions: BTreeMap<String, DimRule>,
     /// Largest relative difference from the reference, by precision.
     #[serde(default)]
     pub tolerance: BTreeMap<String, f64>,
