@@ -24,7 +24,7 @@ def folded(name):
 
 
 # What is derived here, and so is dropped before it is derived anew.
-DERIVED = "aliases key small_of generation generator unrepeatable multiples".split()
+DERIVED = "aliases key small_of generation generator unrepeatable".split()
 STATES = [
     # input, output, and whether the cache grows along dimension 2
     (re.compile(r"past_key_values\.(\d+\.(?:decoder\.)?(?:key|value))"), "present.{}", 2),
@@ -80,15 +80,19 @@ def first_axes(record):
 
 
 def prompt(record):
-    """Half of the cache is left to new tokens."""
-    most = min(record["axes"].get("sequence", [1, 512])[1], (record["axes"].get("past", [0, 1023])[1] + 1) // 2)
-    return [1, most]
+    """A prompt leaves room for as many new tokens: sequence and past have each their half of the positions, or else share one."""
+    most = record["axes"].get("sequence", [1, 512])[1]
+    past = record["axes"].get("past", [0, most])[1]
+    return [1, most if past >= most else (past + 1) // 2]
 
 
 def limit(data, skills):
     """Every graph with a cache was found to take an empty one; what else a graph takes less of than its record said."""
-    corrections = read(data / "marks.json")["axes"]
+    marks = read(data / "marks.json")
+    corrections = marks["axes"]
     for skill in skills:
+        if skill["id"] in marks["multiples"]:
+            skill["multiples"] = marks["multiples"][skill["id"]]
         if "past" in skill["axes"]:
             skill["axes"]["past"][0] = 0
         for axis, limits in corrections.get(skill["id"], {}).items():
@@ -300,10 +304,9 @@ def finish(data):
             skills.append(composed(entry, by_id))
         else:
             print(f"{entry['id']}: left out, there is no {', no '.join(s for s in entry['parts'].values() if s not in by_id)}")
-    for key in ("unrepeatable", "multiples"):
-        for name, told in marks[key].items():
-            if name in by_id:
-                by_id[name][key] = told
+    for name, why in marks["unrepeatable"].items():
+        if name in by_id:
+            by_id[name]["unrepeatable"] = why
     generators(skills)
     for skill in skills:
         skill.pop("rows", None)
