@@ -114,6 +114,7 @@ MODELS.add(
         "caption_channels": 4096,
     },
     const={"added_cond_kwargs": {"resolution": None, "aspect_ratio": None}},
+    patches=["idle_squeeze"],
     reduced="layers 28->6, hidden 1152->768",
     **DIFFUSION,
 )

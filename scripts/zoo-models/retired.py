@@ -59,13 +59,10 @@ MODELS.add(
 MODELS.add(
     "trajectory-transformer",
     "TrajectoryTransformerModel",
-    ["trajectories:i64[batch,sequence]=ids:100"],
+    ["trajectories:i64[batch,100]=ids:100"],
     "logits",
     "CarlCochet/trajectory-transformer-halfcheetah-medium-v2",
     const={"use_cache": False},
-    trace={"sequence": 50},
-    test={"sequence": (50, 100)},
-    axes={"sequence": [25, 249]},
     **dict(DECODER, adapter="Plain", family="multimodal", category="multimodal", task="reinforcement-learning"),
 )
 MODELS.add(
@@ -75,6 +72,7 @@ MODELS.add(
     "logits",
     "facebook/s2t-wav2vec2-large-en-de",
     {"use_cache": False},
+    patches=["given_positions"],
     **dict(SEQ2SEQ, family="audio", category="speech-text", task="automatic-speech-recognition"),
 )
 MODELS.add(

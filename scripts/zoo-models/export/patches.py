@@ -133,3 +133,30 @@ def positions_by_dtype():
 
     with replaced(torch.Tensor, "type_as", convert):
         yield
+
+
+@patch
+def given_positions():
+    """Speech2Text2 initializes its computed positions as if they were weights, and fails."""
+    from transformers.models.deprecated.speech_to_text_2 import modeling_speech_to_text_2 as speech
+
+    initialize = speech.Speech2Text2PreTrainedModel._init_weights
+
+    def weights_alone(self, module):
+        if not isinstance(module, speech.Speech2Text2SinusoidalPositionalEmbedding):
+            initialize(self, module)
+
+    with replaced(speech.Speech2Text2PreTrainedModel, "_init_weights", weights_alone):
+        yield
+
+
+@patch
+def idle_squeeze():
+    """PixArt squeezes a dimension that is not 1, which does nothing; the exporter writes an operator that fails."""
+    squeeze = torch.Tensor.squeeze
+
+    def only_ones(tensor, dim):
+        return squeeze(tensor, dim) if tensor.shape[dim] == 1 else tensor
+
+    with replaced(torch.Tensor, "squeeze", only_ones):
+        yield
