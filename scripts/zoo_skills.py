@@ -95,6 +95,9 @@ def limit(data, skills):
             skill["multiples"] = marks["multiples"][skill["id"]]
         if "past" in skill["axes"]:
             skill["axes"]["past"][0] = 0
+        fills = marks["fills"].get(skill["id"], {})
+        for port in skill["inputs"]:
+            port["fill"] = fills.get(port["name"], port["fill"])
         for axis, limits in corrections.get(skill["id"], {}).items():
             if axis in skill["axes"]:
                 skill["axes"][axis] = limits

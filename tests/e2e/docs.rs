@@ -20,7 +20,7 @@ fn commands(page: &str) -> Vec<String> {
 
 #[test]
 fn every_command_of_the_documents_runs() {
-    for page in ["README.md", "docs/plugins.md"] {
+    for page in ["README.md", "docs/running.md", "docs/plugins.md"] {
         let all = commands(page);
         assert!(!all.is_empty(), "{page} has no command");
         for command in all {

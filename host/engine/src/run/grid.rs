@@ -47,7 +47,10 @@ pub(super) fn points(skill: &Skill, request: &RunRequest, workload: Workload) ->
         if workload == Workload::Generation {
             derive(&mut axes, skill)?;
         }
-        skip = skip.or_else(|| out_of_range(&axes, skill, workload)).or_else(|| too_many_tokens(&axes, skill));
+        skip = skip
+            .or_else(|| out_of_range(&axes, skill, workload))
+            .or_else(|| no_multiple(&axes, skill))
+            .or_else(|| too_many_tokens(&axes, skill));
         if !grid.iter().any(|(known, _)| *known == axes) {
             grid.push((axes, skip));
         }
@@ -295,6 +298,15 @@ fn out_of_range(point: &Axes, skill: &Skill, workload: Workload) -> Option<Reaso
     let cached = point.get("sequence").copied().unwrap_or(1) + point.get("new_tokens").copied().unwrap_or(1) - 1;
     let of_cache = axes.get("past").and_then(|[_, most]| beyond("prompt and new tokens", cached, [0, *most]));
     of_prompt.or(of_batch).or(of_cache)
+}
+
+fn no_multiple(point: &Axes, skill: &Skill) -> Option<Reason> {
+    let off = |(axis, of): (&String, &i64)| {
+        let value = point.get(axis).filter(|value| *value % (*of).max(1) != 0)?;
+        let text = format!("{axis} {value} is no multiple of {of}, and the graph of '{}' takes no other", skill.id());
+        Some(Reason::new("no-multiple", text))
+    };
+    skill.description.multiples.iter().find_map(off)
 }
 
 fn too_many_tokens(point: &Axes, skill: &Skill) -> Option<Reason> {

@@ -60,17 +60,20 @@ pub(super) fn place(plan: &Plan, cell: &PlannedCell) -> Place {
 impl Jury {
     pub fn new(plan: &Plan, cell: &PlannedCell, built: &BuiltModel, dissents: &Dissents) -> Jury {
         let outvoted = dissents.get(&place(plan, cell)).cloned().unwrap_or_default();
-        let mut jurors = plan.jurors(cell);
+        let unrepeatable = plan.models[cell.model].description.unrepeatable.clone();
+        let mut jurors = if unrepeatable.is_some() { vec![] } else { plan.jurors(cell) };
         jurors.sort_by_key(|index| outvoted.iter().any(|(known, _)| known == index));
         let named = |index: usize| Juror { index, name: plan.references[index].name() };
         let waiting: Vec<Juror> = jurors.into_iter().map(named).collect();
         let library = &plan.backends[cell.backend].plugin.library;
         let own = plan.references.iter().position(|reference| reference.plugin.library == *library);
+        let own = own.filter(|_| unrepeatable.is_none());
+        let why = unrepeatable.map(|why| format!("its outputs are no two times the same: {why}"));
         Jury {
             waiting: waiting.into_iter(),
             against: vec![],
             outvoted,
-            why: plan.no_reference.clone(),
+            why: why.unwrap_or_else(|| plan.no_reference.clone()),
             own,
             manifest: built.manifest.clone(),
             heard: vec![],

@@ -57,6 +57,12 @@ pub struct SkillDescription {
     /// The key class that it is the small variant of.
     #[serde(default)]
     pub small_of: Option<String>,
+    /// Axes of which the graph takes multiples of so many only.
+    #[serde(default)]
+    pub multiples: BTreeMap<String, i64>,
+    /// Why two runs on the same inputs give other outputs, so that they are not held against a reference; `None`: they do not.
+    #[serde(default)]
+    pub unrepeatable: Option<String>,
     /// The backend whose outputs others are held against first; `None`: as for all skills.
     #[serde(default)]
     pub reference: Option<String>,
