@@ -35,6 +35,20 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// Of two, the one that counts first.
+    pub fn or(self, other: Exit) -> Exit {
+        let order = [
+            Exit::Stopped,
+            Exit::Usage,
+            Exit::Unavailable,
+            Exit::Wrong,
+            Exit::Unmeasured,
+            Exit::Broken,
+            Exit::NoVerdict,
+        ];
+        order.into_iter().find(|exit| *exit == self || *exit == other).unwrap_or(Exit::Good)
+    }
+
     pub fn code(self) -> ExitCode {
         ExitCode::from(match self {
             Exit::Good => 0,

@@ -4,6 +4,7 @@ use super::{Done, Exit, failed, usage};
 use crate::cli::{Global, ModelsArgs, ModelsCommand};
 use crate::output;
 use skillbench_engine::brought::local::NO_LIMIT;
+use skillbench_engine::document::Axes;
 use skillbench_engine::run::Inventory;
 use skillbench_engine::skill::{ModelCache, Skill, SkillDescription, SkillSource, Tell, clean_references};
 use skillbench_report::{Cell, Table};
@@ -25,6 +26,9 @@ pub fn models(global: &Global, args: &ModelsArgs) -> Done {
         "category",
         "task",
         "parameters",
+        "gflops",
+        "gflops_at",
+        "weights_mb",
         "axes",
         "generates",
         "key",
@@ -53,6 +57,8 @@ pub fn models(global: &Global, args: &ModelsArgs) -> Done {
     for skill in asked.iter().map(|skill| &skill.description).filter(|skill| fits(skill, args)) {
         let axes: Vec<String> =
             skill.axes.iter().map(|(name, [least, most])| format!("{name} {least}-{}", limit(*most))).collect();
+        // The smallest point that was counted; what every inference reads is in 32-bit floats.
+        let counted = skill.flops.0.iter().min_by(|one, other| one.value.total_cmp(&other.value));
         let generates = skill.generator.clone().or_else(|| skill.generation.is_some().then(|| skill.id.clone()));
         let small = skill.small_of.as_ref().map(|key| format!("{key} (small)"));
         let key: Vec<String> = skill.key.clone().into_iter().chain(small).collect();
@@ -64,6 +70,9 @@ pub fn models(global: &Global, args: &ModelsArgs) -> Done {
             Cell::text(&skill.category),
             Cell::text(&skill.task),
             Cell::maybe(skill.parameters, Cell::count),
+            Cell::maybe(counted.map(|count| count.value / 1e9), Cell::number),
+            Cell::maybe(counted.map(|count| point(&count.axes)), Cell::from),
+            Cell::maybe(skill.weight_bytes("float32").map(|bytes| bytes as f64 / 1e6), Cell::number),
             axes.join(", ").into(),
             Cell::maybe(generates, Cell::from),
             key.join(", ").into(),
@@ -78,6 +87,10 @@ pub fn models(global: &Global, args: &ModelsArgs) -> Done {
         output::say(&format!("{} of {} models", table.rows.len(), catalog.skills.len()));
     }
     Ok(Exit::Good)
+}
+
+fn point(axes: &Axes) -> String {
+    axes.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
 /// The greatest value of an axis; nothing where nobody knows one.

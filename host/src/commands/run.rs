@@ -281,7 +281,7 @@ fn exit(cells: &[Cell], verify_only: bool) -> Exit {
         return Exit::Unmeasured;
     }
     let compared = |cell: &&Cell| matches!(cell.verification, Some(Verification::Passed { .. }));
-    match verify_only && !asked.iter().all(compared) {
+    match verify_only && (asked.is_empty() || !asked.iter().all(compared)) {
         true => Exit::NoVerdict,
         false => Exit::Good,
     }

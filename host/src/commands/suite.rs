@@ -95,7 +95,7 @@ fn generate(global: &Global, folder: &Path, output_dir: &Path, generate_only: bo
         if ended == Exit::Stopped {
             return Ok(ended);
         }
-        worst = if worst == Exit::Good { ended } else { worst };
+        worst = worst.or(ended);
     }
     if matches!(global.format, FormatArg::Table) && !global.quiet {
         output::say(&format!("the runs are in {}", output_dir.join("results").display()));

@@ -94,7 +94,7 @@ fn model_story(
         let name = if name.is_empty() { "model" } else { name };
         tell(name, path.display().to_string());
     }
-    let command = Command::Inspect { backend, model: built.paths, axes, precision: None };
+    let command = Command::Inspect { backend, model: built.paths, axes, device: None, precision: None };
     match Worker::call_once(&command, &limits) {
         Ok(Reply::Inspected { inputs, outputs }) => {
             for (direction, ports) in [("input", inputs), ("output", outputs)] {

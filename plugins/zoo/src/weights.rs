@@ -77,8 +77,10 @@ pub fn write(host: &Host, folder: &Path, files: &[(String, Weights)]) -> Result<
 fn room(folder: &Path, bytes: u64, free: Option<u64>) -> Result<()> {
     match free {
         Some(free) if free < bytes.saturating_add(BESIDE) => {
-            let text =
-                format!("{}, and there are {free} free: make room, or choose a smaller model", needs(folder, bytes));
+            let text = format!(
+                "{}, {BESIDE} more are left to others, and there are {free} free: make room, or choose a smaller model",
+                needs(folder, bytes)
+            );
             Err(Error::new(Code::ResourceExhausted, text))
         }
         _ => Ok(()),

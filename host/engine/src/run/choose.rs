@@ -80,7 +80,8 @@ impl<'a> Chooser<'a> {
         let opened = plugin.opened_with(&own_options(self.request, plugin), self.request.threads);
         let backend = opened.map_err(|text| Failure::failed("options", text))?;
         let precision = self.request.precision.clone();
-        let command = Command::Inspect { backend, model: built.paths.clone(), axes: axes.clone(), precision };
+        let command =
+            Command::Inspect { backend, model: built.paths.clone(), axes: axes.clone(), device: None, precision };
         Worker::call_once(&command, limits).map(drop)
     }
 }

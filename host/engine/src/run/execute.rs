@@ -56,7 +56,7 @@ pub fn execute(
     let mut fallen = Fallen::new(plan, timeout, done);
     fallen.replay(&run.cells).into_iter().rev().for_each(|smaller| pending.push_front(smaller));
     if !request.no_precheck {
-        runner.look_ahead();
+        runner.look_ahead(&pending);
     }
     let (mut place, mut of) = (0, pending.len());
     while let Some(mut planned) = pending.pop_front() {
@@ -78,6 +78,9 @@ pub fn execute(
             of += 1;
         }
         runner.observer.cell_ended(&cell, &samples)?;
+        if pending.iter().all(|later| later.model != planned.model) {
+            runner.shared.release(planned.model);
+        }
         place += 1;
     }
     Ok(())

@@ -83,7 +83,7 @@ impl<'a> Fallen<'a> {
                 let first = metrics.init_ms.first_inference.as_ref().map(|stats| stats.median / 1e3);
                 self.emulated.extend(first.map(|seconds| (planned.clone(), seconds)));
             }
-            Outcome::Failed(reason) if reason.code == NO_MEMORY => {
+            Outcome::Failed(reason) if reason.code == NO_MEMORY && !self.plan.request.no_fix => {
                 let batch = planned.axes.get("batch").copied().filter(|batch| *batch > 1)?;
                 let mut smaller = planned.clone();
                 smaller.axes.insert("batch".into(), batch / 2);

@@ -75,17 +75,34 @@ pub(super) fn own_point(skill: &Skill) -> Axes {
 /// The flags of a request that change nothing about any of these models.
 pub(super) fn without_effect(request: &RunRequest, models: &[(&Skill, Workload)]) -> Vec<&'static str> {
     let any = |test: &dyn Fn(&Skill, Workload) -> bool| models.iter().any(|(skill, workload)| test(skill, *workload));
-    let has = |axis: &'static str| move |skill: &Skill, _: Workload| skill.has_axis(axis);
+    let given = |workload: Workload| workload == Workload::Inference;
     let generates = |_: &Skill, workload: Workload| workload == Workload::Generation;
-    let given = [
-        (!request.sequence_lengths.is_empty(), "--sequence-lengths", any(&has("sequence"))),
-        (!request.image_sizes.is_empty(), "--image-sizes", any(&|skill, _| image(skill) != Size::None)),
-        (!request.audio_seconds.is_empty(), "--audio-seconds", any(&|skill, _| audio(skill) != Audio::None)),
-        (!request.frames.is_empty(), "--frames", any(&|skill, _| frames(skill) != Size::None)),
+    let flags = [
+        (!request.dims.is_empty(), "--dim", any(&|_, workload| given(workload))),
+        (
+            !request.sequence_lengths.is_empty(),
+            "--sequence-lengths",
+            any(&|skill, workload| given(workload) && skill.has_axis("sequence")),
+        ),
+        (
+            !request.image_sizes.is_empty(),
+            "--image-sizes",
+            any(&|skill, workload| given(workload) && image(skill) != Size::None),
+        ),
+        (
+            !request.audio_seconds.is_empty(),
+            "--audio-seconds",
+            any(&|skill, workload| given(workload) && audio(skill) != Audio::None),
+        ),
+        (
+            !request.frames.is_empty(),
+            "--frames",
+            any(&|skill, workload| given(workload) && frames(skill) != Size::None),
+        ),
         (!request.prompt_lengths.is_empty(), "--prompt-lengths", any(&generates)),
         (!request.new_tokens.is_empty(), "--new-tokens", any(&generates)),
     ];
-    given.into_iter().filter(|(asked, _, reaches)| *asked && !reaches).map(|(_, flag, _)| flag).collect()
+    flags.into_iter().filter(|(asked, _, reaches)| *asked && !reaches).map(|(_, flag, _)| flag).collect()
 }
 
 fn inference(skill: &Skill, request: &RunRequest) -> Vec<Vec<Point>> {

@@ -3,12 +3,12 @@
 
 use super::plan::{Plan, PlannedCell};
 use crate::defaults::defaults;
-use crate::document::Dissent;
+use crate::document::{Dissent, Verification};
 use crate::serve::{self, Agreement};
 use crate::skill::{BuiltModel, Manifest};
-use crate::worker::{Failure, FailureKind, VerifyJob};
+use crate::worker::{CellReport, Failure, FailureKind, VerifyJob};
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The code of a failure that only says: the outputs differ from the reference that was given.
 pub(crate) const DIFFERS: &str = "differs";
@@ -84,24 +84,18 @@ impl Jury {
         self.waiting.next()
     }
 
-    /// A juror's outputs are there, or it could not run the model. Returns what to verify against.
-    ///
-    /// # Errors
-    /// The cell is wrong: this juror agrees with one that it differed from.
-    pub fn hears(&mut self, juror: &Juror, file: Result<PathBuf, String>) -> Result<Option<VerifyJob>, Failure> {
+    /// A juror's outputs are there, or it could not run the model. Returns what to verify against, and where it is.
+    pub fn hears(&mut self, juror: &Juror, file: Result<PathBuf, String>) -> Option<(VerifyJob, PathBuf)> {
         let file = match file {
             Ok(file) => file,
             Err(why) => {
                 self.why = why;
-                return Ok(None);
+                return None;
             }
         };
         let mut dissent: Vec<(usize, Dissent)> = vec![];
         for other in &self.against {
-            let Agreement { apart, agree } = serve::agreement(&other.file, &file, &self.manifest);
-            if agree {
-                return Err(self.wrong(other, juror, apart.unwrap_or_default()));
-            }
+            let apart = serve::agreement(&other.file, &file, &self.manifest).apart;
             dissent.push((other.juror, Dissent { reference: other.name.clone(), max_relative_difference: apart }));
         }
         for (index, known) in &self.outvoted {
@@ -112,12 +106,32 @@ impl Jury {
         self.heard = dissent;
         let dissent = self.heard.iter().map(|(_, dissent)| dissent.clone()).collect();
         self.why = String::new();
-        Ok(Some(VerifyJob::Against { file, reference: juror.name.clone(), same_engine: false, dissent }))
+        let (reference, path) = (juror.name.clone(), file.clone());
+        Some((VerifyJob::Against { file, reference, same_engine: false, dissent }, path))
+    }
+
+    /// Whether a cell that passed has this juror's word for all of it. Where others differ from it, the juror has to be another
+    /// engine than the cell's own: one engine has one voice.
+    pub fn vouched(&self, report: &CellReport, file: &Path) -> bool {
+        let passed = matches!(report.verification, Some(Verification::Passed { .. }));
+        let own = report.placement.as_ref().map(|placement| family(&placement.engine));
+        let one_voice = serve::engines(file).iter().any(|engine| own == Some(family(engine)));
+        passed && (self.against.is_empty() || !one_voice)
     }
 
     /// The cell differs from this juror.
-    pub fn differs(&mut self, juror: &Juror, file: PathBuf, failure: Failure) {
+    ///
+    /// # Errors
+    /// It is wrong: it differed from another one before, and the two agree.
+    pub fn differs(&mut self, juror: &Juror, file: PathBuf, failure: Failure) -> Result<(), Failure> {
+        for other in &self.against {
+            let Agreement { apart, agree } = serve::agreement(&other.file, &file, &self.manifest);
+            if agree {
+                return Err(self.wrong(other, juror, apart.unwrap_or_default()));
+            }
+        }
         self.against.push(Against { juror: juror.index, name: juror.name.clone(), file, failure });
+        Ok(())
     }
 
     /// After a cell passed: who was outvoted there.
@@ -153,11 +167,29 @@ impl Jury {
         }
     }
 
+    /// The cell differs from these two, which agree.
     fn wrong(&self, other: &Against, juror: &Juror, apart: f64) -> Failure {
         let text = format!(
             "{}; {} and {} agree within {apart:.1e} of the largest magnitude",
             other.failure, other.name, juror.name
         );
         Failure::new(FailureKind::Wrong, "wrong-output", text)
+    }
+}
+
+/// "ONNX Runtime" of "ONNX Runtime 1.31.1 CPUExecutionProvider": what comes before the version.
+fn family(engine: &str) -> String {
+    let words = engine.split_whitespace().take_while(|word| !word.starts_with(|c: char| c.is_ascii_digit()));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_engine_is_known_by_its_name_whatever_its_version_and_provider() {
+        assert_eq!(family("ONNX Runtime 1.31.1 CPUExecutionProvider"), family("ONNX Runtime 1.30.0 WebGPU"));
+        assert_ne!(family("rten 0.27"), family("OpenVINO 2026.4.1"));
     }
 }

@@ -41,8 +41,9 @@ impl Runner<'_> {
         self.phases.enter(phases::START_UPS);
         self.startup(planned.backend)?;
         self.phases.leave();
-        if let Some(refused) = self.refused.get(&(planned.backend, planned.model)) {
-            return Err(refused.clone());
+        match self.refused.get(&(planned.backend, planned.model)) {
+            Some(refused) if self.is_looked_at(planned) => return Err(refused.clone()),
+            _ => {}
         }
         let name = self.plan.models[planned.model].id().to_string();
         self.observer.step(&format!("preparing {name}"));
@@ -79,23 +80,29 @@ impl Runner<'_> {
             return self.once(planned, attempt, VerifyJob::Off, next);
         }
         let mut jury = jury::Jury::new(self.plan, planned, &attempt.built, &self.dissents);
+        // Measured, and nobody could say of every part that it is right.
+        let mut unvouched = None;
         while let Some(juror) = jury.next() {
             self.observer.step(&format!("asking {} for reference outputs", juror.name));
             self.phases.enter(phases::REFERENCE);
             let file = self.shared.reference(self.plan, planned, juror.index, &attempt.built, &self.limits);
             self.phases.leave();
-            let Some(verify) = jury.hears(&juror, file.clone())? else { continue };
-            match (self.once(planned, attempt, verify, next), file) {
-                (Err(failure), Ok(file)) if failure.reason.code == jury::DIFFERS => jury.differs(&juror, file, failure),
-                (done, _) => {
-                    if done.is_ok() {
-                        self.dissents.extend(jury.dissent(self.plan, planned));
-                    }
-                    return done;
+            let Some((verify, file)) = jury.hears(&juror, file) else { continue };
+            match self.once(planned, attempt, verify, next) {
+                Err(failure) if failure.reason.code == jury::DIFFERS => jury.differs(&juror, file, failure)?,
+                Ok(measured) if !jury.vouched(&measured.main, &file) => unvouched = Some(measured),
+                Ok(measured) => {
+                    self.dissents.extend(jury.dissent(self.plan, planned));
+                    return Ok(measured);
                 }
+                Err(failure) => return Err(failure),
             }
         }
-        let verify = match jury.verdict()? {
+        let alone = jury.verdict()?;
+        if let Some(measured) = unvouched {
+            return Ok(measured);
+        }
+        let verify = match alone {
             jury::Alone::Itself(own) => {
                 match self.shared.reference(self.plan, planned, own, &attempt.built, &self.limits) {
                     Ok(file) => {
@@ -127,7 +134,9 @@ impl Runner<'_> {
         let scratch = tempfile::tempdir().map_err(|error| Failure::failed("scratch", error.to_string()))?;
         let mut job = self.job(planned, attempt, verify);
         job.cache_dir = Some(scratch.path().join("main"));
-        job.pooling.keep = next.is_some_and(|next| self.shares(planned, next));
+        // On another device an idle model holds memory and a driver's context, which cold starts would find.
+        let on_cpu = self.device(planned).is_some_and(|device| device.kind == "cpu");
+        job.pooling.keep = on_cpu && attempt.fixes.is_empty() && next.is_some_and(|next| self.shares(planned, next));
         self.phases.enter(phases::START_WORKER);
         let mut worker = self.worker_for(planned, &mut job)?;
         let (observer, watch) = (&mut *self.observer, &mut self.phases);
@@ -151,11 +160,13 @@ impl Runner<'_> {
         });
         self.phases.leave();
         let main = report(reply?)?;
+        self.phases.enter(phases::END_WORKER);
+        let kept = Some(worker).filter(|_| job.pooling.keep);
+        self.phases.leave();
 
         let (mut cold, mut warm) = (vec![], None);
         if self.plan.benchmarks[planned.benchmark].description.cold_start && !self.plan.request.verify_only {
             self.phases.enter(phases::COLD_STARTS);
-            // What is kept for the next cell is idle, and still it would share the machine with a start that is timed.
             let mut start =
                 CellJob { verify: VerifyJob::Off, attachments: None, pooling: Pooling::default(), ..job.clone() };
             start.benchmark_options.insert("cold_start".into(), "true".into());
@@ -168,13 +179,8 @@ impl Runner<'_> {
             }
         }
         self.phases.enter(phases::END_WORKER);
-        match job.pooling.keep {
-            true => {
-                let precision = attempt.precision.clone();
-                self.warm = Some(Warm { worker, backend: planned.backend, model: planned.model, precision });
-            }
-            false => drop(worker),
-        }
+        let precision = attempt.precision.clone();
+        self.warm = kept.map(|worker| Warm { worker, backend: planned.backend, model: planned.model, precision });
         drop(scratch);
         self.phases.leave();
         Ok(Measured { main, cold, warm, watched, fixes: vec![], profile: None })

@@ -3,9 +3,11 @@
 
 use super::execute::Runner;
 use super::fixes::Attempt;
+use super::grid::Workload;
+use super::plan::PlannedCell;
 use crate::document::Axes;
 use crate::worker::{Command, Failure, FailureKind, Limits, Stop, Worker};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 /// A look that takes longer says nothing.
@@ -13,8 +15,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Runner<'_> {
     /// Loads each model once on each backend that is to measure it, and keeps what was refused.
-    pub(super) fn look_ahead(&mut self) {
-        let pairs = self.pairs();
+    pub(super) fn look_ahead(&mut self, pending: &VecDeque<PlannedCell>) {
+        let pairs = self.pairs(pending);
         // A single pair shows at once in its own cells; and models that do not fit on the disk together cannot be built ahead.
         if pairs.len() < 2 || !self.fits_on_disk(&pairs) {
             return;
@@ -25,11 +27,8 @@ impl Runner<'_> {
             }
             let name = self.plan.models[model].id().to_string();
             let plugin = self.plan.backends[backend].choice.plugin.clone();
-            let Some(cell) = self
-                .plan
-                .cells
-                .iter()
-                .find(|cell| (cell.backend, cell.model) == (backend, model) && cell.skip.is_none())
+            let Some(cell) =
+                pending.iter().find(|cell| (cell.backend, cell.model) == (backend, model) && self.is_looked_at(cell))
             else {
                 continue;
             };
@@ -54,10 +53,17 @@ impl Runner<'_> {
         }
     }
 
-    fn pairs(&self) -> Vec<(usize, usize)> {
+    /// Of the cells that run a graph for the sizes of their point. A benchmark that makes tokens leaves some open, and one that brings
+    /// its own skill may do without a part.
+    fn pairs(&self, pending: &VecDeque<PlannedCell>) -> Vec<(usize, usize)> {
         let mut seen = BTreeSet::new();
-        let asked = self.plan.cells.iter().filter(|cell| cell.skip.is_none());
+        let asked = pending.iter().filter(|cell| self.is_looked_at(cell));
         asked.map(|cell| (cell.backend, cell.model)).filter(|pair| seen.insert(*pair)).collect()
+    }
+
+    pub(super) fn is_looked_at(&self, cell: &PlannedCell) -> bool {
+        let benchmark = &self.plan.benchmarks[cell.benchmark];
+        cell.skip.is_none() && benchmark.workload() == Workload::Inference && benchmark.description.skill.is_none()
     }
 
     fn fits_on_disk(&self, pairs: &[(usize, usize)]) -> bool {
@@ -72,6 +78,7 @@ impl Runner<'_> {
             backend: self.plan.backends[backend].plugin.clone(),
             model: built.paths.clone(),
             axes: axes.clone(),
+            device: self.plan.backends[backend].choice.device.clone(),
             precision: self.plan.request.precision.clone(),
         };
         Worker::call_once(&command, &Limits::working(PATIENCE, self.limits.memory)).map(drop)

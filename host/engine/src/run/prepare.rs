@@ -49,6 +49,11 @@ impl Shared {
         self.models.entry(model).or_insert_with(|| skill::build(&plan.models[model], limits)).clone()
     }
 
+    /// No further cell needs this model: others may have its place in the cache.
+    pub(super) fn release(&mut self, model: usize) {
+        self.models.remove(&model);
+    }
+
     /// Where the outputs of a reference for a cell are, made now or in an earlier run.
     ///
     /// # Errors
@@ -64,6 +69,14 @@ impl Shared {
         let mut axes = cell.axes.clone();
         axes.retain(|name, _| built.manifest.names(name) || !plan.is_option(cell.benchmark, name));
         let key = (cell.model, reference, format!("{axes:?}"));
+        // Somebody may have cleaned the cache meanwhile.
+        if self
+            .references
+            .get(&key)
+            .is_some_and(|kept| kept.as_ref().is_ok_and(|file| !serve::is_whole_reference(file)))
+        {
+            self.references.remove(&key);
+        }
         self.references
             .entry(key)
             .or_insert_with(|| make_reference(plan, &plan.references[reference], built, &axes, limits))

@@ -86,7 +86,11 @@ fn generation(report: &CellReport) -> Option<GenerationMetrics> {
         time_per_output_token_formula: "(end to end - first token) / (tokens - 1)".into(),
         inter_token_ms: singles("inter_token"),
         end_to_end_ms: summarize(&measured(whole), NS_TO_MS),
-        prefill_tokens_per_s: per_second("time_to_first_token"),
+        // With an encoder or an image before it, the time to the first token is not that of the prompt.
+        prefill_tokens_per_s: match report.series.iter().any(|series| series.name.starts_with("part.")) {
+            true => None,
+            false => per_second("time_to_first_token"),
+        },
         decode_tokens_per_s: per_second("time_per_output_token"),
         cache_kept_by_backend: kept.and_then(|series| series.singles.first()).map(|value| *value > 0.0),
     })
@@ -159,8 +163,8 @@ fn memory(reports: &Reports<'_>) -> MemoryMetrics {
     let mebibytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     let main = reports.main;
     let device_peak = main.device_peak.map(mebibytes);
-    if main.device.kind == "browser" {
-        // Its processes hold the model, and not the worker whose memory is known.
+    if main.device.kind == "browser" || !main.fresh {
+        // Its processes hold the model, and not the worker whose memory is known. A worker that ran a cell before holds what that left.
         return MemoryMetrics { device_peak, ..MemoryMetrics::default() };
     }
     MemoryMetrics {

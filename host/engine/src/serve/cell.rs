@@ -127,7 +127,8 @@ fn run_cell<'i>(
         verification: seen.verification,
         memory_before: memory_before.filter(|_| fresh),
         memory_loaded: seen.memory_loaded.filter(|_| fresh),
-        memory_peak,
+        memory_peak: memory_peak.filter(|_| fresh),
+        fresh,
         counters,
         // The backend's own mark of the highest: it knows nothing of cells.
         device_peak: opened.instance.memory(index).ok().and_then(|memory| memory.peak).filter(|_| fresh),

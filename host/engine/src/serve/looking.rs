@@ -66,12 +66,13 @@ pub(super) fn inspect(
     backend: &PluginUse,
     model: &ModelPaths,
     axes: &Axes,
+    device: Option<&str>,
     precision: Option<String>,
 ) -> Result<Reply, Failure> {
     let opened = Opened::new(services, backend)?;
     services.enter(Stage::Load);
     let manifest = Manifest::parse(&model.manifest).map_err(|text| Failure::failed("manifest", text))?;
-    let (index, _) = opened.device(None)?;
+    let (index, _) = opened.device(device)?;
     let mut first = None;
     for (part, path) in &model.parts {
         let dims = fixed(&manifest, &manifest.axes_of_part(part, axes));

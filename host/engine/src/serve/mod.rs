@@ -23,7 +23,7 @@ mod trace;
 pub(crate) use cell::run_alone;
 pub(crate) use opened::Opened;
 pub(crate) use outputs::{Agreement, agreement};
-pub(crate) use reference::is_whole as is_whole_reference;
+pub(crate) use reference::{engines, is_whole as is_whole_reference};
 pub(crate) use services::Services;
 pub(crate) use target::resident;
 
@@ -95,8 +95,8 @@ fn serve(services: &'static Services, command: Command) -> Result<Reply, Failure
     match command {
         Command::Describe { library } => looking::describe(services, &library),
         Command::Devices { backend } => looking::devices(services, &backend),
-        Command::Inspect { backend, model, axes, precision } => {
-            looking::inspect(services, &backend, &model, &axes, precision)
+        Command::Inspect { backend, model, axes, device, precision } => {
+            looking::inspect(services, &backend, &model, &axes, device.as_deref(), precision)
         }
         Command::Build { library, skill, directory } => looking::build(services, &library, &skill, &directory),
         Command::Reference { backend, model, axes, seed, out } => {

@@ -3,12 +3,15 @@
 
 use super::target::{Loaded, lock};
 use skillbench_plugin_api::Dim;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 /// What two loads must have in common to be the same.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Key {
     pub part: String,
+    /// A graph that was changed so that it loads is not the one that was asked for.
+    pub graph: Option<PathBuf>,
     pub dims: Vec<Dim>,
     pub precision: Option<String>,
 }

@@ -22,6 +22,9 @@ struct Part {
     why: Option<String>,
     /// What the reference computed in; empty where it cannot tell.
     precision: String,
+    /// Name and version of what ran it.
+    #[serde(default)]
+    engine: String,
 }
 
 /// Outputs of a part that the reference ran.
@@ -57,6 +60,12 @@ impl Index {
     }
 }
 
+/// The engines that ran a reference's parts.
+pub(crate) fn engines(file: &Path) -> Vec<String> {
+    let index = Index::read(file).map(|index| index.parts).unwrap_or_default();
+    index.into_iter().map(|part| part.engine).filter(|engine| !engine.is_empty()).collect()
+}
+
 /// Whether a reference is there with the outputs of every part that it tells of. One that is damaged is made again.
 pub(crate) fn is_whole(file: &Path) -> bool {
     Index::read(file).is_ok_and(|index| index.ran(file).iter().all(|ran| outputs::read(&ran.file).is_ok()))
@@ -86,7 +95,8 @@ pub(super) fn write(
         index.parts.push(Part {
             name: part.clone(),
             why: ran.as_ref().err().map(Failure::to_string),
-            precision: ran.as_ref().ok().cloned().unwrap_or_default(),
+            precision: ran.as_ref().ok().map(|(precision, _)| precision.clone()).unwrap_or_default(),
+            engine: ran.as_ref().ok().map(|(_, engine)| engine.clone()).unwrap_or_default(),
         });
         match ran {
             Ok(_) => {}
@@ -106,7 +116,7 @@ pub(super) fn write(
     Ok(Reply::Referenced)
 }
 
-/// Runs one part, and returns the precision that it ran in.
+/// Runs one part, and returns the precision and the engine that it ran in.
 fn run(
     services: &'static Services,
     opened: &Opened,
@@ -115,7 +125,7 @@ fn run(
     axes: &Axes,
     seed: u64,
     out: &Path,
-) -> Result<String, Failure> {
+) -> Result<(String, String), Failure> {
     let of_plugin = |error: Error| Failure::from_plugin(&error);
     services.enter(Stage::Load);
     let mut load = Load::new(Source::onnx(path));
@@ -135,5 +145,6 @@ fn run(
     }
     let failed = |error: std::io::Error| Failure::failed("reference", format!("{}: {error}", out.display()));
     outputs::keep(ports, &taken, out).map_err(failed)?;
-    Ok(loaded.placement().map_err(of_plugin)?.precision)
+    let placement = loaded.placement().map_err(of_plugin)?;
+    Ok((placement.precision, placement.engine))
 }

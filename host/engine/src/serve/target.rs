@@ -107,7 +107,8 @@ impl<'i, 'c> CellTarget<'i, 'c> {
             [] => fixed(self.manifest, &self.job.axes_of_graphs(self.manifest)),
             dims => dims.to_vec(),
         };
-        let key = Key { part: part.into(), dims, precision: self.job.precision.clone() };
+        let graph = self.job.model.parts.iter().find(|(name, _)| name == part).map(|(_, path)| path.clone());
+        let key = Key { part: part.into(), graph, dims, precision: self.job.precision.clone() };
         let found = if self.job.pooling.take { self.pool.take(&key) } else { None };
         let pooled = self.job.pooling.take || self.job.pooling.keep;
         lock(&self.seen).pool.model_hits += u64::from(found.is_some());
@@ -131,8 +132,8 @@ impl<'i, 'c> CellTarget<'i, 'c> {
     }
 
     fn load_now(&self, key: Key) -> Result<Loaded<'i>> {
-        let path = self.job.model.parts.iter().find(|(name, _)| *name == key.part).map(|(_, path)| path);
-        let path = path.ok_or_else(|| Error::not_found(format!("the model has no part '{}'", key.part)))?;
+        let path =
+            key.graph.as_ref().ok_or_else(|| Error::not_found(format!("the model has no part '{}'", key.part)))?;
         let load = Load {
             source: Source::onnx(path),
             precision: self.job.precision.clone(),

@@ -38,7 +38,7 @@ pub fn build(skill: &Skill, limits: &Limits) -> Result<BuiltModel, Failure> {
                     other => Err(Failure::unexpected(&other)),
                 }
             };
-            let cache = ModelCache::open();
+            let cache = ModelCache::open().with_patience(limits.total);
             let (folder, held) = cache.get(&name, skill.bytes_estimate(), fill)?;
             Ok(BuiltModel { held: Some(held), ..of_folder(skill, &folder)? })
         }

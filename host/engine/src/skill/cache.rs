@@ -3,11 +3,12 @@
 
 use crate::defaults::defaults;
 use crate::paths;
+use crate::worker::Stop;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, Instant, SystemTime};
 
 /// What marks a folder that is being built. One that nobody holds the lock of was left by a process that ended half-way.
 const BUILDING: &str = ".building-";
@@ -15,6 +16,8 @@ const BUILDING: &str = ".building-";
 pub struct ModelCache {
     root: PathBuf,
     limit: u64,
+    /// How long to wait for another process.
+    patience: Duration,
 }
 
 /// A model that nobody gives up while this lives.
@@ -47,7 +50,11 @@ impl ModelCache {
     }
 
     pub fn at(root: PathBuf, limit: u64) -> ModelCache {
-        ModelCache { root, limit }
+        ModelCache { root, limit, patience: Duration::from_secs_f64(defaults().run.timeout_s) }
+    }
+
+    pub fn with_patience(self, patience: Duration) -> ModelCache {
+        ModelCache { patience, ..self }
     }
 
     pub fn root(&self) -> &Path {
@@ -74,20 +81,51 @@ impl ModelCache {
     ) -> Result<(PathBuf, Held), E> {
         std::fs::create_dir_all(&self.root)?;
         let (folder, lock) = (self.folder(name), self.lock_file(name)?);
-        if !whole(&folder) {
-            // Whoever comes second waits here, and finds the model built.
-            lock.lock()?;
+        let mut fill = Some(fill);
+        loop {
             if !whole(&folder) {
-                self.make_room(bytes)?;
-                self.build(name, &folder, fill)?;
+                // Whoever comes second waits here, and finds the model built.
+                self.wait(&folder, || lock.try_lock())?;
+                if let (false, Some(fill)) = (whole(&folder), fill.take()) {
+                    self.make_room(bytes)?;
+                    self.build(name, &folder, fill)?;
+                }
+                lock.unlock()?;
             }
-            lock.unlock()?;
+            self.wait(&folder, || lock.try_lock_shared())?;
+            lock.set_modified(SystemTime::now())?;
+            match (whole(&folder), fill.is_some()) {
+                (true, _) => return Ok((folder, Held(Arc::new(lock)))),
+                // It was cleaned away in between, and nothing was built here yet.
+                (false, true) => lock.unlock()?,
+                (false, false) => {
+                    let text = format!("{} was removed as soon as it was built", folder.display());
+                    return Err(io::Error::other(text).into());
+                }
+            }
         }
-        lock.lock_shared()?;
-        lock.set_modified(SystemTime::now())?;
-        match whole(&folder) {
-            true => Ok((folder, Held(Arc::new(lock)))),
-            false => Err(io::Error::other(format!("{} was removed as soon as it was built", folder.display())).into()),
+    }
+
+    /// Waits for a lock that another process holds; not for ever, and not against the user's wish.
+    fn wait(&self, folder: &Path, lock: impl Fn() -> Result<(), TryLockError>) -> io::Result<()> {
+        let began = Instant::now();
+        loop {
+            match lock() {
+                Ok(()) => return Ok(()),
+                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::WouldBlock) if Stop::global().asked() => {
+                    return Err(io::Error::new(io::ErrorKind::Interrupted, "the run was stopped"));
+                }
+                Err(TryLockError::WouldBlock) if began.elapsed() > self.patience => {
+                    let seconds = self.patience.as_secs_f64();
+                    let text = format!(
+                        "another process has held {} for {seconds} s; end it, or raise --timeout",
+                        folder.display()
+                    );
+                    return Err(io::Error::new(io::ErrorKind::TimedOut, text));
+                }
+                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(20)),
+            }
         }
     }
 
@@ -182,15 +220,17 @@ impl ModelCache {
     }
 }
 
-/// Gives up all reference outputs; they are made again when they are needed. Returns the bytes that were freed.
+/// Gives up all reference outputs and copies of graphs; they are made again when they are needed. Returns the bytes that were freed.
 ///
 /// # Errors
 /// The file system did not let it happen.
 pub fn clean_references() -> io::Result<u64> {
-    let folder = paths::cache().join("references");
-    let bytes = size(&folder);
-    remove(&folder)?;
-    Ok(bytes)
+    let mut freed = 0;
+    for folder in ["references", "opsets"].map(|name| paths::cache().join(name)) {
+        freed += size(&folder);
+        remove(&folder)?;
+    }
+    Ok(freed)
 }
 
 /// The last file to be written is there.
@@ -230,7 +270,6 @@ fn size(folder: &Path) -> u64 {
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU32, Ordering};
-    use std::time::Duration;
 
     fn fill(bytes: usize) -> impl FnOnce(&Path) -> io::Result<()> {
         move |folder| {
@@ -304,6 +343,18 @@ mod tests {
         drop(held);
         let freed = cache.trim(0).unwrap();
         assert_eq!((freed.models, freed.in_use, names(&cache).len()), (2, 0, 0));
+    }
+
+    #[test]
+    fn nobody_waits_for_ever_for_another_process() {
+        let root = tempfile::tempdir().unwrap();
+        let cache = ModelCache::at(root.path().into(), 1 << 20).with_patience(Duration::from_millis(50));
+        let other = cache.lock_file("it").unwrap();
+        other.lock().unwrap();
+        let error = cache.get("it", 10, fill(10)).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut, "{error}");
+        other.unlock().unwrap();
+        cache.get("it", 10, fill(10)).unwrap();
     }
 
     #[test]

@@ -166,6 +166,8 @@ pub enum Command {
         backend: PluginUse,
         model: ModelPaths,
         axes: Axes,
+        /// As for a cell.
+        device: Option<String>,
         precision: Option<String>,
     },
     Build {
@@ -366,6 +368,8 @@ pub struct CellReport {
     pub memory_peak: Option<u64>,
     pub device_peak: Option<u64>,
     pub counters: Vec<CounterRecord>,
+    /// The process ran no other cell before.
+    pub fresh: bool,
     /// `None`: the cell had nothing to do with the pool.
     pub pool: Option<PoolRecord>,
 }
