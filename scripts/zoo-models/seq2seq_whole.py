@@ -30,6 +30,7 @@ MODELS.add(
         "num_heads": 8,
         "num_experts": 8,
     },
+    patches=["modules_stay"],
     reduced="layers 12->6, hidden 768->512",
     **dict(SEQ2SEQ, arch="mixture-of-experts"),
 )
@@ -218,6 +219,7 @@ MODELS.add(
         decoder_sparse_step=2,
         expert_capacity=64,
     ),
+    patches=["modules_stay"],
     reduced="layers 24->4, hidden 2048->256, heads 16->4, experts 128->8",
     settings={"_experts_implementation": "batched_mm"},
     **dict(SEQ2SEQ, arch="mixture-of-experts"),
@@ -241,6 +243,7 @@ MODELS.add(
         "use_cache": False,
         "decoder_start_token_id": 0,
     },
+    patches=["modules_stay"],
     reduced="layers 12->4, hidden 768->512, heads 12->8, ffn 3072->1024",
     settings={"_experts_implementation": "batched_mm"},
     **dict(SEQ2SEQ, arch="mixture-of-experts"),

@@ -124,29 +124,32 @@ def autoformer_without_masks():
 
 
 @patch
-def positions_by_dtype():
-    """Transformer-XL converts its positions with `type_as(dtype=...)`, which takes a tensor."""
+def transfo_xl_causal():
+    """Transformer-XL asks whether its mask hides anything, which it does; and gives `type_as` a type, not a tensor."""
     type_as = torch.Tensor.type_as
 
     def convert(tensor, other=None, dtype=None):
         return type_as(tensor, other) if dtype is None else tensor.to(dtype)
 
-    with replaced(torch.Tensor, "type_as", convert):
+    with replaced(torch.Tensor, "type_as", convert), replaced(torch.Tensor, "item", lambda tensor: True):
         yield
 
 
 @patch
 def given_positions():
-    """Speech2Text2 initializes its computed positions as if they were weights, and fails."""
+    """Speech2Text2 never makes its computed positions, and initializes them as if they were weights."""
     from transformers.models.deprecated.speech_to_text_2 import modeling_speech_to_text_2 as speech
 
     initialize = speech.Speech2Text2PreTrainedModel._init_weights
 
-    def weights_alone(self, module):
-        if not isinstance(module, speech.Speech2Text2SinusoidalPositionalEmbedding):
+    def with_positions(self, module):
+        if isinstance(module, speech.Speech2Text2SinusoidalPositionalEmbedding):
+            count = self.config.max_target_positions + module.offset
+            module.make_weights(count, module.embedding_dim, module.padding_idx)
+        else:
             initialize(self, module)
 
-    with replaced(speech.Speech2Text2PreTrainedModel, "_init_weights", weights_alone):
+    with replaced(speech.Speech2Text2PreTrainedModel, "_init_weights", with_positions):
         yield
 
 
@@ -159,4 +162,27 @@ def idle_squeeze():
         return squeeze(tensor, dim) if tensor.shape[dim] == 1 else tensor
 
     with replaced(torch.Tensor, "squeeze", only_ones):
+        yield
+
+
+@patch
+def triangles_of_numbers():
+    """No engine cuts triangles out of truth values or bytes: here they are numbers for that long."""
+
+    def of_numbers(function):
+        def cut(tensor, diagonal=0):
+            if tensor.dtype in (torch.bool, torch.uint8):
+                return function(tensor.to(torch.int64), diagonal).to(tensor.dtype)
+            return function(tensor, diagonal)
+
+        return cut
+
+    with replaced(torch, "triu", of_numbers(torch.triu)), replaced(torch, "tril", of_numbers(torch.tril)):
+        yield
+
+
+@patch
+def modules_stay():
+    """Switch Transformers and NLLB move their router to a type that it has already, in every pass."""
+    with replaced(torch.nn.Module, "to", lambda module, *args, **keywords: module):
         yield
