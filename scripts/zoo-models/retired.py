@@ -94,6 +94,7 @@ MODELS.add(
         "decoder_ffn_dim": 2048,
         "use_cache": False,
     },
+    tracer="torchscript",
     reduced="layers 12->6, hidden 1024->512, heads 16->8, vocabulary 250012->30522",
     **SEQ2SEQ,
 )
@@ -113,6 +114,7 @@ MODELS.add(
         "use_cache": False,
     },
     patches=["triangles_of_numbers"],
+    tracer="torchscript",
     reduced="layers 10->4, hidden 1024->256, heads 16->4, experts 16->4",
     **dict(DECODER, adapter="Plain", arch="mixture-of-experts"),
 )
@@ -147,6 +149,7 @@ MODELS.add(
         "encoder_layers": 3,
         "decoder_layers": 3,
     },
+    tracer="torchscript",
     reduced="layers 6->3, queries 900->300, two-stage True->False, image 800->256",
     **DETECTION,
 )

@@ -182,7 +182,33 @@ def triangles_of_numbers():
 
 
 @patch
-def modules_stay():
-    """Switch Transformers and NLLB move their router to a type that it has already, in every pass."""
-    with replaced(torch.nn.Module, "to", lambda module, *args, **keywords: module):
+def every_expert():
+    """Switch Transformers and NLLB ask which experts have a token to work on; here all are asked, some with none.
+
+    They also move their router to a type that it has already, which tracing does not allow.
+    """
+    from transformers.models.nllb_moe.modeling_nllb_moe import NllbMoeExperts
+    from transformers.models.switch_transformers.modeling_switch_transformers import SwitchTransformersExperts
+
+    def shared(experts, hidden_states, chosen, weights):
+        """chosen and weights: tokens by experts"""
+        result = torch.zeros_like(hidden_states)
+        for number in range(experts.num_experts):
+            (tokens,) = torch.where(chosen[:, number])
+            answer = experts[f"expert_{number}"](hidden_states[tokens]) * weights[tokens, number, None]
+            result = result.index_add(0, tokens, answer)
+        return result
+
+    def switch(self, hidden_states, selected_experts, routing_weights):
+        weights = routing_weights.expand(-1, self.num_experts)
+        return shared(self, hidden_states, selected_experts[:, 0], weights)
+
+    def nllb(self, hidden_states, router_mask, router_probs):
+        # The class takes its mask for indices; the router's weights say where it sent a token.
+        return shared(self, hidden_states, router_probs > 0, router_probs) * (1 - self.moe_token_dropout)
+
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(replaced(torch.nn.Module, "to", lambda module, *args, **keywords: module))
+        stack.enter_context(replaced(SwitchTransformersExperts, "forward", switch))
+        stack.enter_context(replaced(NllbMoeExperts, "forward", nllb))
         yield
