@@ -141,7 +141,14 @@ MODELS.add(
     **dict(AUDIO, task="text-to-speech"),
 )
 MODELS.add(
-    "vits", "VitsModel", [ids(38), mask()], "waveform", "facebook/mms-tts-eng", **dict(AUDIO, task="text-to-speech")
+    "vits",
+    "VitsModel",
+    [ids(38), mask()],
+    "waveform",
+    "facebook/mms-tts-eng",
+    tracer="torchscript",
+    patches=["vits_spline"],
+    **dict(AUDIO, task="text-to-speech"),
 )
 MODELS.add(
     "musicgen-small-decoder",

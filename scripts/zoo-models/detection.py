@@ -283,6 +283,7 @@ MODELS.add(
         "backbone_hidden_size": 384,
         "neck_hidden_sizes": [96, 192, 384, 384],
     },
+    optimize=False,
     reduced="layers 24->12, hidden 1024->384, image 384->256",
     **dict(VISION, task="depth-estimation"),
 )

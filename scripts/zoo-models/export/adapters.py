@@ -128,11 +128,18 @@ class DecoderKV(Plain):
         return (self.logits(result), *self.grown(result.past_key_values))
 
 
+class Pairs(tuple):
+    """A cache as a tuple of keys and values, for classes that are half-way to the newer one."""
+
+    def get_seq_length(self):
+        return self[0][0].shape[-2]
+
+
 class TuplesDecoderKV(DecoderKV):
     """As DecoderKV, of an older class whose cache is a tuple of pairs."""
 
     def cache(self, pairs):
-        return tuple(pairs)
+        return Pairs(pairs)
 
     def grown(self, cache):
         return flatten(cache)

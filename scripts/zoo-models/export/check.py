@@ -18,6 +18,8 @@ def session_of(path, large):
     options.log_severity_level = 4
     options.intra_op_num_threads = 1
     if large:
+        options.enable_cpu_mem_arena = False  # which would double itself as it grows
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
         options.add_session_config_entry("session.disable_prepacking", "1")
     return ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
 

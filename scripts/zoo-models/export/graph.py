@@ -21,11 +21,11 @@ def count_flops(module, axes, rng):
     return counter.get_total_flops(), len(results)
 
 
-def export(module, names, axes, rng, tracer):
+def export(module, names, axes, rng, spec):
     tensors = tuple(i.sample(axes, rng) for i in module.inputs)
     given = [i.name for i in module.inputs]
     with torch.no_grad():
-        if tracer == "torchscript":
+        if spec.tracer == "torchscript":
             return traced(module, tensors, given, names)
         dynamic = tuple({n: Dim.AUTO for n, d in enumerate(i.dims) if not isinstance(d, int)} for i in module.inputs)
         program = torch.onnx.export(
@@ -37,7 +37,7 @@ def export(module, names, axes, rng, tracer):
             dynamo=True,
             opset_version=OPSET,
             verbose=False,
-            optimize=True,
+            optimize=spec.optimize,
         )
     return program.model
 
@@ -59,9 +59,9 @@ def traced(module, tensors, given, names):
             opset_version=OPSET,
         )
         model = onnx.load(path)
-    for value in [*model.graph.input, *model.graph.output]:
+    for value in model.graph.output:  # what the recording calls its sizes says nothing
         for dim in value.type.tensor_type.shape.dim:
-            if dim.dim_param and not re.fullmatch(r"\w+", dim.dim_param):
+            if dim.dim_param:
                 dim.ClearField("dim_param")
     return ir.serde.deserialize_model(model)
 

@@ -124,29 +124,32 @@ def autoformer_without_masks():
 
 
 @patch
-def positions_by_dtype():
-    """Transformer-XL converts its positions with `type_as(dtype=...)`, which takes a tensor."""
+def transfo_xl_causal():
+    """Transformer-XL asks whether its mask hides anything, which it does; and gives `type_as` a type, not a tensor."""
     type_as = torch.Tensor.type_as
 
     def convert(tensor, other=None, dtype=None):
         return type_as(tensor, other) if dtype is None else tensor.to(dtype)
 
-    with replaced(torch.Tensor, "type_as", convert):
+    with replaced(torch.Tensor, "type_as", convert), replaced(torch.Tensor, "item", lambda tensor: True):
         yield
 
 
 @patch
 def given_positions():
-    """Speech2Text2 initializes its computed positions as if they were weights, and fails."""
+    """Speech2Text2 never makes its computed positions, and initializes them as if they were weights."""
     from transformers.models.deprecated.speech_to_text_2 import modeling_speech_to_text_2 as speech
 
     initialize = speech.Speech2Text2PreTrainedModel._init_weights
 
-    def weights_alone(self, module):
-        if not isinstance(module, speech.Speech2Text2SinusoidalPositionalEmbedding):
+    def with_positions(self, module):
+        if isinstance(module, speech.Speech2Text2SinusoidalPositionalEmbedding):
+            count = self.config.max_target_positions + module.offset
+            module.make_weights(count, module.embedding_dim, module.padding_idx)
+        else:
             initialize(self, module)
 
-    with replaced(speech.Speech2Text2PreTrainedModel, "_init_weights", weights_alone):
+    with replaced(speech.Speech2Text2PreTrainedModel, "_init_weights", with_positions):
         yield
 
 
@@ -159,4 +162,53 @@ def idle_squeeze():
         return squeeze(tensor, dim) if tensor.shape[dim] == 1 else tensor
 
     with replaced(torch.Tensor, "squeeze", only_ones):
+        yield
+
+
+@patch
+def triangles_of_numbers():
+    """No engine cuts triangles out of truth values or bytes: here they are numbers for that long."""
+
+    def of_numbers(function):
+        def cut(tensor, diagonal=0):
+            if tensor.dtype in (torch.bool, torch.uint8):
+                return function(tensor.to(torch.int64), diagonal).to(tensor.dtype)
+            return function(tensor, diagonal)
+
+        return cut
+
+    with replaced(torch, "triu", of_numbers(torch.triu)), replaced(torch, "tril", of_numbers(torch.tril)):
+        yield
+
+
+@patch
+def every_expert():
+    """Switch Transformers and NLLB ask which experts have a token to work on; here all are asked, some with none.
+
+    They also move their router to a type that it has already, which tracing does not allow.
+    """
+    from transformers.models.nllb_moe.modeling_nllb_moe import NllbMoeExperts
+    from transformers.models.switch_transformers.modeling_switch_transformers import SwitchTransformersExperts
+
+    def shared(experts, hidden_states, chosen, weights):
+        """chosen and weights: tokens by experts"""
+        result = torch.zeros_like(hidden_states)
+        for number in range(experts.num_experts):
+            (tokens,) = torch.where(chosen[:, number])
+            answer = experts[f"expert_{number}"](hidden_states[tokens]) * weights[tokens, number, None]
+            result = result.index_add(0, tokens, answer)
+        return result
+
+    def switch(self, hidden_states, selected_experts, routing_weights):
+        weights = routing_weights.expand(-1, self.num_experts)
+        return shared(self, hidden_states, selected_experts[:, 0], weights)
+
+    def nllb(self, hidden_states, router_mask, router_probs):
+        # The class takes its mask for indices; the router's weights say where it sent a token.
+        return shared(self, hidden_states, router_probs > 0, router_probs) * (1 - self.moe_token_dropout)
+
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(replaced(torch.nn.Module, "to", lambda module, *args, **keywords: module))
+        stack.enter_context(replaced(SwitchTransformersExperts, "forward", switch))
+        stack.enter_context(replaced(NllbMoeExperts, "forward", nllb))
         yield

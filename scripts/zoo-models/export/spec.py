@@ -138,6 +138,7 @@ class Spec:
     attention: str = ""
     settings: dict = field(default_factory=dict)  # set on the configuration after it was made: path -> value
     tracer: str = "dynamo"  # or "torchscript"
+    optimize: bool = True  # the exporter's own simplification, which fails on some graphs
     patches: list = field(default_factory=list)  # names in patches.PATCHES
     weightless: bool = False  # no weight is ever allocated while exporting: for what is too big for memory
     unrun: str = ""  # why the graph can't be run where it is made
