@@ -42,6 +42,8 @@ pub(super) struct Jury {
     /// The one that is judged is itself a reference.
     own: Option<usize>,
     manifest: Manifest,
+    /// How many parts of the model the last juror ran; 0 before the first.
+    parts: usize,
     heard: Vec<(usize, Dissent)>,
 }
 
@@ -76,6 +78,7 @@ impl Jury {
             why: why.unwrap_or_else(|| plan.no_reference.clone()),
             own,
             manifest: built.manifest.clone(),
+            parts: 0,
             heard: vec![],
         }
     }
@@ -93,6 +96,12 @@ impl Jury {
                 return None;
             }
         };
+        // Who ran no more parts than one before has no more to say, unless a difference is to be judged.
+        let parts = serve::parts_of_reference(&file);
+        if self.against.is_empty() && parts <= self.parts {
+            return None;
+        }
+        self.parts = parts;
         let mut dissent: Vec<(usize, Dissent)> = vec![];
         for other in &self.against {
             let apart = serve::agreement(&other.file, &file, &self.manifest).apart;

@@ -23,7 +23,7 @@ mod trace;
 pub(crate) use cell::run_alone;
 pub(crate) use opened::Opened;
 pub(crate) use outputs::{Agreement, agreement};
-pub(crate) use reference::{engines, is_whole as is_whole_reference};
+pub(crate) use reference::{engines, is_whole as is_whole_reference, parts as parts_of_reference};
 pub(crate) use services::Services;
 pub(crate) use target::resident;
 

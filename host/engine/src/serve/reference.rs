@@ -23,7 +23,6 @@ struct Part {
     /// What the reference computed in; empty where it cannot tell.
     precision: String,
     /// Name and version of what ran it.
-    #[serde(default)]
     engine: String,
 }
 
@@ -58,6 +57,11 @@ impl Index {
         let ran = self.ran(file).into_iter().find(|ran| ran.part == part);
         ran.ok_or_else(|| why.unwrap_or_else(|| format!("the reference knows no part '{part}'")))
     }
+}
+
+/// How many parts of a model a reference has the outputs of.
+pub(crate) fn parts(file: &Path) -> usize {
+    Index::read(file).map_or(0, |index| index.ran(file).len())
 }
 
 /// The engines that ran a reference's parts.
