@@ -8,10 +8,19 @@ mod progress;
 use clap::Parser;
 use std::process::ExitCode;
 
+/// The program that loads plugins; it lies beside this one.
+const WORKER: &str = if cfg!(windows) { "skillbench-worker.exe" } else { "skillbench-worker" };
+
 fn main() -> ExitCode {
-    // Before anything is parsed: a worker takes no arguments of ours, and starts in milliseconds.
+    // Before anything is parsed: a host without its worker beside it serves as one.
     if std::env::args_os().nth(1).is_some_and(|first| first == skillbench_engine::serve::WORKER_ARGUMENT) {
         return skillbench_engine::serve::run();
+    }
+    let beside = std::env::current_exe().map(|file| file.with_file_name(WORKER));
+    if let Ok(worker) = beside
+        && worker.is_file()
+    {
+        skillbench_engine::worker::use_executable(worker);
     }
     let cli = cli::Cli::parse();
     match commands::dispatch(cli) {

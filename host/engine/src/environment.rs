@@ -150,8 +150,13 @@ pub fn sha256(path: &Path) -> std::io::Result<String> {
 
 /// SHA-256 of a text, in lower-case hex.
 pub fn sha256_text(text: &str) -> String {
+    sha256_bytes(text.as_bytes())
+}
+
+/// SHA-256 of bytes, in lower-case hex.
+pub fn sha256_bytes(bytes: &[u8]) -> String {
     use sha2::Digest;
-    hex(&sha2::Sha256::digest(text.as_bytes()))
+    hex(&sha2::Sha256::digest(bytes))
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -161,7 +166,12 @@ fn hex(bytes: &[u8]) -> String {
 /// The current time in UTC, as "2026-01-31T12:00:00Z".
 pub fn now_utc() -> String {
     let seconds = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_secs();
-    let (days, rest) = ((seconds / 86_400) as i64, seconds % 86_400);
+    utc(seconds as i64)
+}
+
+/// A moment in seconds since 1970-01-01, as "2026-01-31T12:00:00Z".
+pub fn utc(seconds: i64) -> String {
+    let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     // Civil date from days since 1970-01-01, with years that begin in March.
     let z = days + 719_468;
     let era = z.div_euclid(146_097);

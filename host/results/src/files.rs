@@ -1,7 +1,8 @@
 //! What a finished run leaves in its folder, made from its journal. Each file is written whole or not at all.
 
-use crate::{Recorded, frames, questions};
+use crate::{frames, questions};
 use polars::prelude::{CsvWriter, ParquetWriter, PolarsResult, SerWriter};
+use skillbench_store::Recorded;
 use std::io::Write;
 use std::path::Path;
 
@@ -14,9 +15,9 @@ pub fn write(folder: &Path, recorded: &Recorded) -> PolarsResult<()> {
         serde_json::to_writer_pretty(file, &recorded.run).map_err(std::io::Error::from)?;
         Ok(())
     })?;
-    let mut samples = frames::samples(&recorded.samples)?;
+    let mut samples = frames::samples(&recorded.run.run_id, &recorded.samples)?;
     put(folder, "samples.parquet", |file| ParquetWriter::new(file).finish(&mut samples).map(drop))?;
-    let mut summary = questions::summary(frames::cells(&recorded.run)?)?;
+    let mut summary = questions::summary(frames::cells([&recorded.run])?)?;
     put(folder, "summary.csv", |file| CsvWriter::new(file).finish(&mut summary))
 }
 

@@ -13,7 +13,8 @@ use skillbench_engine::run::{
 };
 use skillbench_engine::skill::{SkillSource, Tell};
 use skillbench_engine::worker::Stop;
-use skillbench_results::{Journal, files, frames, questions};
+use skillbench_results::{files, frames, questions};
+use skillbench_store::{Journal, Recorded, journal};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -22,7 +23,8 @@ pub fn run(global: &Global, args: &RunArgs) -> Done {
     let (request, folder, done) = match earlier {
         Some((recorded, folder)) => {
             let done = recorded.run.cells.iter().map(|cell| cell.index).collect();
-            (recorded.request, Some((folder, recorded.run)), done)
+            let request = recorded.request.ok_or_else(|| usage("the journal does not say what was asked for"))?;
+            (request, Some((folder, recorded.run)), done)
         }
         None => (request(args)?, None, HashSet::new()),
     };
@@ -72,7 +74,7 @@ pub fn measure(
         .map_err(|error| failed(format!("the results could not be kept in {}: {error}", folder.display())))?;
     drop(observers);
 
-    let recorded = skillbench_results::read(&folder).map_err(failed)?;
+    let recorded = journal::read(&folder).map_err(failed)?;
     files::write(&folder, &recorded).map_err(|error| failed(format!("{}: {error}", folder.display())))?;
     show(global, &recorded.run).map_err(failed)?;
     if Stop::global().asked() {
@@ -179,10 +181,10 @@ fn selection(args: &RunArgs) -> Selection {
 }
 
 /// An earlier run, by its folder or by its id in the output folder.
-fn resumed(output: &Path, name: &str) -> Result<(skillbench_results::Recorded, PathBuf), CommandError> {
+fn resumed(output: &Path, name: &str) -> Result<(Recorded, PathBuf), CommandError> {
     let folder = [PathBuf::from(name), output.join(name)].into_iter().find(|folder| folder.is_dir());
     let folder = folder.ok_or_else(|| usage(format!("there is no run '{name}' in {}", output.display())))?;
-    let recorded = skillbench_results::read(&folder).map_err(usage)?;
+    let recorded = journal::read(&folder).map_err(usage)?;
     Ok((recorded, folder))
 }
 
@@ -244,7 +246,7 @@ fn show(global: &Global, run: &Run) -> Result<(), String> {
         output::print(&(text + "\n"));
         return Ok(());
     }
-    let summary = frames::cells(run).and_then(questions::summary).map_err(|error| error.to_string())?;
+    let summary = frames::cells([run]).and_then(questions::summary).map_err(|error| error.to_string())?;
     output::table(&skillbench_report::summary(&summary, global.format.into()), global.format.into());
     // A program that reads rows gets those of the cells; the rest is in run.json.
     if !matches!(global.format, FormatArg::Csv) {

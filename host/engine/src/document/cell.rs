@@ -112,6 +112,18 @@ impl From<&skillbench_plugin_api::Placement> for PlacementRecord {
     }
 }
 
+/// The device of a cell, as its backend describes it; empty is what it does not tell.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HardwareRecord {
+    pub name: String,
+    /// "cpu", "gpu", "npu", "browser" ...
+    pub kind: String,
+    pub vendor: String,
+    pub arch: String,
+    pub driver: String,
+    pub memory_mb: Option<f64>,
+}
+
 /// What the check of the outputs found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "status", rename_all = "kebab-case")]
@@ -181,11 +193,19 @@ pub struct Cell {
     pub skill: String,
     pub family: String,
     pub architecture: String,
+    /// Of the model: "vision", "text-encoders" ...; empty: nobody told.
+    pub category: String,
+    /// "image-classification", "fill-mask" ...
+    pub task: String,
+    /// Of the model, with what is looked up in tables.
+    pub parameters: Option<u64>,
     pub benchmark: String,
     pub benchmark_version: String,
     pub precision_requested: Option<String>,
     pub threads: Option<u64>,
     pub axes: Axes,
+    /// `None`: no device was reached.
+    pub hardware: Option<HardwareRecord>,
     pub emulated: bool,
     /// The interval of the median reached its target.
     pub stable: bool,
@@ -211,10 +231,18 @@ struct CellForm {
     skill: String,
     family: String,
     architecture: String,
+    #[serde(default)]
+    category: String,
+    #[serde(default)]
+    task: String,
+    #[serde(default)]
+    parameters: Option<u64>,
     benchmark: String,
     benchmark_version: String,
     precision_requested: Option<String>,
     threads: Option<u64>,
+    #[serde(default)]
+    hardware: Option<HardwareRecord>,
     batch_size: Option<i64>,
     sequence_length: Option<i64>,
     axes: Axes,
@@ -245,6 +273,9 @@ impl From<Cell> for CellForm {
             skill: cell.skill,
             family: cell.family,
             architecture: cell.architecture,
+            category: cell.category,
+            task: cell.task,
+            parameters: cell.parameters,
             benchmark: cell.benchmark,
             benchmark_version: cell.benchmark_version,
             precision_requested: cell.precision_requested,
@@ -254,6 +285,7 @@ impl From<Cell> for CellForm {
             axes: cell.axes,
             outcome: cell.outcome.name().into(),
             reason: cell.outcome.reason().cloned(),
+            hardware: cell.hardware,
             emulated: cell.emulated,
             stable: cell.stable,
             placement: cell.placement,
@@ -281,11 +313,15 @@ impl From<CellForm> for Cell {
             skill: form.skill,
             family: form.family,
             architecture: form.architecture,
+            category: form.category,
+            task: form.task,
+            parameters: form.parameters,
             benchmark: form.benchmark,
             benchmark_version: form.benchmark_version,
             precision_requested: form.precision_requested,
             threads: form.threads,
             axes: form.axes,
+            hardware: form.hardware,
             emulated: form.emulated,
             stable: form.stable,
             placement: form.placement,

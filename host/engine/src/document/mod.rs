@@ -7,7 +7,7 @@ mod metrics;
 mod phases;
 mod profile;
 
-pub use cell::{Axes, Cell, Dissent, Fix, Outcome, PlacementRecord, PoolRecord, Reason, Verification};
+pub use cell::{Axes, Cell, Dissent, Fix, HardwareRecord, Outcome, PlacementRecord, PoolRecord, Reason, Verification};
 pub use metrics::{
     CounterMetrics, EfficiencyMetrics, EnergyMetrics, GenerationMetrics, InitMetrics, MemoryMetrics, Metrics,
     SeriesMetrics, Stats,

@@ -11,7 +11,7 @@ use super::prepare::{Shared, Startup, start_up};
 use super::samples;
 use super::summarize::{Reports, metrics, stable};
 use crate::defaults::defaults;
-use crate::document::{Cell, Outcome, Reason, Run, Samples};
+use crate::document::{Cell, HardwareRecord, Outcome, Reason, Run, Samples};
 use crate::environment::now_utc;
 use crate::peaks::Peaks;
 use crate::worker::{DeviceRecord, Failure, FailureKind, Limits, Stop};
@@ -174,8 +174,10 @@ impl Runner<'_> {
         }
         match self.measure(planned, next) {
             Err(failure) => {
-                let emulated = self.device(planned).is_some_and(|device| device.emulated);
-                (Cell { outcome: failure.into_outcome(), emulated, ..blank }, vec![])
+                let device = self.device(planned);
+                let emulated = device.as_ref().is_some_and(|device| device.emulated);
+                let hardware = device.as_ref().map(HardwareRecord::from);
+                (Cell { outcome: failure.into_outcome(), hardware, emulated, ..blank }, vec![])
             }
             Ok(measured) => {
                 self.phases.enter(phases::FIGURES);
@@ -193,6 +195,7 @@ impl Runner<'_> {
                 let device_name = measured.main.device.name.clone();
                 let mut cell = Cell {
                     device: measured.main.device.id.clone(),
+                    hardware: Some(HardwareRecord::from(&measured.main.device)),
                     emulated: measured.main.device.emulated,
                     stable: stable(&measured.main.series),
                     placement: measured.main.placement,
@@ -239,11 +242,15 @@ impl Runner<'_> {
             skill: skill.id.clone(),
             family: skill.family.clone(),
             architecture: skill.architecture.clone(),
+            category: skill.category.clone(),
+            task: skill.task.clone(),
+            parameters: skill.parameters,
             benchmark: benchmark.id.clone(),
             benchmark_version: benchmark.version.clone(),
             precision_requested: self.plan.request.precision.clone(),
             threads: backend.plugin.options.get("threads").and_then(|text| text.parse().ok()),
             axes: planned.axes.clone(),
+            hardware: None,
             emulated: false,
             stable: false,
             placement: None,

@@ -19,7 +19,7 @@ mod sys;
 pub use failure::{Failure, FailureKind};
 pub use frame::{Frames, write_frame};
 pub use limits::Limits;
-pub use process::{Stop, Watched, Worker};
+pub use process::{Stop, Watched, Worker, use_executable};
 pub use protocol::{
     CellJob, CellReport, CheckJob, Command, CounterRecord, DeviceRecord, EnergyRecord, Event, FunctionJob,
     FunctionReport, LoadRecord, ModelPaths, PROTOCOL, PluginUse, Policy, Pooling, PortRecord, ProfileJob, Reply,

@@ -4,7 +4,9 @@ use super::frame::{Frames, write_frame};
 use super::output::Tail;
 use super::protocol::{Command, Event, PROTOCOL, Reply, Stage};
 use super::{Failure, FailureKind, Limits, sys};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -43,6 +45,22 @@ pub struct Watched {
     pub ready: Option<Duration>,
 }
 
+static EXECUTABLE: OnceLock<PathBuf> = OnceLock::new();
+
+/// Has workers started from this file, in place of the program that runs. The first call counts.
+pub fn use_executable(file: PathBuf) {
+    let _ = EXECUTABLE.set(file);
+}
+
+fn executable() -> std::io::Result<PathBuf> {
+    if let Some(file) = EXECUTABLE.get() {
+        return Ok(file.clone());
+    }
+    // On Linux the very file that runs, also where another one has taken its place since.
+    let running = Path::new("/proc/self/exe");
+    if running.exists() { Ok(running.to_path_buf()) } else { std::env::current_exe() }
+}
+
 /// A child process that loads plugins.
 pub struct Worker {
     child: Child,
@@ -62,11 +80,7 @@ impl Worker {
     /// The executable cannot be started.
     pub fn start() -> Result<Worker, Failure> {
         let failed = |error: std::io::Error| Failure::failed("worker", format!("no worker could be started: {error}"));
-        // On Linux the very file that runs, also where another one has taken its place since.
-        let running = std::path::Path::new("/proc/self/exe");
-        let executable =
-            if running.exists() { running.to_path_buf() } else { std::env::current_exe().map_err(failed)? };
-        let mut command = std::process::Command::new(executable);
+        let mut command = std::process::Command::new(executable().map_err(failed)?);
         command.arg(crate::serve::WORKER_ARGUMENT).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A plugin that panics tells why in one line; a backtrace would push that line out of the kept tail.
         command.env("RUST_BACKTRACE", "0");

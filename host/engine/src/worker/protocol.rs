@@ -3,7 +3,7 @@
 
 use super::Failure;
 use crate::describe::Description;
-use crate::document::{Axes, Dissent, PlacementRecord, PoolRecord, ProfileReport, Verification};
+use crate::document::{Axes, Dissent, HardwareRecord, PlacementRecord, PoolRecord, ProfileReport, Verification};
 use crate::registry::PluginOptions;
 use crate::skill::Manifest;
 use serde::{Deserialize, Serialize};
@@ -272,6 +272,19 @@ pub struct DeviceRecord {
     pub emulated: bool,
     pub usable: bool,
     pub reason: String,
+}
+
+impl From<&DeviceRecord> for HardwareRecord {
+    fn from(device: &DeviceRecord) -> HardwareRecord {
+        HardwareRecord {
+            name: device.name.clone(),
+            kind: device.kind.clone(),
+            vendor: device.vendor.clone(),
+            arch: device.arch.clone(),
+            driver: device.driver.clone(),
+            memory_mb: device.memory_bytes.map(|bytes| bytes as f64 / 1048576.0),
+        }
+    }
 }
 
 impl From<&skillbench_plugin_api::Device> for DeviceRecord {

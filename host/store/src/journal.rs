@@ -37,11 +37,29 @@ enum Line {
     },
 }
 
-/// A run as its journal tells it.
+/// A run as its journal tells it, or another file that has all of it.
 pub struct Recorded {
-    pub request: RunRequest,
+    /// What was asked for; `None`: a `run.json` does not tell.
+    pub request: Option<RunRequest>,
     pub run: Run,
     pub samples: Vec<Samples>,
+    /// SHA-256 of the file, by which a run that was stored already is known.
+    pub fingerprint: String,
+}
+
+/// Reads a `run.json`. The samples are not in it.
+///
+/// # Errors
+/// The file cannot be read, or is no run.
+pub fn read_document(path: &Path) -> Result<Recorded, JournalError> {
+    let bytes = std::fs::read(path).map_err(|error| JournalError::Unreadable { path: path.into(), error })?;
+    let run: Run = serde_json::from_slice(&bytes).map_err(|error| JournalError::Broken {
+        path: path.into(),
+        line: error.line(),
+        text: error.to_string(),
+    })?;
+    let fingerprint = skillbench_engine::environment::sha256_bytes(&bytes);
+    Ok(Recorded { request: None, run, samples: vec![], fingerprint })
 }
 
 /// Writes a journal while a run goes on.
@@ -51,7 +69,7 @@ pub struct Journal {
     resumed: bool,
 }
 
-const NAME: &str = "journal.ndjson";
+pub const NAME: &str = "journal.ndjson";
 
 impl Journal {
     /// Opens a run's journal for appending; the folder is made.
@@ -100,25 +118,21 @@ impl Observer for Journal {
     }
 }
 
-/// Reads a run back. Of a cell that stands there twice, the later line counts.
+/// Reads a run back, from its folder or from the journal itself. Of a cell that stands there twice, the later line counts.
 ///
 /// # Errors
 /// No journal, a broken line other than the last.
-pub fn read(folder: &Path) -> Result<Recorded, JournalError> {
-    let path = folder.join(NAME);
+pub fn read(place: &Path) -> Result<Recorded, JournalError> {
+    let path = if place.is_dir() { place.join(NAME) } else { place.to_path_buf() };
     let unreadable = |error| JournalError::Unreadable { path: path.clone(), error };
     let bytes = std::fs::read(&path).map_err(unreadable)?;
-    let (mut head, mut cells, mut all_samples) = (None, BTreeMap::new(), vec![]);
+    let mut head = None;
+    let mut cells: BTreeMap<usize, (Cell, Vec<Samples>)> = BTreeMap::new();
     let mut left_out = BTreeMap::new();
-    let lines = bytes.split(|byte| *byte == b'\n').enumerate();
-    for (index, text) in lines.filter(|(_, text)| !text.is_empty()) {
-        match serde_json::from_slice(text) {
+    for (index, line) in parsed(&bytes) {
+        match line {
             Ok(Line::Run { request, run }) => head = Some((request, run)),
-            Ok(Line::Cell { cell, samples }) => {
-                all_samples.retain(|known: &Samples| known.cell != cell.index);
-                all_samples.extend(samples);
-                cells.insert(cell.index, *cell);
-            }
+            Ok(Line::Cell { cell, samples }) => drop(cells.insert(cell.index, (*cell, samples))),
             Ok(Line::LeftOut { plugin, why }) => drop(left_out.insert(plugin, why)),
             // Cut off by whatever ended the run; a later resume may have gone on after it.
             Err(error) if error.is_eof() => {}
@@ -128,6 +142,26 @@ pub fn read(folder: &Path) -> Result<Recorded, JournalError> {
         }
     }
     let (request, run) = head.ok_or(JournalError::Empty(path))?;
-    let run = Run { cells: cells.into_values().collect(), left_out, ..*run };
-    Ok(Recorded { request: *request, run, samples: all_samples })
+    let (cells, samples): (Vec<Cell>, Vec<Vec<Samples>>) = cells.into_values().unzip();
+    let run = Run { cells, left_out, ..*run };
+    let fingerprint = skillbench_engine::environment::sha256_bytes(&bytes);
+    Ok(Recorded { request: Some(*request), run, samples: samples.into_iter().flatten().collect(), fingerprint })
+}
+
+/// The lines that are not empty, each with its place; parsed on all processors, since a long run has many megabytes of them.
+fn parsed(bytes: &[u8]) -> Vec<(usize, serde_json::Result<Line>)> {
+    let lines: Vec<(usize, &[u8])> =
+        bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, text)| !text.is_empty()).collect();
+    let parse = |lines: &[(usize, &[u8])]| -> Vec<(usize, serde_json::Result<Line>)> {
+        lines.iter().map(|(index, text)| (*index, serde_json::from_slice(text))).collect()
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = lines.len().div_ceil(threads).max(256);
+    std::thread::scope(|scope| {
+        let parts: Vec<_> = lines.chunks(share).map(|part| scope.spawn(move || parse(part))).collect();
+        parts
+            .into_iter()
+            .flat_map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
 }

@@ -1,0 +1,259 @@
+-- Whole runs: what was asked for, where, and with what.
+CREATE TABLE runs (
+    run VARCHAR NOT NULL,
+    timestamp TIMESTAMP,
+    schema VARCHAR,
+    host_version VARCHAR,
+    hostname VARCHAR,
+    os VARCHAR,
+    arch VARCHAR,
+    kernel VARCHAR,
+    cpu_model VARCHAR,
+    cpus_usable BIGINT,
+    governor VARCHAR,
+    memory_total_mb DOUBLE,
+    load_1min DOUBLE,
+    seed BIGINT,
+    command VARCHAR,
+    request JSON,
+    environment JSON,
+    left_out JSON,
+    cells BIGINT NOT NULL,
+    cells_measured BIGINT NOT NULL,
+    fingerprint VARCHAR NOT NULL,
+    stored_at TIMESTAMP NOT NULL
+);
+
+-- One model on one device in one run.
+CREATE TABLE benchmark_runs (
+    id BIGINT NOT NULL,
+    timestamp TIMESTAMP,
+    model_id VARCHAR,
+    device VARCHAR,
+    precision VARCHAR,
+    architecture_type VARCHAR,
+    task VARCHAR,
+    parameter_count BIGINT,
+    description VARCHAR,
+    run VARCHAR NOT NULL,
+    device_id VARCHAR,
+    benchmark VARCHAR,
+    emulated BOOLEAN,
+    architecture_id BIGINT,
+    hardware_id BIGINT
+);
+
+-- One cell each.
+CREATE TABLE benchmark_results (
+    id BIGINT NOT NULL,
+    run_id BIGINT NOT NULL,
+    run VARCHAR,
+    timestamp TIMESTAMP,
+    hostname VARCHAR,
+    cpu_model VARCHAR,
+    cell BIGINT,
+    plugin VARCHAR,
+    plugin_version VARCHAR,
+    device_id VARCHAR,
+    device_name VARCHAR,
+    device_kind VARCHAR,
+    driver_version VARCHAR,
+    emulated BOOLEAN,
+    model_id VARCHAR,
+    family VARCHAR,
+    category VARCHAR,
+    architecture_type VARCHAR,
+    task VARCHAR,
+    parameter_count BIGINT,
+    benchmark VARCHAR,
+    benchmark_version VARCHAR,
+    axes VARCHAR,
+    batch_size BIGINT,
+    sequence_length BIGINT,
+    precision_requested VARCHAR,
+    precision VARCHAR,
+    engine VARCHAR,
+    nodes_total BIGINT,
+    nodes_on_device BIGINT,
+    cache_hit BOOLEAN,
+    threads BIGINT,
+    outcome VARCHAR,
+    reason_code VARCHAR,
+    reason VARCHAR,
+    stable BOOLEAN,
+    verified VARCHAR,
+    output_difference DOUBLE,
+    fixes VARCHAR,
+    seed BIGINT,
+    plugin_sha256 VARCHAR,
+    runtime_sha256 VARCHAR,
+    model_content VARCHAR,
+    iterations BIGINT,
+    latency_mean_ms DOUBLE,
+    latency_median_ms DOUBLE,
+    latency_min_ms DOUBLE,
+    latency_max_ms DOUBLE,
+    latency_std_ms DOUBLE,
+    latency_mad_ms DOUBLE,
+    latency_90p_ms DOUBLE,
+    latency_95p_ms DOUBLE,
+    latency_99p_ms DOUBLE,
+    latency_ci95_low_ms DOUBLE,
+    latency_ci95_high_ms DOUBLE,
+    latency_outliers BIGINT,
+    cpu_median_ms DOUBLE,
+    throughput_samples_per_sec DOUBLE,
+    sequential_per_sec DOUBLE,
+    concurrent_per_sec DOUBLE,
+    concurrent_workers BIGINT,
+    speedup_over_sequential DOUBLE,
+    first_token_latency_ms DOUBLE,
+    time_to_first_token_ms DOUBLE,
+    time_per_output_token_ms DOUBLE,
+    end_to_end_ms DOUBLE,
+    prefill_tokens_per_sec DOUBLE,
+    decode_tokens_per_sec DOUBLE,
+    import_ms DOUBLE,
+    instantiate_ms DOUBLE,
+    load_ms DOUBLE,
+    read_ms DOUBLE,
+    compile_cold_ms DOUBLE,
+    compile_warm_ms DOUBLE,
+    first_inference_ms DOUBLE,
+    memory_before_mb DOUBLE,
+    memory_usage_mb DOUBLE,
+    peak_memory_mb DOUBLE,
+    average_memory_mb DOUBLE,
+    device_peak_memory_mb DOUBLE,
+    energy_j_per_item DOUBLE,
+    flops_per_sec DOUBLE,
+    share_of_peak_flops DOUBLE,
+    weight_bytes_per_sec DOUBLE,
+    share_of_peak_bandwidth DOUBLE,
+    peak_float32_per_sec DOUBLE,
+    peak_float16_per_sec DOUBLE,
+    peak_bfloat16_per_sec DOUBLE,
+    peak_int8_per_sec DOUBLE,
+    peak_bytes_per_sec DOUBLE
+);
+
+CREATE TABLE hardware_info (
+    id BIGINT NOT NULL,
+    run_id BIGINT NOT NULL,
+    device_type VARCHAR,
+    device_name VARCHAR,
+    device_description VARCHAR,
+    performance_tier VARCHAR,
+    hardware_details JSON
+);
+
+CREATE TABLE raw_benchmark_data (
+    id BIGINT NOT NULL,
+    run_id BIGINT NOT NULL,
+    raw_data JSON
+);
+
+-- A round of a series with all its samples.
+CREATE TABLE raw_samples (
+    run VARCHAR NOT NULL,
+    cell BIGINT NOT NULL,
+    series VARCHAR NOT NULL,
+    unit VARCHAR,
+    round BIGINT,
+    round_cpu_ns BIGINT,
+    round_wall_ns BIGINT,
+    samples DOUBLE[]
+);
+
+CREATE TABLE hardware_platforms (
+    id BIGINT NOT NULL,
+    hardware_type VARCHAR,
+    device_name VARCHAR,
+    platform VARCHAR,
+    platform_version VARCHAR,
+    driver_version VARCHAR,
+    memory_gb DOUBLE,
+    compute_units BIGINT,
+    metadata JSON,
+    created_at TIMESTAMP,
+    identity VARCHAR NOT NULL
+);
+
+CREATE TABLE model_architecture_coverage (
+    architecture_id BIGINT NOT NULL,
+    name VARCHAR NOT NULL,
+    category VARCHAR,
+    family VARCHAR,
+    architecture_type VARCHAR
+);
+
+CREATE VIEW comprehensive_benchmarks AS
+SELECT
+    r.id AS benchmark_id,
+    b.architecture_id,
+    b.hardware_id,
+    r.batch_size,
+    r.throughput_samples_per_sec AS throughput,
+    r.latency_mean_ms AS latency_avg,
+    r.latency_std_ms AS latency_std,
+    r.peak_memory_mb AS memory_peak_mb,
+    r.timestamp AS test_timestamp
+FROM benchmark_results r JOIN benchmark_runs b ON b.id = r.run_id
+WHERE r.outcome = 'measured' AND NOT r.emulated;
+
+-- What a run found out about a model on a device. Null where it did not get so far as to tell.
+CREATE VIEW hardware_compatibility AS
+SELECT
+    r.run AS run_id,
+    r.model_id,
+    any_value(b.hardware_id) AS hardware_id,
+    r.plugin AS hardware_type,
+    CASE
+        WHEN bool_or(r.outcome = 'measured') THEN true
+        WHEN bool_or(r.outcome IN ('failed', 'crashed', 'timed-out', 'unsupported', 'wrong')) THEN false
+    END AS is_compatible,
+    CASE
+        WHEN bool_or(r.outcome NOT IN ('unavailable', 'skipped')) THEN true
+        WHEN bool_or(r.outcome = 'unavailable') THEN false
+    END AS detection_success,
+    CASE
+        WHEN bool_or(r.outcome IN ('measured', 'wrong')) THEN true
+        WHEN bool_or(r.outcome IN ('failed', 'crashed', 'timed-out', 'unsupported')) THEN false
+    END AS initialization_success,
+    min_by(r.reason, r.cell) FILTER (r.outcome NOT IN ('measured', 'skipped')) AS error_message,
+    min_by(r.outcome || ': ' || r.reason_code, r.cell) FILTER (r.outcome NOT IN ('measured', 'skipped')) AS error_type,
+    min_by(r.fixes, r.cell) FILTER (r.fixes IS NOT NULL) AS suggested_fix,
+    bool_or(r.fixes IS NOT NULL) AS workaround_available,
+    count(*) FILTER (r.outcome = 'measured') / nullif(count(*) FILTER (r.outcome NOT IN ('unavailable', 'skipped')), 0)
+        AS compatibility_score
+FROM benchmark_results r JOIN benchmark_runs b ON b.id = r.run_id
+GROUP BY r.run, r.model_id, r.plugin;
+
+-- The newest measured cell of each kind on each machine.
+CREATE VIEW latest_benchmarks AS
+SELECT * FROM benchmark_results
+WHERE outcome = 'measured'
+QUALIFY row_number() OVER (
+    PARTITION BY hostname, model_id, plugin, device_id, benchmark, axes, precision, threads ORDER BY timestamp DESC, id DESC
+) = 1;
+
+-- Real hardware side by side, each against the CPU at the same point and precision on the same machine. Unverified cells are left out.
+CREATE VIEW hardware_comparison AS
+SELECT
+    l.hostname, l.model_id, l.family, l.architecture_type, l.benchmark, l.axes, l.batch_size, l.sequence_length, l.precision,
+    l.plugin AS device, l.device_id, l.latency_median_ms, l.throughput_samples_per_sec, l.peak_memory_mb,
+    c.latency_median_ms / l.latency_median_ms AS speedup_over_cpu,
+    l.stable, l.timestamp, l.run
+FROM latest_benchmarks l
+LEFT JOIN latest_benchmarks c
+    ON c.plugin = 'cpu' AND c.hostname IS NOT DISTINCT FROM l.hostname AND c.model_id = l.model_id AND c.benchmark = l.benchmark
+    AND c.axes = l.axes AND c.precision IS NOT DISTINCT FROM l.precision AND c.verified IN ('yes', 'itself')
+WHERE NOT l.emulated AND l.verified IS NOT NULL AND l.verified NOT IN ('off');
+
+CREATE VIEW throughput_by_architecture AS
+SELECT architecture_type, plugin AS device, precision, count(DISTINCT model_id) AS models,
+    median(throughput_samples_per_sec) AS throughput_median,
+    min(throughput_samples_per_sec) AS throughput_min, max(throughput_samples_per_sec) AS throughput_max
+FROM latest_benchmarks
+WHERE benchmark = 'inference' AND batch_size = 1 AND NOT emulated AND throughput_samples_per_sec IS NOT NULL
+GROUP BY ALL;

@@ -1,0 +1,52 @@
+//! How the tables came to be. A step that was released is never changed; the next one is added.
+
+use duckdb::Connection;
+
+/// The table that says which steps a file has had.
+pub(super) const TABLE: &str = "skillbench_schema";
+
+pub struct Migration {
+    pub version: i64,
+    pub name: &'static str,
+    pub sql: &'static str,
+}
+
+static ALL: &[Migration] =
+    &[Migration { version: 1, name: "tables", sql: include_str!("../../migrations/0001-tables.sql") }];
+
+/// What must be of none: the sentence, and the SQL that counts.
+pub(super) const CHECKS: &[(&str, &str)] = &[
+    ("cells have no target", "SELECT count(*) FROM benchmark_results r ANTI JOIN benchmark_runs b ON b.id = r.run_id"),
+    ("targets have no run", "SELECT count(*) FROM benchmark_runs b ANTI JOIN runs USING (run)"),
+    ("runs stand there twice", "SELECT count(*) FROM (SELECT run FROM runs GROUP BY run HAVING count(*) > 1)"),
+    (
+        "runs have another number of cells than they say",
+        "SELECT count(*) FROM runs LEFT JOIN (SELECT run, count(*) AS n FROM benchmark_results GROUP BY run) USING (run) WHERE cells <> coalesce(n, 0)",
+    ),
+    (
+        "cells that are not measured have a latency",
+        "SELECT count(*) FROM benchmark_results WHERE outcome <> 'measured' AND latency_median_ms IS NOT NULL",
+    ),
+];
+
+pub fn all() -> &'static [Migration] {
+    ALL
+}
+
+pub(super) fn latest() -> i64 {
+    ALL.iter().map(|migration| migration.version).max().unwrap_or(0)
+}
+
+/// One step, whole or not at all.
+pub(super) fn apply(connection: &mut Connection, migration: &Migration) -> Result<(), duckdb::Error> {
+    let transaction = connection.transaction()?;
+    transaction.execute_batch(&format!(
+        "CREATE TABLE IF NOT EXISTS {TABLE} (version BIGINT, name VARCHAR, applied_at TIMESTAMP, host_version VARCHAR)"
+    ))?;
+    transaction.execute_batch(migration.sql)?;
+    transaction.execute(
+        &format!("INSERT INTO {TABLE} VALUES (?, ?, (now() AT TIME ZONE 'UTC')::TIMESTAMP, ?)"),
+        duckdb::params![migration.version, migration.name, env!("CARGO_PKG_VERSION")],
+    )?;
+    transaction.commit()
+}

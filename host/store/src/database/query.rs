@@ -1,0 +1,63 @@
+//! SQL of the user's, and its answer as rows.
+
+use super::{Database, DatabaseError};
+use duckdb::types::{TimeUnit, Value};
+use serde_json::Value as Json;
+
+/// What a question brought. A column's values are as JSON has them; what has no such form is text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    pub columns: Vec<String>,
+    pub rows: Vec<Vec<Json>>,
+}
+
+impl Database {
+    /// Asks. The file is open for reading only, so that no question changes it.
+    ///
+    /// # Errors
+    /// As for any use of the file; SQL that DuckDB refuses, in its own words.
+    pub fn query(&self, sql: &str) -> Result<Answer, DatabaseError> {
+        let connection = self.read()?;
+        let refused = |error: duckdb::Error| DatabaseError::Sql(error.to_string());
+        let mut statement = connection.prepare(sql).map_err(refused)?;
+        let mut rows = statement.query([]).map_err(refused)?;
+        let columns = rows.as_ref().map(|statement| statement.column_names()).unwrap_or_default();
+        let mut answer = Answer { columns, rows: vec![] };
+        while let Some(row) = rows.next().map_err(refused)? {
+            let values = (0..answer.columns.len()).map(|at| row.get::<_, Value>(at).map(json));
+            answer.rows.push(values.collect::<Result<_, _>>().map_err(refused)?);
+        }
+        Ok(answer)
+    }
+}
+
+fn json(value: Value) -> Json {
+    match value {
+        Value::Null => Json::Null,
+        Value::Boolean(flag) => flag.into(),
+        Value::TinyInt(n) => n.into(),
+        Value::SmallInt(n) => n.into(),
+        Value::Int(n) => n.into(),
+        Value::BigInt(n) => n.into(),
+        Value::HugeInt(n) => i64::try_from(n).map_or_else(|_| n.to_string().into(), Json::from),
+        Value::UTinyInt(n) => n.into(),
+        Value::USmallInt(n) => n.into(),
+        Value::UInt(n) => n.into(),
+        Value::UBigInt(n) => n.into(),
+        Value::Float(n) => f64::from(n).into(),
+        Value::Double(n) => n.into(),
+        Value::Text(text) | Value::Enum(text) => text.into(),
+        Value::Timestamp(unit, n) => time(unit, n).into(),
+        Value::List(values) | Value::Array(values) => Json::Array(values.into_iter().map(json).collect()),
+        Value::Struct(fields) => {
+            Json::Object(fields.iter().map(|(name, value)| (name.clone(), json(value.clone()))).collect())
+        }
+        other => format!("{other:?}").into(),
+    }
+}
+
+/// "2026-01-31 12:00:00".
+fn time(unit: TimeUnit, n: i64) -> String {
+    let seconds = unit.to_micros(n).div_euclid(1_000_000);
+    skillbench_engine::environment::utc(seconds).replace('T', " ").trim_end_matches('Z').to_string()
+}

@@ -1,0 +1,338 @@
+//! Runs into tables: all of a run in one commit, and a run that is there already only where its journal has grown.
+
+use super::{Database, DatabaseError};
+use crate::columns::{self, Column, Kind, Row, Value, moment};
+use crate::journal::Recorded;
+use duckdb::Transaction;
+use duckdb::arrow::array::{
+    ArrayRef, BooleanArray, Float64Array, Float64Builder, Int64Array, ListBuilder, StringArray,
+    TimestampMicrosecondArray,
+};
+use duckdb::arrow::datatypes::{DataType, Field, Schema};
+use duckdb::arrow::record_batch::RecordBatch;
+use skillbench_engine::document::{Cell, HardwareRecord, Run, Samples};
+use skillbench_engine::environment::now_utc;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What became of runs that were to be stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stored {
+    pub new: Vec<String>,
+    /// There already, with less in it.
+    pub renewed: Vec<String>,
+    /// There already, just as they are.
+    pub known: Vec<String>,
+}
+
+impl Database {
+    /// Stores runs in one commit.
+    ///
+    /// # Errors
+    /// As for any use of the file; then nothing was stored.
+    pub fn store(&self, runs: &[Recorded]) -> Result<Stored, DatabaseError> {
+        self.write(|transaction| {
+            let mut stored = Stored::default();
+            for recorded in runs {
+                let run = &recorded.run.run_id;
+                let there: Option<(String, i64)> = transaction
+                    .query_row("SELECT fingerprint, cells FROM runs WHERE run = ?", [run], |row| {
+                        Ok((row.get(0)?, row.get(1)?))
+                    })
+                    .map(Some)
+                    .or_else(
+                        |error| if matches!(error, duckdb::Error::QueryReturnedNoRows) { Ok(None) } else { Err(error) },
+                    )?;
+                match there {
+                    // What has fewer cells is an older copy, or one without its samples.
+                    Some((fingerprint, cells))
+                        if fingerprint == recorded.fingerprint || cells > recorded.run.cells.len() as i64 =>
+                    {
+                        stored.known.push(run.clone());
+                        continue;
+                    }
+                    Some(_) => {
+                        remove(transaction, run)?;
+                        stored.renewed.push(run.clone());
+                    }
+                    None => stored.new.push(run.clone()),
+                }
+                add(transaction, recorded)?;
+            }
+            Ok(stored)
+        })
+    }
+}
+
+fn remove(transaction: &Transaction<'_>, run: &str) -> Result<(), duckdb::Error> {
+    for table in ["hardware_info", "raw_benchmark_data"] {
+        let sql = format!("DELETE FROM {table} WHERE run_id IN (SELECT id FROM benchmark_runs WHERE run = ?)");
+        transaction.execute(&sql, [run])?;
+    }
+    for table in ["raw_samples", "benchmark_results", "benchmark_runs", "runs"] {
+        transaction.execute(&format!("DELETE FROM {table} WHERE run = ?"), [run])?;
+    }
+    Ok(())
+}
+
+/// What `benchmark_runs` has a row for.
+type TargetKey<'a> = (&'a str, &'a str, &'a str, &'a str, Option<&'a str>);
+
+fn target(cell: &Cell) -> TargetKey<'_> {
+    let precision = cell.placement.as_ref().and_then(|placement| placement.precision.as_deref());
+    (&cell.skill, &cell.plugin, &cell.device, &cell.benchmark, precision)
+}
+
+fn add(transaction: &Transaction<'_>, recorded: &Recorded) -> Result<(), duckdb::Error> {
+    let run = &recorded.run;
+    let started = moment(&run.started_at);
+    add_run(transaction, recorded, started)?;
+    let mut targets: Vec<Vec<&Cell>> = vec![];
+    let mut places: HashMap<TargetKey<'_>, usize> = HashMap::new();
+    let mut of_cell: Vec<usize> = vec![];
+    for cell in &run.cells {
+        let place = *places.entry(target(cell)).or_insert_with(|| {
+            targets.push(vec![]);
+            targets.len() - 1
+        });
+        targets[place].push(cell);
+        of_cell.push(place);
+    }
+    let first_target = next_id(transaction, "benchmark_runs")?;
+    add_targets(transaction, run, started, &targets, first_target)?;
+    let first_result = next_id(transaction, "benchmark_results")?;
+    let rows: Vec<Row<'_>> = run.cells.iter().map(|cell| Row { run, started, cell }).collect();
+    let ids = (0..rows.len() as i64).map(|place| first_result + place).collect();
+    let owners = of_cell.iter().map(|place| first_target + *place as i64).collect();
+    append(transaction, "benchmark_results", results(&rows, ids, owners)?)?;
+    append(transaction, "raw_samples", samples(run, &recorded.samples)?)
+}
+
+fn next_id(transaction: &Transaction<'_>, table: &str) -> Result<i64, duckdb::Error> {
+    transaction.query_row(&format!("SELECT coalesce(max(id), 0) + 1 FROM {table}"), [], |row| row.get(0))
+}
+
+fn append(transaction: &Transaction<'_>, table: &str, batch: RecordBatch) -> Result<(), duckdb::Error> {
+    if batch.num_rows() == 0 {
+        return Ok(());
+    }
+    let mut appender = transaction.appender_to_catalog_and_db(table, super::open::NAME, "main")?;
+    appender.append_record_batch(batch)?;
+    appender.flush()
+}
+
+fn add_run(transaction: &Transaction<'_>, recorded: &Recorded, started: Option<i64>) -> Result<(), duckdb::Error> {
+    let (run, environment) = (&recorded.run, &recorded.run.environment);
+    let measured = run.cells.iter().filter(|cell| cell.outcome.metrics().is_some()).count();
+    transaction.execute(
+        "INSERT INTO runs VALUES (?, make_timestamp(?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, make_timestamp(?))",
+        duckdb::params![
+            run.run_id,
+            started,
+            run.schema,
+            environment.host_version,
+            environment.hostname,
+            environment.os,
+            environment.arch,
+            environment.kernel,
+            environment.cpu_model,
+            environment.cpus_usable.map(|n| n as i64),
+            environment.governor,
+            environment.memory_total_mb,
+            environment.load_1min,
+            run.seed as i64,
+            run.command.join(" "),
+            recorded.request.as_ref().map(json),
+            json(environment),
+            json(&run.left_out),
+            run.cells.len() as i64,
+            measured as i64,
+            recorded.fingerprint,
+            moment(&now_utc()),
+        ],
+    )?;
+    Ok(())
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_else(|_| "null".into())
+}
+
+/// The rows of a run's targets, with what each is about.
+fn add_targets(
+    transaction: &Transaction<'_>,
+    run: &Run,
+    started: Option<i64>,
+    targets: &[Vec<&Cell>],
+    first: i64,
+) -> Result<(), duckdb::Error> {
+    let (mut platforms, mut models) = (HashMap::new(), HashMap::new());
+    let mut runs = transaction
+        .prepare("INSERT INTO benchmark_runs VALUES (?, make_timestamp(?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")?;
+    let mut hardware = transaction.prepare("INSERT INTO hardware_info VALUES (?, ?, ?, ?, ?, NULL, ?)")?;
+    let mut raw = transaction.prepare("INSERT INTO raw_benchmark_data VALUES (?, ?, ?)")?;
+    let (first_hardware, first_raw) =
+        (next_id(transaction, "hardware_info")?, next_id(transaction, "raw_benchmark_data")?);
+    for (place, cells) in targets.iter().enumerate() {
+        let (offset, cell) = (place as i64, cells[0]);
+        let id = first + offset;
+        let known = cells.iter().find_map(|cell| cell.hardware.as_ref());
+        let (skill, plugin, device, benchmark, precision) = target(cell);
+        let platform = match platforms.get(&(plugin, device)) {
+            Some(id) => *id,
+            None => *platforms.entry((plugin, device)).or_insert(platform_id(transaction, run, started, cell, known)?),
+        };
+        let model = match models.get(skill) {
+            Some(id) => *id,
+            None => *models.entry(skill).or_insert(model_id(transaction, cell)?),
+        };
+        runs.execute(duckdb::params![
+            id,
+            started,
+            skill,
+            plugin,
+            precision,
+            cell.architecture,
+            cell.task,
+            cell.parameters.map(|n| n as i64),
+            format!("{benchmark} of {skill} on {plugin}"),
+            run.run_id,
+            device,
+            benchmark,
+            cell.emulated,
+            model,
+            platform,
+        ])?;
+        let described =
+            known.map(|hardware| [&hardware.vendor, &hardware.arch, &hardware.driver].map(String::as_str).join(" "));
+        hardware.execute(duckdb::params![
+            first_hardware + offset,
+            id,
+            plugin,
+            known.map(|hardware| hardware.name.clone()),
+            described.map(|text| text.trim().to_string()),
+            known.map(json),
+        ])?;
+        raw.execute(duckdb::params![first_raw + offset, id, json(cells)])?;
+    }
+    Ok(())
+}
+
+/// The row of a machine's device, made where there is none yet.
+fn platform_id(
+    transaction: &Transaction<'_>,
+    run: &Run,
+    started: Option<i64>,
+    cell: &Cell,
+    known: Option<&HardwareRecord>,
+) -> Result<i64, duckdb::Error> {
+    let environment = &run.environment;
+    let host = environment.hostname.as_deref().unwrap_or_default();
+    let driver = known.map(|hardware| hardware.driver.as_str()).filter(|driver| !driver.is_empty());
+    let identity =
+        json(&(host, &cell.plugin, &cell.device, driver, &environment.kernel, known.map(|hardware| &hardware.name)));
+    let there = "SELECT id FROM hardware_platforms WHERE identity = ?";
+    if let Some(id) = optional(transaction, there, &identity)? {
+        return Ok(id);
+    }
+    let id = next_id(transaction, "hardware_platforms")?;
+    // Cores are known of the processor alone.
+    let units = known.filter(|hardware| hardware.kind == "cpu").and(environment.cpus_online).map(|n| n as i64);
+    transaction.execute(
+        "INSERT INTO hardware_platforms VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, make_timestamp(?), ?)",
+        duckdb::params![
+            id,
+            cell.plugin,
+            known.map(|hardware| hardware.name.clone()),
+            format!("{}-{}", environment.os, environment.arch),
+            environment.kernel,
+            driver,
+            known.and_then(|hardware| hardware.memory_mb).map(|mib| mib / 1024.0),
+            units,
+            json(&serde_json::json!({"hostname": environment.hostname, "device_id": cell.device, "cpu_model": environment.cpu_model, "hardware": known})),
+            started,
+            identity,
+        ],
+    )?;
+    Ok(id)
+}
+
+fn model_id(transaction: &Transaction<'_>, cell: &Cell) -> Result<i64, duckdb::Error> {
+    let there = "SELECT architecture_id FROM model_architecture_coverage WHERE name = ?";
+    if let Some(id) = optional(transaction, there, &cell.skill)? {
+        return Ok(id);
+    }
+    let next = "SELECT coalesce(max(architecture_id), 0) + 1 FROM model_architecture_coverage";
+    let id: i64 = transaction.query_row(next, [], |row| row.get(0))?;
+    transaction.execute(
+        "INSERT INTO model_architecture_coverage VALUES (?, ?, ?, ?, ?)",
+        duckdb::params![id, cell.skill, cell.category, cell.family, cell.architecture],
+    )?;
+    Ok(id)
+}
+
+fn optional(transaction: &Transaction<'_>, sql: &str, key: &str) -> Result<Option<i64>, duckdb::Error> {
+    match transaction.query_row(sql, [key], |row| row.get(0)) {
+        Ok(id) => Ok(Some(id)),
+        Err(duckdb::Error::QueryReturnedNoRows) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn results(rows: &[Row<'_>], ids: Vec<i64>, owners: Vec<i64>) -> Result<RecordBatch, duckdb::Error> {
+    let mut fields = vec![Field::new("id", DataType::Int64, false), Field::new("run_id", DataType::Int64, false)];
+    let mut arrays: Vec<ArrayRef> = vec![Arc::new(Int64Array::from(ids)), Arc::new(Int64Array::from(owners))];
+    for column in columns::all() {
+        let array = array(column, rows);
+        fields.push(Field::new(column.name, array.data_type().clone(), true));
+        arrays.push(array);
+    }
+    batch(fields, arrays)
+}
+
+fn array(column: &Column, rows: &[Row<'_>]) -> ArrayRef {
+    let values = || rows.iter().map(|row| (column.of)(*row));
+    match column.kind {
+        Kind::Text => Arc::new(
+            values()
+                .map(|value| if let Value::Text(text) = value { Some(text) } else { None })
+                .collect::<StringArray>(),
+        ),
+        Kind::Int => Arc::new(values().map(|value| value.int()).collect::<Int64Array>()),
+        Kind::Float => Arc::new(values().map(|value| value.float()).collect::<Float64Array>()),
+        Kind::Flag => Arc::new(values().map(|value| value.flag()).collect::<BooleanArray>()),
+        Kind::Time => Arc::new(values().map(|value| value.time()).collect::<TimestampMicrosecondArray>()),
+    }
+}
+
+fn samples(run: &Run, all: &[Samples]) -> Result<RecordBatch, duckdb::Error> {
+    let mut lists = ListBuilder::new(Float64Builder::new());
+    for round in all {
+        lists.values().append_slice(&round.values);
+        lists.append(true);
+    }
+    let lists: ArrayRef = Arc::new(lists.finish());
+    let int =
+        |pick: fn(&Samples) -> Option<i64>| -> ArrayRef { Arc::new(all.iter().map(pick).collect::<Int64Array>()) };
+    let text = |pick: fn(&Samples) -> &str| -> ArrayRef {
+        Arc::new(all.iter().map(|round| Some(pick(round))).collect::<StringArray>())
+    };
+    let runs: ArrayRef = Arc::new(all.iter().map(|_| Some(run.run_id.as_str())).collect::<StringArray>());
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("run", runs),
+        ("cell", int(|round| Some(round.cell as i64))),
+        ("series", text(|round| &round.series)),
+        ("unit", text(|round| &round.unit)),
+        ("round", int(|round| Some(round.round as i64))),
+        ("round_cpu_ns", int(|round| round.cpu_ns.map(|ns| ns as i64))),
+        ("round_wall_ns", int(|round| round.wall_ns.map(|ns| ns as i64))),
+        ("samples", lists),
+    ];
+    let fields = columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true)).collect();
+    batch(fields, columns.into_iter().map(|(_, array)| array).collect())
+}
+
+fn batch(fields: Vec<Field>, arrays: Vec<ArrayRef>) -> Result<RecordBatch, duckdb::Error> {
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
+        .map_err(|error| duckdb::Error::ToSqlConversionFailure(Box::new(error)))
+}
