@@ -46,7 +46,8 @@ impl Table {
     }
 
     fn html(&self) -> String {
-        let head: String = self.columns.iter().map(|name| format!("<th scope=\"col\">{}</th>", escaped(name))).collect();
+        let head: String =
+            self.columns.iter().map(|name| format!("<th scope=\"col\">{}</th>", escaped(name))).collect();
         let cell = |cell: &crate::Cell| {
             let class = if cell.value.is_number() { " class=\"number\"" } else { "" };
             format!("<td{class}>{}</td>", escaped(&cell.shown))
@@ -105,7 +106,10 @@ mod tests {
         let mut table = Table::new(["<b>"]);
         table.row(["<script>\"&\"</script>".into()]);
         let html = table.render(Format::Html);
-        assert!(html.contains("&lt;script&gt;&quot;&amp;&quot;&lt;/script&gt;") && html.contains("&lt;b&gt;"), "{html}");
+        assert!(
+            html.contains("&lt;script&gt;&quot;&amp;&quot;&lt;/script&gt;") && html.contains("&lt;b&gt;"),
+            "{html}"
+        );
     }
 
     #[test]

@@ -141,9 +141,8 @@ fn find(place: &Path) -> std::io::Result<Vec<PathBuf>> {
     if !std::fs::metadata(place)?.is_dir() {
         return Ok(vec![place.to_path_buf()]);
     }
-    let own = |folder: &Path| {
-        [journal::NAME, "run.json"].iter().map(|name| folder.join(name)).find(|file| file.is_file())
-    };
+    let own =
+        |folder: &Path| [journal::NAME, "run.json"].iter().map(|name| folder.join(name)).find(|file| file.is_file());
     if let Some(file) = own(place) {
         return Ok(vec![file]);
     }
