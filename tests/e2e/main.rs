@@ -11,6 +11,7 @@ mod functions;
 mod models;
 mod registry;
 mod run;
+mod stored;
 mod tokens;
 mod usage;
 mod vendor;

@@ -52,6 +52,11 @@ pub enum DbCommand {
         #[command(flatten)]
         stored: Stored,
     },
+    /// Every table and column with its meaning
+    Describe {
+        #[command(flatten)]
+        stored: Stored,
+    },
     /// Bring a database of an older host up to date
     Migrate {
         #[command(flatten)]

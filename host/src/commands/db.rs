@@ -57,6 +57,11 @@ pub fn db(global: &Global, command: &DbCommand) -> Done {
             Ok(Exit::Good)
         }
         DbCommand::Check { stored } => check(global, stored),
+        DbCommand::Describe { stored } => {
+            let answer = stored.database(global).describe().map_err(failed)?;
+            output::table(&Table::from_values(answer.columns, answer.rows), global.format.into());
+            Ok(Exit::Good)
+        }
         DbCommand::Migrate { stored } => {
             let database = stored.database(global);
             let (from, to) = database.migrate().map_err(failed)?;

@@ -169,3 +169,21 @@ fn migrations_are_numbered_without_a_gap() {
     let versions: Vec<i64> = migrations().iter().map(|migration| migration.version).collect();
     assert_eq!(versions, (1..=versions.len() as i64).collect::<Vec<_>>());
 }
+
+#[test]
+fn every_column_of_every_table_says_what_it_means() {
+    let (_folder, database) = database();
+    database.init(false).unwrap();
+    let tables = "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database() AND table_name <> 'skillbench_schema'";
+    let silent = format!(
+        "SELECT table_name, column_name FROM duckdb_columns() WHERE comment IS NULL AND table_name IN ({tables})"
+    );
+    assert_eq!(database.query(&silent).unwrap().rows, Vec::<Vec<serde_json::Value>>::new());
+    let described = database.describe().unwrap().rows;
+    assert!(described.contains(&vec![
+        json!("benchmark_results"),
+        json!("peak_memory_mb"),
+        json!("double"),
+        json!("The highest of the cell [MiB]")
+    ]));
+}
