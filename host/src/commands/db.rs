@@ -4,8 +4,9 @@ use super::{Done, Exit, failed, usage};
 use crate::cli::{DbCommand, ExportForm, Global, Stored};
 use crate::output;
 use skillbench_report::{Cell, Table};
+use skillbench_results::{find, read};
 use skillbench_store::database::{Filter, Form, Waiting};
-use skillbench_store::{Database, Recorded, journal};
+use skillbench_store::{Database, journal};
 use std::path::{Path, PathBuf};
 
 /// The file's name where nobody named another.
@@ -110,7 +111,7 @@ fn import(global: &Global, stored: &Stored, places: &[PathBuf]) -> Done {
             match read(file) {
                 Ok(recorded) => runs.push(recorded),
                 Err(error) => {
-                    output::error(&error);
+                    output::error(&error.to_string());
                     broken += 1;
                 }
             }
@@ -133,28 +134,4 @@ fn import(global: &Global, stored: &Stored, places: &[PathBuf]) -> Done {
         0 => Ok(Exit::Good),
         _ => Err(failed(format!("{broken} of {} could not be read; the others are stored", files.len()))),
     }
-}
-
-fn read(file: &Path) -> Result<Recorded, String> {
-    let is_journal = file.extension().is_some_and(|extension| extension == "ndjson");
-    let recorded = if is_journal { journal::read(file) } else { journal::read_document(file) };
-    recorded.map_err(|error| error.to_string())
-}
-
-/// The journal of a run, or those of every run in a folder; a `run.json` where there is no journal beside it.
-fn find(place: &Path) -> std::io::Result<Vec<PathBuf>> {
-    if !std::fs::metadata(place)?.is_dir() {
-        return Ok(vec![place.to_path_buf()]);
-    }
-    let own =
-        |folder: &Path| [journal::NAME, "run.json"].iter().map(|name| folder.join(name)).find(|file| file.is_file());
-    if let Some(file) = own(place) {
-        return Ok(vec![file]);
-    }
-    let mut found = vec![];
-    for entry in std::fs::read_dir(place)? {
-        found.extend(own(&entry?.path()));
-    }
-    found.sort();
-    Ok(found)
 }
