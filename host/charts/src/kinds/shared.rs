@@ -1,0 +1,135 @@
+//! What several kinds share: how a mark of hardware is filled, titled and explained.
+
+use std::collections::BTreeSet;
+
+use crate::draw::axis::{Axis, Domain, TICK_TEXT};
+use crate::draw::legend::{Entry, Legend, Swatch};
+use crate::draw::scene::{Scene, Style};
+use crate::draw::theme::Paint;
+use crate::look::Look;
+use crate::text;
+use crate::words::words;
+
+/// How an area of some hardware looks: full, or striped where it was emulated. The outline keeps it visible on any paper.
+pub(crate) fn area_style(look: &Look, hardware: &str, emulated: bool) -> Style {
+    let colour = look.colour(hardware);
+    if emulated {
+        Style::fill(Paint::Hatch(colour)).outlined(Paint::Of(colour), 1.0)
+    } else {
+        Style::fill(Paint::Of(colour)).outlined(Paint::Soft, 0.5)
+    }
+}
+
+/// How a point of some hardware looks: full, or hollow where it was emulated.
+pub(crate) fn point_style(look: &Look, hardware: &str, emulated: bool) -> Style {
+    let colour = look.colour(hardware);
+    if emulated {
+        Style::fill(Paint::Ground).outlined(Paint::Of(colour), 1.5)
+    } else {
+        Style::fill(Paint::Of(colour)).outlined(Paint::Ground, 0.7)
+    }
+}
+
+/// The state that a page can filter by.
+pub(crate) fn state(has_value: bool, emulated: bool) -> &'static str {
+    match (has_value, emulated) {
+        (false, _) => "no-value",
+        (true, true) => "emulated",
+        (true, false) => "measured",
+    }
+}
+
+/// "names, hardware: what", and that it was emulated.
+pub(crate) fn title(names: &[&str], what: &str, emulated: bool) -> String {
+    let names: Vec<&str> = names.iter().copied().filter(|name| !name.is_empty()).collect();
+    let mut out = names.join(", ");
+    if !what.is_empty() {
+        if !out.is_empty() {
+            out.push_str(": ");
+        }
+        out.push_str(what);
+    }
+    if emulated {
+        out.push_str(" (");
+        out.push_str(&words().emulated);
+        out.push(')');
+    }
+    out
+}
+
+/// Which colour is which hardware, where there is more than one or some of it is emulated.
+pub(crate) fn hardware_legend<'a>(look: &Look, marks: impl IntoIterator<Item = (&'a str, bool)>) -> Legend {
+    let kinds: BTreeSet<(&str, bool)> = marks.into_iter().filter(|(hardware, _)| !hardware.is_empty()).collect();
+    if kinds.len() < 2 && !kinds.iter().any(|(_, emulated)| *emulated) {
+        return Legend::new(Vec::new());
+    }
+    let entries = kinds.into_iter().map(|(hardware, emulated)| Entry {
+        swatch: Swatch::Box(area_style(look, hardware, emulated)),
+        text: if emulated { format!("{hardware}, {}", words().emulated) } else { hardware.to_owned() },
+    });
+    Legend::new(entries.collect())
+}
+
+/// How wide a margin at the right must be, so that text behind the ends of rows has room. `ends` are the values where the
+/// texts begin, with the widths of the texts.
+pub(crate) fn tail(room: f64, domain: Domain, logarithmic: bool, ends: &[(f64, f64)]) -> f64 {
+    let place = |value: f64| if logarithmic && domain.low > 0.0 { value.max(domain.low).log10() } else { value };
+    let (low, high) = (place(domain.low), place(domain.high));
+    let span = high - low;
+    let widest = ends.iter().map(|(end, width)| {
+        let share = if span > 0.0 { ((place(*end) - low) / span).clamp(0.0, 1.0) } else { 1.0 };
+        // The text needs `width` behind `share` of what is left.
+        if share <= 0.05 { 0.0 } else { room - (room - width) / share }
+    });
+    widest.fold(0.0, f64::max)
+}
+
+/// About how many labels of numbers have room side by side.
+pub(crate) fn ticks_in(width: f64) -> usize {
+    (width / 70.0).clamp(2.0, 9.0) as usize
+}
+
+/// A domain that begins at 0, or ends there.
+pub(crate) fn from_zero(domain: Option<Domain>) -> Domain {
+    let domain = domain.unwrap_or(Domain { low: 0.0, high: 1.0 }).with(0.0);
+    if domain.low == domain.high { Domain { low: 0.0, high: 1.0 } } else { domain }
+}
+
+/// An axis for values across rows.
+pub(crate) fn row_axis(domain: Domain, logarithmic: bool, width: f64, unit: &str) -> Axis {
+    let ticks = ticks_in(width);
+    let axis = if logarithmic { Axis::logarithmic(domain, ticks) } else { Axis::linear(domain, ticks) };
+    axis.unit_at_end(unit)
+}
+
+/// A thin line from the low to the high end of an interval, with caps.
+pub(crate) fn interval(scene: &mut Scene, from: (f64, f64), to: (f64, f64), style: Style) {
+    let cap = 2.5;
+    scene.line(&[from, to], style);
+    let level = (from.1 - to.1).abs() < (from.0 - to.0).abs();
+    for (x, y) in [from, to] {
+        let ends = if level { [(x, y - cap), (x, y + cap)] } else { [(x - cap, y), (x + cap, y)] };
+        scene.line(&ends, style);
+    }
+}
+
+/// Of labels at places along a line, those that have room: the first and the last before those between.
+pub(crate) fn thinned(labels: Vec<(f64, String)>, place: impl Fn(f64) -> f64) -> Vec<(f64, String)> {
+    let half = |label: &str| text::width(label, TICK_TEXT, false) / 2.0 + 4.0;
+    let Some((last, _)) = labels.split_last() else {
+        return labels;
+    };
+    let last_left = place(last.0) - half(&last.1);
+    let count = labels.len();
+    let mut right = f64::NEG_INFINITY;
+    let mut kept = Vec::with_capacity(count);
+    for (index, (value, label)) in labels.iter().enumerate() {
+        let (middle, half) = (place(*value), half(label));
+        let is_last = index + 1 == count;
+        if (middle - half >= right && (is_last || middle + half <= last_left)) || (is_last && kept.is_empty()) {
+            right = middle + half;
+            kept.push((*value, label.clone()));
+        }
+    }
+    kept
+}
