@@ -94,7 +94,8 @@ mod tests {
         for good in ["models/bert.html", "../index.html#cpu", "run.html?x=a:b", "./a:b.html", "#latency"] {
             assert!(href(good).is_ok(), "{good}");
         }
-        for bad in ["", "/etc", "//host/x", "http://host", "javascript:alert(1)", "java\nscript:x", "\\\\host", " x:y"] {
+        for bad in ["", "/etc", "//host/x", "http://host", "javascript:alert(1)", "java\nscript:x", "\\\\host", " x:y"]
+        {
             assert!(href(bad).is_err(), "{bad:?}");
         }
     }

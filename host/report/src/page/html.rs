@@ -2,6 +2,8 @@
 
 use super::view::View;
 use super::{Page, PageError, check, embed};
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
 
 const TEMPLATE: &str = include_str!("look/page.html");
@@ -21,12 +23,11 @@ impl Page {
         let mut environment = Environment::new();
         environment.set_auto_escape_callback(|_| AutoEscape::Html);
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
-        environment.set_trim_blocks(true);
-        environment.set_lstrip_blocks(true);
+        environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
         environment.add_template("figure.html", FIGURE)?;
         environment.add_template("page.html", TEMPLATE)?;
         let (style, script, policy) = (STYLE, SCRIPT, embed::policy(SCRIPT));
-        let context = context! { view => View::of(self), words, style, script, policy };
+        let context = context! { page => Serde(View::of(self)), words => Serde(words), style, script, policy };
         Ok(environment.get_template("page.html")?.render(context)?)
     }
 }

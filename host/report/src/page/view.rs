@@ -1,15 +1,24 @@
 //! The page as the template reads it: what a table's markup needs is worked out here, once per column or cell.
 
 use super::embed;
-use super::model::{Data, Figure, Page, PageCell, PageRow, PageTable, Section, Tone};
+use super::model::{
+    Badge, Data, Figure, Filter, Finding, Kind, Link, Page, PageCell, PageRow, PageTable, Section, Tone,
+};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 #[derive(Serialize)]
 pub struct View<'a> {
-    /// All that is drawn as it is.
-    page: &'a Page,
+    kind: Kind,
+    title: &'a str,
+    verdict: &'a str,
+    badges: &'a [Badge],
+    notes: &'a [String],
+    links: &'a [Link],
+    filters: &'a [Filter],
+    unit: &'a str,
+    facts: &'a [(String, String)],
     sections: Vec<SectionView<'a>>,
     json: String,
     csv: String,
@@ -18,7 +27,10 @@ pub struct View<'a> {
 
 #[derive(Serialize)]
 struct SectionView<'a> {
-    section: &'a Section,
+    id: &'a str,
+    title: &'a str,
+    intro: &'a str,
+    findings: &'a [Finding],
     figures: Vec<FigureView<'a>>,
 }
 
@@ -57,10 +69,19 @@ struct CellView<'a> {
 
 impl<'a> View<'a> {
     pub fn of(page: &'a Page) -> View<'a> {
-        let Data { json, csv, name } = &page.data;
+        let Page { kind, title, verdict, badges, notes, links, filters, unit, sections, facts, data } = page;
+        let Data { json, csv, name } = data;
         View {
-            page,
-            sections: page.sections.iter().map(section).collect(),
+            kind: *kind,
+            title,
+            verdict,
+            badges,
+            notes,
+            links,
+            filters,
+            unit,
+            facts,
+            sections: sections.iter().map(section).collect(),
             json: embed::json(json),
             csv: embed::text(csv),
             file_name: embed::file_name(name),
@@ -69,9 +90,10 @@ impl<'a> View<'a> {
 }
 
 fn section(section: &Section) -> SectionView<'_> {
-    let figures = section.figures.iter().enumerate();
-    let figures = figures.map(|(index, drawn)| figure(drawn, format!("{}_{}", section.id, index + 1))).collect();
-    SectionView { section, figures }
+    let Section { id, title, intro, findings, figures } = section;
+    let numbered = figures.iter().enumerate();
+    let figures = numbered.map(|(index, drawn)| figure(drawn, format!("{id}_{}", index + 1))).collect();
+    SectionView { id, title, intro, findings, figures }
 }
 
 fn figure(figure: &Figure, id: String) -> FigureView<'_> {
