@@ -13,6 +13,7 @@ static BROWSER: Mutex<()> = Mutex::new(());
 
 pub struct Browser {
     pub tab: Tab,
+    scripts: bool,
     folder: TempDir,
     _alone: MutexGuard<'static, ()>,
 }
@@ -28,7 +29,15 @@ pub fn browser() -> Browser {
     }
     size(&mut tab, 1200, 900);
     tab.events(Duration::from_millis(20));
-    Browser { tab, folder: TempDir::new().unwrap(), _alone: alone }
+    Browser { tab, scripts: true, folder: TempDir::new().unwrap(), _alone: alone }
+}
+
+impl Browser {
+    /// Whether pages opened from now on may run scripts.
+    pub fn scripts(&mut self, run: bool) {
+        self.tab.call("Emulation.setScriptExecutionDisabled", json!({ "value": !run })).unwrap();
+        self.scripts = run;
+    }
 }
 
 /// A page in the browser.
@@ -45,10 +54,7 @@ impl<'b> Opened<'b> {
         let file = browser.folder.path().join("page.html");
         std::fs::write(&file, page.html().unwrap()).unwrap();
         let url = format!("file://{}{hash}", file.display());
-        Opened::at(&mut browser.tab, url)
-    }
-
-    fn at(tab: &'b mut Tab, url: String) -> Opened<'b> {
+        let tab = &mut browser.tab;
         // From elsewhere, so that a new place in the same page is opened afresh.
         tab.call("Page.navigate", json!({ "url": "about:blank" })).unwrap();
         wait(tab, "document.readyState === 'complete' && location.href === 'about:blank'");
@@ -56,10 +62,11 @@ impl<'b> Opened<'b> {
         let started = Instant::now();
         tab.call("Page.navigate", json!({ "url": url })).unwrap();
         wait(tab, "document.readyState === 'complete' && location.href !== 'about:blank'");
-        // Two frames later it has been drawn.
-        let drawn = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))";
-        let params = json!({ "expression": drawn, "awaitPromise": true });
-        tab.call("Runtime.evaluate", params).unwrap();
+        if browser.scripts {
+            // Two frames later it has been drawn.
+            let frames = "new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))";
+            tab.value(frames).unwrap();
+        }
         Opened { took: started.elapsed(), tab, url }
     }
 
@@ -91,7 +98,8 @@ impl<'b> Opened<'b> {
     }
 
     pub fn settle(&mut self) {
-        self.value("new Promise(done => setTimeout(done, 150))");
+        // The page waits 120 ms for more letters before it searches.
+        std::thread::sleep(Duration::from_millis(150));
     }
 
     /// Presses a key by its name: "Tab", "Enter", "Escape", " ".

@@ -101,6 +101,11 @@ fn pictures_are_taken_for_whoever_changes_the_page() {
     picture(&mut page, "page-narrow.png");
     size(&mut browser.tab, 1200, 900);
 
+    size(&mut browser.tab, 760, 900);
+    medium(&mut browser.tab, "print", "light");
+    let mut page = Opened::page(&mut browser, &sample::page(), "");
+    picture(&mut page, "page-print.png");
+
     medium(&mut browser.tab, "", "light");
     let page = Opened::page(&mut browser, &sample::page(), "");
     let printed =

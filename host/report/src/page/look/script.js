@@ -210,5 +210,4 @@ addEventListener("DOMContentLoaded", () => {
   addEventListener("afterprint", () => closed.forEach(part => part.open = false));
   addEventListener("hashchange", read);
   read();
-  status.hidden = false;
 });
