@@ -98,7 +98,7 @@ impl Observer for Progress {
 
     fn cell_progress(&mut self, index: usize, share: f64) {
         if let Some(known) = self.running.get_mut(&index) {
-            *known = share.clamp(0.0, 0.99);
+            *known = share.min(0.99);
         }
         self.draw();
     }

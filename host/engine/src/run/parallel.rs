@@ -8,7 +8,7 @@ use super::lanes::{Accelerator, Claim, Lane, Layout, lay_out};
 use super::plan::{Plan, PlannedCell};
 use super::relay::{Abreast, Relay, Told};
 use crate::cores;
-use crate::document::{Cell, Outcome};
+use crate::document::{Cell, Metrics, Outcome};
 use crate::worker::{Limits, Stop};
 use std::collections::VecDeque;
 use std::io;
@@ -37,6 +37,10 @@ pub(super) fn execute(main: &mut Runner<'_, '_>, pending: VecDeque<PlannedCell>)
             Layout { warnings: vec![why.into()], ..Layout::default() }
         }
     };
+    // A backend that was stopped while it opened is not one that cannot be used.
+    if main.limits.stopped() {
+        return Ok(());
+    }
     layout.notes.iter().for_each(|note| main.observer.note(note));
     layout.warnings.iter().for_each(|warning| main.observer.warning(warning));
     if layout.lanes.is_empty() {
@@ -176,7 +180,7 @@ fn pass_on(main: &mut Runner<'_, '_>, names: &[String], told: Receiver<Told>, ha
                     Err(_) => Err(io::Error::other("an outcome before this could not be kept")),
                 };
                 // The lane only has to know that it is over.
-                let _ = kept.send(result.as_ref().map(|()| ()).map_err(|error| io::Error::from(error.kind())));
+                let _ = kept.send(result.as_ref().copied().map_err(|error| io::Error::from(error.kind())));
                 if outcome.is_ok() {
                     outcome = result;
                 }
@@ -189,18 +193,44 @@ fn pass_on(main: &mut Runner<'_, '_>, names: &[String], told: Receiver<Told>, ha
     outcome
 }
 
-/// Writes down beside whom a cell ran. The energy of a package or a board was used by all of them.
+/// Writes down beside whom a cell ran.
 fn met(main: &mut Runner<'_, '_>, cell: &mut Cell, beside: Vec<String>) {
     if let (false, Outcome::Measured(metrics)) = (beside.is_empty(), &mut cell.outcome)
-        && let Some(energy) = metrics.energy.take_if(|energy| !OWN_SCOPES.contains(&energy.scope.as_str()))
+        && let Some(why) = without_shared_energy(metrics)
+        && main.common.is_news(why.clone())
     {
-        metrics.energy_j_per_item = None;
-        let text = format!("{} counts the whole {}: cells side by side have no energy", energy.source, energy.scope);
-        if main.common.is_news(text.clone()) {
-            main.observer.note(&text);
-        }
+        main.observer.note(&why);
     }
     if let Some(record) = &mut cell.parallel {
         record.beside = beside;
+    }
+}
+
+/// Takes out energy that all lanes used together, as that of a package or a board is. Returns why it is not there.
+fn without_shared_energy(metrics: &mut Metrics) -> Option<String> {
+    let energy = metrics.energy.take_if(|energy| !OWN_SCOPES.contains(&energy.scope.as_str()))?;
+    metrics.energy_j_per_item = None;
+    Some(format!("{} counts the whole {}: cells side by side have no energy", energy.source, energy.scope))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::EnergyMetrics;
+
+    fn measured(scope: &str) -> Metrics {
+        let energy =
+            EnergyMetrics { source: "RAPL".into(), scope: scope.into(), joules: 2.0, seconds: 1.0, idle_watts: 1.0 };
+        Metrics { energy: Some(energy), energy_j_per_item: Some(0.5), ..Metrics::default() }
+    }
+
+    #[test]
+    fn energy_that_several_lanes_used_is_no_figure_of_one_and_a_device_keeps_its_own() {
+        let mut of_package = measured("package");
+        assert!(without_shared_energy(&mut of_package).unwrap().starts_with("RAPL counts the whole package"));
+        assert_eq!((of_package.energy, of_package.energy_j_per_item), (None, None));
+        let mut of_device = measured("device");
+        assert_eq!(without_shared_energy(&mut of_device), None);
+        assert_eq!(of_device, measured("device"));
     }
 }
