@@ -33,17 +33,21 @@ impl Accelerator {
         if self.library == other.library {
             return self.id == other.id;
         }
-        self.kind == other.kind || [&self.kind, &other.kind].contains(&&"browser".to_string())
+        self.kind == other.kind || self.is_browser() || other.is_browser()
+    }
+
+    fn is_browser(&self) -> bool {
+        self.kind == "browser"
     }
 }
 
 impl Claim {
-    /// How many of `all` cores. An accelerator needs one for the threads that feed it.
+    /// How many of `all` cores. An accelerator needs one for the threads that feed it; a browser may compute on the processor just as well.
     fn need(&self, all: usize) -> usize {
         match (self.threads, &self.accelerator) {
             (Some(threads), _) => usize::try_from(threads).unwrap_or(all).clamp(1, all),
-            (None, Some(_)) => 1,
-            (None, None) => all,
+            (None, Some(device)) if !device.is_browser() => 1,
+            (None, _) => all,
         }
     }
 }
@@ -159,8 +163,8 @@ fn conclude(mut layout: Layout, claims: &[Claim], waiting: &[&Claim], all: usize
     layout.warnings.extend(waiting.iter().map(|claim| {
         let (name, need) = (&claim.name, claim.need(all));
         match &claim.accelerator {
-            Some(device) => format!("{name} runs alone, after the others: they use {} or its cores", device.name),
-            None => format!("{name} runs alone, after the others: it would use {need} of {all} cores; --threads {each} asks for fewer"),
+            Some(device) if need < all => format!("{name} runs alone, after the others: they use {} or its cores", device.name),
+            _ => format!("{name} runs alone, after the others: it would use {need} of {all} cores; --threads {each} asks for fewer"),
         }
     }));
     layout
@@ -253,6 +257,8 @@ mod tests {
             lay_out(&[on(0, "cuda", "0", "gpu"), on(1, "cuda", "1", "gpu"), on(2, "web", "0", "browser")], &cores(8));
         assert_eq!(layout.lanes.len(), 2);
         assert!(layout.warnings[0].starts_with("web runs alone, after the others"), "it may be either: {layout:?}");
+        let layout = lay_out(&[on_processor(0, "rten", Some(1)), on(1, "web", "0", "browser")], &cores(2));
+        assert!(layout.lanes.is_empty() && layout.warnings[0].contains("web would use all 2 cores"), "{layout:?}");
     }
 
     #[test]
