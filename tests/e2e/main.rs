@@ -9,6 +9,7 @@ mod docs;
 mod faults;
 mod functions;
 mod models;
+mod parallel;
 mod registry;
 mod run;
 mod stored;

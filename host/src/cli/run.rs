@@ -96,7 +96,7 @@ pub struct RunArgs {
     /// Go on with an earlier run: its id, or its folder
     #[arg(long, value_name = "RUN", conflicts_with_all = ["plugin", "include_web_platforms", "model", "model_list", "models_set", "custom_models", "small_models",
         "specific_models", "model_families", "benchmark_category", "all_models", "image_sizes", "audio_seconds", "frames", "prompt_lengths",
-        "new_tokens", "no_fix", "no_resource_pool", "profile", "profile_detailed", "bench", "batch_sizes", "sequence_lengths", "dim", "iterations",
+        "new_tokens", "no_fix", "no_resource_pool", "parallel", "profile", "profile_detailed", "bench", "batch_sizes", "sequence_lengths", "dim", "iterations",
         "warmup", "concurrent_workers", "threads", "option", "precision", "timeout", "budget", "memory_limit", "verify_only",
         "benchmark_only", "no_verify", "seed"])]
     pub resume: Option<String>,
@@ -115,6 +115,9 @@ pub struct RunArgs {
     /// Load every model anew for each cell
     #[arg(long)]
     pub no_resource_pool: bool,
+    /// Run backends side by side that share neither device nor cores; those on the processor need --threads
+    #[arg(long)]
+    pub parallel: bool,
     /// Also where each cell's time went
     #[arg(long)]
     pub profile: bool,

@@ -149,6 +149,7 @@ fn request(args: &RunArgs) -> Result<RunRequest, CommandError> {
         seed: args.seed,
         no_fix: args.no_fix,
         no_resource_pool: args.no_resource_pool,
+        parallel: args.parallel,
         profile: args.profile || args.profile_detailed,
         profile_operators: args.profile_detailed,
     })

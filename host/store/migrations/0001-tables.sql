@@ -77,6 +77,7 @@ CREATE TABLE benchmark_results (
     nodes_on_device BIGINT,
     cache_hit BOOLEAN,
     threads BIGINT,
+    beside VARCHAR,
     outcome VARCHAR,
     reason_code VARCHAR,
     reason VARCHAR,
