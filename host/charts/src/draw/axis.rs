@@ -65,10 +65,13 @@ impl Axis {
             return axis;
         };
         let step = second - first;
-        let down = |value: f64| (value / step + 1e-9).floor() * step;
-        let low = if axis.low < first - 1e-9 * step { down(axis.low) } else { axis.low };
-        let high = -down(-axis.high);
-        Self::linear(Domain { low, high: if high.is_finite() { high } else { axis.high } }, most_ticks + 2)
+        let (from, to) = ((axis.low / step + 1e-6).floor(), (axis.high / step - 1e-6).ceil());
+        if !(to - from >= 1.0 && to - from <= 1000.0) {
+            return axis;
+        }
+        let count = (to - from) as i32;
+        let ticks: Vec<f64> = (0..=count).map(|index| (from + f64::from(index)) * step).collect();
+        Self { logarithmic: false, low: from * step, high: to * step, labels: tick_labels(&ticks), ticks }
     }
 
     /// Equal ratios. Where a value is not above 0 there is no such axis, and it becomes linear.

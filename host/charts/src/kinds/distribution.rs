@@ -128,7 +128,9 @@ impl Bins {
         let median = drawable(self.median).map(|value| format!("{} {}", words().median, number(value)));
         let p90 = drawable(self.p90).map(|value| format!("{} {}", words().p90, number(value)));
         let outliers = self.outliers.map(|count| format!("{} {}", number(count as f64), words().outliers));
-        let second: Vec<String> = [p90, outliers].into_iter().flatten().collect();
+        let bins = (!self.are_drawable()).then(|| words().no_bins.clone());
+        let emulated = self.emulated.then(|| words().emulated.clone());
+        let second: Vec<String> = [p90, outliers, bins, emulated].into_iter().flatten().collect();
         [median.unwrap_or_default(), second.join(", ")]
     }
 }
@@ -145,7 +147,12 @@ impl Distribution {
 
     fn legend(&self, look: &Look) -> Legend {
         if !self.overlaid() {
-            return hardware_legend(look, self.series.iter().map(|bins| (bins.hardware.as_str(), bins.emulated)));
+            let drawn = self.series.iter().filter(|bins| bins.are_drawable());
+            return hardware_legend(
+                look,
+                drawn
+                    .map(|bins| (bins.hardware.as_str(), bins.emulated, [bins.label.as_str(), bins.sublabel.as_str()])),
+            );
         }
         let entries = self.series.iter().zip(self.dashes()).map(|(bins, dash)| Entry {
             swatch: Swatch::Line { style: outline(look, bins).dash(dash), marker: None },

@@ -86,6 +86,8 @@ const ROW: f64 = 32.0;
 const LEAST_ROW: f64 = 18.0;
 const TEXT: f64 = 11.0;
 const SMALL: f64 = 8.5;
+/// What is said in place of a number.
+const QUIET: f64 = 9.5;
 
 enum Colouring {
     /// The ratio's logarithm to the base of 2 that has the strongest colour.
@@ -221,7 +223,7 @@ impl HeatMap {
                     self.values().filter_map(ratio).any(|ratio| ratio > times * 1.0001 || ratio < 0.9999 / times);
                 let (more, less) = if beyond { ("≥ ", "≤ ") } else { ("", "") };
                 vec![
-                    entry(between(colours, 0.0), format!("{less}{}× {}", number(1.0 / times), self.below)),
+                    entry(between(colours, 0.0), format!("{less}1/{}× {}", number(times), self.below)),
                     entry(between(colours, 0.5), format!("1× {}", self.scale)),
                     entry(between(colours, 1.0), format!("{more}{}× {}", number(times), self.above)),
                 ]
@@ -279,7 +281,21 @@ impl HeatMap {
         }
     }
 
-    fn draw_cell(&self, scene: &mut Scene, look: &Look, colouring: &Colouring, state: &CellState, area: Area) {
+    /// Whether most numbers have room in their usual size; they are all of one.
+    fn numbers_fit(&self, room: f64) -> bool {
+        let all = self.values().count();
+        let fitting = self.values().filter(|value| text::width(&value.text, TEXT, false) <= room).count();
+        10 * fitting >= 9 * all
+    }
+
+    fn draw_cell(
+        &self,
+        scene: &mut Scene,
+        look: &Look,
+        (colouring, size): (&Colouring, f64),
+        state: &CellState,
+        area: Area,
+    ) {
         let plain = Style::fill(Paint::None).outlined(Paint::Grid, 1.0);
         let rect = |scene: &mut Scene, style| scene.rect(area.x, area.y, area.width, area.height, style);
         match state {
@@ -287,13 +303,13 @@ impl HeatMap {
                 let colour = self.colour(look, colouring, value);
                 rect(scene, colour.map_or(plain, |colour| Style::fill(Paint::Of(colour))));
                 let ink = colour.map_or(Paint::Ink, |colour| Paint::Of(colour.legible_ink()));
-                two_lines(scene, area, &value.text, &value.ratio_text, ink, false);
+                two_lines(scene, area, &value.text, &value.ratio_text, ink, size);
             }
             CellState::Emulated(value) => {
                 let inner = area.without(0.8, 0.8, 0.8, 0.8);
                 let style = Style::fill(Paint::None).outlined(Paint::Soft, 1.2).dash("3 2");
                 scene.rect(inner.x, inner.y, inner.width, inner.height, style);
-                two_lines(scene, area, &value.text, &value.ratio_text, Paint::Ink, false);
+                two_lines(scene, area, &value.text, &value.ratio_text, Paint::Ink, size);
             }
             CellState::Failed { reason } => {
                 rect(scene, plain);
@@ -303,18 +319,18 @@ impl HeatMap {
                     &first_fitting(area, &format!("✕ {}", words().failed), "✕"),
                     reason,
                     Paint::Ink,
-                    true,
+                    QUIET,
                 );
             }
             CellState::Unavailable { reason } => {
                 rect(scene, plain);
                 let text = first_fitting(area, &format!("– {}", words().unavailable), "–");
-                two_lines(scene, area, &text, reason, Paint::Soft, true);
+                two_lines(scene, area, &text, reason, Paint::Soft, QUIET);
             }
             CellState::Unsupported => {
                 rect(scene, plain);
                 let text = first_fitting(area, &format!("∅ {}", words().unsupported), "∅");
-                two_lines(scene, area, &text, "", Paint::Soft, true);
+                two_lines(scene, area, &text, "", Paint::Soft, QUIET);
             }
             CellState::NotRun => rect(scene, Style::fill(Paint::HatchGrid).outlined(Paint::Grid, 1.0)),
         }
@@ -322,16 +338,15 @@ impl HeatMap {
 }
 
 fn first_fitting(area: Area, long: &str, short: &str) -> String {
-    if text::width(long, 9.5, false) <= area.width - 4.0 { long.to_owned() } else { short.to_owned() }
+    if text::width(long, QUIET, false) <= area.width - 4.0 { long.to_owned() } else { short.to_owned() }
 }
 
 /// A line and a smaller one below it, as far as they fit.
-fn two_lines(scene: &mut Scene, area: Area, first: &str, second: &str, paint: Paint, quiet: bool) {
+fn two_lines(scene: &mut Scene, area: Area, first: &str, second: &str, paint: Paint, size: f64) {
     let (middle, room) = (area.x + area.width / 2.0, area.width - 4.0);
-    let size = if quiet { 9.5 } else { TEXT };
-    // A number cut in the middle would be another number: it is made smaller, or left to the title.
-    let size = if text::width(first, size, false) > room { 8.0 } else { size };
+    let quiet = size == QUIET;
     let y = area.y + area.height / 2.0;
+    // A number cut in the middle would be another number: one that does not fit is left to the title.
     let has_first = !first.is_empty() && text::width(first, size, false) <= room && area.height >= 10.0;
     let second = if quiet { text::fit_start(second, room, SMALL, false) } else { second.to_owned() };
     let fits = text::width(&second, SMALL, false) <= room && area.height >= 25.0 && second.chars().count() > 2;
@@ -406,6 +421,7 @@ impl Kind for HeatMap {
         let row = (table.height / self.rows().max(1) as f64).clamp(8.0, 1.3 * ROW);
         self.draw_headings(scene, look, table, cell, row, body);
         let colouring = self.colouring();
+        let size = if self.numbers_fit(cell - 5.0) { TEXT } else { 8.0 };
         let none = Heading::default();
         for index in 0..self.rows() {
             for column in 0..self.columns() {
@@ -422,7 +438,7 @@ impl Kind for HeatMap {
                     height: (row - 1.0).max(1.0),
                 };
                 scene.mark("mark", &own, &known.attributes, &title, |scene| {
-                    self.draw_cell(scene, look, &colouring, &known.state, area);
+                    self.draw_cell(scene, look, (&colouring, size), &known.state, area);
                 });
             }
         }

@@ -57,17 +57,33 @@ pub(crate) fn title(names: &[&str], what: &str, emulated: bool) -> String {
     out
 }
 
-/// Which colour is which hardware, where there is more than one or some of it is emulated.
-pub(crate) fn hardware_legend<'a>(look: &Look, marks: impl IntoIterator<Item = (&'a str, bool)>) -> Legend {
-    let kinds: BTreeSet<(&str, bool)> = marks.into_iter().filter(|(hardware, _)| !hardware.is_empty()).collect();
-    if kinds.len() < 2 && !kinds.iter().any(|(_, emulated)| *emulated) {
-        return Legend::new(Vec::new());
+/// A mark that has a colour: its hardware, whether it was emulated, and the names that stand beside it.
+pub(crate) type Coloured<'a> = (&'a str, bool, [&'a str; 2]);
+
+/// Which colour is which hardware. Nothing where each row names its own, or where there is only one.
+pub(crate) fn hardware_entries<'a>(look: &Look, marks: impl IntoIterator<Item = Coloured<'a>>) -> Vec<Entry> {
+    let marks: Vec<Coloured<'a>> = marks.into_iter().filter(|(hardware, ..)| !hardware.is_empty()).collect();
+    let kinds: BTreeSet<(&str, bool)> = marks.iter().map(|(hardware, emulated, _)| (*hardware, *emulated)).collect();
+    let named = marks.iter().all(|(hardware, _, names)| names.iter().any(|name| names_hardware(name, hardware)));
+    if named || (kinds.len() < 2 && !kinds.iter().any(|(_, emulated)| *emulated)) {
+        return Vec::new();
     }
     let entries = kinds.into_iter().map(|(hardware, emulated)| Entry {
         swatch: Swatch::Box(area_style(look, hardware, emulated)),
         text: if emulated { format!("{hardware}, {}", words().emulated) } else { hardware.to_owned() },
     });
-    Legend::new(entries.collect())
+    entries.collect()
+}
+
+/// The same as a legend of its own.
+pub(crate) fn hardware_legend<'a>(look: &Look, marks: impl IntoIterator<Item = Coloured<'a>>) -> Legend {
+    Legend::new(hardware_entries(look, marks))
+}
+
+/// Whether one of the words of a name is the hardware's.
+pub(crate) fn names_hardware(name: &str, hardware: &str) -> bool {
+    let is_part = |character: char| character.is_alphanumeric() || character == '-';
+    name.split(|character: char| !is_part(character)).any(|word| word.eq_ignore_ascii_case(hardware))
 }
 
 /// How wide a margin at the right must be, so that text behind the ends of rows has room. `ends` are the values where the
