@@ -106,10 +106,24 @@ impl Axis {
         self.labels.iter().map(|label| text::width(label, TICK_TEXT, false)).fold(0.0, f64::max)
     }
 
-    /// The unit behind the last label, so that no label of the axis itself is needed.
-    pub(crate) fn unit_at_end(mut self, unit: &str) -> Self {
-        if let (Some(last), false) = (self.labels.last_mut(), unit.is_empty()) {
-            *last = format!("{last} {unit}");
+    /// The unit behind the last label, so that no label of the axis itself is needed. Where it has no room there, behind the
+    /// last one where it has.
+    pub(crate) fn unit_at_end(mut self, unit: &str, width: f64, room_behind: f64) -> Self {
+        if unit.is_empty() {
+            return self;
+        }
+        let unit = text::fit_start(unit, 60.0, TICK_TEXT, false);
+        let half = |label: &str| text::width(label, TICK_TEXT, false) / 2.0;
+        let mut free = width + room_behind;
+        for (tick, label) in self.ticks.iter().zip(self.labels.iter_mut()).rev() {
+            let place = if self.logarithmic { tick.log10() } else { *tick };
+            let middle = (place - self.low) / (self.high - self.low) * width;
+            let with_unit = format!("{label} {unit}");
+            if middle + half(&with_unit) <= free {
+                *label = with_unit;
+                break;
+            }
+            free = middle - half(label) - 4.0;
         }
         self
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::shared::{area_style, from_zero, hardware_legend, interval, row_axis, state, tail, title};
+use super::shared::{area_style, from_zero, hardware_legend, interval, state, tail, title, value_axis};
 use crate::attributes::Attributes;
 use crate::chart::{Head, Kind};
 use crate::draw::Area;
@@ -108,10 +108,12 @@ impl Bars {
             end = end.max(high);
         }
         let text = number(value);
-        scene.text_middle(end + 6.0, place.middle, Type::ink(VALUE).rim(), &text);
+        // Where a line to compare with may cross the text, it gets a rim.
+        let ink = |style: Type| if self.reference.is_some() { style.rim() } else { style };
+        scene.text_middle(end + 6.0, place.middle, ink(Type::ink(VALUE)), &text);
         let after = end + 12.0 + text::width(&text, VALUE, false);
         let note = text::fit_start(&self.note_of(bar), right - after, NOTE, false);
-        scene.text_middle(after, place.middle, Type::soft(NOTE).rim(), &note);
+        scene.text_middle(after, place.middle, ink(Type::soft(NOTE)), &note);
     }
 
     fn note_of(&self, bar: &Bar) -> String {
@@ -172,7 +174,7 @@ impl Kind for Bars {
             .collect();
         let right = body.right();
         let area = rows.across(body, tail(right - bare.x, domain, logarithmic, &ends));
-        let axis = row_axis(domain, logarithmic, area.width, &self.unit);
+        let axis = value_axis(domain, logarithmic, area, body, &self.unit, 0.0);
         let start = if logarithmic { axis.start() } else { 0.0 };
         let (plane, places) = rows.draw(scene, body, area, axis);
         if let Some((value, label)) = self.reference() {

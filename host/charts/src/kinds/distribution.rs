@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::shared::{area_style, hardware_legend, row_axis, state, ticks_in, title};
+use super::shared::{area_style, hardware_legend, state, title, value_axis};
 use crate::attributes::Attributes;
 use crate::chart::{Head, Kind};
 use crate::draw::Area;
@@ -233,8 +233,7 @@ impl Distribution {
         scene.text_middle(left, place.middle + 7.0, Type::soft(9.0), &second);
     }
 
-    fn draw_overlaid(&self, scene: &mut Scene, look: &Look, body: Area, axis: Axis) {
-        let area = body.without(4.0, 6.0, 10.0, 20.0);
+    fn draw_overlaid(&self, scene: &mut Scene, look: &Look, area: Area, axis: Axis) {
         let y = Axis::linear(Domain { low: 0.0, high: 1.0 }, 2);
         let sides = Sides { bottom: true, upright_lines: true, ..Sides::default() };
         let plane = Plane::draw(scene, area, axis.clone(), y, sides);
@@ -300,9 +299,9 @@ impl Kind for Distribution {
         let seen = Domain::of(self.series.iter().flat_map(Bins::reach)).unwrap_or(Domain { low: 0.0, high: 1.0 });
         let logarithmic = self.log && seen.low > 0.0;
         if self.overlaid() {
-            let ticks = ticks_in(body.width);
-            let axis = if logarithmic { Axis::logarithmic(seen, ticks) } else { Axis::linear(seen, ticks) };
-            return self.draw_overlaid(scene, look, body, axis.padded(0.02).unit_at_end(&self.unit));
+            let area = body.without(4.0, 6.0, 10.0, 20.0);
+            let axis = value_axis(seen, logarithmic, area, body, &self.unit, 0.02);
+            return self.draw_overlaid(scene, look, area, axis);
         }
         let rows = self.rows();
         let figures = self.series.iter().flat_map(|bins| {
@@ -311,7 +310,7 @@ impl Kind for Distribution {
         });
         let tail = figures.fold(0.0, f64::max) + 10.0;
         let area = rows.across(body, tail.min(0.3 * body.width));
-        let axis = row_axis(seen, logarithmic, area.width, &self.unit).padded(0.02);
+        let axis = value_axis(seen, logarithmic, area, body, &self.unit, 0.02);
         let (plane, places) = rows.draw(scene, body, area, axis.clone());
         for (bins, place) in self.series.iter().zip(places) {
             self.mark(scene, bins, |scene| self.draw_row(scene, look, &plane, place, bins, &axis, body.right()));

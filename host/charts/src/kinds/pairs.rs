@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::shared::{area_style, from_zero, hardware_entries, interval, row_axis, state, title};
+use super::shared::{area_style, from_zero, hardware_entries, interval, state, title, value_axis};
 use crate::attributes::Attributes;
 use crate::chart::{Head, Kind};
 use crate::draw::Area;
@@ -147,7 +147,7 @@ impl Kind for Pairs {
         let widest = self.pairs.iter().map(|pair| text::width(&self.remark(pair), VALUE, false)).fold(0.0, f64::max);
         let bare = rows.across(body, 0.0);
         let area = rows.across(body, (widest + 16.0).min(0.34 * bare.width));
-        let axis = row_axis(domain, logarithmic, area.width, &self.unit).padded(0.02);
+        let axis = value_axis(domain, logarithmic, area, body, &self.unit, 0.02);
         let (plane, places) = rows.draw(scene, body, area, axis);
         for (pair, place) in self.pairs.iter().zip(places) {
             let measured = pair.before.value().is_some() && pair.after.value().is_some();

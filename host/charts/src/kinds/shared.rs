@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::draw::Area;
 use crate::draw::axis::{Axis, Domain, TICK_TEXT};
 use crate::draw::legend::{Entry, Legend, Swatch};
 use crate::draw::scene::{Scene, Style};
@@ -111,11 +112,12 @@ pub(crate) fn from_zero(domain: Option<Domain>) -> Domain {
     if domain.low == domain.high { Domain { low: 0.0, high: 1.0 } } else { domain }
 }
 
-/// An axis for values across rows.
-pub(crate) fn row_axis(domain: Domain, logarithmic: bool, width: f64, unit: &str) -> Axis {
-    let ticks = ticks_in(width);
+/// An axis for values across an area of a body, with some room at its ends.
+pub(crate) fn value_axis(domain: Domain, logarithmic: bool, area: Area, body: Area, unit: &str, room: f64) -> Axis {
+    let ticks = ticks_in(area.width);
     let axis = if logarithmic { Axis::logarithmic(domain, ticks) } else { Axis::linear(domain, ticks) };
-    axis.unit_at_end(unit)
+    // The margin of the paper may be used too.
+    axis.padded(room).unit_at_end(unit, area.width, body.right() - area.right() + 10.0)
 }
 
 /// A thin line from the low to the high end of an interval, with caps.
