@@ -57,7 +57,7 @@ fn each_bar_is_a_mark_that_tells_its_value_interval_and_attributes() {
     let document = Document::parse(&svg).unwrap();
     let marks = marks(&document);
     assert_eq!(marks.len(), 2);
-    assert_eq!(title(marks[0]), "bert-base-uncased, cpu, cpu: 18.4 ms (95% interval 17.9 to 18.9)");
+    assert_eq!(title(marks[0]), "bert-base-uncased, cpu: 18.4 ms (95% interval 17.9 to 18.9)");
     assert_eq!(marks[1].attribute("data-hardware"), Some("cuda"));
     assert_eq!(marks[1].attribute("data-state"), Some("measured"));
     assert_eq!(marks[1].attribute("data-model"), Some("bert-base-uncased"));

@@ -234,8 +234,9 @@ impl Plot<'_> {
             if let (Some(y), Some((from_x, from_y))) = (label, self.end(plane, series)) {
                 let left = plane.area.right() + 8.0;
                 if is_early(plane, from_x) {
-                    let name = text::fit(&self.name(series), right - from_x - 8.0, LABEL, false);
-                    return scene.text_middle(from_x + 8.0, from_y - 7.0, Type::ink(LABEL).rim(), &name);
+                    let name = text::fit(&self.name(series), right - from_x - 18.0, LABEL, false);
+                    scene.marker(pen.marker, from_x + 11.0, from_y - 8.0, 3.0, pen.point);
+                    return scene.text_middle(from_x + 18.0, from_y - 8.0, Type::ink(LABEL).rim(), &name);
                 }
                 if (from_y - y).abs() > 3.0 || left - from_x > 20.0 {
                     scene.line(&[(from_x + 4.0, from_y), (left, y)], Style::line(pen.colour, 0.7).opacity(0.6));

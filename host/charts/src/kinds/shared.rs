@@ -42,8 +42,11 @@ pub(crate) fn state(has_value: bool, emulated: bool) -> &'static str {
 
 /// "names, hardware: what", and that it was emulated.
 pub(crate) fn title(names: &[&str], what: &str, emulated: bool) -> String {
-    let names: Vec<&str> = names.iter().copied().filter(|name| !name.is_empty()).collect();
-    let mut out = names.join(", ");
+    // What an earlier name says is not said again: a row's second line often is its hardware.
+    let new = |index: &usize| {
+        !names[*index].is_empty() && !names[..*index].iter().any(|name| names_hardware(name, names[*index]))
+    };
+    let mut out = (0..names.len()).filter(new).map(|index| names[index]).collect::<Vec<_>>().join(", ");
     if !what.is_empty() {
         if !out.is_empty() {
             out.push_str(": ");
@@ -84,7 +87,8 @@ pub(crate) fn hardware_legend<'a>(look: &Look, marks: impl IntoIterator<Item = C
 /// Whether one of the words of a name is the hardware's.
 pub(crate) fn names_hardware(name: &str, hardware: &str) -> bool {
     let is_part = |character: char| character.is_alphanumeric() || character == '-';
-    name.split(|character: char| !is_part(character)).any(|word| word.eq_ignore_ascii_case(hardware))
+    name == hardware
+        || name.split(|character: char| !is_part(character)).any(|word| word.eq_ignore_ascii_case(hardware))
 }
 
 /// How wide a margin at the right must be, so that text behind the ends of rows has room. `ends` are the values where the
