@@ -296,6 +296,10 @@ impl Plane {
         (f64::from(x) / UNITS, f64::from(y) / UNITS)
     }
 
+    pub(crate) fn x_axis(&self) -> &Axis {
+        &self.x
+    }
+
     pub(crate) fn x(&self, x: f64) -> f64 {
         self.at(x, 0.0).0
     }

@@ -190,23 +190,14 @@ impl Distribution {
         scene.mark("mark", &own, &bins.attributes, &title, draw);
     }
 
-    fn draw_row(
-        &self,
-        scene: &mut Scene,
-        look: &Look,
-        plane: &Plane,
-        place: Place,
-        bins: &Bins,
-        axis: &Axis,
-        right: f64,
-    ) {
+    fn draw_row(&self, scene: &mut Scene, look: &Look, plane: &Plane, place: Place, bins: &Bins, right: f64) {
         if !bins.are_drawable() && bins.marks().next().is_none() {
             let reason = if bins.note.is_empty() { &words().no_bins } else { &bins.note };
             return say(scene, plane.area, right, place, reason);
         }
         let base = place.middle + 0.26 * place.height;
         let room = 0.7 * place.height;
-        let steps = bins.steps(axis);
+        let steps = bins.steps(plane.x_axis());
         let highest = steps.iter().map(|step| step.2).fold(0.0, f64::max);
         let style = area_style(look, &bins.hardware, bins.emulated);
         if highest > 0.0 {
@@ -311,9 +302,9 @@ impl Kind for Distribution {
         let tail = figures.fold(0.0, f64::max) + 10.0;
         let area = rows.across(body, tail.min(0.3 * body.width));
         let axis = value_axis(seen, logarithmic, area, body, &self.unit, 0.02);
-        let (plane, places) = rows.draw(scene, body, area, axis.clone());
+        let (plane, places) = rows.draw(scene, body, area, axis);
         for (bins, place) in self.series.iter().zip(places) {
-            self.mark(scene, bins, |scene| self.draw_row(scene, look, &plane, place, bins, &axis, body.right()));
+            self.mark(scene, bins, |scene| self.draw_row(scene, look, &plane, place, bins, body.right()));
         }
     }
 }

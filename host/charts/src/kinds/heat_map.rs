@@ -1,18 +1,16 @@
 //! Rows by columns, such as models by hardware, with a number, a state or a reason in each cell.
 
-use plotters::style::RGBColor;
-use plotters::style::colors::colormaps::{ColorMap, DerivedColorMap};
 use serde::{Deserialize, Serialize};
 
+use super::heat_scale::Colouring;
 use super::shared::area_style;
 use crate::attributes::Attributes;
 use crate::chart::{Head, Kind};
-use crate::colour::Rgb;
 use crate::draw::Area;
 use crate::draw::legend::{Entry, Legend, Swatch};
 use crate::draw::scene::{Anchor, Scene, Style, Type};
 use crate::draw::theme::Paint;
-use crate::estimate::{Estimate, drawable};
+use crate::estimate::Estimate;
 use crate::look::Look;
 use crate::number::number;
 use crate::text;
@@ -89,22 +87,6 @@ const SMALL: f64 = 8.5;
 /// What is said in place of a number.
 const QUIET: f64 = 9.5;
 
-enum Colouring {
-    /// The ratio's logarithm to the base of 2 that has the strongest colour.
-    Ratio(f64),
-    /// The logarithms, or the values, between which colours run.
-    Value {
-        low: f64,
-        high: f64,
-        logarithmic: bool,
-    },
-    None,
-}
-
-fn ratio(value: &CellValue) -> Option<f64> {
-    drawable(value.ratio).filter(|ratio| *ratio > 0.0)
-}
-
 impl HeatMap {
     fn columns(&self) -> usize {
         self.cells.iter().map(Vec::len).fold(self.columns.len(), usize::max)
@@ -118,40 +100,11 @@ impl HeatMap {
         self.cells.get(row).and_then(|cells| cells.get(column)).cloned().unwrap_or_default()
     }
 
-    fn values(&self) -> impl Iterator<Item = &CellValue> {
+    pub(super) fn values(&self) -> impl Iterator<Item = &CellValue> {
         self.cells.iter().flatten().filter_map(|cell| match &cell.state {
             CellState::Value(value) => Some(value),
             _ => None,
         })
-    }
-
-    fn colouring(&self) -> Colouring {
-        let ratios: Vec<f64> = self.values().filter_map(ratio).map(|ratio| ratio.log2().abs()).collect();
-        if !ratios.is_empty() {
-            return Colouring::Ratio(ratios.into_iter().fold(1.0, f64::max).ceil().min(5.0));
-        }
-        let values: Vec<f64> = self.values().filter_map(|value| drawable(value.value)).collect();
-        let logarithmic = values.iter().all(|value| *value > 0.0);
-        let scaled = values.iter().map(|value| if logarithmic { value.log10() } else { *value });
-        let (low, high) =
-            scaled.fold((f64::INFINITY, f64::NEG_INFINITY), |ends, value| (ends.0.min(value), ends.1.max(value)));
-        if values.is_empty() { Colouring::None } else { Colouring::Value { low, high, logarithmic } }
-    }
-
-    fn colour(&self, look: &Look, colouring: &Colouring, value: &CellValue) -> Option<Rgb> {
-        match colouring {
-            Colouring::None => None,
-            Colouring::Ratio(most) => {
-                let share = (ratio(value)?.log2() / most).clamp(-1.0, 1.0);
-                Some(between(&look.scales().diverging, 0.5 + 0.5 * share))
-            }
-            Colouring::Value { low, high, logarithmic } => {
-                let value = drawable(value.value)?;
-                let scaled = if *logarithmic { value.log10() } else { value };
-                let share = if high > low { (scaled - low) / (high - low) } else { 0.5 };
-                Some(between(&look.scales().sequential, share))
-            }
-        }
     }
 
     fn row_label_width(&self, width: f64) -> f64 {
@@ -206,40 +159,9 @@ impl HeatMap {
                 words.not_run.clone(),
             ),
         ];
-        let mut entries = self.scale_entries(look);
+        let mut entries = Colouring::of(self).entries(self, look);
         entries.extend(known.into_iter().filter(|(there, ..)| *there).map(|(_, swatch, text)| Entry { swatch, text }));
         Legend::new(entries)
-    }
-
-    /// What the colours mean: three of them, told by number.
-    fn scale_entries(&self, look: &Look) -> Vec<Entry> {
-        let entry = |colour: Rgb, text: String| Entry::filled(Paint::Of(colour), text.trim());
-        match self.colouring() {
-            Colouring::None => Vec::new(),
-            Colouring::Ratio(most) => {
-                let colours = &look.scales().diverging;
-                let times = 2f64.powf(most);
-                let beyond =
-                    self.values().filter_map(ratio).any(|ratio| ratio > times * 1.0001 || ratio < 0.9999 / times);
-                let (more, less) = if beyond { ("≥ ", "≤ ") } else { ("", "") };
-                vec![
-                    entry(between(colours, 0.0), format!("{less}1/{}× {}", number(times), self.below)),
-                    entry(between(colours, 0.5), format!("1× {}", self.scale)),
-                    entry(between(colours, 1.0), format!("{more}{}× {}", number(times), self.above)),
-                ]
-            }
-            Colouring::Value { low, high, logarithmic } => {
-                let value = |place: f64| number(if logarithmic { 10f64.powf(place) } else { place });
-                let colours = &look.scales().sequential;
-                if low == high {
-                    return vec![entry(between(colours, 0.5), format!("{} {}", value(low), self.scale))];
-                }
-                vec![
-                    entry(between(colours, 0.0), value(low)),
-                    entry(between(colours, 1.0), format!("{} {}", value(high), self.scale)),
-                ]
-            }
-        }
     }
 
     fn height(&self, width: f64, row: f64) -> f64 {
@@ -300,7 +222,7 @@ impl HeatMap {
         let rect = |scene: &mut Scene, style| scene.rect(area.x, area.y, area.width, area.height, style);
         match state {
             CellState::Value(value) => {
-                let colour = self.colour(look, colouring, value);
+                let colour = colouring.colour(look, value);
                 rect(scene, colour.map_or(plain, |colour| Style::fill(Paint::Of(colour))));
                 let ink = colour.map_or(Paint::Ink, |colour| Paint::Of(colour.legible_ink()));
                 two_lines(scene, area, &value.text, &value.ratio_text, ink, size);
@@ -359,15 +281,6 @@ fn two_lines(scene: &mut Scene, area: Area, first: &str, second: &str, paint: Pa
     }
 }
 
-fn between(colours: &[Rgb], share: f64) -> Rgb {
-    let points: Vec<RGBColor> = colours.iter().map(|Rgb(red, green, blue)| RGBColor(*red, *green, *blue)).collect();
-    if points.len() < 2 {
-        return colours.first().copied().unwrap_or(Rgb(0xcc, 0xcc, 0xcc));
-    }
-    let RGBColor(red, green, blue) = DerivedColorMap::new(&points).get_color(share.clamp(0.0, 1.0));
-    Rgb(red, green, blue)
-}
-
 fn told(state: &CellState) -> (String, &'static str) {
     let value = |value: &CellValue| {
         let (low, high) = value.interval.unzip();
@@ -420,7 +333,7 @@ impl Kind for HeatMap {
         let cell = self.cell_width(body.width);
         let row = (table.height / self.rows().max(1) as f64).clamp(8.0, 1.3 * ROW);
         self.draw_headings(scene, look, table, cell, row, body);
-        let colouring = self.colouring();
+        let colouring = Colouring::of(self);
         let size = if self.numbers_fit(cell - 5.0) { TEXT } else { 8.0 };
         let none = Heading::default();
         for index in 0..self.rows() {

@@ -168,19 +168,17 @@ impl Plot<'_> {
         let pens = self.pens(look);
         let labels = if at_ends { self.label_places(&plane) } else { vec![None; self.series.len()] };
         for ((series, pen), label) in self.series.iter().zip(&pens).zip(labels) {
-            self.draw_series(scene, &plane, series, pen, label, few, body.right());
+            self.draw_series(scene, &plane, (series, pen, label), few, body.right());
         }
         plane
     }
 
-    #[allow(clippy::too_many_arguments)]
+    /// Draws a line, its points, and its name at `label` where that stands beside the plane.
     fn draw_series(
         &self,
         scene: &mut Scene,
         plane: &Plane,
-        series: &Series,
-        pen: &Pen,
-        label: Option<f64>,
+        (series, pen, label): (&Series, &Pen, Option<f64>),
         titled: bool,
         right: f64,
     ) {
