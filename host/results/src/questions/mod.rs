@@ -1,5 +1,38 @@
 //! Questions asked of the cells' frame: each a function with a name, a lazy pipeline, and a test on a frame worked out by hand.
+//!
+//! What may be compared is said in one place, [`standing`]: a cell's machine, hardware, precision and standing are part of every key,
+//! so that no figure mixes machines, precisions, or measured hardware with what is emulated or unverified. What was not measured is
+//! null and is counted, never filled in.
 
+mod clocks;
+mod compat;
+mod distribution;
+mod efficiency;
+mod groups;
+mod init;
+mod math;
+mod opportunities;
+mod optimal;
+mod outliers;
+mod problems;
+mod relative;
+pub mod rules;
+mod scaling;
+pub mod standing;
 mod summary;
+mod time;
 
+pub use clocks::clocks;
+pub use compat::compatibility;
+pub use distribution::{histogram, of_cells, quantiles};
+pub use efficiency::{efficiency, peaks};
+pub use groups::{by_architecture, by_category, by_family, by_hardware, by_model, by_size, by_task, size, speedups};
+pub use init::init_phases;
+pub use opportunities::opportunities;
+pub use optimal::{Goal, optimal_per_architecture, optimal_per_model};
+pub use outliers::outlier_models;
+pub use problems::{fixes, problems};
+pub use relative::{BASELINE, relative_to_cpu};
+pub use scaling::{Along, memory_by_parameters, memory_scaling, scaling};
 pub use summary::summary;
+pub use time::{before_after, trend};

@@ -1,0 +1,102 @@
+//! What runs where.
+
+use super::math::columns;
+use super::standing::{EMULATED, HARDWARE, UNVERIFIED, now};
+use polars::prelude::*;
+
+/// How a cell may end other than measured, as in the column `outcome`.
+const NOT_MEASURED: [&str; 7] = ["failed", "crashed", "timed-out", "wrong", "unavailable", "unsupported", "skipped"];
+
+/// For each model and each hardware of the data on a machine, how many cells ended how: `measured` (on hardware, verified), `emulated`,
+/// `unverified`, and a column for each other outcome. `state` is the furthest that was reached, in this order: measured, emulated,
+/// unverified, failed (also crashed, timed out, wrong), unsupported, unavailable, skipped, and `not-tried` for a pair without any
+/// cell. `reason` is that of a cell in that state.
+///
+/// # Errors
+/// Polars' own.
+pub fn compatibility(cells: DataFrame) -> PolarsResult<DataFrame> {
+    let cells = now(cells)?;
+    let counts = cells.clone().group_by_stable(columns(["machine", "model_id", "hardware"])).agg(
+        [
+            standing_is("measured", HARDWARE),
+            standing_is("emulated", EMULATED),
+            standing_is("unverified", UNVERIFIED),
+            reason_of(&["failed", "crashed", "timed-out", "wrong"]).alias("why_failed"),
+            reason_of(&["unsupported"]).alias("why_unsupported"),
+            reason_of(&["unavailable"]).alias("why_unavailable"),
+            reason_of(&["skipped"]).alias("why_skipped"),
+        ]
+        .into_iter()
+        .chain(NOT_MEASURED.map(|name| col("outcome").eq(lit(name)).sum().cast(DataType::Int64).alias(column(name))))
+        .collect::<Vec<_>>(),
+    );
+    let models =
+        cells.clone().filter(col("model_id").is_not_null()).group_by_stable(columns(["machine", "model_id"])).agg([
+            col("family").first_non_null(),
+            col("category").first_non_null(),
+            col("architecture_type").first_non_null(),
+        ]);
+    let hardware = cells
+        .filter(col("hardware").is_not_null())
+        .group_by_stable(columns(["machine", "hardware"]))
+        .agg([len().alias("cells")])
+        .drop(cols(["cells"]));
+    let pair = || columns(["machine", "model_id", "hardware"]);
+    let (count, failed) = (
+        ["measured", "emulated", "unverified"].into_iter().chain(NOT_MEASURED.map(column)).collect::<Vec<_>>(),
+        col("failed") + col("crashed") + col("timed_out") + col("wrong"),
+    );
+    let (some, word) = (|of: Expr| of.gt(lit(0i64)), |name: &'static str| lit(name));
+    let state = when(some(col("measured")))
+        .then(word("measured"))
+        .when(some(col("emulated")))
+        .then(word("emulated"))
+        .when(some(col("unverified")))
+        .then(word("unverified"))
+        .when(some(failed))
+        .then(word("failed"))
+        .when(some(col("unsupported")))
+        .then(word("unsupported"))
+        .when(some(col("unavailable")))
+        .then(word("unavailable"))
+        .when(some(col("skipped")))
+        .then(word("skipped"))
+        .otherwise(word("not-tried"));
+    let is = |name: &'static str| col("state").eq(lit(name));
+    let reason = when(is("failed"))
+        .then(col("why_failed"))
+        .when(is("unsupported"))
+        .then(col("why_unsupported"))
+        .when(is("unavailable"))
+        .then(col("why_unavailable"))
+        .when(is("skipped"))
+        .then(col("why_skipped"))
+        .otherwise(lit(NULL));
+    models
+        .join(hardware, columns(["machine"]), columns(["machine"]), JoinArgs::new(JoinType::Inner))
+        .join(counts, pair(), pair(), JoinArgs::new(JoinType::Left))
+        .with_columns(count.iter().map(|name| col(*name).fill_null(lit(0i64))).collect::<Vec<_>>())
+        .with_column(state.alias("state"))
+        .with_column(reason.cast(DataType::String).alias("reason"))
+        .select(columns(
+            ["machine", "model_id", "family", "category", "architecture_type", "hardware", "state"]
+                .into_iter()
+                .chain(count)
+                .chain(["reason"]),
+        ))
+        .collect()
+}
+
+/// The name of an outcome as a column.
+fn column(outcome: &'static str) -> &'static str {
+    if outcome == "timed-out" { "timed_out" } else { outcome }
+}
+
+fn standing_is(column: &'static str, standing: &'static str) -> Expr {
+    col("standing").eq(lit(standing)).sum().cast(DataType::Int64).alias(column)
+}
+
+fn reason_of(outcomes: &[&'static str]) -> Expr {
+    let any = outcomes.iter().map(|name| col("outcome").eq(lit(*name))).reduce(Expr::or).unwrap_or(lit(false));
+    col("reason").filter(any).first()
+}

@@ -1,0 +1,207 @@
+//! Groups of models and of hardware.
+//!
+//! Different models are never averaged in milliseconds: what a group has is the geometric mean of its models' speed-ups over the
+//! CPU, each model being one value, however many points of the grid it was measured at. Emulated and unverified cells form rows
+//! of their own.
+
+use super::math::{columns, geometric_mean};
+use super::relative::relative;
+use super::rules::rules;
+use super::standing::HARDWARE;
+use polars::prelude::*;
+
+/// What rows of one group have in common beside the group.
+const BESIDE: [&str; 5] = ["machine", "hardware", "benchmark", "precision", "standing"];
+
+/// One row for each model, hardware, benchmark and precision: the range of its figures over the grid. Raw figures stand here
+/// because they are one model's.
+///
+/// # Errors
+/// Polars' own.
+pub fn by_model(cells: DataFrame) -> PolarsResult<DataFrame> {
+    let key = ["model_id", "family", "category", "architecture_type", "task", "parameter_count"];
+    relative(cells)?
+        .group_by_stable(columns(key.into_iter().chain(BESIDE)))
+        .agg([
+            len().cast(DataType::Int64).alias("cells"),
+            col("stable").not().sum().cast(DataType::Int64).alias("unstable"),
+            col("latency_median_ms").min().alias("latency_least_ms"),
+            col("latency_median_ms").max().alias("latency_most_ms"),
+            col("throughput_samples_per_sec").max().alias("throughput_most_per_sec"),
+            col("peak_memory_mb").max(),
+            col("energy_j_per_item").min().alias("energy_least_j_per_item"),
+            col("speedup").count().cast(DataType::Int64).alias("cells_used"),
+            col("speedup").null_count().cast(DataType::Int64).alias("cells_without_cpu"),
+            geometric_mean(col("speedup")).alias("speedup"),
+            col("speedup").min().alias("speedup_least"),
+            col("speedup").max().alias("speedup_most"),
+        ])
+        .collect()
+}
+
+/// Embedding, vision, audio ...
+///
+/// # Errors
+/// Polars' own.
+pub fn by_family(cells: DataFrame) -> PolarsResult<DataFrame> {
+    grouped(relative(cells)?, &["family"])
+}
+
+/// Text encoders, video, diffusion ...
+///
+/// # Errors
+/// Polars' own.
+pub fn by_category(cells: DataFrame) -> PolarsResult<DataFrame> {
+    grouped(relative(cells)?, &["category"])
+}
+
+/// Encoder-only, vision, state-space ...
+///
+/// # Errors
+/// Polars' own.
+pub fn by_architecture(cells: DataFrame) -> PolarsResult<DataFrame> {
+    grouped(relative(cells)?, &["architecture_type"])
+}
+
+/// Fill-mask, image-classification ...
+///
+/// # Errors
+/// Polars' own.
+pub fn by_task(cells: DataFrame) -> PolarsResult<DataFrame> {
+    grouped(relative(cells)?, &["task"])
+}
+
+/// All models of a hardware.
+///
+/// # Errors
+/// Polars' own.
+pub fn by_hardware(cells: DataFrame) -> PolarsResult<DataFrame> {
+    grouped(relative(cells)?, &[])
+}
+
+/// Tiny, small, base, large, by the bounds of `data/rules.toml`. Models whose parameters nobody counted have a null of their own.
+///
+/// # Errors
+/// Polars' own.
+pub fn by_size(cells: DataFrame) -> PolarsResult<DataFrame> {
+    grouped(relative(cells)?.with_column(size().alias("size")), &["size"])
+}
+
+/// The group of a model by its parameters.
+pub fn size() -> Expr {
+    let parameters = || col("parameter_count");
+    let name = |name: &str| lit(name.to_string());
+    let ungrouped = lit(NULL).cast(DataType::String);
+    let grouped = rules().size.iter().rev().fold(ungrouped, |larger, size| match size.parameters {
+        None => name(&size.name),
+        Some(most) => when(parameters().lt_eq(lit(most))).then(name(&size.name)).otherwise(larger),
+    });
+    when(parameters().is_not_null()).then(grouped).otherwise(lit(NULL))
+}
+
+fn grouped(cells: LazyFrame, group: &[&str]) -> PolarsResult<DataFrame> {
+    let key = || group.iter().copied().chain(BESIDE);
+    cells
+        .group_by_stable(columns(key().chain(["model_id"])))
+        .agg([
+            len().alias("cells"),
+            col("stable").not().sum().alias("unstable"),
+            geometric_mean(col("speedup")).alias("speedup"),
+            col("share_of_peak_flops").max(),
+        ])
+        .group_by_stable(columns(key()))
+        .agg([
+            len().cast(DataType::Int64).alias("models"),
+            col("cells").sum().cast(DataType::Int64),
+            col("unstable").sum().cast(DataType::Int64),
+            col("speedup").count().cast(DataType::Int64).alias("models_used"),
+            col("speedup").null_count().cast(DataType::Int64).alias("models_without_cpu"),
+            geometric_mean(col("speedup")).alias("speedup"),
+            col("speedup").min().alias("speedup_least"),
+            col("speedup").max().alias("speedup_most"),
+            col("model_id").sort_by(["speedup"], highest_first()).first().alias("fastest_model"),
+            col("share_of_peak_flops").max().alias("share_of_peak_flops_most"),
+        ])
+        .with_column(
+            when(col("speedup").is_null()).then(lit(NULL)).otherwise(col("fastest_model")).alias("fastest_model"),
+        )
+        .collect()
+}
+
+fn highest_first() -> SortMultipleOptions {
+    SortMultipleOptions::default().with_order_descending(true).with_nulls_last(true)
+}
+
+/// The speed-up of each hardware over the CPU as geometric means, with what they leave out.
+///
+/// A workload is a model at a point of the grid; the workloads of a benchmark and precision are those that the CPU was measured at.
+/// Each model is one value: the geometric mean over its workloads.
+///
+/// - `speedup_all`: over the models this hardware has (`models_used`); `models_missing` is how many of the CPU's it has none of,
+///   `workloads_missing` the same of workloads. Hardware that fails on what it is slow at looks better here than it is.
+/// - `speedup_common`: over the workloads that all measured hardware in the data has (`models_common`), so that it compares like
+///   with like; null where there are none, and for what is emulated or unverified, which is never asked to be common.
+///
+/// # Errors
+/// Polars' own.
+pub fn speedups(cells: DataFrame) -> PolarsResult<DataFrame> {
+    let set = || columns(["machine", "benchmark", "precision"]);
+    let of = || columns(["machine", "hardware", "benchmark", "precision", "standing"]);
+    let workload = || columns(["machine", "benchmark", "precision", "model_id", "axes"]);
+    // One value for each workload and hardware: of several with other threads, the best.
+    let ratios = relative(cells)?
+        .filter(col("speedup").is_not_null())
+        .group_by_stable(columns(["machine", "hardware", "benchmark", "precision", "standing", "model_id", "axes"]))
+        .agg([col("speedup").max()]);
+    let comparable = || ratios.clone().filter(col("standing").eq(lit(HARDWARE)));
+    let wholes = comparable().group_by(set()).agg([
+        col("model_id").n_unique().cast(DataType::Int64).alias("models_in_all"),
+        as_struct(columns(["model_id", "axes"])).n_unique().cast(DataType::Int64).alias("workloads_in_all"),
+        col("hardware").n_unique().alias("hardware_in_all"),
+    ]);
+    let common = comparable()
+        .group_by(workload())
+        .agg([col("hardware").n_unique().alias("on")])
+        .join(wholes.clone(), set(), set(), JoinArgs::new(JoinType::Left))
+        .select(
+            workload().into_iter().chain([col("on").eq(col("hardware_in_all")).alias("common")]).collect::<Vec<_>>(),
+        );
+    let shared = || col("common").and(col("standing").eq(lit(HARDWARE)));
+    ratios
+        .clone()
+        .join(common, workload(), workload(), JoinArgs::new(JoinType::Left))
+        .group_by_stable(of().into_iter().chain([col("model_id")]).collect::<Vec<_>>())
+        .agg([
+            len().alias("workloads"),
+            geometric_mean(col("speedup").filter(shared().fill_null(lit(false)))).alias("common"),
+            geometric_mean(col("speedup")).alias("all"),
+        ])
+        .group_by_stable(of())
+        .agg([
+            len().cast(DataType::Int64).alias("models_used"),
+            col("workloads").sum().cast(DataType::Int64).alias("workloads_used"),
+            geometric_mean(col("all")).alias("speedup_all"),
+            col("common").count().cast(DataType::Int64).alias("models_common"),
+            geometric_mean(col("common")).alias("speedup_common"),
+        ])
+        .join(wholes, set(), set(), JoinArgs::new(JoinType::Left))
+        .with_columns([
+            (col("models_in_all") - col("models_used")).alias("models_missing"),
+            (col("workloads_in_all") - col("workloads_used")).alias("workloads_missing"),
+        ])
+        .select(columns([
+            "machine",
+            "hardware",
+            "benchmark",
+            "precision",
+            "standing",
+            "models_used",
+            "models_missing",
+            "workloads_used",
+            "workloads_missing",
+            "speedup_all",
+            "models_common",
+            "speedup_common",
+        ]))
+        .collect()
+}

@@ -1,0 +1,39 @@
+//! What the pipelines need of arithmetic beyond what the lean build of the data frames brings.
+
+use polars::prelude::*;
+
+fn each(of: Expr, function: fn(f64) -> Option<f64>) -> Expr {
+    of.cast(DataType::Float64).map(
+        move |column| Ok(column.f64()?.apply(|value| value.and_then(function)).into_column()),
+        |_, field| Ok(Field::new(field.name().clone(), DataType::Float64)),
+    )
+}
+
+/// The natural logarithm; of nothing and of what is not above 0, nothing.
+pub(super) fn ln(of: Expr) -> Expr {
+    each(of, |value| Some(value.ln()).filter(|ln| ln.is_finite()))
+}
+
+pub(super) fn exp(of: Expr) -> Expr {
+    each(of, |value| Some(value.exp()))
+}
+
+pub(super) fn abs(of: Expr) -> Expr {
+    each(of, |value| Some(value.abs()))
+}
+
+/// The geometric mean of what is there; of nothing, nothing. What is missing counts nowhere: say beside it how much that is.
+pub(super) fn geometric_mean(of: Expr) -> Expr {
+    exp(ln(of).mean())
+}
+
+/// Nothing in place of a quotient by 0 and of one that is no number.
+pub(super) fn ratio(of: Expr, over: Expr) -> Expr {
+    each(of.cast(DataType::Float64) / over.cast(DataType::Float64), |value| {
+        Some(value).filter(|ratio| ratio.is_finite())
+    })
+}
+
+pub(super) fn columns<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<Expr> {
+    names.into_iter().map(col).collect()
+}

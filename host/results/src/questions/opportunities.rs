@@ -1,0 +1,216 @@
+//! What to change, with the evidence for it.
+//!
+//! Each row is one piece of advice that was measured: what it is now, what it would be, and by which factor. Only measured hardware
+//! advises, and none of it is worked out from anything but cells in the data. Thresholds: `data/rules.toml`.
+
+use super::math::{columns, ratio};
+use super::rules::rules;
+use super::scaling::{Along, scaling};
+use super::standing::{HARDWARE, comparable, now};
+use polars::prelude::*;
+
+const CELL: [&str; 7] = ["machine", "hardware", "model_id", "family", "benchmark", "axes", "precision"];
+
+/// All there is, the largest factor of each kind first. Columns: the cell it is about, `kind`, `from` and `to` (what would change),
+/// `now` and `then` in `unit`, `factor` (above 1, but where nothing is gained).
+///
+/// | kind | now, then |
+/// |---|---|
+/// | `larger-batch` | throughput at the smallest batch and at the best one |
+/// | `other-hardware` | median latency here and on the best hardware at the same precision, with intervals apart |
+/// | `first-inference` | the median, and the first inference, which is that much slower: warm up before the first request |
+/// | `warm-cache` | compiling with a cold cache and with a warm one |
+/// | `concurrency` | one after the other and at once, where that gains nothing |
+/// | `unstable` | half the width of the interval, in percent: the figure needs more time or a quieter machine |
+/// | `low-peak-share` | the larger of both shares of the peaks, in percent |
+///
+/// # Errors
+/// Polars' own.
+pub fn opportunities(cells: DataFrame) -> PolarsResult<DataFrame> {
+    let measured = || -> PolarsResult<LazyFrame> { Ok(now(cells.clone())?.filter(comparable())) };
+    let all = [
+        larger_batch(cells.clone())?,
+        other_hardware(measured()?)?,
+        first_inference(measured()?),
+        warm_cache(measured()?),
+        concurrency(measured()?),
+        unstable(measured()?),
+        low_peak_share(measured()?),
+    ];
+    concat(all, UnionArgs::default())?
+        .with_row_index("place", None)
+        .with_column(col("place").min().over([col("kind")])?)
+        .sort(
+            ["place", "factor"],
+            SortMultipleOptions::default()
+                .with_order_descending_multi([false, true])
+                .with_nulls_last(true)
+                .with_maintain_order(true),
+        )
+        .drop(cols(["place"]))
+        .collect()
+}
+
+struct Advice {
+    kind: &'static str,
+    from: Expr,
+    to: Expr,
+    now: Expr,
+    then: Expr,
+    unit: &'static str,
+    factor: Expr,
+}
+
+impl Advice {
+    fn of(self, cells: LazyFrame) -> LazyFrame {
+        let text = |of: Expr, name: &str| of.cast(DataType::String).alias(name);
+        let number = |of: Expr, name: &str| of.cast(DataType::Float64).alias(name);
+        let told = [
+            text(lit(self.kind), "kind"),
+            text(self.from, "from"),
+            text(self.to, "to"),
+            number(self.now, "now"),
+            number(self.then, "then"),
+            text(lit(self.unit), "unit"),
+            number(self.factor, "factor"),
+        ];
+        cells.select(columns(CELL).into_iter().chain(told).collect::<Vec<_>>())
+    }
+}
+
+fn nothing() -> Expr {
+    lit(NULL)
+}
+
+fn larger_batch(cells: DataFrame) -> PolarsResult<LazyFrame> {
+    let line = ["machine", "hardware", "model_id", "family", "benchmark", "other_axes", "precision", "threads"];
+    let order = ["throughput_samples_per_sec"];
+    let at_most = |column: &str| col(column).sort_by(order, SortMultipleOptions::default()).last();
+    let per_sec = || col("throughput_samples_per_sec");
+    let lines = scaling(cells, Along::Batch)?
+        .lazy()
+        .filter(col("standing").eq(lit(HARDWARE)).and(per_sec().is_not_null()))
+        .group_by_stable(columns(line))
+        .agg([
+            col("axes").first(),
+            col("point").first().alias("smallest"),
+            at_most("point").alias("best"),
+            per_sec().first().alias("slow"),
+            per_sec().max().alias("fast"),
+        ])
+        .with_column(ratio(col("fast"), col("slow")).alias("gained"))
+        .filter(col("best").gt(col("smallest")).and(col("gained").gt_eq(lit(rules().opportunities.larger_batch))));
+    let batch = |point: &str| concat_str([lit("batch"), col(point)], "=", true);
+    let advice = Advice {
+        kind: "larger-batch",
+        from: batch("smallest"),
+        to: batch("best"),
+        now: col("slow"),
+        then: col("fast"),
+        unit: "1/s",
+        factor: col("gained"),
+    };
+    Ok(advice.of(lines))
+}
+
+fn other_hardware(cells: LazyFrame) -> PolarsResult<LazyFrame> {
+    let workload = || columns(["machine", "model_id", "benchmark", "axes", "precision"]);
+    let best = |column: &str| col(column).first().over(workload());
+    let slower = cells
+        .filter(col("latency_median_ms").is_not_null())
+        .sort(["latency_median_ms"], SortMultipleOptions::default().with_maintain_order(true))
+        .with_columns([
+            best("hardware")?.alias("best"),
+            best("latency_median_ms")?.alias("best_ms"),
+            best("latency_ci95_high_ms")?.alias("best_high_ms"),
+        ])
+        .with_column(ratio(col("latency_median_ms"), col("best_ms")).alias("gained"))
+        .filter(col("hardware").neq(col("best")).and(col("gained").gt_eq(lit(rules().opportunities.other_hardware))))
+        .filter(col("best_high_ms").lt(col("latency_ci95_low_ms")));
+    let advice = Advice {
+        kind: "other-hardware",
+        from: col("hardware"),
+        to: col("best"),
+        now: col("latency_median_ms"),
+        then: col("best_ms"),
+        unit: "ms",
+        factor: col("gained"),
+    };
+    Ok(advice.of(slower))
+}
+
+fn first_inference(cells: LazyFrame) -> LazyFrame {
+    let factor = || ratio(col("first_inference_ms"), col("latency_median_ms"));
+    let advice = Advice {
+        kind: "first-inference",
+        from: nothing(),
+        to: nothing(),
+        now: col("first_inference_ms"),
+        then: col("latency_median_ms"),
+        unit: "ms",
+        factor: factor(),
+    };
+    advice.of(cells.filter(factor().gt_eq(lit(rules().opportunities.first_inference))))
+}
+
+fn warm_cache(cells: LazyFrame) -> LazyFrame {
+    let factor = || ratio(col("compile_cold_ms"), col("compile_warm_ms"));
+    let advice = Advice {
+        kind: "warm-cache",
+        from: lit("cold"),
+        to: lit("warm"),
+        now: col("compile_cold_ms"),
+        then: col("compile_warm_ms"),
+        unit: "ms",
+        factor: factor(),
+    };
+    advice.of(cells.filter(factor().gt_eq(lit(rules().opportunities.warm_cache))))
+}
+
+fn concurrency(cells: LazyFrame) -> LazyFrame {
+    let factor = || col("speedup_over_sequential");
+    let advice = Advice {
+        kind: "concurrency",
+        from: concat_str([col("concurrent_workers"), lit("at once")], " ", true),
+        to: lit("one after the other"),
+        now: col("concurrent_per_sec"),
+        then: col("sequential_per_sec"),
+        unit: "1/s",
+        factor: factor(),
+    };
+    advice.of(cells.filter(factor().lt(lit(rules().opportunities.concurrency))))
+}
+
+fn unstable(cells: LazyFrame) -> LazyFrame {
+    let width = || {
+        let half = (col("latency_ci95_high_ms") - col("latency_ci95_low_ms")) / lit(2.0);
+        ratio(half * lit(100.0), col("latency_median_ms"))
+    };
+    let advice = Advice {
+        kind: "unstable",
+        from: nothing(),
+        to: nothing(),
+        now: width(),
+        then: nothing(),
+        unit: "%",
+        factor: nothing(),
+    };
+    advice.of(cells.filter(col("stable").not().and(col("latency_median_ms").is_not_null())))
+}
+
+fn low_peak_share(cells: LazyFrame) -> LazyFrame {
+    let arithmetic = || col("share_of_peak_flops");
+    let memory = || col("share_of_peak_bandwidth");
+    let larger = || when(arithmetic().gt_eq(memory())).then(arithmetic()).otherwise(memory());
+    let advice = Advice {
+        kind: "low-peak-share",
+        from: nothing(),
+        to: nothing(),
+        now: larger() * lit(100.0),
+        then: nothing(),
+        unit: "%",
+        factor: nothing(),
+    };
+    let known = arithmetic().is_not_null().and(memory().is_not_null());
+    advice.of(cells.filter(known.and(larger().lt(lit(rules().opportunities.low_peak_share)))))
+}

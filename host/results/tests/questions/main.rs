@@ -1,0 +1,12 @@
+//! Questions, asked of frames that were worked out by hand.
+
+mod cells;
+mod changes;
+mod compat;
+mod distribution;
+mod groups;
+mod models;
+mod relative;
+mod scaling;
+mod standing;
+mod told;
