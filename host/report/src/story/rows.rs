@@ -1,0 +1,112 @@
+//! Frames as tables, with what filters act on at each row.
+
+use crate::page::{PageCell, PageRow, PageTable, Tone};
+use crate::{Cell, Table};
+use polars::prelude::*;
+use skillbench_results::questions::standing;
+
+/// Attributes that readers filter by: the name, what it is called, and the column it is in.
+pub const ATTRIBUTES: [(&str, &str, &str); 6] = [
+    ("hardware", "Hardware", "hardware"),
+    ("model", "Model", "model_id"),
+    ("family", "Family", "family"),
+    ("benchmark", "Benchmark", "benchmark"),
+    ("precision", "Precision", "precision"),
+    ("outcome", "Outcome", "outcome"),
+];
+
+/// The cells with `machine`, `hardware` and `standing`.
+pub fn placed(cells: DataFrame) -> PolarsResult<DataFrame> {
+    standing::placed(cells)?.collect()
+}
+
+/// A frame, read by row and column. What is not there is not told.
+pub struct Rows<'a>(pub &'a DataFrame);
+
+impl<'a> Rows<'a> {
+    pub fn len(&self) -> usize {
+        self.0.height()
+    }
+
+    fn value(&self, row: usize, column: &str) -> Option<AnyValue<'a>> {
+        let value = self.0.column(column).ok()?.get(row).ok()?;
+        (!value.is_null()).then_some(value)
+    }
+
+    pub fn text(&self, row: usize, column: &str) -> Option<&'a str> {
+        match self.value(row, column)? {
+            AnyValue::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn number(&self, row: usize, column: &str) -> Option<f64> {
+        self.value(row, column)?.extract::<f64>().filter(|number| number.is_finite())
+    }
+
+    pub fn count(&self, row: usize, column: &str) -> usize {
+        self.number(row, column).map_or(0, |number| number as usize)
+    }
+
+    pub fn flag(&self, row: usize, column: &str) -> Option<bool> {
+        match self.value(row, column)? {
+            AnyValue::Boolean(flag) => Some(flag),
+            _ => None,
+        }
+    }
+
+    /// What filters act on in this row.
+    pub fn attributes(&self, row: usize) -> std::collections::BTreeMap<String, String> {
+        let known = ATTRIBUTES.iter().filter_map(|(key, _, column)| {
+            self.text(row, column).map(|value| (key.to_string(), value.to_string()))
+        });
+        known.collect()
+    }
+}
+
+/// The whole frame as a table of programs.
+pub fn table(frame: &DataFrame) -> Table {
+    crate::run::whole(frame)
+}
+
+/// These columns of a frame, each under a name for people, where any row has a value in it. Reasons stand at the outcome.
+pub fn page_table(frame: &DataFrame, columns: &[(&str, &str)]) -> PageTable {
+    let rows = Rows(frame);
+    let said: Vec<_> = columns
+        .iter()
+        .filter(|(column, _)| frame.column(column).is_ok_and(|values| values.null_count() < frame.height()))
+        .filter(|(column, _)| *column != "emulated" || (0..rows.len()).any(|row| rows.flag(row, column) == Some(true)))
+        .collect();
+    let cell = |row: usize, column: &str| {
+        let cell = PageCell::from(crate::run::cell(&rows.value(row, column).unwrap_or(AnyValue::Null)));
+        match column {
+            "outcome" | "state" => toned(cell, rows.text(row, "reason")),
+            "standing" if cell.shown != standing::HARDWARE => cell.tone(Tone::Emulated),
+            "stable" if rows.flag(row, column) == Some(false) => cell.tone(Tone::Warn),
+            _ => cell,
+        }
+    };
+    PageTable {
+        columns: said.iter().map(|(_, name)| name.to_string()).collect(),
+        rows: (0..rows.len())
+            .map(|row| PageRow {
+                attributes: rows.attributes(row),
+                cells: said.iter().map(|(column, _)| cell(row, column)).collect(),
+            })
+            .collect(),
+    }
+}
+
+fn toned(cell: PageCell, reason: Option<&str>) -> PageCell {
+    let tone = match cell.shown.as_str() {
+        "measured" => return cell,
+        "emulated" | "unverified" => Tone::Emulated,
+        "unavailable" | "skipped" | "not-tried" => Tone::Info,
+        _ => Tone::Bad,
+    };
+    let cell = cell.tone(tone);
+    match reason {
+        Some(reason) => cell.why(reason),
+        None => cell,
+    }
+}

@@ -1,0 +1,397 @@
+//! Tables and charts by subject.
+
+use super::rows::{Rows, page_table, placed};
+use super::{StoryError, WORDS, findings};
+use crate::Cell;
+use crate::page::{Figure, PageCell, PageRow, PageTable, Section, Tone};
+use crate::plots::{self, PlotKind};
+use polars::prelude::*;
+use skillbench_charts::{Look, Theme};
+use skillbench_results::questions::{self, Goal};
+use skillbench_results::Stored;
+use std::collections::BTreeMap;
+
+/// Charts in pages are drawn this wide; the page scales them.
+const WIDTH: u32 = 900;
+
+/// What a cell is known by, and its figures.
+const RESULTS: [(&str, &str); 31] = [
+    ("model_id", "model"),
+    ("hardware", "hardware"),
+    ("benchmark", "benchmark"),
+    ("axes", "axes"),
+    ("precision", "precision"),
+    ("threads", "threads"),
+    ("outcome", "outcome"),
+    ("latency_median_ms", "median ms"),
+    ("latency_ci95_low_ms", "95% from"),
+    ("latency_ci95_high_ms", "to"),
+    ("latency_90p_ms", "p90 ms"),
+    ("latency_99p_ms", "p99 ms"),
+    ("cpu_median_ms", "CPU ms"),
+    ("throughput_samples_per_sec", "per second"),
+    ("speedup_over_sequential", "at once over one by one"),
+    ("time_to_first_token_ms", "first token ms"),
+    ("time_per_output_token_ms", "per token ms"),
+    ("prefill_tokens_per_sec", "prefill per s"),
+    ("decode_tokens_per_sec", "decode per s"),
+    ("load_ms", "load ms"),
+    ("first_inference_ms", "first ms"),
+    ("peak_memory_mb", "peak MiB"),
+    ("energy_j_per_item", "J per item"),
+    ("iterations", "n"),
+    ("latency_outliers", "outliers"),
+    ("stable", "stable"),
+    ("emulated", "emulated"),
+    ("verified", "verified"),
+    ("fixes", "fixed"),
+    ("beside", "beside"),
+    ("run", "run"),
+];
+
+const SPEEDUPS: [(&str, &str); 10] = [
+    ("hardware", "hardware"),
+    ("benchmark", "benchmark"),
+    ("precision", "precision"),
+    ("standing", "standing"),
+    ("speedup_common", "speed-up, common work"),
+    ("models_common", "models"),
+    ("speedup_all", "speed-up, all it has"),
+    ("models_used", "models"),
+    ("models_missing", "models missing"),
+    ("workloads_missing", "points missing"),
+];
+
+const GROUP: [(&str, &str); 9] = [
+    ("hardware", "hardware"),
+    ("benchmark", "benchmark"),
+    ("precision", "precision"),
+    ("standing", "standing"),
+    ("models", "models"),
+    ("cells", "cells"),
+    ("speedup", "speed-up over cpu"),
+    ("speedup_least", "least"),
+    ("speedup_most", "most"),
+];
+
+/// What is stored, and how it is to look.
+pub struct Asked<'a> {
+    pub stored: &'a Stored,
+    pub look: &'a Look,
+}
+
+impl Asked<'_> {
+    /// All sections of a report in which there is something.
+    pub fn all(&self) -> Result<Vec<Section>, StoryError> {
+        let sections = vec![
+            self.hardware()?,
+            self.families()?,
+            self.relative()?,
+            self.drawn("scaling", &[PlotKind::BatchScaling, PlotKind::SequenceScaling])?,
+            self.drawn("distribution", &[PlotKind::Distribution])?,
+            self.drawn("memory", &[PlotKind::Memory, PlotKind::MemoryByHardware, PlotKind::MemoryScaling])?,
+            self.energy()?,
+            self.drawn("init", &[PlotKind::InitPhases])?,
+            self.drawn("efficiency", &[PlotKind::Efficiency])?,
+            self.problems()?,
+            self.advice()?,
+            self.results()?,
+        ];
+        Ok(told(sections))
+    }
+
+    pub fn comparison(&self) -> Result<Vec<Section>, StoryError> {
+        let sections = vec![self.before()?, self.best()?, self.relative()?, self.groups()?, self.problems()?, self.results()?];
+        Ok(told(sections))
+    }
+
+    pub fn optimization(&self) -> Result<Vec<Section>, StoryError> {
+        let scaling = [PlotKind::BatchScaling, PlotKind::SequenceScaling];
+        let sections = vec![
+            self.advice()?,
+            self.drawn("efficiency", &[PlotKind::Efficiency])?,
+            self.drawn("scaling", &scaling)?,
+            self.drawn("init", &[PlotKind::InitPhases])?,
+            self.problems()?,
+        ];
+        Ok(told(sections))
+    }
+
+    /// A section of charts, each with its table.
+    pub fn drawn(&self, id: &str, kinds: &[PlotKind]) -> Result<Section, StoryError> {
+        let mut section = section(id);
+        for kind in kinds {
+            section.figures.extend(self.figures(*kind)?);
+        }
+        Ok(section)
+    }
+
+    /// What a plot draws. Where there is nothing to draw, there is no figure.
+    pub fn figures(&self, kind: PlotKind) -> Result<Vec<Figure>, StoryError> {
+        let plots = plots::draw(kind, self.stored)?;
+        let drawn = plots.into_iter().filter(|plot| !plot.chart.is_empty());
+        Ok(drawn
+            .map(|plot| {
+                let head = plot.chart.head();
+                Figure {
+                    title: head.title.clone(),
+                    note: String::new(),
+                    svg: Some(plot.chart.svg(self.look, plot.chart.natural_size(WIDTH), Theme::Page)),
+                    table: page_table(&plot.frame, &named(&plot.frame)),
+                    ..Figure::default()
+                }
+            })
+            .collect())
+    }
+
+    fn hardware(&self) -> Result<Section, StoryError> {
+        let mut section = section("hardware");
+        section.findings = findings::left_out(&self.stored.runs);
+        section.figures = self.figures(PlotKind::ModelHeatMap)?;
+        let states = questions::compatibility(self.stored.cells.clone())?;
+        let columns = [
+            ("model_id", "model"),
+            ("hardware", "hardware"),
+            ("state", "state"),
+            ("measured", "measured"),
+            ("emulated", "emulated"),
+            ("unverified", "unverified"),
+            ("failed", "failed"),
+            ("unsupported", "unsupported"),
+            ("unavailable", "unavailable"),
+            ("skipped", "skipped"),
+        ];
+        section.figures.push(tabled("What ran where", "How many cells ended how.", page_table(&states, &columns)));
+        Ok(section)
+    }
+
+    /// Latency and throughput, hardware beside hardware, a table for each family.
+    pub fn families(&self) -> Result<Section, StoryError> {
+        let mut section = section("families");
+        section.figures = self.figures(PlotKind::HardwareComparison)?;
+        let frame = placed(self.stored.cells.clone())?;
+        let rows = Rows(&frame);
+        let mut families: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for row in 0..rows.len() {
+            families.entry(rows.text(row, "family").unwrap_or("no family")).or_default().push(row);
+        }
+        let figures = [("latency_median_ms", "median latency in ms"), ("throughput_samples_per_sec", "items per second")];
+        for (family, of) in &families {
+            for (column, what) in figures {
+                let table = beside(&rows, of, column);
+                if !table.rows.is_empty() {
+                    section.figures.push(tabled(&format!("{family}: {what}"), "", table));
+                }
+            }
+        }
+        Ok(section)
+    }
+
+    pub fn relative(&self) -> Result<Section, StoryError> {
+        let mut section = self.drawn("relative", &[PlotKind::Speedup])?;
+        let speedups = questions::speedups(self.stored.cells.clone())?;
+        if speedups.height() > 0 {
+            let note = "On common work every hardware did the same; what it has may leave out what it is slow at.";
+            section.figures.push(tabled("Speed-ups", note, page_table(&speedups, &SPEEDUPS)));
+        }
+        Ok(section)
+    }
+
+    fn energy(&self) -> Result<Section, StoryError> {
+        let mut section = section("energy");
+        let frame = placed(self.stored.cells.clone())?;
+        let measured = frame.lazy().filter(col("energy_j_per_item").is_not_null()).collect()?;
+        if measured.height() > 0 {
+            let columns = [
+                ("model_id", "model"),
+                ("hardware", "hardware"),
+                ("benchmark", "benchmark"),
+                ("axes", "axes"),
+                ("precision", "precision"),
+                ("energy_j_per_item", "J per item"),
+            ];
+            section.figures.push(tabled("Energy for each item", "", page_table(&measured, &columns)));
+        }
+        Ok(section)
+    }
+
+    pub fn groups(&self) -> Result<Section, StoryError> {
+        let mut section = self.drawn("groups", &[PlotKind::ArchitectureComparison, PlotKind::CategoryComparison])?;
+        type Question = fn(DataFrame) -> PolarsResult<DataFrame>;
+        let groups: [(&str, &str, Question); 6] = [
+            ("model", "model_id", questions::by_model),
+            ("family", "family", questions::by_family),
+            ("category", "category", questions::by_category),
+            ("architecture", "architecture_type", questions::by_architecture),
+            ("task", "task", questions::by_task),
+            ("size", "size", questions::by_size),
+        ];
+        for (name, column, question) in groups {
+            let frame = question(self.stored.cells.clone())?;
+            let columns: Vec<_> = std::iter::once((column, name)).chain(GROUP).collect();
+            if frame.height() > 0 {
+                section.figures.push(tabled(&format!("By {name}"), "", page_table(&frame, &columns)));
+            }
+        }
+        let outliers = questions::outlier_models(self.stored.cells.clone())?;
+        let far = outliers.lazy().filter(col("outlier").eq(lit(true))).collect()?;
+        if far.height() > 0 {
+            section.figures.push(tabled(
+                "Models that stand out",
+                "Far from the middle of their hardware, benchmark and precision.",
+                page_table(&far, &named(&far)),
+            ));
+        }
+        Ok(section)
+    }
+
+    fn best(&self) -> Result<Section, StoryError> {
+        let mut section = section("best");
+        let models = questions::optimal_per_model(self.stored.cells.clone(), Goal::Latency)?;
+        let columns = [
+            ("model_id", "model"),
+            ("benchmark", "benchmark"),
+            ("axes", "axes"),
+            ("precision", "precision"),
+            ("best", "best"),
+            ("best_figure", "median ms"),
+            ("second", "second"),
+            ("second_figure", "median ms"),
+            ("ahead", "ahead"),
+            ("clear", "clear"),
+            ("compared", "compared"),
+        ];
+        if models.height() > 0 {
+            section.figures.push(tabled("For each model", "", page_table(&models, &columns)));
+        }
+        let architectures = questions::optimal_per_architecture(self.stored.cells.clone(), Goal::Latency)?;
+        if architectures.height() > 0 {
+            let note = "share_of_best is 1 where it is always the best, over the work that all of them have.";
+            section.figures.push(tabled("For each architecture", note, page_table(&architectures, &named(&architectures))));
+        }
+        Ok(section)
+    }
+
+    /// The first run against the last, where there are two.
+    fn before(&self) -> Result<Section, StoryError> {
+        if self.stored.runs.len() < 2 {
+            return Ok(section("before"));
+        }
+        self.drawn("before", &[PlotKind::BeforeAfter])
+    }
+
+    fn problems(&self) -> Result<Section, StoryError> {
+        let mut section = section("problems");
+        section.findings = findings::problems(&self.stored.cells)?;
+        section.findings.extend(findings::fixes(&self.stored.cells)?);
+        Ok(section)
+    }
+
+    pub fn advice(&self) -> Result<Section, StoryError> {
+        let mut section = self.drawn("advice", &[PlotKind::Opportunities])?;
+        let opportunities = questions::opportunities(self.stored.cells.clone())?;
+        section.findings = findings::advice(&opportunities);
+        if opportunities.height() > 0 && section.figures.is_empty() {
+            section.figures.push(tabled("All of it", "", page_table(&opportunities, &named(&opportunities))));
+        }
+        Ok(section)
+    }
+
+    fn results(&self) -> Result<Section, StoryError> {
+        let mut section = section("results");
+        let frame = placed(self.stored.cells.clone())?;
+        let several = self.stored.runs.len() > 1;
+        let columns: Vec<_> = RESULTS.into_iter().filter(|(column, _)| several || *column != "run").collect();
+        let table = Figure { counts: true, ..tabled("All cells", "", page_table(&frame, &columns)) };
+        section.figures.push(table);
+        Ok(section)
+    }
+}
+
+/// A section with its words and nothing in it yet.
+pub fn section(id: &str) -> Section {
+    let words = WORDS.section.get(id);
+    let text = |pick: fn(&super::SectionWords) -> &String| words.map(pick).cloned().unwrap_or_default();
+    Section { id: id.into(), title: text(|words| &words.title), intro: text(|words| &words.intro), ..Section::default() }
+}
+
+/// Those in which there is something.
+pub fn told(sections: Vec<Section>) -> Vec<Section> {
+    sections.into_iter().filter(|section| !section.figures.is_empty() || !section.findings.is_empty()).collect()
+}
+
+pub fn tabled(title: &str, note: &str, table: PageTable) -> Figure {
+    Figure { title: title.into(), note: note.into(), table, ..Figure::default() }
+}
+
+/// Every column of a frame under its own name.
+pub fn named(frame: &DataFrame) -> Vec<(&str, &str)> {
+    frame.columns().iter().map(|column| (column.name().as_str(), column.name().as_str())).collect()
+}
+
+/// One figure of these rows, hardware beside hardware.
+fn beside(rows: &Rows<'_>, of: &[usize], column: &str) -> PageTable {
+    let key = |row: usize| {
+        ["model_id", "benchmark", "axes", "precision"].map(|column| rows.text(row, column).unwrap_or_default())
+    };
+    let mut hardware: Vec<&str> = vec![];
+    let mut lines: Vec<([&str; 4], Vec<usize>)> = vec![];
+    for &row in of {
+        let name = rows.text(row, "hardware").unwrap_or_default();
+        if !hardware.contains(&name) {
+            hardware.push(name);
+        }
+        // What was not measured has no precision of its own: it stands with the first of its work that has.
+        let known = key(row);
+        let measured = rows.number(row, column).is_some();
+        let same = |line: &[&str; 4]| line[..3] == known[..3] && (!measured || line[3] == known[3] || line[3].is_empty());
+        match lines.iter_mut().find(|(line, _)| same(line)) {
+            Some((line, rows_of_it)) => {
+                if line[3].is_empty() {
+                    line[3] = known[3];
+                }
+                rows_of_it.push(row);
+            }
+            None => lines.push((known, vec![row])),
+        }
+    }
+    lines.retain(|(_, of_it)| of_it.iter().any(|row| rows.number(*row, column).is_some()));
+    let cell = |of_it: &[usize], name: &str| {
+        // Of several, the newest.
+        let Some(row) = of_it.iter().rev().copied().find(|row| rows.text(*row, "hardware") == Some(name)) else {
+            return PageCell::from("not tried").tone(Tone::Info);
+        };
+        match rows.number(row, column) {
+            Some(value) => {
+                let cell = PageCell::from(Cell::number(value));
+                match rows.text(row, "standing") {
+                    Some("emulated") => PageCell { shown: format!("{} (emulated)", cell.shown), ..cell }.tone(Tone::Emulated),
+                    Some("unverified") => PageCell { shown: format!("{} (unverified)", cell.shown), ..cell }.tone(Tone::Warn),
+                    _ => cell,
+                }
+            }
+            None => {
+                let tone = match rows.text(row, "outcome") {
+                    Some("measured") => return PageCell::from(Cell::none()),
+                    Some("unavailable" | "skipped") => Tone::Info,
+                    _ => Tone::Bad,
+                };
+                PageCell::from(rows.text(row, "outcome").unwrap_or_default()).tone(tone)
+            }
+        }
+    };
+    let titles = ["model", "benchmark", "axes", "precision"].into_iter().chain(hardware.iter().copied());
+    PageTable {
+        columns: titles.map(String::from).collect(),
+        rows: lines
+            .iter()
+            .map(|(key, of_it)| {
+                let mut attributes = rows.attributes(of_it[0]);
+                attributes.remove("hardware");
+                attributes.remove("outcome");
+                let names = key.iter().map(|text| PageCell::from(*text));
+                PageRow { attributes, cells: names.chain(hardware.iter().map(|name| cell(of_it, name))).collect() }
+            })
+            .collect(),
+    }
+}
