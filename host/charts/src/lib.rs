@@ -18,6 +18,8 @@ mod look;
 mod marker;
 mod number;
 mod png;
+#[cfg(test)]
+mod sweep;
 mod text;
 mod words;
 

@@ -88,8 +88,17 @@ impl Look {
         let taken = |colour: &Rgb| {
             self.data.hardware.values().any(|known| known == colour) || self.overrides.values().any(|own| own == colour)
         };
-        let free: Vec<Rgb> = self.data.others.colours.iter().copied().filter(|colour| !taken(colour)).collect();
-        pick(&free, &id).unwrap_or(self.data.light.soft)
+        // From the name's own place on to the first that is free: so an override moves nobody whose colour it does not take.
+        let others = &self.data.others.colours;
+        let first = place(others.len(), &id);
+        others
+            .iter()
+            .cycle()
+            .skip(first)
+            .take(others.len())
+            .copied()
+            .find(|colour| !taken(colour))
+            .unwrap_or(self.data.light.soft)
     }
 
     /// The marker of an architecture. One without gets a marker made from its name, which no known one has.
@@ -99,7 +108,8 @@ impl Look {
             return Marker::Circle;
         }
         let known = self.data.architecture.get(&id).copied();
-        known.or_else(|| pick(&self.data.others.markers, &id)).unwrap_or(Marker::Circle)
+        let others = &self.data.others.markers;
+        known.or_else(|| others.get(place(others.len(), &id)).copied()).unwrap_or(Marker::Circle)
     }
 
     /// The hardware ids that have a colour of their own, in the order of their names.
@@ -136,7 +146,7 @@ impl Look {
     }
 }
 
-fn pick<T: Copy>(choices: &[T], name: &str) -> Option<T> {
-    let count = choices.len() as u64;
-    (count > 0).then(|| choices[(hash::of(name) % count) as usize])
+/// A name's place among so many.
+fn place(count: usize, name: &str) -> usize {
+    (hash::of(name) % count.max(1) as u64) as usize
 }

@@ -83,3 +83,46 @@ pub(crate) fn in_words(estimate: Estimate, unit: &str) -> String {
         None => with_unit(value, unit),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_as_many_digits_as_a_reader_can_use() {
+        for (value, text) in [
+            (0.0, "0"),
+            (-0.0, "0"),
+            (0.012_345, "0.0123"),
+            (1.0, "1"),
+            (1.234_5, "1.23"),
+            (12.345, "12.3"),
+            (123.45, "123"),
+            (1234.5, "1234"),
+            (12_345.6, "12,346"),
+            (1_234_567.0, "1,234,567"),
+            (-42.0, "−42"),
+            (1.5e12, "1.5e12"),
+            (2e-7, "2e-7"),
+            (f64::NAN, "not measured"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn labels_of_ticks_have_the_decimals_they_need_to_differ() {
+        assert_eq!(tick_labels(&[0.0, 0.25, 0.5]), ["0.00", "0.25", "0.50"]);
+        assert_eq!(tick_labels(&[0.0, 0.5, 1.0]), ["0.0", "0.5", "1.0"]);
+        assert_eq!(tick_labels(&[-5000.0, 0.0, 10_000.0]), ["−5000", "0", "10,000"]);
+        assert_eq!(tick_labels(&[0.0, 1e12]), ["0", "1e12"]);
+        assert_eq!(tick_labels(&[]), [""; 0]);
+    }
+
+    #[test]
+    fn an_interval_is_told_only_with_a_value_and_in_the_right_order() {
+        assert_eq!(in_words(Estimate::within(2.0, 1.5, 2.5), "ms"), "2 ms (95% interval 1.5 to 2.5)");
+        assert_eq!(in_words(Estimate::within(2.0, 2.5, 1.5), ""), "2");
+        assert_eq!(in_words(Estimate { value: None, low: Some(1.0), high: Some(2.0) }, "ms"), "not measured");
+    }
+}

@@ -34,6 +34,9 @@ pub fn png(svg: &str, scale: f64) -> Result<Vec<u8>, ChartError> {
         return Err(outside());
     }
     let mut picture = Pixmap::new(width.ceil() as u32, height.ceil() as u32).ok_or_else(outside)?;
-    resvg::render(&tree, Transform::from_scale(scale as f32, scale as f32), &mut picture.as_mut());
+    // Stretched to whole pixels, so that the last row and column are covered too.
+    let across = picture.width() as f32 / tree.size().width();
+    let down = picture.height() as f32 / tree.size().height();
+    resvg::render(&tree, Transform::from_scale(across, down), &mut picture.as_mut());
     picture.encode_png().map_err(|error| ChartError::Encode(error.to_string()))
 }

@@ -121,3 +121,37 @@ pub(crate) fn escape(text: &str) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_that_fits_is_left_alone_and_what_does_not_keeps_both_ends() {
+        assert_eq!(fit("gpt2", 100.0, 11.0, false), "gpt2");
+        let short = fit("sentence-transformers/all-MiniLM-L6-v2", 120.0, 11.0, false);
+        assert!(short.starts_with("sent") && short.contains('…') && short.ends_with("v2"), "{short}");
+        assert!(width(&short, 11.0, false) <= 120.0);
+        assert_eq!(fit("gpt2", 0.0, 11.0, false), "");
+    }
+
+    #[test]
+    fn lines_break_between_words_and_the_last_says_that_there_is_more() {
+        let lines = wrap("one two three four five six seven", 60.0, 10.0, false, 2);
+        assert_eq!(lines.len(), 2);
+        assert!(lines[1].ends_with('…'));
+        assert!(lines.iter().all(|line| width(line, 10.0, false) <= 60.0));
+        assert!(wrap("", 60.0, 10.0, false, 2).is_empty());
+    }
+
+    #[test]
+    fn bold_text_is_wider_and_size_scales_it() {
+        assert!(width("Latency", 10.0, true) > width("Latency", 10.0, false));
+        assert!((width("Latency", 20.0, false) - 2.0 * width("Latency", 10.0, false)).abs() < 1e-3);
+    }
+
+    #[test]
+    fn what_xml_cannot_hold_is_not_written() {
+        assert_eq!(escape("<a b=\"c\">&'\u{0}\n\u{1}"), "&lt;a b=&quot;c&quot;&gt;&amp;&#39;   ");
+    }
+}

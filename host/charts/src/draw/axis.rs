@@ -65,10 +65,13 @@ impl Axis {
             return axis;
         };
         let step = second - first;
-        let down = |value: f64| (value / step + 1e-9).floor() * step;
-        let low = if axis.low < first - 1e-9 * step { down(axis.low) } else { axis.low };
-        let high = -down(-axis.high);
-        Self::linear(Domain { low, high: if high.is_finite() { high } else { axis.high } }, most_ticks + 2)
+        let (from, to) = ((axis.low / step + 1e-6).floor(), (axis.high / step - 1e-6).ceil());
+        if !(to - from >= 1.0 && to - from <= 1000.0) {
+            return axis;
+        }
+        let count = (to - from) as i32;
+        let ticks: Vec<f64> = (0..=count).map(|index| (from + f64::from(index)) * step).collect();
+        Self { logarithmic: false, low: from * step, high: to * step, labels: tick_labels(&ticks), ticks }
     }
 
     /// Equal ratios. Where a value is not above 0 there is no such axis, and it becomes linear.
@@ -103,10 +106,24 @@ impl Axis {
         self.labels.iter().map(|label| text::width(label, TICK_TEXT, false)).fold(0.0, f64::max)
     }
 
-    /// The unit behind the last label, so that no label of the axis itself is needed.
-    pub(crate) fn unit_at_end(mut self, unit: &str) -> Self {
-        if let (Some(last), false) = (self.labels.last_mut(), unit.is_empty()) {
-            *last = format!("{last} {unit}");
+    /// The unit behind the last label, so that no label of the axis itself is needed. Where it has no room there, behind the
+    /// last one where it has.
+    pub(crate) fn unit_at_end(mut self, unit: &str, width: f64, room_behind: f64) -> Self {
+        if unit.is_empty() {
+            return self;
+        }
+        let unit = text::fit_start(unit, 60.0, TICK_TEXT, false);
+        let half = |label: &str| text::width(label, TICK_TEXT, false) / 2.0;
+        let mut free = width + room_behind;
+        for (tick, label) in self.ticks.iter().zip(self.labels.iter_mut()).rev() {
+            let place = if self.logarithmic { tick.log10() } else { *tick };
+            let middle = (place - self.low) / (self.high - self.low) * width;
+            let with_unit = format!("{label} {unit}");
+            if middle + half(&with_unit) <= free {
+                *label = with_unit;
+                break;
+            }
+            free = middle - half(label) - 4.0;
         }
         self
     }
@@ -279,6 +296,10 @@ impl Plane {
         (f64::from(x) / UNITS, f64::from(y) / UNITS)
     }
 
+    pub(crate) fn x_axis(&self) -> &Axis {
+        &self.x
+    }
+
     pub(crate) fn x(&self, x: f64) -> f64 {
         self.at(x, 0.0).0
     }
@@ -318,4 +339,57 @@ fn clip(from: (f64, f64), to: (f64, f64)) -> Option<[(f64, f64); 2]> {
     }
     let at = |share: f64| (from.0 + share * dx, from.1 + share * dy);
     (enter < leave).then(|| [at(enter), at(leave)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn domain(low: f64, high: f64) -> Domain {
+        Domain { low, high }
+    }
+
+    #[test]
+    fn an_axis_reaches_to_its_ticks() {
+        let axis = Axis::to_ticks(domain(0.0, 12.5), 6);
+        assert_eq!(axis.ticks, [0.0, 5.0, 10.0, 15.0]);
+        assert_eq!(axis.share(15.0), 1.0);
+        let axis = Axis::to_ticks(domain(-5.0, 5.0), 6);
+        assert_eq!((axis.share(axis.ticks[0]), axis.share(axis.ticks[axis.ticks.len() - 1])), (0.0, 1.0));
+    }
+
+    #[test]
+    fn ratios_get_decades_or_what_is_between_them() {
+        assert_eq!(Axis::logarithmic(domain(1.0, 1000.0), 5).labels, ["1", "10", "100", "1000"]);
+        assert_eq!(Axis::logarithmic(domain(0.6, 12.0), 6).labels, ["1", "2", "5", "10"]);
+        assert!(Axis::logarithmic(domain(1e-30, 1e30), 5).ticks.len() <= 5);
+        assert!(Axis::logarithmic(domain(3.0, 3.0), 5).ticks.len() >= 2);
+        assert!(!Axis::logarithmic(domain(0.0, 10.0), 5).logarithmic);
+    }
+
+    #[test]
+    fn every_domain_has_an_axis_with_few_ticks_in_order() {
+        let ends = [0.0, 1.0, -1.0, 1e-290, 1e300, -1e300, 1e15, 1e15 + 1.0, 0.1, 0.1 + 1e-12, 7e-9];
+        for low in ends {
+            for high in ends.into_iter().filter(|high| *high >= low) {
+                for axis in [
+                    Axis::linear(domain(low, high), 6),
+                    Axis::to_ticks(domain(low, high), 6),
+                    Axis::logarithmic(domain(low, high), 6),
+                ] {
+                    assert!(axis.low < axis.high, "{low} to {high}");
+                    assert!(axis.ticks.len() <= 10 && axis.ticks.is_sorted(), "{low} to {high}: {:?}", axis.ticks);
+                    assert!(axis.share(low).is_finite() && axis.share(high).is_finite());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_is_cut_at_the_edge_of_the_square() {
+        assert_eq!(clip((-1.0, 0.5), (2.0, 0.5)), Some([(0.0, 0.5), (1.0, 0.5)]));
+        assert_eq!(clip((0.0, 0.0), (2.0, 2.0)), Some([(0.0, 0.0), (1.0, 1.0)]));
+        assert_eq!(clip((-1.0, 2.0), (2.0, 2.0)), None);
+        assert_eq!(clip((f64::NAN, 0.0), (1.0, 1.0)), None);
+    }
 }

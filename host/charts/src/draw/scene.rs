@@ -63,11 +63,13 @@ pub(crate) struct Type {
     pub bold: bool,
     /// Turned to be read from below.
     pub upward: bool,
+    /// With a rim in the colour of the paper, to be read where lines cross it.
+    pub rim: bool,
 }
 
 impl Type {
     pub(crate) fn ink(size: f64) -> Self {
-        Self { size, paint: Paint::Ink, anchor: Anchor::Start, bold: false, upward: false }
+        Self { size, paint: Paint::Ink, anchor: Anchor::Start, bold: false, upward: false, rim: false }
     }
 
     pub(crate) fn soft(size: f64) -> Self {
@@ -84,6 +86,10 @@ impl Type {
 
     pub(crate) fn upward(self) -> Self {
         Self { upward: true, ..self }
+    }
+
+    pub(crate) fn rim(self) -> Self {
+        Self { rim: true, ..self }
     }
 
     pub(crate) fn paint(self, paint: Paint) -> Self {
@@ -193,6 +199,10 @@ impl Scene {
         }
         if style.bold {
             self.body.push_str(" font-weight=\"700\"");
+        }
+        if style.rim {
+            let ground = self.palette.css(Paint::Ground);
+            let _ = write!(self.body, " stroke=\"{ground}\" stroke-width=\"3\" paint-order=\"stroke\"");
         }
         if style.upward {
             let _ = write!(self.body, " transform=\"rotate(-90 {} {})\"", px(x), px(y));

@@ -2,11 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::shared::{area_style, from_zero, hardware_legend, interval, row_axis, state, tail, title};
+use super::shared::{area_style, from_zero, hardware_legend, interval, state, tail, title, value_axis};
 use crate::attributes::Attributes;
 use crate::chart::{Head, Kind};
 use crate::draw::Area;
 use crate::draw::axis::{Domain, Plane};
+use crate::draw::legend::Legend;
 use crate::draw::rows::{Place, RowText, Rows, say};
 use crate::draw::scene::{Anchor, Scene, Style, Type};
 use crate::draw::theme::Paint;
@@ -67,8 +68,16 @@ impl Bars {
         Some((drawable(Some(reference.value))?, &reference.label))
     }
 
+    fn legend(&self, look: &Look) -> Legend {
+        let drawn = self.bars.iter().filter(|bar| bar.estimate.value().is_some());
+        hardware_legend(
+            look,
+            drawn.map(|bar| (bar.hardware.as_str(), bar.emulated, [bar.label.as_str(), bar.sublabel.as_str()])),
+        )
+    }
+
     fn above(&self, look: &Look, width: f64) -> (f64, f64) {
-        let legend = hardware_legend(look, self.bars.iter().map(|bar| (bar.hardware.as_str(), bar.emulated)));
+        let legend = self.legend(look);
         (legend.height(width), if self.reference().is_some() { 12.0 } else { 0.0 })
     }
 
@@ -99,10 +108,12 @@ impl Bars {
             end = end.max(high);
         }
         let text = number(value);
-        scene.text_middle(end + 6.0, place.middle, Type::ink(VALUE), &text);
+        // Where a line to compare with may cross the text, it gets a rim.
+        let ink = |style: Type| if self.reference.is_some() { style.rim() } else { style };
+        scene.text_middle(end + 6.0, place.middle, ink(Type::ink(VALUE)), &text);
         let after = end + 12.0 + text::width(&text, VALUE, false);
         let note = text::fit_start(&self.note_of(bar), right - after, NOTE, false);
-        scene.text_middle(after, place.middle, Type::soft(NOTE), &note);
+        scene.text_middle(after, place.middle, ink(Type::soft(NOTE)), &note);
     }
 
     fn note_of(&self, bar: &Bar) -> String {
@@ -132,7 +143,7 @@ impl Kind for Bars {
     }
 
     fn draw(&self, scene: &mut Scene, look: &Look, body: Area) {
-        let legend = hardware_legend(look, self.bars.iter().map(|bar| (bar.hardware.as_str(), bar.emulated)));
+        let legend = self.legend(look);
         legend.draw(scene, body.x, body.y, body.width);
         let (legend_height, reference_height) = self.above(look, body.width);
         let body = body.without(0.0, legend_height + reference_height, 0.0, 0.0);
@@ -163,12 +174,12 @@ impl Kind for Bars {
             .collect();
         let right = body.right();
         let area = rows.across(body, tail(right - bare.x, domain, logarithmic, &ends));
-        let axis = row_axis(domain, logarithmic, area.width, &self.unit);
+        let axis = value_axis(domain, logarithmic, area, body, &self.unit, 0.0);
         let start = if logarithmic { axis.start() } else { 0.0 };
         let (plane, places) = rows.draw(scene, body, area, axis);
         if let Some((value, label)) = self.reference() {
             let x = plane.x(value);
-            scene.line(&[(x, area.y - 3.0), (x, area.bottom())], Style::line(Paint::Ink, 1.0).dash("3 2"));
+            scene.line(&[(x, area.y - 3.0), (x, area.bottom())], Style::line(Paint::Soft, 1.0).dash("3 2"));
             let label = text::fit(label, 0.5 * body.width, NOTE, false);
             let half = text::width(&label, NOTE, false) / 2.0;
             let middle = x.clamp(body.x + half, (right - half).max(body.x + half));

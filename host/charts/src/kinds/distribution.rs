@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::shared::{area_style, hardware_legend, row_axis, state, ticks_in, title};
+use super::shared::{area_style, hardware_legend, state, title, value_axis};
 use crate::attributes::Attributes;
 use crate::chart::{Head, Kind};
 use crate::draw::Area;
@@ -128,7 +128,9 @@ impl Bins {
         let median = drawable(self.median).map(|value| format!("{} {}", words().median, number(value)));
         let p90 = drawable(self.p90).map(|value| format!("{} {}", words().p90, number(value)));
         let outliers = self.outliers.map(|count| format!("{} {}", number(count as f64), words().outliers));
-        let second: Vec<String> = [p90, outliers].into_iter().flatten().collect();
+        let bins = (!self.are_drawable()).then(|| words().no_bins.clone());
+        let emulated = self.emulated.then(|| words().emulated.clone());
+        let second: Vec<String> = [p90, outliers, bins, emulated].into_iter().flatten().collect();
         [median.unwrap_or_default(), second.join(", ")]
     }
 }
@@ -145,7 +147,12 @@ impl Distribution {
 
     fn legend(&self, look: &Look) -> Legend {
         if !self.overlaid() {
-            return hardware_legend(look, self.series.iter().map(|bins| (bins.hardware.as_str(), bins.emulated)));
+            let drawn = self.series.iter().filter(|bins| bins.are_drawable());
+            return hardware_legend(
+                look,
+                drawn
+                    .map(|bins| (bins.hardware.as_str(), bins.emulated, [bins.label.as_str(), bins.sublabel.as_str()])),
+            );
         }
         let entries = self.series.iter().zip(self.dashes()).map(|(bins, dash)| Entry {
             swatch: Swatch::Line { style: outline(look, bins).dash(dash), marker: None },
@@ -183,23 +190,14 @@ impl Distribution {
         scene.mark("mark", &own, &bins.attributes, &title, draw);
     }
 
-    fn draw_row(
-        &self,
-        scene: &mut Scene,
-        look: &Look,
-        plane: &Plane,
-        place: Place,
-        bins: &Bins,
-        axis: &Axis,
-        right: f64,
-    ) {
+    fn draw_row(&self, scene: &mut Scene, look: &Look, plane: &Plane, place: Place, bins: &Bins, right: f64) {
         if !bins.are_drawable() && bins.marks().next().is_none() {
             let reason = if bins.note.is_empty() { &words().no_bins } else { &bins.note };
             return say(scene, plane.area, right, place, reason);
         }
         let base = place.middle + 0.26 * place.height;
         let room = 0.7 * place.height;
-        let steps = bins.steps(axis);
+        let steps = bins.steps(plane.x_axis());
         let highest = steps.iter().map(|step| step.2).fold(0.0, f64::max);
         let style = area_style(look, &bins.hardware, bins.emulated);
         if highest > 0.0 {
@@ -226,8 +224,7 @@ impl Distribution {
         scene.text_middle(left, place.middle + 7.0, Type::soft(9.0), &second);
     }
 
-    fn draw_overlaid(&self, scene: &mut Scene, look: &Look, body: Area, axis: Axis) {
-        let area = body.without(4.0, 6.0, 10.0, 20.0);
+    fn draw_overlaid(&self, scene: &mut Scene, look: &Look, area: Area, axis: Axis) {
         let y = Axis::linear(Domain { low: 0.0, high: 1.0 }, 2);
         let sides = Sides { bottom: true, upright_lines: true, ..Sides::default() };
         let plane = Plane::draw(scene, area, axis.clone(), y, sides);
@@ -293,9 +290,9 @@ impl Kind for Distribution {
         let seen = Domain::of(self.series.iter().flat_map(Bins::reach)).unwrap_or(Domain { low: 0.0, high: 1.0 });
         let logarithmic = self.log && seen.low > 0.0;
         if self.overlaid() {
-            let ticks = ticks_in(body.width);
-            let axis = if logarithmic { Axis::logarithmic(seen, ticks) } else { Axis::linear(seen, ticks) };
-            return self.draw_overlaid(scene, look, body, axis.padded(0.02).unit_at_end(&self.unit));
+            let area = body.without(4.0, 6.0, 10.0, 20.0);
+            let axis = value_axis(seen, logarithmic, area, body, &self.unit, 0.02);
+            return self.draw_overlaid(scene, look, area, axis);
         }
         let rows = self.rows();
         let figures = self.series.iter().flat_map(|bins| {
@@ -304,10 +301,10 @@ impl Kind for Distribution {
         });
         let tail = figures.fold(0.0, f64::max) + 10.0;
         let area = rows.across(body, tail.min(0.3 * body.width));
-        let axis = row_axis(seen, logarithmic, area.width, &self.unit).padded(0.02);
-        let (plane, places) = rows.draw(scene, body, area, axis.clone());
+        let axis = value_axis(seen, logarithmic, area, body, &self.unit, 0.02);
+        let (plane, places) = rows.draw(scene, body, area, axis);
         for (bins, place) in self.series.iter().zip(places) {
-            self.mark(scene, bins, |scene| self.draw_row(scene, look, &plane, place, bins, &axis, body.right()));
+            self.mark(scene, bins, |scene| self.draw_row(scene, look, &plane, place, bins, body.right()));
         }
     }
 }

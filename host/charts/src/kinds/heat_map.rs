@@ -1,18 +1,16 @@
 //! Rows by columns, such as models by hardware, with a number, a state or a reason in each cell.
 
-use plotters::style::RGBColor;
-use plotters::style::colors::colormaps::{ColorMap, DerivedColorMap};
 use serde::{Deserialize, Serialize};
 
+use super::heat_scale::Colouring;
 use super::shared::area_style;
 use crate::attributes::Attributes;
 use crate::chart::{Head, Kind};
-use crate::colour::Rgb;
 use crate::draw::Area;
 use crate::draw::legend::{Entry, Legend, Swatch};
 use crate::draw::scene::{Anchor, Scene, Style, Type};
 use crate::draw::theme::Paint;
-use crate::estimate::{Estimate, drawable};
+use crate::estimate::Estimate;
 use crate::look::Look;
 use crate::number::number;
 use crate::text;
@@ -86,22 +84,8 @@ const ROW: f64 = 32.0;
 const LEAST_ROW: f64 = 18.0;
 const TEXT: f64 = 11.0;
 const SMALL: f64 = 8.5;
-
-enum Colouring {
-    /// The ratio's logarithm to the base of 2 that has the strongest colour.
-    Ratio(f64),
-    /// The logarithms, or the values, between which colours run.
-    Value {
-        low: f64,
-        high: f64,
-        logarithmic: bool,
-    },
-    None,
-}
-
-fn ratio(value: &CellValue) -> Option<f64> {
-    drawable(value.ratio).filter(|ratio| *ratio > 0.0)
-}
+/// What is said in place of a number.
+const QUIET: f64 = 9.5;
 
 impl HeatMap {
     fn columns(&self) -> usize {
@@ -116,40 +100,11 @@ impl HeatMap {
         self.cells.get(row).and_then(|cells| cells.get(column)).cloned().unwrap_or_default()
     }
 
-    fn values(&self) -> impl Iterator<Item = &CellValue> {
+    pub(super) fn values(&self) -> impl Iterator<Item = &CellValue> {
         self.cells.iter().flatten().filter_map(|cell| match &cell.state {
             CellState::Value(value) => Some(value),
             _ => None,
         })
-    }
-
-    fn colouring(&self) -> Colouring {
-        let ratios: Vec<f64> = self.values().filter_map(ratio).map(|ratio| ratio.log2().abs()).collect();
-        if !ratios.is_empty() {
-            return Colouring::Ratio(ratios.into_iter().fold(1.0, f64::max).ceil().min(5.0));
-        }
-        let values: Vec<f64> = self.values().filter_map(|value| drawable(value.value)).collect();
-        let logarithmic = values.iter().all(|value| *value > 0.0);
-        let scaled = values.iter().map(|value| if logarithmic { value.log10() } else { *value });
-        let (low, high) =
-            scaled.fold((f64::INFINITY, f64::NEG_INFINITY), |ends, value| (ends.0.min(value), ends.1.max(value)));
-        if values.is_empty() { Colouring::None } else { Colouring::Value { low, high, logarithmic } }
-    }
-
-    fn colour(&self, look: &Look, colouring: &Colouring, value: &CellValue) -> Option<Rgb> {
-        match colouring {
-            Colouring::None => None,
-            Colouring::Ratio(most) => {
-                let share = (ratio(value)?.log2() / most).clamp(-1.0, 1.0);
-                Some(between(&look.scales().diverging, 0.5 + 0.5 * share))
-            }
-            Colouring::Value { low, high, logarithmic } => {
-                let value = drawable(value.value)?;
-                let scaled = if *logarithmic { value.log10() } else { value };
-                let share = if high > low { (scaled - low) / (high - low) } else { 0.5 };
-                Some(between(&look.scales().sequential, share))
-            }
-        }
     }
 
     fn row_label_width(&self, width: f64) -> f64 {
@@ -204,40 +159,9 @@ impl HeatMap {
                 words.not_run.clone(),
             ),
         ];
-        let mut entries = self.scale_entries(look);
+        let mut entries = Colouring::of(self).entries(self, look);
         entries.extend(known.into_iter().filter(|(there, ..)| *there).map(|(_, swatch, text)| Entry { swatch, text }));
         Legend::new(entries)
-    }
-
-    /// What the colours mean: three of them, told by number.
-    fn scale_entries(&self, look: &Look) -> Vec<Entry> {
-        let entry = |colour: Rgb, text: String| Entry::filled(Paint::Of(colour), text.trim());
-        match self.colouring() {
-            Colouring::None => Vec::new(),
-            Colouring::Ratio(most) => {
-                let colours = &look.scales().diverging;
-                let times = 2f64.powf(most);
-                let beyond =
-                    self.values().filter_map(ratio).any(|ratio| ratio > times * 1.0001 || ratio < 0.9999 / times);
-                let (more, less) = if beyond { ("≥ ", "≤ ") } else { ("", "") };
-                vec![
-                    entry(between(colours, 0.0), format!("{less}{}× {}", number(1.0 / times), self.below)),
-                    entry(between(colours, 0.5), format!("1× {}", self.scale)),
-                    entry(between(colours, 1.0), format!("{more}{}× {}", number(times), self.above)),
-                ]
-            }
-            Colouring::Value { low, high, logarithmic } => {
-                let value = |place: f64| number(if logarithmic { 10f64.powf(place) } else { place });
-                let colours = &look.scales().sequential;
-                if low == high {
-                    return vec![entry(between(colours, 0.5), format!("{} {}", value(low), self.scale))];
-                }
-                vec![
-                    entry(between(colours, 0.0), value(low)),
-                    entry(between(colours, 1.0), format!("{} {}", value(high), self.scale)),
-                ]
-            }
-        }
     }
 
     fn height(&self, width: f64, row: f64) -> f64 {
@@ -279,21 +203,35 @@ impl HeatMap {
         }
     }
 
-    fn draw_cell(&self, scene: &mut Scene, look: &Look, colouring: &Colouring, state: &CellState, area: Area) {
+    /// Whether most numbers have room in their usual size; they are all of one.
+    fn numbers_fit(&self, room: f64) -> bool {
+        let all = self.values().count();
+        let fitting = self.values().filter(|value| text::width(&value.text, TEXT, false) <= room).count();
+        10 * fitting >= 9 * all
+    }
+
+    fn draw_cell(
+        &self,
+        scene: &mut Scene,
+        look: &Look,
+        (colouring, size): (&Colouring, f64),
+        state: &CellState,
+        area: Area,
+    ) {
         let plain = Style::fill(Paint::None).outlined(Paint::Grid, 1.0);
         let rect = |scene: &mut Scene, style| scene.rect(area.x, area.y, area.width, area.height, style);
         match state {
             CellState::Value(value) => {
-                let colour = self.colour(look, colouring, value);
+                let colour = colouring.colour(look, value);
                 rect(scene, colour.map_or(plain, |colour| Style::fill(Paint::Of(colour))));
                 let ink = colour.map_or(Paint::Ink, |colour| Paint::Of(colour.legible_ink()));
-                two_lines(scene, area, &value.text, &value.ratio_text, ink, false);
+                two_lines(scene, area, &value.text, &value.ratio_text, ink, size);
             }
             CellState::Emulated(value) => {
                 let inner = area.without(0.8, 0.8, 0.8, 0.8);
                 let style = Style::fill(Paint::None).outlined(Paint::Soft, 1.2).dash("3 2");
                 scene.rect(inner.x, inner.y, inner.width, inner.height, style);
-                two_lines(scene, area, &value.text, &value.ratio_text, Paint::Ink, false);
+                two_lines(scene, area, &value.text, &value.ratio_text, Paint::Ink, size);
             }
             CellState::Failed { reason } => {
                 rect(scene, plain);
@@ -303,18 +241,18 @@ impl HeatMap {
                     &first_fitting(area, &format!("✕ {}", words().failed), "✕"),
                     reason,
                     Paint::Ink,
-                    true,
+                    QUIET,
                 );
             }
             CellState::Unavailable { reason } => {
                 rect(scene, plain);
                 let text = first_fitting(area, &format!("– {}", words().unavailable), "–");
-                two_lines(scene, area, &text, reason, Paint::Soft, true);
+                two_lines(scene, area, &text, reason, Paint::Soft, QUIET);
             }
             CellState::Unsupported => {
                 rect(scene, plain);
                 let text = first_fitting(area, &format!("∅ {}", words().unsupported), "∅");
-                two_lines(scene, area, &text, "", Paint::Soft, true);
+                two_lines(scene, area, &text, "", Paint::Soft, QUIET);
             }
             CellState::NotRun => rect(scene, Style::fill(Paint::HatchGrid).outlined(Paint::Grid, 1.0)),
         }
@@ -322,16 +260,15 @@ impl HeatMap {
 }
 
 fn first_fitting(area: Area, long: &str, short: &str) -> String {
-    if text::width(long, 9.5, false) <= area.width - 4.0 { long.to_owned() } else { short.to_owned() }
+    if text::width(long, QUIET, false) <= area.width - 4.0 { long.to_owned() } else { short.to_owned() }
 }
 
 /// A line and a smaller one below it, as far as they fit.
-fn two_lines(scene: &mut Scene, area: Area, first: &str, second: &str, paint: Paint, quiet: bool) {
+fn two_lines(scene: &mut Scene, area: Area, first: &str, second: &str, paint: Paint, size: f64) {
     let (middle, room) = (area.x + area.width / 2.0, area.width - 4.0);
-    let size = if quiet { 9.5 } else { TEXT };
-    // A number cut in the middle would be another number: it is made smaller, or left to the title.
-    let size = if text::width(first, size, false) > room { 8.0 } else { size };
+    let quiet = size == QUIET;
     let y = area.y + area.height / 2.0;
+    // A number cut in the middle would be another number: one that does not fit is left to the title.
     let has_first = !first.is_empty() && text::width(first, size, false) <= room && area.height >= 10.0;
     let second = if quiet { text::fit_start(second, room, SMALL, false) } else { second.to_owned() };
     let fits = text::width(&second, SMALL, false) <= room && area.height >= 25.0 && second.chars().count() > 2;
@@ -342,15 +279,6 @@ fn two_lines(scene: &mut Scene, area: Area, first: &str, second: &str, paint: Pa
     if fits {
         scene.text_middle(middle, if has_first { y + 7.0 } else { y }, centred(SMALL), &second);
     }
-}
-
-fn between(colours: &[Rgb], share: f64) -> Rgb {
-    let points: Vec<RGBColor> = colours.iter().map(|Rgb(red, green, blue)| RGBColor(*red, *green, *blue)).collect();
-    if points.len() < 2 {
-        return colours.first().copied().unwrap_or(Rgb(0xcc, 0xcc, 0xcc));
-    }
-    let RGBColor(red, green, blue) = DerivedColorMap::new(&points).get_color(share.clamp(0.0, 1.0));
-    Rgb(red, green, blue)
 }
 
 fn told(state: &CellState) -> (String, &'static str) {
@@ -405,7 +333,8 @@ impl Kind for HeatMap {
         let cell = self.cell_width(body.width);
         let row = (table.height / self.rows().max(1) as f64).clamp(8.0, 1.3 * ROW);
         self.draw_headings(scene, look, table, cell, row, body);
-        let colouring = self.colouring();
+        let colouring = Colouring::of(self);
+        let size = if self.numbers_fit(cell - 5.0) { TEXT } else { 8.0 };
         let none = Heading::default();
         for index in 0..self.rows() {
             for column in 0..self.columns() {
@@ -422,7 +351,7 @@ impl Kind for HeatMap {
                     height: (row - 1.0).max(1.0),
                 };
                 scene.mark("mark", &own, &known.attributes, &title, |scene| {
-                    self.draw_cell(scene, look, &colouring, &known.state, area);
+                    self.draw_cell(scene, look, (&colouring, size), &known.state, area);
                 });
             }
         }

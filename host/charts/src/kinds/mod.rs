@@ -3,6 +3,7 @@
 mod bars;
 mod distribution;
 mod heat_map;
+mod heat_scale;
 mod lines;
 mod pairs;
 mod scatter;

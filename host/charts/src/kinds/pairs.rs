@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::shared::{from_zero, hardware_legend, interval, row_axis, state, title};
+use super::shared::{area_style, from_zero, hardware_entries, interval, state, title, value_axis};
 use crate::attributes::Attributes;
 use crate::chart::{Head, Kind};
 use crate::draw::Area;
@@ -56,24 +56,31 @@ impl Pairs {
         Rows::new(self.pairs.iter().map(|pair| RowText::of(&pair.label, &pair.sublabel, &pair.group)).collect())
     }
 
-    fn legends(&self, look: &Look) -> [Legend; 2] {
+    fn legend(&self, look: &Look) -> Legend {
         let (ring, full) = styles(Paint::Soft);
         let point = |style, text: &str| Entry { swatch: Swatch::Point(Marker::Circle, style), text: text.to_owned() };
-        [
-            Legend::new(vec![point(ring, &self.before), point(full, &self.after)]),
-            hardware_legend(look, self.pairs.iter().map(|pair| (pair.hardware.as_str(), pair.emulated))),
-        ]
+        let mut entries = vec![point(ring, &self.before), point(full, &self.after)];
+        let marks = self.pairs.iter();
+        entries.extend(hardware_entries(
+            look,
+            marks.map(|pair| (pair.hardware.as_str(), pair.emulated, [pair.label.as_str(), pair.sublabel.as_str()])),
+        ));
+        Legend::new(entries)
     }
 
     fn legend_height(&self, width: f64) -> f64 {
-        self.legends(&Look::default()).iter().map(|legend| legend.height(width)).sum()
+        self.legend(&Look::default()).height(width)
     }
 
     fn remark(&self, pair: &Pair) -> String {
         let emulated = if pair.emulated { words().emulated.as_str() } else { "" };
-        let parts: Vec<&str> =
-            [pair.ratio.as_str(), emulated, pair.note.as_str()].into_iter().filter(|part| !part.is_empty()).collect();
-        parts.join(", ")
+        let missing = match (pair.before.value(), pair.after.value()) {
+            (None, Some(_)) if pair.note.is_empty() => format!("{}: {}", self.before, words().not_measured),
+            (Some(_), None) if pair.note.is_empty() => format!("{}: {}", self.after, words().not_measured),
+            _ => String::new(),
+        };
+        let parts = [pair.ratio.as_str(), missing.as_str(), emulated, pair.note.as_str()];
+        parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
     }
 
     fn draw_pair(&self, scene: &mut Scene, look: &Look, plane: &Plane, place: Place, pair: &Pair, right: f64) {
@@ -84,7 +91,10 @@ impl Pairs {
             return say(scene, plane.area, right, place, reason);
         }
         let colour = Paint::Of(look.colour(&pair.hardware));
-        let (ring, full) = styles(colour);
+        let (ring, mut full) = styles(colour);
+        if pair.emulated {
+            full = area_style(look, &pair.hardware, true);
+        }
         let y = place.middle;
         if let (Some(before), Some(after)) = (before, after) {
             let dash = if pair.emulated { "2 2" } else { "" };
@@ -126,11 +136,9 @@ impl Kind for Pairs {
     }
 
     fn draw(&self, scene: &mut Scene, look: &Look, body: Area) {
-        let mut body = body;
-        for legend in self.legends(look) {
-            legend.draw(scene, body.x, body.y, body.width);
-            body = body.without(0.0, legend.height(body.width), 0.0, 0.0);
-        }
+        let legend = self.legend(look);
+        legend.draw(scene, body.x, body.y, body.width);
+        let body = body.without(0.0, legend.height(body.width), 0.0, 0.0);
         let values = self.pairs.iter().flat_map(|pair| pair.before.extent().chain(pair.after.extent()));
         let seen = Domain::of(values);
         let logarithmic = self.log && seen.is_some_and(|domain| domain.low > 0.0);
@@ -139,7 +147,7 @@ impl Kind for Pairs {
         let widest = self.pairs.iter().map(|pair| text::width(&self.remark(pair), VALUE, false)).fold(0.0, f64::max);
         let bare = rows.across(body, 0.0);
         let area = rows.across(body, (widest + 16.0).min(0.34 * bare.width));
-        let axis = row_axis(domain, logarithmic, area.width, &self.unit).padded(0.02);
+        let axis = value_axis(domain, logarithmic, area, body, &self.unit, 0.02);
         let (plane, places) = rows.draw(scene, body, area, axis);
         for (pair, place) in self.pairs.iter().zip(places) {
             let measured = pair.before.value().is_some() && pair.after.value().is_some();

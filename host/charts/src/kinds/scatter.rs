@@ -82,6 +82,17 @@ impl Scatter {
         Legend::new(entries.into_iter().map(|(_, entry)| entry).collect())
     }
 
+    /// Reaches over the points, and over a roof that is not far above them.
+    fn y_domain(&self, places: &[(f64, f64)]) -> Option<Domain> {
+        let x = Domain::of(places.iter().map(|place| place.0))?;
+        let y = Domain::of(places.iter().map(|place| place.1))?;
+        let far = if self.y_log { 5.0 } else { 1.5 };
+        let guides = self.guides.iter().flat_map(|guide| &guide.points);
+        let near =
+            guides.filter(|(across, up)| (x.low..=x.high).contains(across) && *up > y.high && *up <= far * y.high);
+        Some(near.fold(y, |domain, (_, up)| domain.with(*up)))
+    }
+
     fn axis(&self, logarithmic: bool, values: Option<Domain>, ticks: usize) -> Axis {
         let domain = values.unwrap_or(Domain { low: 0.0, high: 1.0 });
         if logarithmic && domain.low > 0.0 {
@@ -92,11 +103,10 @@ impl Scatter {
     }
 
     /// Names beside the points, where there is room for them.
-    fn labels(&self, plane: &Plane) -> Vec<Option<Name>> {
+    fn labels(&self, plane: &Plane, mut taken: Vec<[f64; 4]>) -> Vec<Option<Name>> {
         let places: Vec<Option<(f64, f64)>> =
             self.dots.iter().map(|dot| dot.at().map(|(x, y)| plane.at(x, y))).collect();
-        let mut taken: Vec<[f64; 4]> =
-            places.iter().flatten().map(|(x, y)| [x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS]).collect();
+        taken.extend(places.iter().flatten().map(|(x, y)| [x - RADIUS, y - RADIUS, x + RADIUS, y + RADIUS]));
         let area = plane.area;
         let inside = |own: &[f64; 4]| {
             own[0] >= area.x && own[2] <= area.right() + 2.0 && own[1] >= area.y - 4.0 && own[3] <= area.bottom()
@@ -157,7 +167,7 @@ impl Kind for Scatter {
         legend.draw(scene, body.x, body.y, body.width);
         let body = body.without(0.0, legend.height(body.width), 0.0, 0.0);
         let places: Vec<(f64, f64)> = self.dots.iter().filter_map(Dot::at).collect();
-        let y = self.axis(self.y_log, Domain::of(places.iter().map(|place| place.1)), 6);
+        let y = self.axis(self.y_log, self.y_domain(&places), 6);
         let area = body.without(y.label_width() + 8.0, 20.0, 12.0, 32.0);
         let x = self.axis(self.x_log, Domain::of(places.iter().map(|place| place.0)), ticks_in(area.width));
         let ends = [x.value_at(0.0).max(y.value_at(0.0)), x.value_at(1.0).min(y.value_at(1.0))];
@@ -167,14 +177,13 @@ impl Kind for Scatter {
         scene.text(body.x, body.y + 10.0, Type::soft(10.0), &y_label);
         let x_label = text::fit_start(&self.x_label, area.width, 10.0, false);
         scene.text(area.x + area.width / 2.0, body.bottom() - 2.0, Type::soft(10.0).at(Anchor::Middle), &x_label);
+        let mut taken = Vec::new();
         if let Some(label) = &self.diagonal {
             let points = ends.map(|end| (end, end)).to_vec();
-            draw_guide(scene, &plane, &Guide { label: label.clone(), points });
+            taken.extend(draw_guide(scene, &plane, &Guide { label: label.clone(), points }));
         }
-        for guide in &self.guides {
-            draw_guide(scene, &plane, guide);
-        }
-        for (dot, name) in self.dots.iter().zip(self.labels(&plane)) {
+        taken.extend(self.guides.iter().filter_map(|guide| draw_guide(scene, &plane, guide)));
+        for (dot, name) in self.dots.iter().zip(self.labels(&plane, taken)) {
             let Some((x, y)) = dot.at() else { continue };
             let (px, py) = plane.at(x, y);
             let what = format!("{} {}; {} {}", self.x_label, number(x), self.y_label, number(y));
@@ -188,7 +197,7 @@ impl Kind for Scatter {
                 let style = point_style(look, &dot.hardware, dot.emulated);
                 scene.marker(look.marker(&dot.architecture), px, py, RADIUS, style);
                 if let Some(name) = name {
-                    scene.text_middle(name.x, name.y, Type::soft(LABEL).at(name.anchor), &name.text);
+                    scene.text_middle(name.x, name.y, Type::soft(LABEL).at(name.anchor).rim(), &name.text);
                 }
             });
         }

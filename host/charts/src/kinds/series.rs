@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::shared::{interval, point_style, state, title};
+use super::shared::{interval, names_hardware, point_style, state, title};
 use crate::attributes::Attributes;
 use crate::draw::Area;
 use crate::draw::axis::{Axis, Domain, Plane, Sides};
@@ -120,14 +120,17 @@ impl Plot<'_> {
             let why = if series.note.is_empty() { &words().not_measured } else { &series.note };
             Entry {
                 swatch: Swatch::Line { style: pen.line, marker: Some((pen.marker, pen.point)) },
-                text: if some { self.name(series) } else { title(&[&series.name], why, series.emulated) },
+                text: if some { self.name(series) } else { format!("{}: {why}", self.name(series)) },
             }
         });
         Legend::new(entries.collect())
     }
 
+    /// The name, with the hardware where there are several and the name does not say it.
     fn name(&self, series: &Series) -> String {
-        title(&[&series.name], "", series.emulated)
+        let several = self.series.iter().any(|other| other.hardware != self.series[0].hardware);
+        let told = !several || names_hardware(&series.name, &series.hardware);
+        title(&[&series.name, if told { "" } else { &series.hardware }], "", series.emulated)
     }
 
     /// What the legend and the lines need.
@@ -165,19 +168,17 @@ impl Plot<'_> {
         let pens = self.pens(look);
         let labels = if at_ends { self.label_places(&plane) } else { vec![None; self.series.len()] };
         for ((series, pen), label) in self.series.iter().zip(&pens).zip(labels) {
-            self.draw_series(scene, &plane, series, pen, label, few, body.right());
+            self.draw_series(scene, &plane, (series, pen, label), few, body.right());
         }
         plane
     }
 
-    #[allow(clippy::too_many_arguments)]
+    /// Draws a line, its points, and its name at `label` where that stands beside the plane.
     fn draw_series(
         &self,
         scene: &mut Scene,
         plane: &Plane,
-        series: &Series,
-        pen: &Pen,
-        label: Option<f64>,
+        (series, pen, label): (&Series, &Pen, Option<f64>),
         titled: bool,
         right: f64,
     ) {
@@ -204,8 +205,10 @@ impl Plot<'_> {
             ("architecture", series.architecture.as_str()),
             ("state", state(some, series.emulated)),
         ];
-        let names = [series.name.as_str(), if series.name.contains(&series.hardware) { "" } else { &series.hardware }];
-        scene.mark("mark series", &own, &series.attributes, &title(&names, &what, series.emulated), |scene| {
+        let told = names_hardware(&series.name, &series.hardware);
+        let title_of =
+            |what: &str| title(&[&series.name, if told { "" } else { &series.hardware }], what, series.emulated);
+        scene.mark("mark series", &own, &series.attributes, &title_of(&what), |scene| {
             let single = points.len() <= SINGLE_POINTS;
             for run in points.split(|(_, y)| y.value().is_none()) {
                 draw_run(scene, plane, run, pen, single);
@@ -219,19 +222,20 @@ impl Plot<'_> {
                 let (px, py) = plane.at(*x, value);
                 if titled {
                     let what = format!("{}, {}", (self.say_x)(*x), in_words(*estimate, self.unit));
-                    let title = title(&[&series.name], &what, series.emulated);
-                    scene.mark("point", &[], &Attributes::default(), &title, |scene| {
+                    scene.mark("point", &[], &Attributes::default(), &title_of(&what), |scene| {
                         scene.marker(pen.marker, px, py, 3.4, pen.point);
                     });
                 } else {
                     scene.marker(pen.marker, px, py, 3.4, pen.point);
                 }
             }
-            if let (Some(y), Some((last_x, last))) =
-                (label, points.iter().rev().find_map(|(x, y)| Some((*x, y.value()?))))
-            {
-                let (from_x, from_y) = plane.at(last_x, last);
+            if let (Some(y), Some((from_x, from_y))) = (label, self.end(plane, series)) {
                 let left = plane.area.right() + 8.0;
+                if is_early(plane, from_x) {
+                    let name = text::fit(&self.name(series), right - from_x - 18.0, LABEL, false);
+                    scene.marker(pen.marker, from_x + 11.0, from_y - 8.0, 3.0, pen.point);
+                    return scene.text_middle(from_x + 18.0, from_y - 8.0, Type::ink(LABEL).rim(), &name);
+                }
                 if (from_y - y).abs() > 3.0 || left - from_x > 20.0 {
                     scene.line(&[(from_x + 4.0, from_y), (left, y)], Style::line(pen.colour, 0.7).opacity(0.6));
                 }
@@ -242,14 +246,17 @@ impl Plot<'_> {
         });
     }
 
+    /// Where the last value of a series is.
+    fn end(&self, plane: &Plane, series: &Series) -> Option<(f64, f64)> {
+        self.points(series).iter().rev().find_map(|(x, y)| Some(plane.at(*x, y.value()?)))
+    }
+
     /// Where the names of the lines stand so that none covers another.
     fn label_places(&self, plane: &Plane) -> Vec<Option<f64>> {
-        let ends = self.series.iter().map(|series| {
-            let points = self.points(series);
-            points.iter().rev().find_map(|(x, y)| Some(plane.at(*x, y.value()?).1))
-        });
-        let wanted: Vec<Option<f64>> = ends.collect();
-        let mut order: Vec<usize> = (0..wanted.len()).filter(|index| wanted[*index].is_some()).collect();
+        let ends: Vec<Option<(f64, f64)>> = self.series.iter().map(|series| self.end(plane, series)).collect();
+        let wanted: Vec<Option<f64>> = ends.iter().map(|end| end.map(|(_, y)| y)).collect();
+        let at_the_right = |index: &usize| ends[*index].is_some_and(|(x, _)| !is_early(plane, x));
+        let mut order: Vec<usize> = (0..wanted.len()).filter(at_the_right).collect();
         order.sort_by(|one, two| wanted[*one].unwrap_or(0.0).total_cmp(&wanted[*two].unwrap_or(0.0)));
         let mut places = wanted;
         let mut floor = plane.area.y;
@@ -266,6 +273,11 @@ impl Plot<'_> {
         }
         places
     }
+}
+
+/// Whether a line ends so far from the right that its name is better beside its end.
+fn is_early(plane: &Plane, x: f64) -> bool {
+    plane.area.right() - x > 60.0
 }
 
 fn is_alone(points: &[(f64, Estimate)], x: f64) -> bool {
@@ -296,8 +308,8 @@ fn draw_run(scene: &mut Scene, plane: &Plane, run: &[(f64, Estimate)], pen: &Pen
     scene.line(&line, pen.line);
 }
 
-/// A dashed line with its name where it ends.
-pub(super) fn draw_guide(scene: &mut Scene, plane: &Plane, guide: &Guide) {
+/// A dashed line with its name where it ends; gives the place of the name: left, top, right, bottom.
+pub(super) fn draw_guide(scene: &mut Scene, plane: &Plane, guide: &Guide) -> Option<[f64; 4]> {
     let known = guide.points.iter().filter_map(|(x, y)| Some((drawable(Some(*x))?, drawable(Some(*y))?)));
     let points: Vec<(f64, f64)> = known.collect();
     let parts: Vec<_> = points.windows(2).flat_map(|ends| plane.straight(ends[0], ends[1])).collect();
@@ -314,13 +326,14 @@ pub(super) fn draw_guide(scene: &mut Scene, plane: &Plane, guide: &Guide) {
         path.push(*to);
     }
     scene.line(&path, style);
-    if let Some([_, (x, y)]) = parts.last() {
-        let label = text::fit(&guide.label, 0.4 * plane.area.width, 9.0, false);
-        let down = if *y < plane.area.y + 14.0 { 11.0 } else { -5.0 };
-        let x = x.min(plane.area.right()) - 4.0;
-        let left = plane.area.x + text::width(&label, 9.0, false);
-        scene.text(x.max(left), y + down, Type::soft(9.0).at(Anchor::End), &label);
-    }
+    // Above the line, and above the plane where it leaves through its top.
+    let [_, (x, y)] = parts.last()?;
+    let label = text::fit(&guide.label, 0.4 * plane.area.width, 9.0, false);
+    let width = text::width(&label, 9.0, false);
+    let y = if *y < plane.area.y + 14.0 { plane.area.y - 5.0 } else { y - 6.0 };
+    let right = x.clamp(plane.area.x + width, plane.area.right().max(plane.area.x + width));
+    scene.text(right, y, Type::soft(9.0).at(Anchor::End).rim(), &label);
+    Some([right - width, y - 9.0, right, y + 2.0])
 }
 
 /// All values of series that must have room on the y axis.

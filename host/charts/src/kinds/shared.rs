@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::draw::Area;
 use crate::draw::axis::{Axis, Domain, TICK_TEXT};
 use crate::draw::legend::{Entry, Legend, Swatch};
 use crate::draw::scene::{Scene, Style};
@@ -41,8 +42,11 @@ pub(crate) fn state(has_value: bool, emulated: bool) -> &'static str {
 
 /// "names, hardware: what", and that it was emulated.
 pub(crate) fn title(names: &[&str], what: &str, emulated: bool) -> String {
-    let names: Vec<&str> = names.iter().copied().filter(|name| !name.is_empty()).collect();
-    let mut out = names.join(", ");
+    // What an earlier name says is not said again: a row's second line often is its hardware.
+    let new = |index: &usize| {
+        !names[*index].is_empty() && !names[..*index].iter().any(|name| names_hardware(name, names[*index]))
+    };
+    let mut out = (0..names.len()).filter(new).map(|index| names[index]).collect::<Vec<_>>().join(", ");
     if !what.is_empty() {
         if !out.is_empty() {
             out.push_str(": ");
@@ -57,17 +61,34 @@ pub(crate) fn title(names: &[&str], what: &str, emulated: bool) -> String {
     out
 }
 
-/// Which colour is which hardware, where there is more than one or some of it is emulated.
-pub(crate) fn hardware_legend<'a>(look: &Look, marks: impl IntoIterator<Item = (&'a str, bool)>) -> Legend {
-    let kinds: BTreeSet<(&str, bool)> = marks.into_iter().filter(|(hardware, _)| !hardware.is_empty()).collect();
-    if kinds.len() < 2 && !kinds.iter().any(|(_, emulated)| *emulated) {
-        return Legend::new(Vec::new());
+/// A mark that has a colour: its hardware, whether it was emulated, and the names that stand beside it.
+pub(crate) type Coloured<'a> = (&'a str, bool, [&'a str; 2]);
+
+/// Which colour is which hardware. Nothing where each row names its own, or where there is only one.
+pub(crate) fn hardware_entries<'a>(look: &Look, marks: impl IntoIterator<Item = Coloured<'a>>) -> Vec<Entry> {
+    let marks: Vec<Coloured<'a>> = marks.into_iter().filter(|(hardware, ..)| !hardware.is_empty()).collect();
+    let kinds: BTreeSet<(&str, bool)> = marks.iter().map(|(hardware, emulated, _)| (*hardware, *emulated)).collect();
+    let named = marks.iter().all(|(hardware, _, names)| names.iter().any(|name| names_hardware(name, hardware)));
+    if named || (kinds.len() < 2 && !kinds.iter().any(|(_, emulated)| *emulated)) {
+        return Vec::new();
     }
     let entries = kinds.into_iter().map(|(hardware, emulated)| Entry {
         swatch: Swatch::Box(area_style(look, hardware, emulated)),
         text: if emulated { format!("{hardware}, {}", words().emulated) } else { hardware.to_owned() },
     });
-    Legend::new(entries.collect())
+    entries.collect()
+}
+
+/// The same as a legend of its own.
+pub(crate) fn hardware_legend<'a>(look: &Look, marks: impl IntoIterator<Item = Coloured<'a>>) -> Legend {
+    Legend::new(hardware_entries(look, marks))
+}
+
+/// Whether one of the words of a name is the hardware's.
+pub(crate) fn names_hardware(name: &str, hardware: &str) -> bool {
+    let is_part = |character: char| character.is_alphanumeric() || character == '-';
+    name == hardware
+        || name.split(|character: char| !is_part(character)).any(|word| word.eq_ignore_ascii_case(hardware))
 }
 
 /// How wide a margin at the right must be, so that text behind the ends of rows has room. `ends` are the values where the
@@ -95,11 +116,12 @@ pub(crate) fn from_zero(domain: Option<Domain>) -> Domain {
     if domain.low == domain.high { Domain { low: 0.0, high: 1.0 } } else { domain }
 }
 
-/// An axis for values across rows.
-pub(crate) fn row_axis(domain: Domain, logarithmic: bool, width: f64, unit: &str) -> Axis {
-    let ticks = ticks_in(width);
+/// An axis for values across an area of a body, with some room at its ends.
+pub(crate) fn value_axis(domain: Domain, logarithmic: bool, area: Area, body: Area, unit: &str, room: f64) -> Axis {
+    let ticks = ticks_in(area.width);
     let axis = if logarithmic { Axis::logarithmic(domain, ticks) } else { Axis::linear(domain, ticks) };
-    axis.unit_at_end(unit)
+    // The margin of the paper may be used too.
+    axis.padded(room).unit_at_end(unit, area.width, body.right() - area.right() + 10.0)
 }
 
 /// A thin line from the low to the high end of an interval, with caps.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::shared::{from_zero, row_axis, state, tail, title};
+use super::shared::{from_zero, state, tail, title, value_axis};
 use crate::attributes::Attributes;
 use crate::chart::{Head, Kind};
 use crate::draw::Area;
@@ -165,7 +165,7 @@ impl Kind for Stacked {
             .map(|stack| (stack.reach().1, 14.0 + text::width(&stack.total(""), VALUE, false).min(0.3 * bare.width)))
             .collect();
         let area = rows.across(body, tail(body.right() - bare.x, domain, false, &ends));
-        let (plane, places) = rows.draw(scene, body, area, row_axis(domain, false, area.width, &self.unit));
+        let (plane, places) = rows.draw(scene, body, area, value_axis(domain, false, area, body, &self.unit, 0.0));
         for (stack, place) in self.stacks.iter().zip(places) {
             let measured = stack.drawn().next().is_some();
             let mut told: Vec<String> = stack

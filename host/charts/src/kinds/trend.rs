@@ -202,3 +202,30 @@ fn time_ticks(domain: Domain, most: f64) -> Vec<(f64, String)> {
     }
     ticks
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(low: f64, high: f64) -> Vec<String> {
+        time_ticks(Domain { low, high }, 6.0).into_iter().map(|(_, label)| label).collect()
+    }
+
+    #[test]
+    fn ticks_of_time_are_at_round_moments() {
+        let day = 86_400.0;
+        // 2025-12-01 00:00 UTC
+        let start = 1_764_547_200.0;
+        assert_eq!(labels(start, start + 90.0 * 60.0), ["00:00", "00:15", "00:30", "00:45", "01:00", "01:15", "01:30"]);
+        assert_eq!(labels(start + 1.0, start + 3.0 * day)[..2], ["1 Dec 12:00", "2 Dec 00:00"]);
+        assert_eq!(labels(start, start + 5.0 * day)[..2], ["1 Dec", "2 Dec"]);
+        assert_eq!(labels(start, start + 150.0 * day), ["Dec 2025", "Jan 2026", "Feb 2026", "Mar 2026", "Apr 2026"]);
+        assert_eq!(labels(start, start + 5.0 * 365.25 * day), ["2026", "2027", "2028", "2029", "2030"]);
+    }
+
+    #[test]
+    fn times_outside_of_the_calendar_have_no_ticks() {
+        assert!(time_ticks(Domain { low: -1e18, high: 1e18 }, 6.0).is_empty());
+        assert!(labels(-62_135_596_800.0, 253_402_300_799.0).len() < 100);
+    }
+}
