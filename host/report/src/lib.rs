@@ -1,4 +1,4 @@
-//! Results for people: tables in the terminal, Markdown, CSV and JSON. It draws what it is handed, and computes nothing.
+//! Results for people: tables in the terminal, Markdown, CSV and JSON, and HTML pages. It draws what it is handed, and computes nothing.
 
 mod markdown;
 pub mod page;

@@ -26,7 +26,9 @@ impl Page {
         environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
         environment.add_template("figure.html", FIGURE)?;
         environment.add_template("page.html", TEMPLATE)?;
-        let (style, script, policy) = (STYLE, SCRIPT, embed::policy(SCRIPT));
+        // Browsers read line ends as one character before they compare a script with the policy.
+        let script = SCRIPT.replace('\r', "");
+        let (style, policy) = (STYLE, embed::policy(&script));
         let context = context! { page => Serde(View::of(self)), words => Serde(words), style, script, policy };
         Ok(environment.get_template("page.html")?.render(context)?)
     }

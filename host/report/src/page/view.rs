@@ -20,6 +20,9 @@ pub struct View<'a> {
     unit: &'a str,
     facts: &'a [(String, String)],
     sections: Vec<SectionView<'a>>,
+    /// Whether there are models to search.
+    searchable: bool,
+    /// Nothing where there is nothing to save.
     json: String,
     csv: String,
     file_name: String,
@@ -81,12 +84,22 @@ impl<'a> View<'a> {
             filters,
             unit,
             facts,
+            searchable: sections.iter().any(has_models),
             sections: sections.iter().map(section).collect(),
             json: embed::json(json),
-            csv: embed::text(csv),
+            csv: if csv.is_empty() { String::new() } else { embed::text(csv) },
             file_name: embed::file_name(name),
         }
     }
+}
+
+fn has_models(section: &Section) -> bool {
+    let figures = section.figures.iter();
+    let rows = figures.clone().flat_map(|figure| &figure.table.rows).map(|row| &row.attributes);
+    let findings = section.findings.iter().map(|finding| &finding.attributes);
+    rows.chain(findings)
+        .chain(figures.map(|figure| &figure.attributes))
+        .any(|attributes| attributes.contains_key("model"))
 }
 
 fn section(section: &Section) -> SectionView<'_> {

@@ -27,6 +27,7 @@ pub fn browser() -> Browser {
     for domain in ["Page", "Runtime", "Log", "Network", "DOM"] {
         tab.call(&format!("{domain}.enable"), json!({})).unwrap();
     }
+    tab.call("Emulation.setScrollbarsHidden", json!({ "hidden": true })).unwrap();
     size(&mut tab, 1200, 900);
     tab.events(Duration::from_millis(20));
     Browser { tab, scripts: true, folder: TempDir::new().unwrap(), _alone: alone }

@@ -60,6 +60,8 @@ fn a_page_says_nothing_and_is_still_a_page() {
     let html = Page::default().html().unwrap();
     assert!(html.starts_with("<!doctype html>"));
     assert!(html.contains("<main"));
+    // Nothing to search and nothing to save: no controls for it.
+    assert!(html.contains("name=\"q\" hidden") && !html.contains("<button type=\"button\" data-save"));
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn attributes(tags: BTreeMap<String, String>) -> Attributes {
 }
 
 pub fn drawn(chart: Chart) -> Option<String> {
-    let size = chart.natural_size(1120);
+    let size = chart.natural_size(960);
     Some(chart.svg(&Look::default(), size, Theme::Page))
 }
 

@@ -1,6 +1,6 @@
 //! What readers do with a page.
 
-use crate::browser::{Opened, browser};
+use crate::browser::{Opened, browser, medium, size};
 use crate::sample::{self, HARDWARE, MODELS};
 use serde_json::json;
 use skillbench_report::page::Page;
@@ -170,6 +170,24 @@ fn everything_can_be_reached_and_used_with_the_keyboard() {
 }
 
 #[test]
+fn a_link_to_a_section_goes_there_and_leaves_the_view_as_it_is() {
+    let mut browser = browser();
+    let mut page = Opened::page(&mut browser, &sample::page(), "#hardware=cuda");
+    page.click(".sections a[href='#start']");
+    let top = page.value("document.querySelector('#start').getBoundingClientRect().top").as_f64().unwrap();
+    let bar = page.value("document.querySelector('.controls').getBoundingClientRect().bottom").as_f64().unwrap();
+    assert!(top >= bar && top < 300.0, "{top} under a bar to {bar}");
+    assert_eq!(page.value("document.activeElement.id"), "start");
+    assert_eq!(page.hash(), "#hardware=cuda");
+
+    // From another page, as every link to a place.
+    let mut page = Opened::page(&mut browser, &sample::page(), "#start");
+    page.settle();
+    let top = page.value("document.querySelector('#start').getBoundingClientRect().top").as_f64().unwrap();
+    assert!((0.0..300.0).contains(&top), "{top}");
+}
+
+#[test]
 fn without_scripts_all_of_it_is_there() {
     let mut browser = browser();
     browser.scripts(false);
@@ -194,10 +212,13 @@ fn on_paper_there_are_no_controls_and_all_is_open() {
     let mut browser = browser();
     for scripts in [true, false] {
         browser.scripts(scripts);
-        crate::browser::medium(&mut browser.tab, "print", "dark");
+        medium(&mut browser.tab, "print", "dark");
+        // What a sheet of A4 leaves between its margins.
+        size(&mut browser.tab, 688, 1000);
         let mut page = Opened::page(&mut browser, &sample::page(), "");
         assert_eq!(page.seen("form, form *, nav, .skip, .behind > summary"), 0);
         assert_eq!(page.seen("#latency_1 tbody tr"), 20, "tables behind charts");
+        assert_eq!(page.value("document.documentElement.scrollWidth"), 688, "wider than paper");
         let ground = page.value("getComputedStyle(document.documentElement).getPropertyValue('--ground')");
         assert_eq!(ground, "#ffffff", "dark paper");
     }

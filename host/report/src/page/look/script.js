@@ -6,7 +6,8 @@ addEventListener("DOMContentLoaded", () => {
   const form = document.querySelector(".controls");
   const status = document.querySelector(".status");
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
-  const say = (name, values) => form.dataset[name].replace(/\{(\w+)\}/g, (_, key) => values[key] ?? "");
+  const words = form.dataset;
+  const say = (name, values) => words[name].replace(/\{(\w+)\}/g, (_, key) => values[key] ?? "");
 
   const filters = all(".filter", form).map(box => {
     const boxes = all("input", box);
@@ -39,22 +40,22 @@ addEventListener("DOMContentLoaded", () => {
 
   const apply = () => {
     const picked = filters.map(({ boxes }) => new Set(boxes.filter(box => box.checked).map(box => box.value)));
-    const words = form.q.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const query = form.q.value.toLowerCase().split(/\s+/).filter(Boolean);
     for (const { element, values, model } of items) {
       const fits = values.every((value, at) => !picked[at].size || value === null || picked[at].has(value))
-        && (model === undefined || words.every(word => model.includes(word)));
+        && (model === undefined || query.every(word => model.includes(word)));
       element.classList.toggle("off", !fits);
     }
     filters.forEach(({ any, boxes }, at) => {
       any.textContent = picked[at].size ? say("picked", { shown: picked[at].size, all: boxes.length }) : any.dataset.any;
     });
-    const active = picked.some(set => set.size) || words.length > 0;
+    const active = picked.some(set => set.size) || query.length > 0;
     root.classList.toggle("filtered", active);
     for (const { figure, rows, marks, note, size, full } of figures) {
       const shown = rows.filter(on).length, drawn = marks.filter(on).length;
       figure.classList.toggle("none", active && rows.length + marks.length > 0 && shown + drawn === 0);
-      if (size) size.textContent = shown < rows.length ? `${say("picked", { shown, all: rows.length })} ${form.dataset.rows}` : full;
-      const [part, whole, unit] = marks.length ? [drawn, marks.length, form.dataset.marks] : [shown, rows.length, form.dataset.rows];
+      if (size) size.textContent = shown < rows.length ? `${say("picked", { shown, all: rows.length })} ${words.rows}` : full;
+      const [part, whole, unit] = marks.length ? [drawn, marks.length, words.marks] : [shown, rows.length, words.rows];
       note.hidden = part === whole;
       note.textContent = say("status", { shown: part, all: whole, unit });
     }
@@ -63,12 +64,12 @@ addEventListener("DOMContentLoaded", () => {
       const nothing = section.querySelector(".nothing");
       if (nothing) nothing.hidden = !parts.length || parts.some(part => on(part) && !part.classList.contains("none"));
     }
-    const shown = counted.filter(on).length, total = counted.length, unit = form.dataset.unit;
-    const told = [say(active ? (shown ? "status" : "status_none") : "status_all", { shown, all: total, unit })];
+    const shown = counted.filter(on).length, total = counted.length, unit = words.unit;
+    const told = total ? [say(active ? (shown ? "status" : "status_none") : "status_all", { shown, all: total, unit })] : [];
     if (active) {
       const labels = (filter, set) => filter.boxes.filter(box => set.has(box.value)).map(box => box.parentNode.textContent.trim());
       const by = filters.map((filter, at) => picked[at].size ? `${filter.label}: ${labels(filter, picked[at]).join(", ")}` : "");
-      if (words.length) by.push(`${form.q.placeholder}: ${form.q.value}`);
+      if (query.length) by.push(`${form.q.placeholder}: ${form.q.value}`);
       told.push(say("by", { what: by.filter(Boolean).join("; ") }));
     }
     if (strangers.length) told.push(say("stranger", { what: strangers.join(", ") }));
