@@ -24,11 +24,19 @@ pub fn table(table: &Table, format: Format) {
 /// # Errors
 /// A sentence: the file, and why it cannot be written.
 pub fn to_file(file: &Path, bytes: &[u8]) -> Result<(), String> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let made = folder.map_or(Ok(()), std::fs::create_dir_all);
-    made.and_then(|()| std::fs::write(file, bytes)).map_err(|error| format!("{}: {error}", file.display()))?;
+    write(file, bytes)?;
     say(&format!("written: {}", file.display()));
     Ok(())
+}
+
+/// The same, without a word.
+///
+/// # Errors
+/// As [`to_file`].
+pub fn write(file: &Path, bytes: &[u8]) -> Result<(), String> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let made = folder.map_or(Ok(()), std::fs::create_dir_all);
+    made.and_then(|()| std::fs::write(file, bytes)).map_err(|error| format!("{}: {error}", file.display()))
 }
 
 /// Talk: what is going on, hints. Not results.

@@ -2,9 +2,11 @@
 
 mod markdown;
 pub mod page;
+pub mod plots;
 mod profile;
 mod render;
 mod run;
+pub mod story;
 mod table;
 
 pub use profile::{operators, phases};

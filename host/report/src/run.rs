@@ -25,7 +25,15 @@ pub fn summary(frame: &DataFrame, format: Format) -> Table {
     table
 }
 
-fn cell(value: &AnyValue<'_>) -> Cell {
+/// The whole frame, every column under its own name.
+pub(crate) fn whole(frame: &DataFrame) -> Table {
+    let row =
+        |row: usize| frame.columns().iter().map(|column| cell(&column.get(row).unwrap_or(AnyValue::Null))).collect();
+    let columns = frame.columns().iter().map(|column| column.name().to_string()).collect();
+    Table { columns, rows: (0..frame.height()).map(row).collect() }
+}
+
+pub(crate) fn cell(value: &AnyValue<'_>) -> Cell {
     match value {
         AnyValue::Null => Cell::none(),
         AnyValue::Boolean(flag) => Cell::flag(*flag),

@@ -79,6 +79,30 @@ impl Stored {
         Ok(Stored { runs, cells, samples: None })
     }
 
+    /// Only what is of these models.
+    ///
+    /// # Errors
+    /// Polars' own.
+    pub fn of_models(self, models: &[String]) -> Result<Stored, StoredError> {
+        let meant = models
+            .iter()
+            .map(|model| col("model_id").eq(lit(model.as_str())))
+            .reduce(Expr::or)
+            .unwrap_or_else(|| lit(true));
+        let cells = self.cells.lazy().filter(meant).collect()?;
+        let key = [col("run"), col("cell")];
+        let samples = match self.samples {
+            Some(samples) => Some(
+                samples
+                    .lazy()
+                    .join(cells.clone().lazy().select(&key), &key, &key, JoinArgs::new(JoinType::Inner))
+                    .collect()?,
+            ),
+            None => None,
+        };
+        Ok(Stored { runs: self.runs, cells, samples })
+    }
+
     /// The samples of a filter, which are many.
     ///
     /// # Errors

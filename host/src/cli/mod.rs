@@ -3,7 +3,7 @@
 mod results;
 mod run;
 
-pub use results::{DbCommand, ExportForm, QueryArgs, Stored};
+pub use results::{DbCommand, ExportForm, ImageArg, PlotArgs, QueryArgs, ReportArgs, ReportForm, Stored, WhichRuns};
 pub use run::{KeepingArgs, RunArgs, SetArg};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -88,6 +88,10 @@ pub enum Command {
     Db(DbCommand),
     /// Ask the database a question in SQL
     Query(QueryArgs),
+    /// What runs tell: in the terminal, as Markdown for a pull request, as a page to look at and explore
+    Report(Box<ReportArgs>),
+    /// Draw stored results into files
+    Plot(Box<PlotArgs>),
     /// The devices of every backend, usable or not
     Devices {
         /// Everything that is known of each

@@ -85,3 +85,87 @@ pub struct QueryArgs {
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
+
+/// Which results are meant.
+#[derive(Args, Clone)]
+pub struct WhichRuns {
+    #[command(flatten)]
+    pub stored: Stored,
+    /// Runs: latest, ids, folders, journals or run.json files [default: latest]
+    pub run: Vec<String>,
+    /// Every run of the database
+    #[arg(long, conflicts_with_all = ["run", "condition"])]
+    pub all: bool,
+    /// Cells of the database of this condition in SQL: family = 'vision' AND plugin = 'cpu'
+    #[arg(long = "where", value_name = "SQL", conflicts_with = "run")]
+    pub condition: Option<String>,
+    /// Only these models
+    #[arg(long, alias = "model-id", value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
+    pub model: Vec<String>,
+    /// Result files of this host
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "FILE", conflicts_with_all = ["run", "all", "condition"])]
+    pub json_path: Vec<PathBuf>,
+    /// Several runs as one: folders, ids or files
+    #[arg(long, alias = "aggregate-results", num_args = 1.., value_name = "RUN", conflicts_with_all = ["run", "all", "condition", "json_path"])]
+    pub join: Vec<String>,
+}
+
+#[derive(Args)]
+pub struct ReportArgs {
+    #[command(flatten)]
+    pub which: WhichRuns,
+    /// Hardware side by side, and the first run against the last
+    #[arg(long, alias = "comparative-report", conflicts_with_all = ["optimization", "dashboard"])]
+    pub comparative: bool,
+    /// What to change, with the evidence for it
+    #[arg(long, alias = "generate-optimization-report", conflicts_with = "dashboard")]
+    pub optimization: bool,
+    /// Pages over the whole database: an index, and one for each model
+    #[arg(long, alias = "generate-dashboard")]
+    pub dashboard: bool,
+    /// The file, or the folder of the dashboard [default: the terminal; report.html beside the run, dashboard/ beside the runs]
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct PlotArgs {
+    #[command(flatten)]
+    pub which: WhichRuns,
+    /// Which plots [default: all in which there is something]; `--kind list` lists them
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "PLOT")]
+    pub kind: Vec<String>,
+    /// The plots of architectures side by side
+    #[arg(long)]
+    pub architecture_comparison: bool,
+    /// What was reached of the peaks
+    #[arg(long)]
+    pub hardware_efficiency_chart: bool,
+    /// Memory against batch and parameters
+    #[arg(long)]
+    pub memory_scaling_chart: bool,
+    /// Two runs: before and after
+    #[arg(long, alias = "plot-comparison", num_args = 2, value_names = ["BEFORE", "AFTER"], conflicts_with_all = ["run", "all", "condition", "json_path", "join"])]
+    pub comparison: Vec<String>,
+    /// Where the files go [default: plots/ beside the run]
+    #[arg(long, short, value_name = "DIR")]
+    pub output_dir: Option<PathBuf>,
+    /// svg, png or both
+    #[arg(long, value_enum, value_delimiter = ',', num_args = 1.., default_values = ["svg", "png"])]
+    pub image: Vec<ImageArg>,
+    /// Width in pixels
+    #[arg(long, value_name = "N", default_value_t = 900, value_parser = clap::value_parser!(u32).range(320..=4000))]
+    pub width: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ImageArg {
+    Svg,
+    Png,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ReportForm {
+    Html,
+    Markdown,
+}

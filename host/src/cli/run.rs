@@ -1,6 +1,6 @@
 //! `host run`: what to measure, how, and where results go.
 
-use super::seconds;
+use super::{ReportForm, seconds};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -146,6 +146,15 @@ pub struct KeepingArgs {
     /// Keep the run in its folder only
     #[arg(long)]
     pub no_save: bool,
+    /// Also a report in the run's folder [default where the flag has no value: html]
+    #[arg(long, value_enum, value_delimiter = ',', num_args = 0.., default_missing_value = "html", value_name = "FORM")]
+    pub report: Vec<ReportForm>,
+    /// Also plots in the run's folder
+    #[arg(long, alias = "generate-plots")]
+    pub plots: bool,
+    /// Measure nothing: draw the plots of the latest run
+    #[arg(long)]
+    pub plot_only: bool,
 }
 
 fn dimension(text: &str) -> Result<(String, i64), String> {

@@ -1,10 +1,11 @@
 //! What becomes of a run that has ended: files in its folder, and rows in the database.
 
 use super::db::database;
-use super::{Exit, failed};
-use crate::cli::{Global, KeepingArgs};
+use super::stored::latest;
+use super::{Done, Exit, failed, plot, report, usage};
+use crate::cli::{Global, KeepingArgs, ReportForm};
 use crate::output;
-use skillbench_results::files;
+use skillbench_results::{Stored, files};
 use skillbench_store::{Database, Recorded};
 use std::path::{Path, PathBuf};
 
@@ -12,25 +13,60 @@ pub struct Keeping {
     pub output_dir: PathBuf,
     /// `None`: the run stays in its folder.
     pub database: Option<Database>,
+    pub reports: Vec<ReportForm>,
+    pub plots: bool,
+    /// Nothing is measured: the plots of the latest run are drawn.
+    pub plot_only: bool,
 }
 
 impl Keeping {
     pub fn new(global: &Global, args: &KeepingArgs) -> Keeping {
         let database = (!args.no_save).then(|| database(global, args.db.as_deref(), &args.output_dir));
-        Keeping { output_dir: args.output_dir.clone(), database }
+        Keeping {
+            output_dir: args.output_dir.clone(),
+            database,
+            reports: args.report.clone(),
+            plots: args.plots,
+            plot_only: args.plot_only,
+        }
+    }
+
+    /// Draws the plots of the latest run again.
+    ///
+    /// # Errors
+    /// There is no run yet, or it cannot be read.
+    pub fn draw_latest(&self, global: &Global) -> Done {
+        let folder = latest(&self.output_dir)
+            .ok_or_else(|| usage(format!("there is no run in {} yet", self.output_dir.display())))?;
+        let stored = Stored::from_places(std::slice::from_ref(&folder)).map_err(failed)?;
+        plot::beside(global, &folder, &stored)?;
+        Ok(Exit::Good)
     }
 
     /// Runs in this folder, with the database beside them.
     pub fn beside(global: &Global, output_dir: &Path) -> Keeping {
-        Keeping { output_dir: output_dir.into(), database: Some(database(global, None, output_dir)) }
+        Keeping {
+            output_dir: output_dir.into(),
+            database: Some(database(global, None, output_dir)),
+            reports: vec![],
+            plots: false,
+            plot_only: false,
+        }
     }
 
     /// Writes the files and stores the run. A database that cannot be written costs the run nothing but its exit code.
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn keep(&self, folder: &Path, recorded: &Recorded) -> Result<Exit, super::CommandError> {
+    pub fn keep(&self, global: &Global, folder: &Path, recorded: &Recorded) -> Result<Exit, super::CommandError> {
         files::write(folder, recorded).map_err(|error| failed(format!("{}: {error}", folder.display())))?;
+        if self.plots || !self.reports.is_empty() {
+            let stored = Stored::from_recorded(std::slice::from_ref(recorded)).map_err(failed)?;
+            report::beside(global, folder, &stored, &self.reports)?;
+            if self.plots {
+                plot::beside(global, folder, &stored)?;
+            }
+        }
         let Some(database) = &self.database else { return Ok(Exit::Good) };
         match database.store(std::slice::from_ref(recorded)) {
             Ok(_) => Ok(Exit::Good),

@@ -8,10 +8,13 @@ mod doctor;
 mod keep;
 mod models;
 mod new;
+mod plot;
 mod plugin;
 mod query;
+mod report;
 mod run;
 mod runtime;
+mod stored;
 mod suite;
 mod why;
 
@@ -123,6 +126,8 @@ pub fn dispatch(cli: Cli) -> Done {
         Command::Suite(command) => suite::suite(global, &command),
         Command::Db(command) => db::db(global, &command),
         Command::Query(args) => query::query(global, &args),
+        Command::Report(args) => report::report(global, &args),
+        Command::Plot(args) => plot::plot(global, &args),
         Command::Devices { verbose } => devices::devices(global, verbose),
         Command::Models(args) => models::models(global, &args),
         Command::Why { plugin, model } => why::why(global, &plugin, model.as_deref()),

@@ -21,6 +21,9 @@ use std::path::{Path, PathBuf};
 
 pub fn run(global: &Global, args: &RunArgs) -> Done {
     let keeping = Keeping::new(global, &args.keeping);
+    if keeping.plot_only {
+        return keeping.draw_latest(global);
+    }
     let earlier = args.resume.as_ref().map(|name| resumed(&keeping.output_dir, name)).transpose()?;
     let (request, folder, done) = match earlier {
         Some((recorded, folder)) => {
@@ -77,7 +80,7 @@ pub fn measure(
     drop(observers);
 
     let recorded = journal::read(&folder).map_err(failed)?;
-    let kept = keeping.keep(&folder, &recorded)?;
+    let kept = keeping.keep(global, &folder, &recorded)?;
     show(global, &recorded.run).map_err(failed)?;
     if Stop::global().asked() {
         output::say(&format!("stopped; go on with: host run --resume {}", folder.display()));

@@ -21,6 +21,9 @@ pub fn suite(global: &Global, command: &SuiteCommand) -> Done {
 }
 
 fn run_file(global: &Global, file: &Path, keeping: &Keeping) -> Done {
+    if keeping.plot_only {
+        return keeping.draw_latest(global);
+    }
     let (request, told) = suite::to_request(&suite::read(file).map_err(usage)?);
     told.iter().for_each(|sentence| output::warning(sentence));
     run::measure(global, request, keeping, None, &HashSet::new())

@@ -52,6 +52,8 @@ pub struct Entry {
     /// What it needs from outside, by the option that takes it; several paths in one option go in as in PATH.
     pub runtime: BTreeMap<String, Vec<PackagePath>>,
     pub options: PluginOptions,
+    /// "#rrggbb": what it is drawn in; `None`: a stable one.
+    pub colour: Option<String>,
     pub origin: Origin,
 }
 
@@ -70,6 +72,7 @@ impl Entry {
             pci_vendors: vec![],
             runtime: BTreeMap::new(),
             options: PluginOptions::new(),
+            colour: None,
             origin: Origin { file: path.into(), line: 0 },
         }
     }

@@ -69,7 +69,7 @@ impl<'t> Reader<'t> {
 
     /// An entry, or nothing where any of its keys is wrong: half an entry is not what was asked for.
     fn entry(&mut self, value: &Value<'t>) -> Option<Entry> {
-        const KEYS: [&str; 8] = ["id", "aliases", "kind", "library", "sha256", "match", "runtime", "options"];
+        const KEYS: [&str; 9] = ["id", "aliases", "kind", "library", "sha256", "match", "runtime", "options", "colour"];
         let before = self.problems.len();
         let at = value.span().start;
         let DeValue::Table(table) = value.get_ref() else { return self.wrong(value, "plugin", "a table") };
@@ -96,11 +96,23 @@ impl<'t> Reader<'t> {
         let pci_vendors = table.get("match").map(|value| self.matches(value)).unwrap_or_default();
         let runtime = table.get("runtime").map(|value| self.runtime(value)).unwrap_or_default();
         let options = table.get("options").map(|value| self.options(value)).unwrap_or_default();
+        let colour = table.get("colour").and_then(|value| self.colour(value));
         if self.problems.len() > before {
             return None;
         }
         let origin = Origin { file: self.path.into(), line: self.line(at) };
-        Some(Entry { id: id?, aliases, kinds, library: library?, sha256, pci_vendors, runtime, options, origin })
+        Some(Entry {
+            id: id?,
+            aliases,
+            kinds,
+            library: library?,
+            sha256,
+            pci_vendors,
+            runtime,
+            options,
+            colour,
+            origin,
+        })
     }
 
     fn id(&mut self, value: &Value<'_>) -> Option<String> {

@@ -41,6 +41,11 @@ pub struct Registry {
 }
 
 impl Registry {
+    /// The colours that entries set, by id.
+    pub fn colours(&self) -> BTreeMap<String, String> {
+        self.entries.iter().filter_map(|entry| Some((entry.id.clone(), entry.colour.clone()?))).collect()
+    }
+
     /// Reads every registry file, then looks for loose libraries in the search paths.
     pub fn load(sources: &Sources) -> Registry {
         let mut registry = Registry { search: sources.search_paths(), ..Registry::default() };

@@ -73,6 +73,15 @@ impl<'t> Reader<'t> {
         }
     }
 
+    pub fn colour(&mut self, value: &Value<'_>) -> Option<String> {
+        let colour = self.string(value, "colour")?.to_lowercase();
+        let digits = colour.strip_prefix('#').unwrap_or_default();
+        match digits.len() == 6 && digits.chars().all(|c| c.is_ascii_hexdigit()) {
+            true => Some(colour),
+            false => self.wrong(value, "colour", "a colour such as \"#2ca02c\""),
+        }
+    }
+
     /// A table, with the name it has in messages.
     pub fn table<'a>(&mut self, value: &'a Value<'t>, key: &str) -> Option<&'a DeTable<'t>> {
         match value.get_ref() {

@@ -10,6 +10,7 @@ mod check;
 mod embed;
 mod error;
 mod html;
+mod json;
 mod model;
 mod view;
 

@@ -3,9 +3,9 @@
 use super::rows::{Rows, page_table, placed};
 use super::sections::{Asked, section, tabled, told};
 use super::{StoryError, data, filters, head};
+use crate::Cell;
 use crate::page::{Kind, Link, Page, PageCell};
 use crate::plots::PlotKind;
-use crate::Cell;
 use polars::prelude::*;
 use skillbench_charts::Look;
 use skillbench_results::{Stored, questions};
@@ -46,8 +46,10 @@ fn files(cells: &DataFrame) -> BTreeMap<String, String> {
     let mut taken: BTreeSet<String> = BTreeSet::new();
     let mut files = BTreeMap::new();
     for model in texts(cells, "model_id").into_iter().collect::<BTreeSet<_>>() {
-        let plain: String =
-            model.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c.to_ascii_lowercase() } else { '-' }).collect();
+        let plain: String = model
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() || c == '-' { c.to_ascii_lowercase() } else { '-' })
+            .collect();
         let mut name = plain.clone();
         let mut number = 1;
         while !taken.insert(name.clone()) {
@@ -90,7 +92,14 @@ fn index(stored: &Stored, look: &Look, files: &BTreeMap<String, String>) -> Resu
     let mut matrix = section("hardware");
     matrix.figures = asked.figures(PlotKind::ModelHeatMap)?;
     matrix.figures.extend(asked.figures(PlotKind::HeatMap)?);
-    let sections = vec![matrix, asked.relative()?, asked.groups()?, models, asked.drawn("trend", &[PlotKind::Trend])?, runs(stored)?];
+    let sections = vec![
+        matrix,
+        asked.relative()?,
+        asked.groups()?,
+        models,
+        asked.drawn("trend", &[PlotKind::Trend])?,
+        runs(stored)?,
+    ];
     Ok(Page {
         kind: Kind::Dashboard,
         title: "Benchmarks".into(),

@@ -28,7 +28,11 @@ pub fn problems(cells: &DataFrame) -> Result<Vec<Finding>, StoryError> {
         Finding {
             tone,
             title: format!("{hardware}: {outcome}"),
-            evidence: format!("{cells} {plural} of {}. {}", rows.text(row, "model_ids").unwrap_or_default(), rows.text(row, "reason").unwrap_or_default()),
+            evidence: format!(
+                "{cells} {plural} of {}. {}",
+                rows.text(row, "model_ids").unwrap_or_default(),
+                rows.text(row, "reason").unwrap_or_default()
+            ),
             advice: None,
             attributes: rows.attributes(row),
         }
@@ -62,7 +66,11 @@ pub fn fixes(cells: &DataFrame) -> Result<Vec<Finding>, StoryError> {
     let rows = Rows(&frame);
     let finding = |row: usize| Finding {
         tone: Tone::Info,
-        title: format!("{}: {}", rows.text(row, "hardware").unwrap_or_default(), rows.text(row, "fixes").unwrap_or_default()),
+        title: format!(
+            "{}: {}",
+            rows.text(row, "hardware").unwrap_or_default(),
+            rows.text(row, "fixes").unwrap_or_default()
+        ),
         evidence: format!(
             "{} of {} were measured that way: {}.",
             rows.count(row, "measured"),
@@ -86,7 +94,8 @@ pub fn advice(opportunities: &DataFrame) -> Vec<Finding> {
         *count += 1;
         let (Some(words), true) = (WORDS.advice.get(kind), *count <= OF_A_KIND) else { continue };
         let unit = rows.text(row, "unit").unwrap_or_default();
-        let figure = |column: &str| rows.number(row, column).map(|value| format!("{} {unit}", Cell::number(value).shown));
+        let figure =
+            |column: &str| rows.number(row, column).map(|value| format!("{} {unit}", Cell::number(value).shown));
         let (now, then) = (figure("now").unwrap_or_default(), figure("then"));
         let change = match (rows.text(row, "from"), rows.text(row, "to"), then) {
             (Some(from), Some(to), Some(then)) => format!("{from}: {now}; {to}: {then}"),

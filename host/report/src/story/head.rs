@@ -110,11 +110,21 @@ pub fn badges(cells: &DataFrame) -> Result<Vec<Badge>, StoryError> {
     add(valid, "valid", Tone::Good, format!("{valid} of {of}: outputs were checked before they were timed"));
     add(noisy, "noisy", Tone::Warn, format!("{noisy} of {of}: the interval stayed wider than asked for"));
     let (emulated, unverified) = (standing(standing::EMULATED), standing(standing::UNVERIFIED));
-    add(emulated, "emulated", Tone::Emulated, format!("{emulated} of {of}: the device is emulated; its times are no hardware's"));
+    add(
+        emulated,
+        "emulated",
+        Tone::Emulated,
+        format!("{emulated} of {of}: the device is emulated; its times are no hardware's"),
+    );
     add(unverified, "unverified", Tone::Warn, format!("{unverified} of {of}: outputs were held against nothing"));
     add(unmeasured, "not measured", Tone::Bad, format!("{}, each with its reason below", plural(unmeasured, "cell")));
     add(fixed, "fixed", Tone::Info, format!("{}: something was done otherwise than asked", plural(fixed, "cell")));
-    add(beside, "side by side", Tone::Info, format!("{}: other backends ran at the same time on other cores", plural(beside, "cell")));
+    add(
+        beside,
+        "side by side",
+        Tone::Info,
+        format!("{}: other backends ran at the same time on other cores", plural(beside, "cell")),
+    );
     Ok(badges)
 }
 
@@ -135,7 +145,8 @@ pub fn notes(stored: &Stored) -> Result<Vec<String>, StoryError> {
             notes.push(format!("{id}: the processor's governor is '{governor}', so that its frequency moves"));
         }
     }
-    let machines: BTreeSet<_> = stored.runs.iter().map(|run| (&run.environment.hostname, &run.environment.cpu_model)).collect();
+    let machines: BTreeSet<_> =
+        stored.runs.iter().map(|run| (&run.environment.hostname, &run.environment.cpu_model)).collect();
     if machines.len() > 1 {
         notes.push(format!("the runs are of {} machines: nothing is compared across them", machines.len()));
     }
@@ -151,7 +162,10 @@ pub fn notes(stored: &Stored) -> Result<Vec<String>, StoryError> {
         ));
     }
     if exceeds > 0 {
-        notes.push(format!("{} used more CPU time than its threads can: more ran than was given", plural(exceeds, "cell")));
+        notes.push(format!(
+            "{} used more CPU time than its threads can: more ran than was given",
+            plural(exceeds, "cell")
+        ));
     }
     if stored.cells.height() > 0 {
         notes.push(
@@ -165,7 +179,10 @@ pub fn notes(stored: &Stored) -> Result<Vec<String>, StoryError> {
 pub fn facts(stored: &Stored) -> Vec<(String, String)> {
     match stored.runs.as_slice() {
         [run] => facts_of(run),
-        runs => runs.iter().map(|run| (run.run_id.clone(), format!("{}, {}", run.started_at, run.command.join(" ")))).collect(),
+        runs => runs
+            .iter()
+            .map(|run| (run.run_id.clone(), format!("{}, {}", run.started_at, run.command.join(" "))))
+            .collect(),
     }
 }
 
@@ -192,11 +209,16 @@ fn facts_of(run: &Run) -> Vec<(String, String)> {
         ("temperature".into(), number(machine.temperature_c, "°C")),
         ("clock".into(), machine.clock_resolution_ns.map(|ns| format!("{}, step {ns} ns", machine.clock))),
     ];
-    for (what, hashes) in [("plugin", &machine.plugin_sha256), ("runtime", &machine.runtime_sha256), ("model", &machine.models)] {
+    for (what, hashes) in
+        [("plugin", &machine.plugin_sha256), ("runtime", &machine.runtime_sha256), ("model", &machine.models)]
+    {
         facts.extend(hashes.iter().map(|(id, hash)| (format!("{what} {id}"), Some(hash.clone()))));
     }
     let known = |(name, value): (String, Option<String>)| {
-        (name, value.map(|value| value.trim().to_string()).filter(|value| !value.is_empty()).unwrap_or("unknown".into()))
+        (
+            name,
+            value.map(|value| value.trim().to_string()).filter(|value| !value.is_empty()).unwrap_or("unknown".into()),
+        )
     };
     facts.into_iter().map(known).collect()
 }

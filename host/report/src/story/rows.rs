@@ -1,7 +1,7 @@
 //! Frames as tables, with what filters act on at each row.
 
 use crate::page::{PageCell, PageRow, PageTable, Tone};
-use crate::{Cell, Table};
+use crate::Table;
 use polars::prelude::*;
 use skillbench_results::questions::standing;
 
@@ -57,9 +57,9 @@ impl<'a> Rows<'a> {
 
     /// What filters act on in this row.
     pub fn attributes(&self, row: usize) -> std::collections::BTreeMap<String, String> {
-        let known = ATTRIBUTES.iter().filter_map(|(key, _, column)| {
-            self.text(row, column).map(|value| (key.to_string(), value.to_string()))
-        });
+        let known = ATTRIBUTES
+            .iter()
+            .filter_map(|(key, _, column)| self.text(row, column).map(|value| (key.to_string(), value.to_string())));
         known.collect()
     }
 }

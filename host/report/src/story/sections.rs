@@ -7,8 +7,8 @@ use crate::page::{Figure, PageCell, PageRow, PageTable, Section, Tone};
 use crate::plots::{self, PlotKind};
 use polars::prelude::*;
 use skillbench_charts::{Look, Theme};
-use skillbench_results::questions::{self, Goal};
 use skillbench_results::Stored;
+use skillbench_results::questions::{self, Goal};
 use std::collections::BTreeMap;
 
 /// Charts in pages are drawn this wide; the page scales them.
@@ -101,7 +101,8 @@ impl Asked<'_> {
     }
 
     pub fn comparison(&self) -> Result<Vec<Section>, StoryError> {
-        let sections = vec![self.before()?, self.best()?, self.relative()?, self.groups()?, self.problems()?, self.results()?];
+        let sections =
+            vec![self.before()?, self.best()?, self.relative()?, self.groups()?, self.problems()?, self.results()?];
         Ok(told(sections))
     }
 
@@ -175,7 +176,8 @@ impl Asked<'_> {
         for row in 0..rows.len() {
             families.entry(rows.text(row, "family").unwrap_or("no family")).or_default().push(row);
         }
-        let figures = [("latency_median_ms", "median latency in ms"), ("throughput_samples_per_sec", "items per second")];
+        let figures =
+            [("latency_median_ms", "median latency in ms"), ("throughput_samples_per_sec", "items per second")];
         for (family, of) in &families {
             for (column, what) in figures {
                 let table = beside(&rows, of, column);
@@ -267,7 +269,11 @@ impl Asked<'_> {
         let architectures = questions::optimal_per_architecture(self.stored.cells.clone(), Goal::Latency)?;
         if architectures.height() > 0 {
             let note = "share_of_best is 1 where it is always the best, over the work that all of them have.";
-            section.figures.push(tabled("For each architecture", note, page_table(&architectures, &named(&architectures))));
+            section.figures.push(tabled(
+                "For each architecture",
+                note,
+                page_table(&architectures, &named(&architectures)),
+            ));
         }
         Ok(section)
     }
@@ -312,7 +318,12 @@ impl Asked<'_> {
 pub fn section(id: &str) -> Section {
     let words = WORDS.section.get(id);
     let text = |pick: fn(&super::SectionWords) -> &String| words.map(pick).cloned().unwrap_or_default();
-    Section { id: id.into(), title: text(|words| &words.title), intro: text(|words| &words.intro), ..Section::default() }
+    Section {
+        id: id.into(),
+        title: text(|words| &words.title),
+        intro: text(|words| &words.intro),
+        ..Section::default()
+    }
 }
 
 /// Those in which there is something.
@@ -344,7 +355,8 @@ fn beside(rows: &Rows<'_>, of: &[usize], column: &str) -> PageTable {
         // What was not measured has no precision of its own: it stands with the first of its work that has.
         let known = key(row);
         let measured = rows.number(row, column).is_some();
-        let same = |line: &[&str; 4]| line[..3] == known[..3] && (!measured || line[3] == known[3] || line[3].is_empty());
+        let same =
+            |line: &[&str; 4]| line[..3] == known[..3] && (!measured || line[3] == known[3] || line[3].is_empty());
         match lines.iter_mut().find(|(line, _)| same(line)) {
             Some((line, rows_of_it)) => {
                 if line[3].is_empty() {
@@ -365,8 +377,12 @@ fn beside(rows: &Rows<'_>, of: &[usize], column: &str) -> PageTable {
             Some(value) => {
                 let cell = PageCell::from(Cell::number(value));
                 match rows.text(row, "standing") {
-                    Some("emulated") => PageCell { shown: format!("{} (emulated)", cell.shown), ..cell }.tone(Tone::Emulated),
-                    Some("unverified") => PageCell { shown: format!("{} (unverified)", cell.shown), ..cell }.tone(Tone::Warn),
+                    Some("emulated") => {
+                        PageCell { shown: format!("{} (emulated)", cell.shown), ..cell }.tone(Tone::Emulated)
+                    }
+                    Some("unverified") => {
+                        PageCell { shown: format!("{} (unverified)", cell.shown), ..cell }.tone(Tone::Warn)
+                    }
                     _ => cell,
                 }
             }

@@ -1,0 +1,104 @@
+//! `host plot`: stored results as drawings.
+
+use super::report::look;
+use super::stored::Chosen;
+use super::{CommandError, Done, Exit, failed, usage};
+use crate::cli::{Global, ImageArg, PlotArgs};
+use crate::output;
+use skillbench_charts::{Theme, png};
+use skillbench_report::Table;
+use skillbench_report::plots::{self, PlotKind};
+use skillbench_results::Stored;
+use std::path::{Path, PathBuf};
+
+/// How many pixels of a PNG one of the drawing becomes.
+const SCALE: f64 = 2.0;
+
+/// What is drawn, and how.
+struct Drawing<'a> {
+    kinds: Vec<PlotKind>,
+    /// A kind that was asked for by name is drawn also where there is no data, and says so.
+    asked: bool,
+    images: &'a [ImageArg],
+    width: u32,
+}
+
+pub fn plot(global: &Global, args: &PlotArgs) -> Done {
+    if args.kind == ["list"] {
+        let mut table = Table::new(["plot", "what"]);
+        PlotKind::ALL.iter().for_each(|kind| table.row([kind.name().into(), kind.what().into()]));
+        output::table(&table, global.format.into());
+        return Ok(Exit::Good);
+    }
+    let mut which = args.which.clone();
+    if !args.comparison.is_empty() {
+        which.run.clone_from(&args.comparison);
+    }
+    let Chosen { stored, folder } = which.read(global)?;
+    let kinds = kinds(args)?;
+    let asked = !kinds.is_empty();
+    let kinds = if asked { kinds } else { PlotKind::ALL.to_vec() };
+    let drawing = Drawing { kinds, asked, images: &args.image, width: args.width };
+    let folder = args.output_dir.clone().unwrap_or_else(|| folder.join("plots"));
+    let files = drawing.draw(global, &stored, &folder)?;
+    let mut table = Table::new(["file"]);
+    files.iter().for_each(|file| table.row([file.display().to_string().into()]));
+    output::table(&table, global.format.into());
+    Ok(Exit::Good)
+}
+
+/// The kinds that are asked for, by name or by flag.
+fn kinds(args: &PlotArgs) -> Result<Vec<PlotKind>, CommandError> {
+    let mut kinds = vec![];
+    for name in &args.kind {
+        let known = || PlotKind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
+        kinds.push(
+            PlotKind::named(name).ok_or_else(|| usage(format!("there is no plot '{name}'; there are: {}", known())))?,
+        );
+    }
+    let flags = [
+        (args.architecture_comparison, PlotKind::ArchitectureComparison),
+        (args.hardware_efficiency_chart, PlotKind::Efficiency),
+        (args.memory_scaling_chart, PlotKind::MemoryScaling),
+        (!args.comparison.is_empty(), PlotKind::BeforeAfter),
+    ];
+    kinds.extend(flags.into_iter().filter(|(asked, _)| *asked).map(|(_, kind)| kind));
+    Ok(kinds)
+}
+
+/// All plots of a run, in its folder.
+pub fn beside(global: &Global, folder: &Path, stored: &Stored) -> Result<(), CommandError> {
+    let images = [ImageArg::Svg, ImageArg::Png];
+    let drawing = Drawing { kinds: PlotKind::ALL.to_vec(), asked: false, images: &images, width: 900 };
+    let files = drawing.draw(global, stored, &folder.join("plots"))?;
+    output::say(&format!("written: {} plots in {}", files.len(), folder.join("plots").display()));
+    Ok(())
+}
+
+impl Drawing<'_> {
+    fn draw(&self, global: &Global, stored: &Stored, folder: &Path) -> Result<Vec<PathBuf>, CommandError> {
+        let look = look(global)?;
+        let mut files = vec![];
+        for kind in &self.kinds {
+            let plots = plots::draw(*kind, stored).map_err(failed)?;
+            let several = plots.len() > 1;
+            for (place, plot) in plots.iter().enumerate() {
+                if plot.chart.is_empty() && !self.asked {
+                    continue;
+                }
+                let name = if several { format!("{}-{}", kind.name(), place + 1) } else { kind.name().to_string() };
+                let svg = plot.chart.svg(&look, plot.chart.natural_size(self.width), Theme::Light);
+                for image in self.images {
+                    let (ending, bytes) = match image {
+                        ImageArg::Svg => ("svg", svg.clone().into_bytes()),
+                        ImageArg::Png => ("png", png(&svg, SCALE).map_err(failed)?),
+                    };
+                    let file = folder.join(format!("{name}.{ending}"));
+                    output::write(&file, &bytes).map_err(failed)?;
+                    files.push(file);
+                }
+            }
+        }
+        Ok(files)
+    }
+}
