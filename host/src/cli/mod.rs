@@ -3,7 +3,7 @@
 mod results;
 mod run;
 
-pub use results::{DbCommand, ExportForm, QueryArgs, Stored};
+pub use results::{DbCommand, ExportForm, MatrixArgs, QueryArgs, Stored};
 pub use run::{KeepingArgs, RunArgs, SetArg};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -88,6 +88,8 @@ pub enum Command {
     Db(DbCommand),
     /// Ask the database a question in SQL
     Query(QueryArgs),
+    /// What runs where, and how well: models by hardware
+    Matrix(MatrixArgs),
     /// The devices of every backend, usable or not
     Devices {
         /// Everything that is known of each

@@ -121,6 +121,9 @@ pub struct RunArgs {
     /// Also the operators, as the engine itself times them: a table, and a trace file for each cell
     #[arg(long)]
     pub profile_detailed: bool,
+    /// Measure nothing: bring the compatibility matrix beside the database up to date
+    #[arg(long, conflicts_with = "no_save")]
+    pub update_matrix_only: bool,
     /// Seed of inputs [default: 42]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

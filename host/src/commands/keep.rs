@@ -1,28 +1,31 @@
 //! What becomes of a run that has ended: files in its folder, and rows in the database.
 
 use super::db::database;
-use super::{Exit, failed};
+use super::{Exit, failed, matrix};
 use crate::cli::{Global, KeepingArgs};
 use crate::output;
 use skillbench_results::files;
 use skillbench_store::{Database, Recorded};
 use std::path::{Path, PathBuf};
 
+#[derive(Clone)]
 pub struct Keeping {
     pub output_dir: PathBuf,
     /// `None`: the run stays in its folder.
     pub database: Option<Database>,
+    /// Whether the compatibility matrix beside the database is brought up to date.
+    pub matrix: bool,
 }
 
 impl Keeping {
     pub fn new(global: &Global, args: &KeepingArgs) -> Keeping {
         let database = (!args.no_save).then(|| database(global, args.db.as_deref(), &args.output_dir));
-        Keeping { output_dir: args.output_dir.clone(), database }
+        Keeping { output_dir: args.output_dir.clone(), database, matrix: true }
     }
 
     /// Runs in this folder, with the database beside them.
     pub fn beside(global: &Global, output_dir: &Path) -> Keeping {
-        Keeping { output_dir: output_dir.into(), database: Some(database(global, None, output_dir)) }
+        Keeping { output_dir: output_dir.into(), database: Some(database(global, None, output_dir)), matrix: true }
     }
 
     /// Writes the files and stores the run. A database that cannot be written costs the run nothing but its exit code.
@@ -33,6 +36,13 @@ impl Keeping {
         files::write(folder, recorded).map_err(|error| failed(format!("{}: {error}", folder.display())))?;
         let Some(database) = &self.database else { return Ok(Exit::Good) };
         match database.store(std::slice::from_ref(recorded)) {
+            Ok(_) if self.matrix => Ok(matrix::update(database).map_or_else(
+                |error| {
+                    output::error(&format!("the run is stored, and the compatibility matrix is as it was: {error}"));
+                    Exit::Broken
+                },
+                |_| Exit::Good,
+            )),
             Ok(_) => Ok(Exit::Good),
             Err(error) => {
                 output::error(&format!("the run is kept in {}, and not in the database: {error}", folder.display()));

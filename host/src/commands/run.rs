@@ -1,7 +1,7 @@
 //! `host run`: arguments become a request, the engine measures, the journal keeps, the table is printed.
 
 use super::keep::Keeping;
-use super::{CommandError, Done, Exit, failed, usage};
+use super::{CommandError, Done, Exit, failed, matrix, usage};
 use crate::cli::{FormatArg, Global, RunArgs, SetArg};
 use crate::commands::plugin::{tell_problems, tell_rejected};
 use crate::output;
@@ -21,6 +21,9 @@ use std::path::{Path, PathBuf};
 
 pub fn run(global: &Global, args: &RunArgs) -> Done {
     let keeping = Keeping::new(global, &args.keeping);
+    if args.update_matrix_only {
+        return matrix::update_only(&keeping);
+    }
     let earlier = args.resume.as_ref().map(|name| resumed(&keeping.output_dir, name)).transpose()?;
     let (request, folder, done) = match earlier {
         Some((recorded, folder)) => {

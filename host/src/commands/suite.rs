@@ -21,9 +21,11 @@ pub fn suite(global: &Global, command: &SuiteCommand) -> Done {
 }
 
 fn run_file(global: &Global, file: &Path, keeping: &Keeping) -> Done {
-    let (request, told) = suite::to_request(&suite::read(file).map_err(usage)?);
+    let suite = suite::read(file).map_err(usage)?;
+    let (request, told) = suite::to_request(&suite);
     told.iter().for_each(|sentence| output::warning(sentence));
-    run::measure(global, request, keeping, None, &HashSet::new())
+    let keeping = Keeping { matrix: suite.update_compatibility_matrix, ..keeping.clone() };
+    run::measure(global, request, &keeping, None, &HashSet::new())
 }
 
 fn check(global: &Global, file: &Path) -> Done {

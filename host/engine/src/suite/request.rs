@@ -53,10 +53,6 @@ fn left_undone(suite: &SuiteFile) -> Vec<String> {
         ),
         (suite.generate_plots, "generate_plots: a run draws nothing; the key is kept in the file"),
         (
-            suite.update_compatibility_matrix,
-            "update_compatibility_matrix: a run updates no matrix; the key is kept in the file",
-        ),
-        (
             suite.schedule.as_ref().is_some_and(|schedule| schedule.enabled),
             "schedule: the suite is run now, and by this command only once; the key is kept in the file",
         ),
@@ -100,7 +96,6 @@ mod tests {
         let suite = SuiteFile {
             parallel: true,
             generate_plots: true,
-            update_compatibility_matrix: true,
             use_resource_pool: false,
             schedule: Some(Schedule { enabled: true, frequency: None, time: None }),
             model_families: [("visoin".to_string(), vec!["resnet-50".to_string()])].into(),
@@ -108,7 +103,7 @@ mod tests {
         };
         let (request, told) = to_request(&suite);
         assert!(request.no_resource_pool, "what is acted on is not told");
-        let keys = ["model_families", "parallel", "generate_plots", "update_compatibility_matrix", "schedule"];
+        let keys = ["model_families", "parallel", "generate_plots", "schedule"];
         assert_eq!(told.len(), keys.len());
         assert!(told.iter().zip(keys).all(|(sentence, key)| sentence.starts_with(key)), "{told:?}");
         assert!(told[0].contains("did you mean vision?"));
