@@ -3,7 +3,7 @@
 //! `benchmark_results` and `performance_summary` are of the benchmark `inference`. What other benchmarks of a run measured stands beside
 //! them under `other_benchmarks`, by their names. Several precisions of a model are told apart by `precision` of each point.
 
-use super::entry::{Object, entry, main_ms, pooled, precision, seconds, together, verified};
+use super::entry::{Object, entry, main_ms, milliseconds, pooled, precision, seconds, together, verified};
 use super::groups::{Group, groups};
 use super::{INFERENCE, key, system};
 use serde_json::{Value, json};
@@ -72,8 +72,10 @@ fn other(metrics: &Metrics) -> Object {
     let tokens = metrics.generation.as_ref();
     let first = || tokens?.time_to_first_token_ms.as_ref();
     let each = || tokens?.time_per_output_token_ms.as_ref();
+    let at_once = || milliseconds(metrics.series.get("concurrent")?, |stats| stats.mean);
     let known = [
-        ("avg_latency", json!(main_ms(metrics, |stats| stats.mean).map(seconds))),
+        ("avg_latency", json!(tokens.and(main_ms(metrics, |stats| stats.mean)).map(seconds))),
+        ("concurrent_time", json!(at_once().map(seconds))),
         ("throughput", json!(metrics.throughput_per_s)),
         ("sequential_per_second", json!(metrics.sequential_per_s)),
         ("concurrent_per_second", json!(metrics.concurrent_per_s)),

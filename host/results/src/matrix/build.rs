@@ -90,7 +90,9 @@ fn entry(hardware: &str, model: &str, rows: &[&Row<'_>], baseline: &Baseline<'_>
 fn why(now: &[&Row<'_>], status: Status, rating: Rating, rule: &Rule) -> (&'static str, Option<String>) {
     let told = || {
         let row = now.iter().rev().find(|row| Status::of_outcome(row.outcome) == status)?;
-        Some(format!("{}: {}", row.outcome, row.reason.unwrap_or("no reason was recorded")))
+        let reason = row.reason.unwrap_or("no reason was recorded");
+        // Of several words that come to the same status, which one it was.
+        Some(if row.outcome == status.name() { reason.into() } else { format!("{}: {reason}", row.outcome) })
     };
     let any = |test: &dyn Fn(&Row<'_>) -> bool| now.iter().any(|row| row.measured() && test(row));
     match status {

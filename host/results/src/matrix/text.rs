@@ -19,11 +19,15 @@ impl Entry {
         }
     }
 
-    /// How many models a family's rating is over: "2 of 3 models"; `None` for a model, and where none is rated.
+    /// How many models a family's rating is over: "3 models", "2 of 3 models"; `None` for a model, and where none is rated.
     fn over(&self) -> Option<String> {
         let all: u64 = self.models.values().sum();
         let rated = self.speedup.as_ref()?.models;
-        (all > 0).then(|| format!("{rated} of {all} models"))
+        (all > 0).then(|| match (rated, all) {
+            (1, 1) => "1 model".into(),
+            (rated, all) if rated == all => format!("{all} models"),
+            (rated, all) => format!("{rated} of {all} models"),
+        })
     }
 
     /// What stands below the table: why there is no rating, and of what is rated which cells are not measured.

@@ -82,11 +82,9 @@ pub fn golden(folder: &str, name: &str, text: &str) {
             .expect("written");
     }
     let kept = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-    assert!(
-        kept == text,
-        "{} differs from what is made now; look at it with GOLDEN=write and git diff:\n{text}",
-        file.display()
-    );
+    let other = kept.lines().zip(text.lines()).enumerate().find(|(_, (kept, made))| kept != made);
+    let hint = "look at it with GOLDEN=write and git diff";
+    assert!(kept == text, "{} differs from what is made now, first at {other:?}; {hint}", file.display());
 }
 
 pub fn pretty(value: &Value) -> String {
