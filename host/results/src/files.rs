@@ -1,5 +1,6 @@
 //! What a finished run leaves in its folder, made from its journal. Each file is written whole or not at all.
 
+use crate::matrix::{self, Matrix};
 use crate::{frames, questions};
 use polars::prelude::{CsvWriter, ParquetWriter, PolarsResult, SerWriter};
 use skillbench_store::Recorded;
@@ -28,8 +29,25 @@ pub fn write(folder: &Path, recorded: &Recorded) -> PolarsResult<()> {
     put(folder, "summary.csv", |file| CsvWriter::new(file).finish(&mut summary))
 }
 
+/// The names of the matrix's files.
+pub const MATRIX_JSON: &str = "compatibility_matrix.json";
+pub const MATRIX_MARKDOWN: &str = "compatibility_matrix.md";
+
+/// Writes the matrix, for programs and for people.
+///
+/// # Errors
+/// A file that cannot be written.
+pub fn write_matrix(folder: &Path, matrix: &Matrix) -> std::io::Result<()> {
+    let text = |name: &str, text: String| put(folder, name, |file| Ok(file.write_all(text.as_bytes())?));
+    let json = serde_json::to_string_pretty(&matrix::json(matrix))? + "\n";
+    text(MATRIX_JSON, json)
+        .and_then(|()| text(MATRIX_MARKDOWN, matrix::markdown(matrix)))
+        .map_err(std::io::Error::other)
+}
+
 fn put(folder: &Path, name: &str, write: impl FnOnce(&mut std::fs::File) -> PolarsResult<()>) -> PolarsResult<()> {
-    let unfinished = folder.join(format!(".{name}.unfinished"));
+    // Several hosts may write the same file; each has one of its own until it is whole.
+    let unfinished = folder.join(format!(".{name}.{}.unfinished", std::process::id()));
     let mut file = std::fs::File::create(&unfinished)?;
     write(&mut file)?;
     file.flush()?;

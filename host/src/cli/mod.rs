@@ -3,7 +3,9 @@
 mod results;
 mod run;
 
-pub use results::{DbCommand, ExportForm, ImageArg, PlotArgs, QueryArgs, ReportArgs, ReportForm, Stored, WhichRuns};
+pub use results::{
+    DbCommand, ExportForm, ImageArg, MatrixArgs, PlotArgs, QueryArgs, ReportArgs, ReportForm, Stored, WhichRuns,
+};
 pub use run::{KeepingArgs, RunArgs, SetArg};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -92,6 +94,8 @@ pub enum Command {
     Report(Box<ReportArgs>),
     /// Draw stored results into files
     Plot(Box<PlotArgs>),
+    /// What runs where, and how well: models by hardware
+    Matrix(MatrixArgs),
     /// The devices of every backend, usable or not
     Devices {
         /// Everything that is known of each

@@ -70,6 +70,33 @@ pub enum ExportForm {
     Parquet,
     /// One file: cells.csv
     Csv,
+    /// A file for each run: by family, model and hardware
+    SuiteJson,
+    /// A file for each run: every cell by its name
+    FlatJson,
+    /// A file for each run: success rates by model
+    FlatCsv,
+    /// A file for each run: what loading cost, one at a time and at once
+    SkillsetJson,
+    /// One file for all of them: what runs where
+    MatrixJson,
+}
+
+#[derive(Args)]
+pub struct MatrixArgs {
+    /// A matrix file, of this or another tool, in place of the database
+    pub file: Option<PathBuf>,
+    #[command(flatten)]
+    pub stored: Stored,
+    /// Only these
+    #[arg(long, alias = "plugin", value_delimiter = ',', num_args = 1.., value_name = "HARDWARE")]
+    pub hardware: Vec<String>,
+    /// Only these
+    #[arg(long, alias = "models", value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
+    pub model: Vec<String>,
+    /// Into this file, in place of the terminal; .json, .md, .csv and .html tell the form
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 #[derive(Args)]

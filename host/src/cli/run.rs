@@ -153,8 +153,11 @@ pub struct KeepingArgs {
     #[arg(long, alias = "generate-plots")]
     pub plots: bool,
     /// Measure nothing: draw the plots of the latest run
-    #[arg(long)]
+    #[arg(long, conflicts_with = "update_matrix_only")]
     pub plot_only: bool,
+    /// Measure nothing: bring the compatibility matrix beside the database up to date
+    #[arg(long, conflicts_with = "no_save")]
+    pub update_matrix_only: bool,
 }
 
 fn dimension(text: &str) -> Result<(String, i64), String> {

@@ -1,11 +1,11 @@
 //! `host db`: the database of all runs.
 
-use super::{Done, Exit, failed, usage};
-use crate::cli::{DbCommand, ExportForm, Global, Stored};
+use super::{Done, Exit, failed, forms, matrix, usage};
+use crate::cli::{DbCommand, Global, Stored};
 use crate::output;
 use skillbench_report::{Cell, Table};
 use skillbench_results::{find, read};
-use skillbench_store::database::{Filter, Form, Waiting};
+use skillbench_store::database::{Filter, Waiting};
 use skillbench_store::{Database, journal};
 use std::path::{Path, PathBuf};
 
@@ -44,11 +44,7 @@ pub fn db(global: &Global, command: &DbCommand) -> Done {
                 None if run.is_empty() => Filter::all(),
                 None => Filter::runs(run.iter().map(String::as_str)),
             };
-            let form = match form {
-                ExportForm::Parquet => Form::Parquet,
-                ExportForm::Csv => Form::Csv,
-            };
-            let exported = database.export(&filter, form, folder).map_err(failed)?;
+            let exported = forms::export(&database, &filter, *form, folder)?;
             if exported.runs == 0 {
                 return Err(usage("no run is meant by that; `host query \"SELECT run FROM runs\"` lists them"));
             }
@@ -130,6 +126,7 @@ fn import(global: &Global, stored: &Stored, places: &[PathBuf]) -> Done {
         }
     }
     output::table(&table, global.format.into());
+    matrix::update(&database).map_err(failed)?;
     match broken {
         0 => Ok(Exit::Good),
         _ => Err(failed(format!("{broken} of {} could not be read; the others are stored", files.len()))),

@@ -2,21 +2,32 @@
 
 use super::db::database;
 use super::stored::latest;
-use super::{Done, Exit, failed, plot, report, usage};
+use super::{Done, Exit, failed, matrix, plot, report, usage};
 use crate::cli::{Global, KeepingArgs, ReportForm};
 use crate::output;
 use skillbench_results::{Stored, files};
 use skillbench_store::{Database, Recorded};
 use std::path::{Path, PathBuf};
 
+/// What is done in place of measuring.
+#[derive(Clone, Copy)]
+pub enum Only {
+    /// The plots of the latest run are drawn.
+    Plots,
+    /// The compatibility matrix is brought up to date.
+    Matrix,
+}
+
+#[derive(Clone)]
 pub struct Keeping {
     pub output_dir: PathBuf,
     /// `None`: the run stays in its folder.
     pub database: Option<Database>,
     pub reports: Vec<ReportForm>,
     pub plots: bool,
-    /// Nothing is measured: the plots of the latest run are drawn.
-    pub plot_only: bool,
+    pub only: Option<Only>,
+    /// Whether the compatibility matrix beside the database is brought up to date.
+    pub matrix: bool,
 }
 
 impl Keeping {
@@ -27,15 +38,24 @@ impl Keeping {
             database,
             reports: args.report.clone(),
             plots: args.plots,
-            plot_only: args.plot_only,
+            only: match (args.plot_only, args.update_matrix_only) {
+                (true, _) => Some(Only::Plots),
+                (_, true) => Some(Only::Matrix),
+                _ => None,
+            },
+            matrix: true,
         }
     }
 
-    /// Draws the plots of the latest run again.
-    ///
-    /// # Errors
-    /// There is no run yet, or it cannot be read.
-    pub fn draw_latest(&self, global: &Global) -> Done {
+    /// Does what is to be done without measuring; `None`: there is something to measure.
+    pub fn without_measuring(&self, global: &Global) -> Option<Done> {
+        Some(match self.only? {
+            Only::Plots => self.draw_latest(global),
+            Only::Matrix => matrix::update_only(self),
+        })
+    }
+
+    fn draw_latest(&self, global: &Global) -> Done {
         let folder = latest(&self.output_dir)
             .ok_or_else(|| usage(format!("there is no run in {} yet", self.output_dir.display())))?;
         let stored = Stored::from_places(std::slice::from_ref(&folder)).map_err(failed)?;
@@ -50,7 +70,8 @@ impl Keeping {
             database: Some(database(global, None, output_dir)),
             reports: vec![],
             plots: false,
-            plot_only: false,
+            only: None,
+            matrix: true,
         }
     }
 
@@ -69,6 +90,13 @@ impl Keeping {
         }
         let Some(database) = &self.database else { return Ok(Exit::Good) };
         match database.store(std::slice::from_ref(recorded)) {
+            Ok(_) if self.matrix => Ok(matrix::update(database).map_or_else(
+                |error| {
+                    output::error(&format!("the run is stored, and the compatibility matrix is as it was: {error}"));
+                    Exit::Broken
+                },
+                |_| Exit::Good,
+            )),
             Ok(_) => Ok(Exit::Good),
             Err(error) => {
                 output::error(&format!("the run is kept in {}, and not in the database: {error}", folder.display()));

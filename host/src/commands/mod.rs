@@ -5,7 +5,9 @@ mod check;
 mod db;
 mod devices;
 mod doctor;
+mod forms;
 mod keep;
+mod matrix;
 mod models;
 mod new;
 mod plot;
@@ -128,6 +130,7 @@ pub fn dispatch(cli: Cli) -> Done {
         Command::Query(args) => query::query(global, &args),
         Command::Report(args) => report::report(global, &args),
         Command::Plot(args) => plot::plot(global, &args),
+        Command::Matrix(args) => matrix::matrix(global, &args),
         Command::Devices { verbose } => devices::devices(global, verbose),
         Command::Models(args) => models::models(global, &args),
         Command::Why { plugin, model } => why::why(global, &plugin, model.as_deref()),

@@ -21,8 +21,8 @@ use std::path::{Path, PathBuf};
 
 pub fn run(global: &Global, args: &RunArgs) -> Done {
     let keeping = Keeping::new(global, &args.keeping);
-    if keeping.plot_only {
-        return keeping.draw_latest(global);
+    if let Some(done) = keeping.without_measuring(global) {
+        return done;
     }
     let earlier = args.resume.as_ref().map(|name| resumed(&keeping.output_dir, name)).transpose()?;
     let (request, folder, done) = match earlier {

@@ -21,12 +21,18 @@ pub fn suite(global: &Global, command: &SuiteCommand) -> Done {
 }
 
 fn run_file(global: &Global, file: &Path, keeping: &Keeping) -> Done {
-    if keeping.plot_only {
-        return keeping.draw_latest(global);
+    if let Some(done) = keeping.without_measuring(global) {
+        return done;
     }
-    let (request, told) = suite::to_request(&suite::read(file).map_err(usage)?);
+    let suite = suite::read(file).map_err(usage)?;
+    let (request, told) = suite::to_request(&suite);
     told.iter().for_each(|sentence| output::warning(sentence));
-    run::measure(global, request, keeping, None, &HashSet::new())
+    let keeping = Keeping {
+        matrix: suite.update_compatibility_matrix,
+        plots: keeping.plots || suite.generate_plots,
+        ..keeping.clone()
+    };
+    run::measure(global, request, &keeping, None, &HashSet::new())
 }
 
 fn check(global: &Global, file: &Path) -> Done {

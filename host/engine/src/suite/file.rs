@@ -22,6 +22,7 @@ pub struct SuiteFile {
     pub parallel: bool,
     pub use_resource_pool: bool,
     pub generate_plots: bool,
+    /// `false`: the files of the matrix are left as they are.
     pub update_compatibility_matrix: bool,
     /// Ids of models, or paths of their files, by family.
     pub model_families: BTreeMap<String, Vec<String>>,
@@ -71,7 +72,7 @@ impl Default for SuiteFile {
             parallel: false,
             use_resource_pool: true,
             generate_plots: false,
-            update_compatibility_matrix: false,
+            update_compatibility_matrix: true,
             model_families: BTreeMap::new(),
             schedule: None,
         }

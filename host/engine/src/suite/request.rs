@@ -47,17 +47,10 @@ fn left_undone(suite: &SuiteFile) -> Vec<String> {
     if suite.model_families.values().all(Vec::is_empty) {
         told.push("model_families: it names no model; the default set is run".into());
     }
-    let keys = [
-        (suite.generate_plots, "generate_plots: a run draws nothing; the key is kept in the file"),
-        (
-            suite.update_compatibility_matrix,
-            "update_compatibility_matrix: a run updates no matrix; the key is kept in the file",
-        ),
-        (
-            suite.schedule.as_ref().is_some_and(|schedule| schedule.enabled),
-            "schedule: the suite is run now, and by this command only once; the key is kept in the file",
-        ),
-    ];
+    let keys = [(
+        suite.schedule.as_ref().is_some_and(|schedule| schedule.enabled),
+        "schedule: the suite is run now, and by this command only once; the key is kept in the file",
+    )];
     told.extend(keys.into_iter().filter(|(set, _)| *set).map(|(_, text)| text.to_string()));
     told
 }
@@ -97,7 +90,6 @@ mod tests {
         let suite = SuiteFile {
             parallel: true,
             generate_plots: true,
-            update_compatibility_matrix: true,
             use_resource_pool: false,
             schedule: Some(Schedule { enabled: true, frequency: None, time: None }),
             model_families: [("visoin".to_string(), vec!["resnet-50".to_string()])].into(),
@@ -105,7 +97,7 @@ mod tests {
         };
         let (request, told) = to_request(&suite);
         assert!(request.no_resource_pool && request.parallel, "what is acted on is not told");
-        let keys = ["model_families", "generate_plots", "update_compatibility_matrix", "schedule"];
+        let keys = ["model_families", "schedule"];
         assert_eq!(told.len(), keys.len());
         assert!(told.iter().zip(keys).all(|(sentence, key)| sentence.starts_with(key)), "{told:?}");
         assert!(told[0].contains("did you mean vision?"));

@@ -3,7 +3,8 @@
 use super::open::quoted;
 use super::{Database, DatabaseError};
 use crate::columns;
-use skillbench_engine::document::Run;
+use skillbench_engine::document::{Cell, Run};
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// Which runs are meant: a condition in SQL on the columns of `benchmark_results`, or all.
@@ -21,6 +22,12 @@ impl Filter {
     pub fn runs<'a>(runs: impl IntoIterator<Item = &'a str>) -> Filter {
         let names: Vec<String> = runs.into_iter().map(|run| format!("'{}'", run.replace('\'', "''"))).collect();
         Filter { condition: Some(format!("run IN ({})", names.join(", "))) }
+    }
+
+    /// Of the cells of this filter those of these runs.
+    pub fn within<'a>(&self, runs: impl IntoIterator<Item = &'a str>) -> Filter {
+        let runs = Filter::runs(runs);
+        Filter { condition: Some(format!("({}) AND {}", self.text(), runs.text())) }
     }
 
     pub fn sql(condition: &str) -> Filter {
@@ -71,12 +78,56 @@ impl Database {
         Ok(runs)
     }
 
+    /// The runs of the filter with its cells, as their documents had them.
+    ///
+    /// # Errors
+    /// As [`Database::runs`].
+    pub fn documents(&self, filter: &Filter) -> Result<Vec<Run>, DatabaseError> {
+        let mut runs = self.runs(filter)?;
+        let connection = self.read()?;
+        let refused = |error: duckdb::Error| DatabaseError::Sql(error.to_string());
+        let meant: HashSet<(String, i64)> = connection
+            .prepare(&format!("SELECT run, cell FROM benchmark_results WHERE {}", filter.text()))
+            .and_then(|mut statement| statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?.collect())
+            .map_err(refused)?;
+        let targets = format!("SELECT run_id FROM benchmark_results WHERE {}", filter.text());
+        let sql = format!(
+            "SELECT b.run, r.raw_data FROM raw_benchmark_data r JOIN benchmark_runs b ON b.id = r.run_id
+             WHERE b.id IN ({targets}) ORDER BY b.id"
+        );
+        let mut statement = connection.prepare(&sql).map_err(refused)?;
+        let mut rows = statement.query([]).map_err(refused)?;
+        let places: HashMap<String, usize> =
+            runs.iter().enumerate().map(|(place, run)| (run.run_id.clone(), place)).collect();
+        while let Some(row) = rows.next().map_err(refused)? {
+            let (run, raw): (String, String) = (row.get(0).map_err(refused)?, row.get(1).map_err(refused)?);
+            let cells: Vec<Cell> = serde_json::from_str(&raw).map_err(|error| DatabaseError::Failed {
+                path: self.path().to_path_buf(),
+                text: format!("the cells of run {run} cannot be read: {error}"),
+            })?;
+            if let Some(place) = places.get(&run) {
+                let cells = cells.into_iter().filter(|cell| meant.contains(&(run.clone(), cell.index as i64)));
+                runs[*place].cells.extend(cells);
+            }
+        }
+        runs.iter_mut().for_each(|run| run.cells.sort_by_key(|cell| cell.index));
+        Ok(runs)
+    }
+
     /// Writes the cells of the filter as a Parquet file, in the columns of [`crate::columns`] and in the order of time and plan.
     ///
     /// # Errors
     /// As [`Database::runs`]; a file that cannot be written.
     pub fn cells_to(&self, filter: &Filter, file: &Path) -> Result<(), DatabaseError> {
         let names: Vec<&str> = columns::all().map(|column| column.name).collect();
+        self.columns_to(filter, &names, file)
+    }
+
+    /// The same, of these columns only.
+    ///
+    /// # Errors
+    /// As [`Database::cells_to`].
+    pub fn columns_to(&self, filter: &Filter, names: &[&str], file: &Path) -> Result<(), DatabaseError> {
         let sql = format!(
             "SELECT {} FROM benchmark_results WHERE {} ORDER BY timestamp, run, cell",
             names.join(", "),

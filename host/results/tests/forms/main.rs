@@ -1,0 +1,12 @@
+//! The forms that other tools read: whole files of a small real run, and cells worked out by hand.
+
+#![recursion_limit = "256"]
+
+#[path = "../made/mod.rs"]
+mod made;
+
+mod files;
+mod flat;
+mod rebuilt;
+mod skillset;
+mod suite;

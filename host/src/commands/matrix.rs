@@ -1,0 +1,93 @@
+//! `host matrix`: what runs where; and the files of it, which lie beside the database.
+
+use super::keep::Keeping;
+use super::{Done, Exit, failed, usage};
+use crate::cli::{FormatArg, Global, MatrixArgs};
+use crate::output;
+use skillbench_report::{Format, Table};
+use skillbench_results::matrix::{self, Matrix};
+use skillbench_results::{files, frames};
+use skillbench_store::Database;
+use skillbench_store::database::Filter;
+use std::path::{Path, PathBuf};
+
+pub fn matrix(global: &Global, args: &MatrixArgs) -> Done {
+    let whole = match &args.file {
+        Some(file) => read(file)?,
+        None => stored(&args.stored.database(global), &Filter::all()).map_err(failed)?,
+    };
+    let hardware: Vec<String> =
+        args.hardware.iter().map(|name| matrix::rule().hardware_name(name).to_string()).collect();
+    known("hardware", &hardware, whole.hardware.clone())?;
+    known("model", &args.model, whole.models().map(|model| model.id.clone()).collect())?;
+    let shown = whole.only(&hardware, &args.model);
+    let text = render(&shown, form(global, args.output.as_deref())).map_err(failed)?;
+    match &args.output {
+        None => output::print(&text),
+        Some(file) => output::to_file(file, text.as_bytes()).map_err(failed)?,
+    }
+    Ok(Exit::Good)
+}
+
+fn known(what: &str, asked: &[String], known: Vec<String>) -> Result<(), super::CommandError> {
+    match asked.iter().find(|name| !known.contains(name)) {
+        None => Ok(()),
+        Some(name) if known.is_empty() => Err(usage(format!("no {what} '{name}': there is none in it"))),
+        Some(name) => Err(usage(format!("no {what} '{name}' is in it; there are: {}", known.join(", ")))),
+    }
+}
+
+fn read(file: &Path) -> Result<Matrix, super::CommandError> {
+    let told = |text: String| usage(format!("{}: {text}", file.display()));
+    let text = std::fs::read_to_string(file).map_err(|error| told(error.to_string()))?;
+    let value = serde_json::from_str(&text).map_err(|error| told(format!("it is no JSON: {error}")))?;
+    matrix::read(&value).map_err(|error| told(error.to_string()))
+}
+
+/// The form that was asked for, or the one that a file's name tells.
+fn form(global: &Global, file: Option<&Path>) -> Format {
+    let extension = file.and_then(Path::extension).and_then(|extension| extension.to_str());
+    match (global.format, extension) {
+        (FormatArg::Table, Some("json")) => Format::Json,
+        (FormatArg::Table, Some("md")) => Format::Markdown,
+        (FormatArg::Table, Some("csv")) => Format::Csv,
+        (FormatArg::Table, Some("html")) => Format::Html,
+        (format, _) => format.into(),
+    }
+}
+
+fn render(matrix: &Matrix, format: Format) -> serde_json::Result<String> {
+    let table = |long| {
+        let (columns, rows) = matrix::table(matrix, long);
+        Table::from_values(columns, rows).render(format)
+    };
+    Ok(match format {
+        Format::Json => serde_json::to_string_pretty(&matrix::json(matrix))? + "\n",
+        Format::Markdown => matrix::markdown(matrix),
+        Format::Csv => table(true),
+        Format::Table | Format::Html => table(false),
+    })
+}
+
+/// The matrix of stored cells, in one read of the database.
+pub fn stored(database: &Database, filter: &Filter) -> Result<Matrix, String> {
+    let cells = frames::stored(database, filter, &matrix::COLUMNS).map_err(|error| error.to_string())?;
+    matrix::build(&cells).map_err(|error| error.to_string())
+}
+
+/// Brings the files beside the database up to date, and says where they lie.
+pub fn update(database: &Database) -> Result<Vec<PathBuf>, String> {
+    let folder = database.path().parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    files::write_matrix(folder, &stored(database, &Filter::all())?)
+        .map_err(|error| format!("{}: {error}", folder.display()))?;
+    Ok([files::MATRIX_JSON, files::MATRIX_MARKDOWN].map(|name| folder.join(name)).to_vec())
+}
+
+/// `host run --update-matrix-only`.
+pub fn update_only(keeping: &Keeping) -> Done {
+    let Some(database) = &keeping.database else { return Err(usage("the matrix is made from the database")) };
+    for file in update(database).map_err(failed)? {
+        output::say(&format!("written: {}", file.display()));
+    }
+    Ok(Exit::Good)
+}
