@@ -1,4 +1,4 @@
-//! Where the host looks for DuckDB's library: beside itself, and where scripts/duckdb puts it while it is being built.
+//! Where the host looks for DuckDB's library: beside itself; a debug build where scripts/duckdb puts it for a release.
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -7,7 +7,7 @@ fn main() {
         Ok("macos") => "@executable_path",
         _ => "$ORIGIN",
     };
-    for folder in [here.to_string(), format!("{here}/../duckdb")] {
+    for folder in [here.to_string(), format!("{here}/../release")] {
         println!("cargo:rustc-link-arg-bins=-Wl,-rpath,{folder}");
     }
 }

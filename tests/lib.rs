@@ -56,6 +56,7 @@ impl World {
         command.args(arguments).current_dir(self.path());
         command.env("SKILLBENCH_CONFIG", self.path().join("config"));
         command.env_remove("SKILLBENCH_REGISTRY").env_remove("SKILLBENCH_PLUGIN_PATH");
+        command.env_remove("BENCHMARK_DB_PATH");
         command
     }
 
@@ -79,6 +80,7 @@ impl World {
             .expect("there are results")
             .flatten()
             .map(|e| e.path())
+            .filter(|path| path.is_dir())
             .collect();
         assert_eq!(runs.len(), 1, "{runs:?}");
         runs.remove(0)

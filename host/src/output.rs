@@ -2,6 +2,7 @@
 
 use skillbench_report::{Format, Table};
 use std::io::Write;
+use std::path::Path;
 
 /// Results. A reader that went away (`| head`) has what it wanted; a disk that is full is an error.
 pub fn print(text: &str) {
@@ -16,6 +17,18 @@ pub fn print(text: &str) {
 
 pub fn table(table: &Table, format: Format) {
     print(&table.render(format));
+}
+
+/// Results into a file; the folder is made.
+///
+/// # Errors
+/// A sentence: the file, and why it cannot be written.
+pub fn to_file(file: &Path, bytes: &[u8]) -> Result<(), String> {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let made = folder.map_or(Ok(()), std::fs::create_dir_all);
+    made.and_then(|()| std::fs::write(file, bytes)).map_err(|error| format!("{}: {error}", file.display()))?;
+    say(&format!("written: {}", file.display()));
+    Ok(())
 }
 
 /// Talk: what is going on, hints. Not results.

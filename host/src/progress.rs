@@ -4,6 +4,7 @@ use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use skillbench_engine::document::{Cell, GenerationMetrics, Metrics, Samples};
 use skillbench_engine::run::{Observer, PlannedCell};
+use std::collections::{BTreeMap, HashMap};
 use std::io::IsTerminal;
 
 /// Steps of the bar for one cell.
@@ -13,8 +14,12 @@ pub struct Progress {
     bar: Option<ProgressBar>,
     quiet: bool,
     debug: bool,
-    place: String,
     names: Vec<String>,
+    /// "[3/10]" of each cell that has begun, by index.
+    places: HashMap<usize, String>,
+    /// The cells that run now, with the share of each that is done. More than one where backends run side by side.
+    running: BTreeMap<usize, f64>,
+    begun: usize,
 }
 
 impl Progress {
@@ -32,7 +37,21 @@ impl Progress {
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
         });
-        Progress { bar, quiet, debug, place: String::new(), names }
+        Progress { bar, quiet, debug, names, places: HashMap::new(), running: BTreeMap::new(), begun: 0 }
+    }
+
+    /// "[3/10] bert-tiny on rten, inference, batch=1".
+    fn label(&self, index: usize) -> String {
+        let place = self.places.get(&index).map_or("", String::as_str);
+        format!("{place} {}", self.name(index))
+    }
+
+    /// Moves the bar to where all cells together are.
+    fn draw(&self) {
+        if let Some(bar) = &self.bar {
+            let over = self.begun.saturating_sub(self.running.len()) as f64;
+            bar.set_position(((over + self.running.values().sum::<f64>()) * STEPS) as u64);
+        }
     }
 
     fn line(&self, text: &str) {
@@ -50,6 +69,12 @@ impl Observer for Progress {
         }
     }
 
+    fn note(&mut self, text: &str) {
+        if !self.quiet {
+            self.line(text);
+        }
+    }
+
     fn warning(&mut self, text: &str) {
         self.line(&format!("warning: {text}"));
     }
@@ -61,22 +86,26 @@ impl Observer for Progress {
     }
 
     fn cell_begun(&mut self, cell: &PlannedCell, place: usize, of: usize) {
-        self.place = format!("[{}/{of}]", place + 1);
+        self.places.insert(cell.index, format!("[{}/{of}]", place + 1));
+        self.running.insert(cell.index, 0.0);
+        self.begun = self.begun.max(place + 1);
         if let Some(bar) = &self.bar {
             bar.set_length((of as f64 * STEPS) as u64);
-            bar.set_position((place as f64 * STEPS) as u64);
-            bar.set_message(format!("{} {}", self.place, self.name(cell.index)));
+            bar.set_message(self.running.keys().map(|index| self.label(*index)).collect::<Vec<_>>().join("; "));
         }
+        self.draw();
     }
 
-    fn cell_progress(&mut self, share: f64) {
-        if let Some(bar) = &self.bar {
-            let base = bar.position() / STEPS as u64 * STEPS as u64;
-            bar.set_position(base + (share.min(0.99) * STEPS) as u64);
+    fn cell_progress(&mut self, index: usize, share: f64) {
+        if let Some(known) = self.running.get_mut(&index) {
+            *known = share.min(0.99);
         }
+        self.draw();
     }
 
     fn cell_ended(&mut self, cell: &Cell, _: &[Samples]) -> std::io::Result<()> {
+        self.running.remove(&cell.index);
+        self.draw();
         if self.quiet {
             return Ok(());
         }
@@ -89,7 +118,7 @@ impl Observer for Progress {
                 (None, None) => String::new(),
             },
         };
-        self.line(&format!("{} {}: {}{figure}", self.place, self.name(cell.index), cell.outcome.name()));
+        self.line(&format!("{}: {}{figure}", self.label(cell.index), cell.outcome.name()));
         Ok(())
     }
 }

@@ -12,6 +12,18 @@ fn the_rules_in_the_docs_are_those_of_the_check() {
     );
 }
 
+#[test]
+fn the_tables_in_the_docs_are_those_of_the_database() {
+    let world = World::default();
+    world.host(&["db", "init"]).exits_with(0);
+    let printed = world.host(&["db", "describe", "--format", "markdown"]).stdout();
+    let page = std::fs::read_to_string(workspace().join("docs/results.md")).unwrap();
+    assert!(
+        page.ends_with(&printed),
+        "docs/results.md is out of date; its table is: host db describe --format markdown\n{printed}"
+    );
+}
+
 /// The commands of a page: lines that begin with `$ host`.
 fn commands(page: &str) -> Vec<String> {
     let text = std::fs::read_to_string(workspace().join(page)).unwrap();
@@ -20,12 +32,14 @@ fn commands(page: &str) -> Vec<String> {
 
 #[test]
 fn every_command_of_the_documents_runs() {
-    for page in ["README.md", "docs/running.md", "docs/plugins.md"] {
+    for page in ["README.md", "docs/running.md", "docs/plugins.md", "docs/results.md"] {
         let all = commands(page);
         assert!(!all.is_empty(), "{page} has no command");
+        // What a page does stands on what it did before.
+        let world = World::default();
         for command in all {
-            let arguments: Vec<&str> = command.split_whitespace().collect();
-            World::default().host(&arguments).exits_with(0);
+            let arguments: Vec<&str> = command.iter().map(String::as_str).collect();
+            world.host(&arguments).exits_with(0);
         }
     }
 }

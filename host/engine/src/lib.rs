@@ -10,6 +10,7 @@
 //! - [`stats`]: samples become figures.
 //! - [`document`]: the outcome of a run as data, the form of `run.json`.
 //! - [`check`]: the rules of a well-behaved plugin.
+//! - [`cores`]: which cores there are, and binding work to them.
 //!
 //! `unsafe` lives in `loader` alone. Not here: data frames, files of results, drawing, the command line.
 
@@ -17,6 +18,7 @@ pub mod architectures;
 pub mod bench;
 pub mod brought;
 pub mod check;
+pub mod cores;
 pub mod defaults;
 pub mod describe;
 pub mod document;

@@ -1,5 +1,7 @@
 //! Results for people: tables in the terminal, Markdown, CSV and JSON. It draws what it is handed, and computes nothing.
 
+mod markdown;
+pub mod page;
 mod profile;
 mod render;
 mod run;

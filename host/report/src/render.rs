@@ -1,4 +1,4 @@
-//! One table in each of the four forms.
+//! One table in each of its forms.
 
 use crate::Table;
 use comfy_table::{CellAlignment, ContentArrangement, TableStyle, presets};
@@ -11,6 +11,8 @@ pub enum Format {
     Json,
     Csv,
     Markdown,
+    /// A `<table>`, to be put into a page.
+    Html,
 }
 
 impl Table {
@@ -19,6 +21,7 @@ impl Table {
         match format {
             Format::Table => self.drawn(presets::UTF8_BORDERS_ONLY, ContentArrangement::Dynamic),
             Format::Markdown => self.drawn(presets::ASCII_MARKDOWN, ContentArrangement::Disabled),
+            Format::Html => self.html(),
             Format::Json => {
                 let object = |row: &Vec<crate::Cell>| {
                     let fields = self.columns.iter().cloned().zip(row.iter().map(|cell| cell.value.clone()));
@@ -42,6 +45,18 @@ impl Table {
         }
     }
 
+    fn html(&self) -> String {
+        let head: String =
+            self.columns.iter().map(|name| format!("<th scope=\"col\">{}</th>", escaped(name))).collect();
+        let cell = |cell: &crate::Cell| {
+            let class = if cell.value.is_number() { " class=\"number\"" } else { "" };
+            format!("<td{class}>{}</td>", escaped(&cell.shown))
+        };
+        let row = |row: &Vec<crate::Cell>| format!("<tr>{}</tr>\n", row.iter().map(cell).collect::<String>());
+        let rows: String = self.rows.iter().map(row).collect();
+        format!("<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n")
+    }
+
     fn drawn(&self, style: TableStyle, arrangement: ContentArrangement) -> String {
         let mut drawn = comfy_table::Table::new();
         drawn.load_style(style).set_content_arrangement(arrangement).set_header(&self.columns);
@@ -54,6 +69,11 @@ impl Table {
         }
         format!("{drawn}\n")
     }
+}
+
+/// Text as it may stand in HTML.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 /// A field of a CSV file, by RFC 4180.
@@ -79,6 +99,17 @@ mod tests {
     #[test]
     fn csv_quotes_what_needs_it_and_leaves_empty_what_was_not_measured() {
         assert_eq!(table().render(Format::Csv), "name,ms\n\"a, \"\"b\"\"\",1.23456\nc,\n");
+    }
+
+    #[test]
+    fn html_lets_no_text_become_markup() {
+        let mut table = Table::new(["<b>"]);
+        table.row(["<script>\"&\"</script>".into()]);
+        let html = table.render(Format::Html);
+        assert!(
+            html.contains("&lt;script&gt;&quot;&amp;&quot;&lt;/script&gt;") && html.contains("&lt;b&gt;"),
+            "{html}"
+        );
     }
 
     #[test]

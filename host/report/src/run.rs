@@ -5,7 +5,7 @@ use polars::prelude::{AnyValue, DataFrame};
 
 /// The summary's frame as a table. For people, a column in which no cell has a value is left out; programs get every column.
 pub fn summary(frame: &DataFrame, format: Format) -> Table {
-    let for_people = matches!(format, Format::Table | Format::Markdown);
+    let for_people = matches!(format, Format::Table | Format::Markdown | Format::Html);
     let mut table = Table::default();
     let mut columns: Vec<Vec<Cell>> = vec![];
     for column in frame.columns() {

@@ -62,6 +62,18 @@ impl From<String> for Cell {
     }
 }
 
+impl From<Value> for Cell {
+    fn from(value: Value) -> Cell {
+        match value {
+            Value::Null => Cell::none(),
+            Value::Bool(flag) => Cell::flag(flag),
+            Value::String(text) => Cell::text(text),
+            Value::Number(number) if number.is_f64() => number.as_f64().map_or_else(Cell::none, Cell::number),
+            other => Cell { shown: other.to_string(), value: other },
+        }
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     pub columns: Vec<String>,
@@ -71,6 +83,12 @@ pub struct Table {
 impl Table {
     pub fn new<const N: usize>(columns: [&str; N]) -> Table {
         Table { columns: columns.map(String::from).to_vec(), rows: vec![] }
+    }
+
+    /// A table of values as programs have them.
+    pub fn from_values(columns: Vec<String>, rows: Vec<Vec<Value>>) -> Table {
+        let rows = rows.into_iter().map(|row| row.into_iter().map(Cell::from).collect()).collect();
+        Table { columns, rows }
     }
 
     pub fn row<const N: usize>(&mut self, cells: [Cell; N]) {

@@ -6,7 +6,7 @@ use skillbench_store::Recorded;
 use std::io::Write;
 use std::path::Path;
 
-/// Writes `run.json`, `samples.parquet` and `summary.csv`.
+/// Writes `run.json`, `config.json`, `samples.parquet` and `summary.csv`.
 ///
 /// # Errors
 /// A file that cannot be written.
@@ -15,6 +15,13 @@ pub fn write(folder: &Path, recorded: &Recorded) -> PolarsResult<()> {
         serde_json::to_writer_pretty(file, &recorded.run).map_err(std::io::Error::from)?;
         Ok(())
     })?;
+    // What was asked for, with all that was filled in: the run can be made again from it.
+    if let Some(request) = &recorded.request {
+        put(folder, "config.json", |file| {
+            serde_json::to_writer_pretty(file, request).map_err(std::io::Error::from)?;
+            Ok(())
+        })?;
+    }
     let mut samples = frames::samples(&recorded.run.run_id, &recorded.samples)?;
     put(folder, "samples.parquet", |file| ParquetWriter::new(file).finish(&mut samples).map(drop))?;
     let mut summary = questions::summary(frames::cells([&recorded.run])?)?;

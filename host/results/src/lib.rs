@@ -1,5 +1,6 @@
 //! Results asked.
 //!
+//! - [`Stored`]: results out of folders, files and the database.
 //! - [`files`]: what a finished run leaves: `run.json`, `samples.parquet`, `summary.csv`.
 //! - [`frames`] and [`questions`]: results as data frames, and each question asked of them as a named function.
 //!
@@ -8,3 +9,6 @@
 pub mod files;
 pub mod frames;
 pub mod questions;
+mod stored;
+
+pub use stored::{Stored, StoredError, find, read};

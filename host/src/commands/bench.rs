@@ -126,7 +126,7 @@ fn show(global: &Global, run: &BenchRun) -> Result<(), super::CommandError> {
             output::print(&(text + "\n"));
         }
         FormatArg::Csv => output::print(&bench::csv(run)),
-        FormatArg::Table | FormatArg::Markdown => {
+        FormatArg::Table | FormatArg::Markdown | FormatArg::Html => {
             let mut table = Table::new([
                 "benchmark",
                 "category",

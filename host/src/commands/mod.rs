@@ -2,11 +2,14 @@
 
 mod bench;
 mod check;
+mod db;
 mod devices;
 mod doctor;
+mod keep;
 mod models;
 mod new;
 mod plugin;
+mod query;
 mod run;
 mod runtime;
 mod suite;
@@ -118,6 +121,8 @@ pub fn dispatch(cli: Cli) -> Done {
         Command::Runtime(command) => runtime::runtime(global, &command),
         Command::Bench(command) => bench::bench(global, &command),
         Command::Suite(command) => suite::suite(global, &command),
+        Command::Db(command) => db::db(global, &command),
+        Command::Query(args) => query::query(global, &args),
         Command::Devices { verbose } => devices::devices(global, verbose),
         Command::Models(args) => models::models(global, &args),
         Command::Why { plugin, model } => why::why(global, &plugin, model.as_deref()),

@@ -1,5 +1,6 @@
 //! `host run`: arguments become a request, the engine measures, the journal keeps, the table is printed.
 
+use super::keep::Keeping;
 use super::{CommandError, Done, Exit, failed, usage};
 use crate::cli::{FormatArg, Global, RunArgs, SetArg};
 use crate::commands::plugin::{tell_problems, tell_rejected};
@@ -13,13 +14,14 @@ use skillbench_engine::run::{
 };
 use skillbench_engine::skill::{SkillSource, Tell};
 use skillbench_engine::worker::Stop;
-use skillbench_results::{files, frames, questions};
+use skillbench_results::{frames, questions};
 use skillbench_store::{Journal, Recorded, journal};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 pub fn run(global: &Global, args: &RunArgs) -> Done {
-    let earlier = args.resume.as_ref().map(|name| resumed(&args.output_dir, name)).transpose()?;
+    let keeping = Keeping::new(global, &args.keeping);
+    let earlier = args.resume.as_ref().map(|name| resumed(&keeping.output_dir, name)).transpose()?;
     let (request, folder, done) = match earlier {
         Some((recorded, folder)) => {
             let done = recorded.run.cells.iter().map(|cell| cell.index).collect();
@@ -28,14 +30,14 @@ pub fn run(global: &Global, args: &RunArgs) -> Done {
         }
         None => (request(args)?, None, HashSet::new()),
     };
-    measure(global, request, &args.output_dir, folder, &done)
+    measure(global, request, &keeping, folder, &done)
 }
 
 /// Carries a request out, from the plan to the printed table; `earlier` is a run to go on with.
 pub fn measure(
     global: &Global,
     request: RunRequest,
-    output: &Path,
+    keeping: &Keeping,
     earlier: Option<(PathBuf, Run)>,
     done: &HashSet<usize>,
 ) -> Done {
@@ -56,7 +58,7 @@ pub fn measure(
             unchanged(&plan, &run)?;
             (folder, run)
         }
-        None => begin(output, &plan)?,
+        None => begin(&keeping.output_dir, &plan)?,
     };
     // A second Ctrl-C ends the program at once.
     let _ = ctrlc::set_handler(|| {
@@ -75,7 +77,7 @@ pub fn measure(
     drop(observers);
 
     let recorded = journal::read(&folder).map_err(failed)?;
-    files::write(&folder, &recorded).map_err(|error| failed(format!("{}: {error}", folder.display())))?;
+    let kept = keeping.keep(&folder, &recorded)?;
     show(global, &recorded.run).map_err(failed)?;
     if Stop::global().asked() {
         output::say(&format!("stopped; go on with: host run --resume {}", folder.display()));
@@ -85,7 +87,7 @@ pub fn measure(
         pooled(&recorded.run.cells).into_iter().for_each(|text| output::say(&text));
         output::say(&format!("kept in {}", folder.display()));
     }
-    Ok(exit(&recorded.run.cells, verify_only))
+    Ok(exit(&recorded.run.cells, verify_only).or(kept))
 }
 
 /// What is done stays done only if the plan is the one it was done by, with the very same plugins.
@@ -147,6 +149,7 @@ fn request(args: &RunArgs) -> Result<RunRequest, CommandError> {
         seed: args.seed,
         no_fix: args.no_fix,
         no_resource_pool: args.no_resource_pool,
+        parallel: args.parallel,
         profile: args.profile || args.profile_detailed,
         profile_operators: args.profile_detailed,
     })

@@ -1,5 +1,6 @@
 //! `host suite`: what to run, as a file.
 
+use super::keep::Keeping;
 use super::{CommandError, Done, Exit, failed, run, usage};
 use crate::cli::{FormatArg, Global, SuiteCommand};
 use crate::output;
@@ -10,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 pub fn suite(global: &Global, command: &SuiteCommand) -> Done {
     match command {
-        SuiteCommand::Run { file, output_dir } => run_file(global, file, output_dir),
+        SuiteCommand::Run { file, keeping } => run_file(global, file, &Keeping::new(global, keeping)),
         SuiteCommand::Init { file } => init(global, file),
         SuiteCommand::Check { file } => check(global, file),
         SuiteCommand::Generate { skillset_dir, output_dir, generate_only } => {
@@ -19,10 +20,10 @@ pub fn suite(global: &Global, command: &SuiteCommand) -> Done {
     }
 }
 
-fn run_file(global: &Global, file: &Path, output_dir: &Path) -> Done {
+fn run_file(global: &Global, file: &Path, keeping: &Keeping) -> Done {
     let (request, told) = suite::to_request(&suite::read(file).map_err(usage)?);
     told.iter().for_each(|sentence| output::warning(sentence));
-    run::measure(global, request, output_dir, None, &HashSet::new())
+    run::measure(global, request, keeping, None, &HashSet::new())
 }
 
 fn check(global: &Global, file: &Path) -> Done {
@@ -89,9 +90,10 @@ fn generate(global: &Global, folder: &Path, output_dir: &Path, generate_only: bo
         return Ok(Exit::Good);
     }
     let mut worst = Exit::Good;
+    let keeping = Keeping::beside(&global, &output_dir.join("results"));
     for file in &files {
         output::say(&format!("suite {}", file.display()));
-        let ended = run_file(&global, file, &output_dir.join("results"))?;
+        let ended = run_file(&global, file, &keeping)?;
         if ended == Exit::Stopped {
             return Ok(ended);
         }

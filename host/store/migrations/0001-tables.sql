@@ -77,6 +77,7 @@ CREATE TABLE benchmark_results (
     nodes_on_device BIGINT,
     cache_hit BOOLEAN,
     threads BIGINT,
+    beside VARCHAR,
     outcome VARCHAR,
     reason_code VARCHAR,
     reason VARCHAR,
@@ -247,8 +248,8 @@ SELECT
 FROM latest_benchmarks l
 LEFT JOIN latest_benchmarks c
     ON c.plugin = 'cpu' AND c.hostname IS NOT DISTINCT FROM l.hostname AND c.model_id = l.model_id AND c.benchmark = l.benchmark
-    AND c.axes = l.axes AND c.precision IS NOT DISTINCT FROM l.precision AND c.verified IN ('yes', 'itself')
-WHERE NOT l.emulated AND l.verified IS NOT NULL AND l.verified NOT IN ('off');
+    AND c.axes = l.axes AND c.precision IS NOT DISTINCT FROM l.precision AND (c.verified LIKE 'yes%' OR c.verified = 'itself')
+WHERE NOT l.emulated AND (l.verified LIKE 'yes%' OR l.verified = 'itself');
 
 CREATE VIEW throughput_by_architecture AS
 SELECT architecture_type, plugin AS device, precision, count(DISTINCT model_id) AS models,
@@ -257,3 +258,90 @@ SELECT architecture_type, plugin AS device, precision, count(DISTINCT model_id) 
 FROM latest_benchmarks
 WHERE benchmark = 'inference' AND batch_size = 1 AND NOT emulated AND throughput_samples_per_sec IS NOT NULL
 GROUP BY ALL;
+
+COMMENT ON TABLE runs IS 'Whole runs: what was asked for, where, and with what';
+COMMENT ON COLUMN runs.run IS 'The run, and the name of its folder';
+COMMENT ON COLUMN runs.timestamp IS 'When it began, in UTC';
+COMMENT ON COLUMN runs.schema IS 'Form of its run.json';
+COMMENT ON COLUMN runs.host_version IS 'Version of the host';
+COMMENT ON COLUMN runs.hostname IS 'The machine';
+COMMENT ON COLUMN runs.os IS 'Operating system';
+COMMENT ON COLUMN runs.arch IS 'Architecture of the processor';
+COMMENT ON COLUMN runs.kernel IS 'Version of the kernel';
+COMMENT ON COLUMN runs.cpu_model IS 'Processor';
+COMMENT ON COLUMN runs.cpus_usable IS 'Processors the host may use';
+COMMENT ON COLUMN runs.governor IS 'Frequency governor; null where it cannot be read';
+COMMENT ON COLUMN runs.memory_total_mb IS 'Memory of the machine [MiB]';
+COMMENT ON COLUMN runs.load_1min IS 'Load when it began';
+COMMENT ON COLUMN runs.seed IS 'Seed of the inputs';
+COMMENT ON COLUMN runs.command IS 'Command line';
+COMMENT ON COLUMN runs.request IS 'What was asked for, with its defaults filled in';
+COMMENT ON COLUMN runs.environment IS 'All that was recorded of the machine';
+COMMENT ON COLUMN runs.left_out IS 'Backends that were not asked for by name and have no cells, with the reason';
+COMMENT ON COLUMN runs.cells IS 'How many cells';
+COMMENT ON COLUMN runs.cells_measured IS 'How many of them are measured';
+COMMENT ON COLUMN runs.fingerprint IS 'SHA-256 of the journal it was read from';
+COMMENT ON COLUMN runs.stored_at IS 'When it was stored, in UTC';
+COMMENT ON TABLE benchmark_runs IS 'One model on one device with one benchmark in one run';
+COMMENT ON COLUMN benchmark_runs.id IS 'Number';
+COMMENT ON COLUMN benchmark_runs.timestamp IS 'When the run began, in UTC';
+COMMENT ON COLUMN benchmark_runs.model_id IS 'Model';
+COMMENT ON COLUMN benchmark_runs.device IS 'Hardware id, which is the backend plugin';
+COMMENT ON COLUMN benchmark_runs.precision IS 'What ran, read back';
+COMMENT ON COLUMN benchmark_runs.architecture_type IS 'encoder-only, vision ...';
+COMMENT ON COLUMN benchmark_runs.task IS 'Task of the model';
+COMMENT ON COLUMN benchmark_runs.parameter_count IS 'Parameters of the model';
+COMMENT ON COLUMN benchmark_runs.description IS 'In words';
+COMMENT ON COLUMN benchmark_runs.run IS 'The run';
+COMMENT ON COLUMN benchmark_runs.device_id IS 'The device among those of the backend';
+COMMENT ON COLUMN benchmark_runs.benchmark IS 'The benchmark';
+COMMENT ON COLUMN benchmark_runs.emulated IS 'The device is emulated';
+COMMENT ON COLUMN benchmark_runs.architecture_id IS 'Row of model_architecture_coverage';
+COMMENT ON COLUMN benchmark_runs.hardware_id IS 'Row of hardware_platforms';
+COMMENT ON TABLE benchmark_results IS 'One row for each cell';
+COMMENT ON COLUMN benchmark_results.id IS 'Number';
+COMMENT ON COLUMN benchmark_results.run_id IS 'Row of benchmark_runs';
+COMMENT ON TABLE hardware_info IS 'The device of each row of benchmark_runs, as its backend describes it';
+COMMENT ON COLUMN hardware_info.id IS 'Number';
+COMMENT ON COLUMN hardware_info.run_id IS 'Row of benchmark_runs';
+COMMENT ON COLUMN hardware_info.device_type IS 'Hardware id';
+COMMENT ON COLUMN hardware_info.device_name IS 'Name';
+COMMENT ON COLUMN hardware_info.device_description IS 'Vendor, architecture and driver';
+COMMENT ON COLUMN hardware_info.performance_tier IS 'Always null: nobody measures it';
+COMMENT ON COLUMN hardware_info.hardware_details IS 'All that the backend tells';
+COMMENT ON TABLE raw_benchmark_data IS 'The cells of each row of benchmark_runs as their documents';
+COMMENT ON COLUMN raw_benchmark_data.id IS 'Number';
+COMMENT ON COLUMN raw_benchmark_data.run_id IS 'Row of benchmark_runs';
+COMMENT ON COLUMN raw_benchmark_data.raw_data IS 'A list of cells as in run.json';
+COMMENT ON TABLE raw_samples IS 'Every sample: a row for each round of a series';
+COMMENT ON COLUMN raw_samples.run IS 'The run';
+COMMENT ON COLUMN raw_samples.cell IS 'Place in its plan';
+COMMENT ON COLUMN raw_samples.series IS 'latency, first_inference ...';
+COMMENT ON COLUMN raw_samples.unit IS 'Unit of the samples';
+COMMENT ON COLUMN raw_samples.round IS 'Round they belong to';
+COMMENT ON COLUMN raw_samples.round_cpu_ns IS 'CPU time of the round [ns]; null where there is no round';
+COMMENT ON COLUMN raw_samples.round_wall_ns IS 'Wall time of the round [ns]';
+COMMENT ON COLUMN raw_samples.samples IS 'The samples, in order';
+COMMENT ON TABLE hardware_platforms IS 'Devices of machines';
+COMMENT ON COLUMN hardware_platforms.id IS 'Number';
+COMMENT ON COLUMN hardware_platforms.hardware_type IS 'Hardware id';
+COMMENT ON COLUMN hardware_platforms.device_name IS 'Name';
+COMMENT ON COLUMN hardware_platforms.platform IS 'Operating system and architecture';
+COMMENT ON COLUMN hardware_platforms.platform_version IS 'Kernel';
+COMMENT ON COLUMN hardware_platforms.driver_version IS 'Driver; null where the backend does not tell';
+COMMENT ON COLUMN hardware_platforms.memory_gb IS 'Memory of the device [GiB]';
+COMMENT ON COLUMN hardware_platforms.compute_units IS 'Processors, of a CPU; null for others';
+COMMENT ON COLUMN hardware_platforms.metadata IS 'Machine and device';
+COMMENT ON COLUMN hardware_platforms.created_at IS 'First run on it, in UTC';
+COMMENT ON COLUMN hardware_platforms.identity IS 'What tells it from others';
+COMMENT ON TABLE model_architecture_coverage IS 'Models that were measured or tried';
+COMMENT ON COLUMN model_architecture_coverage.architecture_id IS 'Number';
+COMMENT ON COLUMN model_architecture_coverage.name IS 'Model';
+COMMENT ON COLUMN model_architecture_coverage.category IS 'text-encoders, vision ...';
+COMMENT ON COLUMN model_architecture_coverage.family IS 'embedding, vision ...';
+COMMENT ON COLUMN model_architecture_coverage.architecture_type IS 'encoder-only, vision ...';
+COMMENT ON VIEW comprehensive_benchmarks IS 'Measured cells on real hardware, under the names of older tools';
+COMMENT ON VIEW hardware_compatibility IS 'What a run found out about a model on a device; null where it did not get so far as to tell';
+COMMENT ON VIEW latest_benchmarks IS 'The newest measured cell of each kind on each machine';
+COMMENT ON VIEW hardware_comparison IS 'Real hardware side by side, each against the CPU at the same point and precision on the same machine; unverified cells are left out';
+COMMENT ON VIEW throughput_by_architecture IS 'Items per second at batch 1, over the newest measured cells of real hardware';

@@ -18,23 +18,45 @@ pub enum JournalError {
     Empty(PathBuf),
 }
 
-/// One line.
-#[derive(Serialize, Deserialize)]
+/// One line, as it is written.
+#[derive(Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
-enum Line {
+enum Line<'a> {
     /// The first: what was asked for, and the run without cells.
     Run {
-        request: Box<RunRequest>,
-        run: Box<Run>,
+        request: &'a RunRequest,
+        run: &'a Run,
     },
     Cell {
-        cell: Box<Cell>,
-        samples: Vec<Samples>,
+        cell: &'a Cell,
+        samples: &'a [Samples],
     },
     LeftOut {
-        plugin: String,
-        why: String,
+        plugin: &'a str,
+        why: &'a str,
     },
+}
+
+/// One line, as it is read. Not an enum by `type`: that would parse every line twice.
+#[derive(Deserialize)]
+struct Read {
+    #[serde(rename = "type")]
+    kind: Kind,
+    request: Option<Box<RunRequest>>,
+    run: Option<Box<Run>>,
+    cell: Option<Box<Cell>>,
+    #[serde(default)]
+    samples: Vec<Samples>,
+    plugin: Option<String>,
+    why: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Run,
+    Cell,
+    LeftOut,
 }
 
 /// A run as its journal tells it, or another file that has all of it.
@@ -88,7 +110,7 @@ impl Journal {
         Ok(Journal { file, request: request.clone(), resumed })
     }
 
-    fn append(&mut self, line: &Line) -> io::Result<()> {
+    fn append(&mut self, line: &Line<'_>) -> io::Result<()> {
         let mut text = serde_json::to_vec(line)?;
         text.push(b'\n');
         self.file.write_all(&text)?;
@@ -106,15 +128,16 @@ impl Observer for Journal {
             return Ok(());
         }
         let run = Run { cells: vec![], ..run.clone() };
-        self.append(&Line::Run { request: Box::new(self.request.clone()), run: Box::new(run) })
+        let request = self.request.clone();
+        self.append(&Line::Run { request: &request, run: &run })
     }
 
     fn left_out(&mut self, plugin: &str, why: &str) -> io::Result<()> {
-        self.append(&Line::LeftOut { plugin: plugin.into(), why: why.into() })
+        self.append(&Line::LeftOut { plugin, why })
     }
 
     fn cell_ended(&mut self, cell: &Cell, samples: &[Samples]) -> io::Result<()> {
-        self.append(&Line::Cell { cell: Box::new(cell.clone()), samples: samples.to_vec() })
+        self.append(&Line::Cell { cell, samples })
     }
 }
 
@@ -130,14 +153,19 @@ pub fn read(place: &Path) -> Result<Recorded, JournalError> {
     let mut cells: BTreeMap<usize, (Cell, Vec<Samples>)> = BTreeMap::new();
     let mut left_out = BTreeMap::new();
     for (index, line) in parsed(&bytes) {
-        match line {
-            Ok(Line::Run { request, run }) => head = Some((request, run)),
-            Ok(Line::Cell { cell, samples }) => drop(cells.insert(cell.index, (*cell, samples))),
-            Ok(Line::LeftOut { plugin, why }) => drop(left_out.insert(plugin, why)),
+        let line = match line {
+            Ok(line) => line,
             // Cut off by whatever ended the run; a later resume may have gone on after it.
-            Err(error) if error.is_eof() => {}
-            Err(error) => {
-                return Err(JournalError::Broken { path, line: index + 1, text: error.to_string() });
+            Err(error) if error.is_eof() => continue,
+            Err(error) => return Err(JournalError::Broken { path, line: index + 1, text: error.to_string() }),
+        };
+        match (line.kind, line) {
+            (Kind::Run, Read { request: Some(request), run: Some(run), .. }) => head = Some((request, run)),
+            (Kind::Cell, Read { cell: Some(cell), samples, .. }) => drop(cells.insert(cell.index, (*cell, samples))),
+            (Kind::LeftOut, Read { plugin: Some(plugin), why: Some(why), .. }) => drop(left_out.insert(plugin, why)),
+            _ => {
+                let text = "it lacks what its type has".to_string();
+                return Err(JournalError::Broken { path, line: index + 1, text });
             }
         }
     }
@@ -149,10 +177,10 @@ pub fn read(place: &Path) -> Result<Recorded, JournalError> {
 }
 
 /// The lines that are not empty, each with its place; parsed on all processors, since a long run has many megabytes of them.
-fn parsed(bytes: &[u8]) -> Vec<(usize, serde_json::Result<Line>)> {
+fn parsed(bytes: &[u8]) -> Vec<(usize, serde_json::Result<Read>)> {
     let lines: Vec<(usize, &[u8])> =
         bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, text)| !text.is_empty()).collect();
-    let parse = |lines: &[(usize, &[u8])]| -> Vec<(usize, serde_json::Result<Line>)> {
+    let parse = |lines: &[(usize, &[u8])]| -> Vec<(usize, serde_json::Result<Read>)> {
         lines.iter().map(|(index, text)| (*index, serde_json::from_slice(text))).collect()
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);

@@ -39,7 +39,7 @@ impl Browser {
     /// `Unavailable` where the browser or ONNX Runtime Web cannot be used.
     pub fn start(settings: &Settings) -> Result<Browser> {
         let limit = settings.launch;
-        let mut process = Process::start(settings)?;
+        let mut process = Process::start(&settings.browser, limit)?;
         let server = Server::start()?;
         for (name, text) in PAGE {
             server.add(name, Content::Text(text));

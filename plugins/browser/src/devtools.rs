@@ -14,6 +14,8 @@ pub(crate) struct DevTools {
     page: Option<String>,
     /// What became of the page, once it is known.
     crash: Option<String>,
+    /// What the browser told without being asked, where someone wants to know.
+    events: Option<Vec<Value>>,
 }
 
 impl DevTools {
@@ -26,7 +28,7 @@ impl DevTools {
         let set = stream.set_nodelay(true).and_then(|()| stream.set_read_timeout(Some(limit)));
         set.map_err(|error| failed(error.to_string()))?;
         let (socket, _) = tungstenite::client(address, stream).map_err(|error| failed(error.to_string()))?;
-        Ok(DevTools { socket, next: 0, page: None, crash: None })
+        Ok(DevTools { socket, next: 0, page: None, crash: None, events: None })
     }
 
     /// Opens a page and watches over it.
@@ -42,7 +44,7 @@ impl DevTools {
         Ok(())
     }
 
-    /// Calls a method of the browser, or of the page where the method is one of `Page`, `Runtime` or `Inspector`.
+    /// Calls a method of the browser where it is one of `Browser`, `Target` or `SystemInfo`, and of the page otherwise.
     ///
     /// # Errors
     /// `DeadlineExceeded` without an answer in time, `Internal` for what the browser says.
@@ -51,8 +53,9 @@ impl DevTools {
         let id = self.next;
         let mut message = json!({ "id": id, "method": method, "params": params });
         let domain = method.split('.').next().unwrap_or_default();
-        if let (Some(page), "Page" | "Runtime" | "Inspector") = (&self.page, domain) {
-            message["sessionId"] = json!(page);
+        match (&self.page, domain) {
+            (_, "Browser" | "Target" | "SystemInfo") | (None, _) => {}
+            (Some(page), _) => message["sessionId"] = json!(page),
         }
         let failed = |error: String| Error::internal(format!("the browser's DevTools, {method}: {error}"));
         self.socket.send(Message::text(message.to_string())).map_err(|error| failed(error.to_string()))?;
@@ -70,6 +73,14 @@ impl DevTools {
                 };
             }
         }
+    }
+
+    /// The events since the last call, and from now on: nothing is kept before the first.
+    pub fn events(&mut self, wait: Duration) -> Vec<Value> {
+        self.events.get_or_insert_default();
+        let started = Instant::now();
+        while let Ok(Some(_)) = self.read(wait.saturating_sub(started.elapsed())) {}
+        self.events.replace(vec![]).unwrap_or_default()
     }
 
     /// What became of the page, waiting a little for the news. `None`: it is not known to have crashed.
@@ -97,6 +108,9 @@ impl DevTools {
                 if message["method"] == "Target.targetCrashed" {
                     let status = message["params"]["status"].as_str().unwrap_or("unknown status");
                     self.crash = Some(format!("the tab crashed ({status})"));
+                }
+                if let (Some(events), true) = (&mut self.events, message.get("method").is_some()) {
+                    events.push(message.clone());
                 }
                 Ok(Some(message))
             }

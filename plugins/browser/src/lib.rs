@@ -7,6 +7,7 @@
 //! - `devtools`: the browser's own protocol: opening the page, and learning what became of it;
 //! - `server`: the page and the files it needs, on loopback; `link`: messages to the page, each with a deadline;
 //! - `browser`: all of these as one warm browser, that is lost as a whole;
+//! - `tab`: a page of someone else's, for the tests of those who write pages;
 //! - `graph`, `check`, `assignment`: what a file says of itself, what a device computes in, and where nodes went;
 //! - `engine`, `model`, `request`: loading and running; `device`, `ports`, `errors`: what comes of it, as the contract tells it;
 //! - `page/`: what runs in the browser.
@@ -32,9 +33,11 @@ mod profile;
 mod request;
 mod server;
 mod settings;
+mod tab;
 
 pub use accelerator::Accelerator;
 pub use engine::BrowserEngine;
 pub use model::BrowserModel;
 pub use request::BrowserRequest;
 pub use settings::Settings;
+pub use tab::Tab;

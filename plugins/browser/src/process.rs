@@ -2,7 +2,6 @@
 
 use crate::guard::Guard;
 use crate::profile::Profile;
-use crate::settings::Settings;
 use skillbench_plugin_api::{Error, Result, Why};
 use std::fs::{self, File};
 use std::path::Path;
@@ -50,8 +49,7 @@ impl Process {
     ///
     /// # Errors
     /// `Unavailable` for what does not start or is no browser, with the end of what it printed.
-    pub fn start(settings: &Settings) -> Result<Process> {
-        let browser = &settings.browser;
+    pub fn start(browser: &Path, limit: Duration) -> Result<Process> {
         let profile = Profile::create()?;
         let failed = |what: &str| {
             let text = format!("{} {what}: it has to be a Chromium; see the option `browser`", browser.display());
@@ -76,8 +74,8 @@ impl Process {
             if let Some(ended) = process.ended() {
                 return Err(failed(&format!("{ended} before it opened its DevTools")));
             }
-            if started.elapsed() > settings.launch {
-                let waited = settings.launch.as_secs_f64();
+            if started.elapsed() > limit {
+                let waited = limit.as_secs_f64();
                 return Err(failed(&format!("did not open its DevTools within {waited} s{}", process.last_words())));
             }
             thread::sleep(Duration::from_millis(5));

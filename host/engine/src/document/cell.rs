@@ -1,6 +1,6 @@
 //! A cell: one target, one point of the workload grid, one benchmark; and how it ended.
 
-use super::{Metrics, Phases, ProfileReport};
+use super::{Metrics, ParallelRecord, Phases, ProfileReport};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -218,6 +218,8 @@ pub struct Cell {
     /// `None`: nobody asked for them.
     pub phases: Option<Phases>,
     pub profile: Option<ProfileReport>,
+    /// `None`: no other was to run beside it.
+    pub parallel: Option<ParallelRecord>,
     pub outcome: Outcome,
 }
 
@@ -260,6 +262,8 @@ struct CellForm {
     phases: Option<Phases>,
     #[serde(default)]
     profile: Option<ProfileReport>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parallel: Option<ParallelRecord>,
     metrics: Option<Box<Metrics>>,
 }
 
@@ -294,6 +298,7 @@ impl From<Cell> for CellForm {
             pool: cell.pool,
             phases: cell.phases,
             profile: cell.profile,
+            parallel: cell.parallel,
             metrics: match cell.outcome {
                 Outcome::Measured(metrics) => Some(metrics),
                 _ => None,
@@ -330,6 +335,7 @@ impl From<CellForm> for Cell {
             pool: form.pool,
             phases: form.phases,
             profile: form.profile,
+            parallel: form.parallel,
         }
     }
 }

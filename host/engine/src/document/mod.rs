@@ -4,6 +4,7 @@
 
 mod cell;
 mod metrics;
+mod parallel;
 mod phases;
 mod profile;
 
@@ -13,6 +14,7 @@ pub use metrics::{
     SeriesMetrics, Stats,
 };
 
+pub use parallel::ParallelRecord;
 pub use phases::{PhaseTime, Phases};
 pub use profile::{OperatorCost, PartProfile, ProfileReport, Recorded};
 

@@ -1,21 +1,22 @@
-//! Cells in workers, one after the other; a plugin that fails costs its own cell and nothing else.
+//! Cells in workers, one after the other, or in lanes side by side; a plugin that fails costs its own cell and nothing else.
 
+use super::common::Common;
 use super::fallen::Fallen;
-use super::jury::Dissents;
+use super::lanes::Lane;
 use super::measure::Warm;
 use super::named::Asked;
 use super::observer::Observer;
+use super::parallel;
 use super::phases::{self, PhaseWatch};
 use super::plan::{Plan, PlannedCell};
-use super::prepare::{Shared, Startup, start_up};
+use super::prepare::{Startup, start_up};
 use super::samples;
 use super::summarize::{Reports, metrics, stable};
 use crate::defaults::defaults;
-use crate::document::{Cell, HardwareRecord, Outcome, Reason, Run, Samples};
+use crate::document::{Cell, HardwareRecord, Outcome, ParallelRecord, Reason, Run, Samples};
 use crate::environment::now_utc;
-use crate::peaks::Peaks;
-use crate::worker::{DeviceRecord, Failure, FailureKind, Limits, Stop};
-use std::collections::{HashMap, HashSet, VecDeque};
+use crate::worker::{DeviceRecord, Failure, FailureKind, Limits};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::Path;
 use std::time::Duration;
 
@@ -35,88 +36,123 @@ pub fn execute(
     let request = &plan.request;
     let memory = request.memory_limit_mb.map(|mib| mib << 20);
     let timeout = Duration::from_secs_f64(request.timeout_s.unwrap_or(defaults().run.timeout_s));
-    let mut runner = Runner {
-        plan,
-        folder,
-        limits: Limits::working(timeout, memory),
-        startups: HashMap::new(),
-        shared: Shared::default(),
-        peaks: Peaks::load(),
-        run_id: &run.run_id,
-        told: HashSet::new(),
-        told_left_out: HashSet::new(),
-        dissents: Dissents::new(),
-        warm: None,
-        refused: HashMap::new(),
-        phases: PhaseWatch::begin(),
-        observer,
-    };
     let mut pending: VecDeque<PlannedCell> =
         plan.cells.iter().filter(|cell| !done.contains(&cell.index)).cloned().collect();
     let mut fallen = Fallen::new(plan, timeout, done);
     fallen.replay(&run.cells).into_iter().rev().for_each(|smaller| pending.push_front(smaller));
+    let common = Common::new(plan, folder, &run.run_id, fallen, &pending);
+    let mut runner = Runner::new(&common, Limits::working(timeout, memory), Known::default(), observer);
     if !request.no_precheck {
         runner.look_ahead(&pending);
     }
-    let (mut place, mut of) = (0, pending.len());
-    while let Some(mut planned) = pending.pop_front() {
-        if runner.left_out(&planned)? {
-            place += 1;
-            continue;
-        }
-        planned.skip = planned.skip.take().or_else(|| fallen.too_slow(&planned));
-        runner.observer.cell_begun(&planned, place, of);
-        runner.phases = PhaseWatch::begin();
-        let (mut cell, samples) = runner.cell(&planned, pending.front());
-        cell.phases = request.profile.then(|| std::mem::take(&mut runner.phases).end());
-        // A cell that the user stopped is not over: it is run again when the run is resumed.
-        if Stop::global().asked() {
-            break;
-        }
-        if let Some(smaller) = fallen.learn(&planned, &mut cell) {
-            pending.push_front(smaller);
-            of += 1;
-        }
-        runner.observer.cell_ended(&cell, &samples)?;
-        if pending.iter().all(|later| later.model != planned.model) {
-            runner.shared.release(planned.model);
-        }
-        place += 1;
+    match request.parallel {
+        true => parallel::execute(&mut runner, pending),
+        false => runner.row(pending),
     }
-    Ok(())
 }
 
-pub(super) struct Runner<'a> {
+pub(super) struct Runner<'r, 'a> {
+    pub common: &'r Common<'a>,
     pub plan: &'a Plan,
-    pub folder: &'a Path,
     pub limits: Limits,
-    startups: HashMap<usize, Result<Startup, Failure>>,
-    pub shared: Shared,
-    peaks: Peaks,
-    run_id: &'a str,
-    /// Warnings that were given already.
-    pub told: HashSet<String>,
+    pub known: Known,
     told_left_out: HashSet<usize>,
-    pub dissents: Dissents,
     /// The worker of the last cell, where its models may serve the next.
     pub warm: Option<Warm>,
-    /// What was found out before the first cell.
-    pub refused: HashMap<(usize, usize), Failure>,
     /// Where the time of the cell goes that is run now.
     pub phases: PhaseWatch,
-    pub observer: &'a mut dyn Observer,
+    /// Where it runs, if others run beside it.
+    pub lane: Option<&'r Lane>,
+    /// The processors that the worker of the cell was seen bound to, in a lane.
+    pub cores: Option<BTreeSet<usize>>,
+    pub observer: &'r mut dyn Observer,
 }
 
-impl Runner<'_> {
+/// What is known of the backends of a run.
+#[derive(Clone, Default)]
+pub(super) struct Known {
+    startups: HashMap<usize, Result<Startup, Failure>>,
+    /// What was found out before the first cell.
+    pub refused: HashMap<(usize, usize), Failure>,
+}
+
+impl<'r, 'a> Runner<'r, 'a> {
+    fn new(common: &'r Common<'a>, limits: Limits, known: Known, observer: &'r mut dyn Observer) -> Runner<'r, 'a> {
+        Runner {
+            common,
+            plan: common.plan,
+            limits,
+            known,
+            told_left_out: HashSet::new(),
+            warm: None,
+            phases: PhaseWatch::begin(),
+            lane: None,
+            cores: None,
+            observer,
+        }
+    }
+
+    /// One that runs beside others.
+    pub(super) fn in_lane(
+        common: &'r Common<'a>,
+        limits: Limits,
+        known: Known,
+        lane: &'r Lane,
+        observer: &'r mut dyn Observer,
+    ) -> Runner<'r, 'a> {
+        Runner { lane: Some(lane), ..Runner::new(common, limits, known, observer) }
+    }
+}
+
+impl Runner<'_, '_> {
+    /// Runs cells one after the other.
+    ///
+    /// # Errors
+    /// The observer could not keep an outcome.
+    pub(super) fn row(&mut self, mut pending: VecDeque<PlannedCell>) -> std::io::Result<()> {
+        while let Some(mut planned) = pending.pop_front() {
+            if self.left_out(&planned)? {
+                self.common.pass_over(&planned);
+                continue;
+            }
+            planned.skip = planned.skip.take().or_else(|| self.common.too_slow(&planned));
+            let (place, of) = self.common.begin();
+            self.observer.cell_begun(&planned, place, of);
+            self.phases = PhaseWatch::begin();
+            self.cores = None;
+            let (mut cell, samples) = self.cell(&planned, pending.front());
+            cell.parallel = self.place().filter(|_| planned.skip.is_none());
+            cell.phases = self.plan.request.profile.then(|| std::mem::take(&mut self.phases).end());
+            // A cell that was stopped is not over: it is run again when the run is resumed.
+            if self.limits.stopped() {
+                break;
+            }
+            if let Some(smaller) = self.common.learn(&planned, &mut cell) {
+                pending.push_front(smaller);
+            }
+            self.observer.cell_ended(&cell, &samples)?;
+            self.common.end(&planned);
+        }
+        Ok(())
+    }
+
+    /// Where the cell ran that has just ended; `None` outside of lanes.
+    fn place(&mut self) -> Option<ParallelRecord> {
+        let lane = self.lane?;
+        let seen = self.cores.take().map(|cores| cores.into_iter().collect());
+        let cores = seen.unwrap_or_else(|| lane.cores.clone());
+        Some(ParallelRecord { lane: lane.number as u64, cores, beside: vec![] })
+    }
+
     /// A backend's devices and start-up times, measured at its first cell.
     pub(super) fn startup(&mut self, backend: usize) -> Result<Startup, Failure> {
-        if !self.startups.contains_key(&backend) {
+        if !self.known.startups.contains_key(&backend) {
             let planned = &self.plan.backends[backend];
             self.observer.step(&format!("opening {}", planned.choice.plugin));
             let startup = start_up(planned, &self.limits);
-            self.startups.insert(backend, startup);
+            self.known.startups.insert(backend, startup);
         }
-        self.startups[&backend].clone()
+        self.known.startups[&backend].clone()
     }
 
     pub(super) fn device(&mut self, planned: &PlannedCell) -> Option<DeviceRecord> {
@@ -131,7 +167,7 @@ impl Runner<'_> {
     }
 
     /// Whether the cells of a backend are left out, which is said once.
-    fn left_out(&mut self, planned: &PlannedCell) -> std::io::Result<bool> {
+    pub(super) fn left_out(&mut self, planned: &PlannedCell) -> std::io::Result<bool> {
         let why = self.why_left_out(planned);
         if let (Some(why), true) = (&why, self.told_left_out.insert(planned.backend)) {
             let name = &self.plan.backends[planned.backend].choice.plugin;
@@ -214,14 +250,15 @@ impl Runner<'_> {
 
     /// Keeps the peaks that a cell measured; any other is held against those of its device.
     fn hold_against_peaks(&mut self, planned: &PlannedCell, cell: &mut Cell, device_name: &str) {
-        match self.peaks.learn(cell, device_name, self.run_id, &now_utc()) {
+        let mut peaks = self.common.peaks.lock();
+        match peaks.learn(cell, device_name, self.common.run_id, &now_utc()) {
             Ok(true) => return,
             Ok(false) => {}
             Err(error) => self.observer.warning(&format!("the peaks of {device_name} could not be kept: {error}")),
         }
         let skill = &self.plan.models[planned.model].description;
         let efficiency = match &cell.outcome {
-            Outcome::Measured(metrics) => self.peaks.efficiency(cell, metrics, skill, device_name),
+            Outcome::Measured(metrics) => peaks.efficiency(cell, metrics, skill, device_name),
             _ => None,
         };
         if let Outcome::Measured(metrics) = &mut cell.outcome {
@@ -248,7 +285,7 @@ impl Runner<'_> {
             benchmark: benchmark.id.clone(),
             benchmark_version: benchmark.version.clone(),
             precision_requested: self.plan.request.precision.clone(),
-            threads: backend.plugin.options.get("threads").and_then(|text| text.parse().ok()),
+            threads: self.plugin_of(planned).options.get("threads").and_then(|text| text.parse().ok()),
             axes: planned.axes.clone(),
             hardware: None,
             emulated: false,
@@ -259,6 +296,7 @@ impl Runner<'_> {
             pool: None,
             phases: None,
             profile: None,
+            parallel: None,
             outcome: Outcome::Skipped(Reason::new("planned", "not run yet")),
         }
     }

@@ -60,8 +60,7 @@ pub(super) fn place(plan: &Plan, cell: &PlannedCell) -> Place {
 }
 
 impl Jury {
-    pub fn new(plan: &Plan, cell: &PlannedCell, built: &BuiltModel, dissents: &Dissents) -> Jury {
-        let outvoted = dissents.get(&place(plan, cell)).cloned().unwrap_or_default();
+    pub fn new(plan: &Plan, cell: &PlannedCell, built: &BuiltModel, outvoted: Vec<(usize, Dissent)>) -> Jury {
         let unrepeatable = plan.models[cell.model].description.unrepeatable.clone();
         let mut jurors = if unrepeatable.is_some() { vec![] } else { plan.jurors(cell) };
         jurors.sort_by_key(|index| outvoted.iter().any(|(known, _)| known == index));

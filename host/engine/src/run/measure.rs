@@ -6,12 +6,14 @@ use super::jury;
 use super::phases;
 use super::plan::PlannedCell;
 use super::profile::profile;
+use crate::cores;
 use crate::defaults::defaults;
 use crate::document::{Fix, ProfileReport};
 use crate::worker::{
-    CellJob, CellReport, Command, Event, Failure, FailureKind, Policy, Pooling, ProfileJob, Reply, Stop, VerifyJob,
-    Watched, Worker,
+    CellJob, CellReport, Command, Event, Failure, FailureKind, PluginUse, Policy, Pooling, ProfileJob, Reply,
+    VerifyJob, Watched, Worker,
 };
+use std::collections::BTreeSet;
 
 /// No more warnings of one cell's plugins are passed on.
 const MOST_LOGGED: u32 = 20;
@@ -35,22 +37,22 @@ pub(super) struct Warm {
     precision: Option<String>,
 }
 
-impl Runner<'_> {
+impl Runner<'_, '_> {
     /// Measures a cell; `next` is the one after it, for which its models may be kept.
     pub(super) fn measure(&mut self, planned: &PlannedCell, next: Option<&PlannedCell>) -> Result<Measured, Failure> {
         self.phases.enter(phases::START_UPS);
         self.startup(planned.backend)?;
         self.phases.leave();
-        match self.refused.get(&(planned.backend, planned.model)) {
+        match self.known.refused.get(&(planned.backend, planned.model)) {
             Some(refused) if self.is_looked_at(planned) => return Err(refused.clone()),
             _ => {}
         }
         let name = self.plan.models[planned.model].id().to_string();
         self.observer.step(&format!("preparing {name}"));
         self.phases.enter(phases::BUILD_MODEL);
-        let built = self.shared.model(self.plan, planned.model, &self.limits)?;
+        let built = self.common.shared.model(self.plan, planned.model, &self.limits)?;
         self.phases.leave();
-        if Stop::global().asked() {
+        if self.limits.stopped() {
             return Err(Failure::new(FailureKind::Stopped, "stopped", "the run was stopped before this cell began"));
         }
         let mut attempt = Attempt::new(built, self.plan.request.precision.clone());
@@ -62,7 +64,11 @@ impl Runner<'_> {
                 }
                 Err(failure) if self.plan.request.no_fix => return Err(failure),
                 Err(failure) => {
-                    let Some(fix) = attempt.fix(&failure) else { return Err(attempt.told(failure)) };
+                    let fix = {
+                        let _alone = self.common.fixing.lock();
+                        attempt.fix(&failure)
+                    };
+                    let Some(fix) = fix else { return Err(attempt.told(failure)) };
                     self.observer.warning(&format!("{name}: {}; {}", failure, fix.told()));
                 }
             }
@@ -79,20 +85,21 @@ impl Runner<'_> {
         if self.plan.request.no_verify {
             return self.once(planned, attempt, VerifyJob::Off, next);
         }
-        let mut jury = jury::Jury::new(self.plan, planned, &attempt.built, &self.dissents);
+        let outvoted = self.common.outvoted(&jury::place(self.plan, planned));
+        let mut jury = jury::Jury::new(self.plan, planned, &attempt.built, outvoted);
         // Measured, and nobody could say of every part that it is right.
         let mut unvouched = None;
         while let Some(juror) = jury.next() {
             self.observer.step(&format!("asking {} for reference outputs", juror.name));
             self.phases.enter(phases::REFERENCE);
-            let file = self.shared.reference(self.plan, planned, juror.index, &attempt.built, &self.limits);
+            let file = self.common.shared.reference(self.plan, planned, juror.index, &attempt.built, &self.limits);
             self.phases.leave();
             let Some((verify, file)) = jury.hears(&juror, file) else { continue };
             match self.once(planned, attempt, verify, next) {
                 Err(failure) if failure.reason.code == jury::DIFFERS => jury.differs(&juror, file, failure)?,
                 Ok(measured) if !jury.vouched(&measured.main, &file) => unvouched = Some(measured),
                 Ok(measured) => {
-                    self.dissents.extend(jury.dissent(self.plan, planned));
+                    self.common.dissent(jury.dissent(self.plan, planned));
                     return Ok(measured);
                 }
                 Err(failure) => return Err(failure),
@@ -104,7 +111,7 @@ impl Runner<'_> {
         }
         let verify = match alone {
             jury::Alone::Itself(own) => {
-                match self.shared.reference(self.plan, planned, own, &attempt.built, &self.limits) {
+                match self.common.shared.reference(self.plan, planned, own, &attempt.built, &self.limits) {
                     Ok(file) => {
                         let reference = self.plan.references[own].name();
                         VerifyJob::Against { file, reference, same_engine: true, dissent: vec![] }
@@ -116,7 +123,7 @@ impl Runner<'_> {
         };
         let name = self.plan.models[planned.model].id();
         if let VerifyJob::Alone { why } = &verify
-            && self.told.insert(format!("{name}: {why}"))
+            && self.common.is_news(format!("{name}: {why}"))
         {
             self.observer.warning(&format!("outputs of {name} are only checked for being finite: {why}"));
         }
@@ -139,12 +146,12 @@ impl Runner<'_> {
         job.pooling.keep = on_cpu && attempt.fixes.is_empty() && next.is_some_and(|next| self.shares(planned, next));
         self.phases.enter(phases::START_WORKER);
         let mut worker = self.worker_for(planned, &mut job)?;
-        let (observer, watch) = (&mut *self.observer, &mut self.phases);
+        let (observer, watch, index) = (&mut *self.observer, &mut self.phases, planned.index);
         let mut logged = 0;
         let (reply, watched) = worker.call(&Command::Cell(Box::new(job.clone())), &self.limits, &mut |event| {
             watch.event(event);
             match event {
-                Event::Progress { share } => observer.cell_progress(*share),
+                Event::Progress { share } => observer.cell_progress(index, *share),
                 Event::Phase { name, .. } => observer.step(name),
                 Event::Log { level, message } if *level <= 2 => {
                     logged += 1;
@@ -159,6 +166,7 @@ impl Runner<'_> {
             }
         });
         self.phases.leave();
+        self.look_at_cores(&worker);
         let main = report(reply?)?;
         self.phases.enter(phases::END_WORKER);
         let kept = Some(worker).filter(|_| job.pooling.keep);
@@ -193,7 +201,7 @@ impl Runner<'_> {
         }
         self.phases.enter(phases::PROFILE);
         let job = self.job(planned, attempt, VerifyJob::Off);
-        let trace = self.folder.join("profiles").join(format!("{}.trace.json", planned.index));
+        let trace = self.common.folder.join("profiles").join(format!("{}.trace.json", planned.index));
         let job = ProfileJob::of(&job, std::path::absolute(trace).ok());
         let report = profile(job, &self.limits).unwrap_or_else(|failure| {
             self.observer.warning(&format!("no profile: {failure}"));
@@ -230,6 +238,29 @@ impl Runner<'_> {
             && cell.axes == next.axes
     }
 
+    /// How a cell's backend is opened, in its lane.
+    pub(super) fn plugin_of(&self, planned: &PlannedCell) -> PluginUse {
+        let backend = &self.plan.backends[planned.backend];
+        let mut plugin = backend.plugin.clone();
+        if let (Some(lane), Some(threads)) = (&self.lane, plugin.options.get_mut("threads"))
+            && let Some(given) = lane.threads(planned.backend)
+        {
+            *threads = given.to_string();
+        }
+        plugin
+    }
+
+    /// In a lane: the processors that a worker's threads are really bound to. A plugin may bind its own elsewhere.
+    fn look_at_cores(&mut self, worker: &Worker) {
+        let Some(lane) = &self.lane else { return };
+        self.cores = cores::of_process(worker.id());
+        let beyond = |cores: &BTreeSet<usize>| cores.iter().any(|core| !lane.cores.contains(core));
+        if self.cores.as_ref().is_some_and(beyond) {
+            let text = "its plugin bound threads to cores outside of its lane; the results name those it used";
+            self.observer.warning(text);
+        }
+    }
+
     /// The same start in another fresh process.
     fn start_again(&mut self, job: &CellJob) -> Result<CellReport, Failure> {
         report(Worker::call_once(&Command::Cell(Box::new(job.clone())), &self.limits)?)
@@ -244,7 +275,7 @@ impl Runner<'_> {
         let of_axes = planned.axes.iter().filter(|(name, _)| self.plan.is_option(planned.benchmark, name));
         benchmark_options.extend(of_axes.map(|(name, value)| (name.clone(), value.to_string())));
         CellJob {
-            backend: backend.plugin.clone(),
+            backend: self.plugin_of(planned),
             device: backend.choice.device.clone(),
             benchmark_library: benchmark.library.clone(),
             benchmark: benchmark.description.id.clone(),
@@ -263,7 +294,8 @@ impl Runner<'_> {
                 verify_only: request.verify_only,
             },
             cache_dir: None,
-            attachments: std::path::absolute(self.folder.join("attachments").join(planned.index.to_string())).ok(),
+            attachments: std::path::absolute(self.common.folder.join("attachments").join(planned.index.to_string()))
+                .ok(),
             pooling: Pooling::default(),
         }
     }

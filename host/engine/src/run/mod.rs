@@ -3,25 +3,30 @@
 //! - `inventory`: registry and descriptions together: what can be asked for, and why not.
 //! - `look`: a backend's devices, with the evidence. `choose`: a backend where none is asked for.
 //! - `request`, `named`, `select`, `grid` and `plan`: what is asked for, what its names and words stand for, the points of the workload, cells. `precheck`: what is refused is found out first; `execute`: cells in order; `measure`: one in its worker; `jury`: whose outputs are right; `fixes`: safe ways around; `fallen`: what cells that failed mean for others. `summarize`: what a worker reported becomes figures.
+//! - `parallel`: backends side by side, in the lanes that `lanes` lays out; `common`: what all cells share; `relay`: one observer for several lanes.
 //! - `profile`: what the operators of a cell's model cost. `phases`: where a cell's time went.
 //! - `observer`: whoever wants to know how it goes (journal, terminal) is told; nothing is drawn or stored here.
 
 mod choose;
+mod common;
 mod execute;
 mod fallen;
 mod fixes;
 mod grid;
 mod inventory;
 pub(crate) mod jury;
+mod lanes;
 mod look;
 mod measure;
 mod named;
 mod observer;
+mod parallel;
 pub mod phases;
 mod plan;
 mod precheck;
 mod prepare;
 mod profile;
+mod relay;
 mod request;
 mod samples;
 mod select;

@@ -19,6 +19,8 @@ pub struct PlannedBackend {
     pub version: String,
     pub plugin: PluginUse,
     pub asked: Asked,
+    /// Threads that were asked for; `None`: as many as there are processors, where it takes a number.
+    pub threads: Option<u64>,
 }
 
 /// How a backend came into a run.
@@ -61,7 +63,10 @@ pub(super) fn choose_backends(
         if request.threads.is_some() && !opened.options.contains_key("threads") {
             warnings.push(format!("plugin '{}' takes no number of threads; --threads does not reach it", plugin.id));
         }
-        backends.push(PlannedBackend { choice, version: plugin.description.version.clone(), plugin: opened, asked });
+        let set = |options: &PluginOptions| options.get("threads").and_then(|text| text.parse().ok());
+        let threads = set(&own).or(request.threads).or_else(|| set(&plugin.entry.options));
+        let version = plugin.description.version.clone();
+        backends.push(PlannedBackend { choice, version, plugin: opened, asked, threads });
     }
     match backends.is_empty() {
         true => Err(RequestError(

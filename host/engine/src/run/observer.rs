@@ -3,7 +3,8 @@
 use super::PlannedCell;
 use crate::document::{Cell, Run, Samples};
 
-/// Told in order, from one thread. A journal and a terminal are two of them.
+/// Told in order, from one thread. A journal and a terminal are two of them. Where backends run side by side, several cells have begun
+/// at once, and they end in any order.
 pub trait Observer {
     /// The run as it begins: everything but the cells.
     ///
@@ -15,6 +16,9 @@ pub trait Observer {
 
     /// A step before the cells, such as building a model.
     fn step(&mut self, _text: &str) {}
+
+    /// How the run goes about it.
+    fn note(&mut self, _text: &str) {}
 
     /// Something the user should know.
     fn warning(&mut self, _text: &str) {}
@@ -32,8 +36,8 @@ pub trait Observer {
 
     fn cell_begun(&mut self, _cell: &PlannedCell, _place: usize, _of: usize) {}
 
-    /// A share of the cell is done, 0 to 1, as far as it can be told.
-    fn cell_progress(&mut self, _share: f64) {}
+    /// A share of the cell of this index is done, 0 to 1, as far as it can be told.
+    fn cell_progress(&mut self, _index: usize, _share: f64) {}
 
     /// # Errors
     /// Where the outcome cannot be kept, the run ends: what is measured and lost is worth nothing.
@@ -52,6 +56,10 @@ impl Observer for Vec<Box<dyn Observer + '_>> {
         self.iter_mut().for_each(|one| one.step(text));
     }
 
+    fn note(&mut self, text: &str) {
+        self.iter_mut().for_each(|one| one.note(text));
+    }
+
     fn warning(&mut self, text: &str) {
         self.iter_mut().for_each(|one| one.warning(text));
     }
@@ -68,8 +76,8 @@ impl Observer for Vec<Box<dyn Observer + '_>> {
         self.iter_mut().for_each(|one| one.cell_begun(cell, place, of));
     }
 
-    fn cell_progress(&mut self, share: f64) {
-        self.iter_mut().for_each(|one| one.cell_progress(share));
+    fn cell_progress(&mut self, index: usize, share: f64) {
+        self.iter_mut().for_each(|one| one.cell_progress(index, share));
     }
 
     fn cell_ended(&mut self, cell: &Cell, samples: &[Samples]) -> std::io::Result<()> {

@@ -6,14 +6,14 @@ use super::fixes::Attempt;
 use super::grid::Workload;
 use super::plan::PlannedCell;
 use crate::document::Axes;
-use crate::worker::{Command, Failure, FailureKind, Limits, Stop, Worker};
+use crate::worker::{Command, Failure, FailureKind, Limits, Worker};
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 /// A look that takes longer says nothing.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-impl Runner<'_> {
+impl Runner<'_, '_> {
     /// Loads each model once on each backend that is to measure it, and keeps what was refused.
     pub(super) fn look_ahead(&mut self, pending: &VecDeque<PlannedCell>) {
         let pairs = self.pairs(pending);
@@ -22,7 +22,7 @@ impl Runner<'_> {
             return;
         }
         for (backend, model) in pairs {
-            if Stop::global().asked() {
+            if self.limits.stopped() {
                 return;
             }
             let name = self.plan.models[model].id().to_string();
@@ -42,14 +42,14 @@ impl Runner<'_> {
             if failure.kind != FailureKind::Unsupported {
                 continue;
             }
-            let Ok(built) = self.shared.model(self.plan, model, &self.limits) else { continue };
+            let Ok(built) = self.common.shared.model(self.plan, model, &self.limits) else { continue };
             let mut attempt = Attempt::new(built, self.plan.request.precision.clone());
             // What a fix may mend is tried in the cell itself.
             if !self.plan.request.no_fix && attempt.fix(&failure).is_some() {
                 continue;
             }
             self.observer.warning(&format!("{plugin} does not run {name}: {failure}"));
-            self.refused.insert((backend, model), failure);
+            self.known.refused.insert((backend, model), failure);
         }
     }
 
@@ -73,7 +73,7 @@ impl Runner<'_> {
     }
 
     fn try_load(&mut self, backend: usize, model: usize, axes: &Axes) -> Result<(), Failure> {
-        let built = self.shared.model(self.plan, model, &self.limits)?;
+        let built = self.common.shared.model(self.plan, model, &self.limits)?;
         let command = Command::Inspect {
             backend: self.plan.backends[backend].plugin.clone(),
             model: built.paths.clone(),

@@ -9,8 +9,11 @@ use crate::paths;
 use crate::serve;
 use crate::skill::{self, BuiltModel};
 use crate::worker::{Command, DeviceRecord, Failure, Limits, Reply, Worker};
+use parking_lot::Mutex;
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Import and instantiation of a backend, each from a fresh process, and what devices there are.
 #[derive(Clone, Debug)]
@@ -39,19 +42,46 @@ pub(super) fn start_up(backend: &PlannedBackend, limits: &Limits) -> Result<Star
 /// Models and references, kept for the length of a run.
 #[derive(Default)]
 pub(super) struct Shared {
-    models: HashMap<usize, Result<BuiltModel, Failure>>,
-    references: HashMap<(usize, usize, String), Result<PathBuf, String>>,
+    models: Made<usize, Result<BuiltModel, Failure>>,
+    references: Made<(usize, usize, String), Result<PathBuf, String>>,
+}
+
+/// Things that are made once. Who asks for one that is being made waits for it; who asks for another does not.
+struct Made<K, V>(Mutex<HashMap<K, Slot<V>>>);
+
+type Slot<V> = Arc<Mutex<Option<V>>>;
+
+impl<K, V> Default for Made<K, V> {
+    fn default() -> Made<K, V> {
+        Made(Mutex::default())
+    }
+}
+
+impl<K: Eq + Hash, V: Clone> Made<K, V> {
+    /// The thing, made now where there is none that is `good`.
+    fn get(&self, key: K, good: impl FnOnce(&V) -> bool, make: impl FnOnce() -> V) -> V {
+        let slot = self.0.lock().entry(key).or_default().clone();
+        let mut slot = slot.lock();
+        match &*slot {
+            Some(made) if good(made) => made.clone(),
+            _ => slot.insert(make()).clone(),
+        }
+    }
+
+    fn forget(&self, key: &K) {
+        self.0.lock().remove(key);
+    }
 }
 
 impl Shared {
     /// A model's files, built at its first cell.
-    pub(super) fn model(&mut self, plan: &Plan, model: usize, limits: &Limits) -> Result<BuiltModel, Failure> {
-        self.models.entry(model).or_insert_with(|| skill::build(&plan.models[model], limits)).clone()
+    pub(super) fn model(&self, plan: &Plan, model: usize, limits: &Limits) -> Result<BuiltModel, Failure> {
+        self.models.get(model, |_| true, || skill::build(&plan.models[model], limits))
     }
 
     /// No further cell needs this model: others may have its place in the cache.
-    pub(super) fn release(&mut self, model: usize) {
-        self.models.remove(&model);
+    pub(super) fn release(&self, model: usize) {
+        self.models.forget(&model);
     }
 
     /// Where the outputs of a reference for a cell are, made now or in an earlier run.
@@ -59,7 +89,7 @@ impl Shared {
     /// # Errors
     /// Why that engine has none, in one sentence.
     pub(super) fn reference(
-        &mut self,
+        &self,
         plan: &Plan,
         cell: &PlannedCell,
         reference: usize,
@@ -70,17 +100,8 @@ impl Shared {
         axes.retain(|name, _| built.manifest.names(name) || !plan.is_option(cell.benchmark, name));
         let key = (cell.model, reference, format!("{axes:?}"));
         // Somebody may have cleaned the cache meanwhile.
-        if self
-            .references
-            .get(&key)
-            .is_some_and(|kept| kept.as_ref().is_ok_and(|file| !serve::is_whole_reference(file)))
-        {
-            self.references.remove(&key);
-        }
-        self.references
-            .entry(key)
-            .or_insert_with(|| make_reference(plan, &plan.references[reference], built, &axes, limits))
-            .clone()
+        let good = |kept: &Result<PathBuf, String>| kept.as_ref().map_or(true, |file| serve::is_whole_reference(file));
+        self.references.get(key, good, || make_reference(plan, &plan.references[reference], built, &axes, limits))
     }
 }
 

@@ -23,6 +23,13 @@ impl BackendChoice {
     }
 }
 
+impl std::fmt::Display for BackendChoice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.plugin)?;
+        self.device.iter().try_for_each(|device| write!(f, ":{device}"))
+    }
+}
+
 /// `KEY=VALUE` for every plugin that takes the key, or `PLUGIN:KEY=VALUE` for one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OptionChoice {
@@ -96,6 +103,9 @@ pub struct RunRequest {
     /// Every cell loads its own models.
     #[serde(default)]
     pub no_resource_pool: bool,
+    /// Backends that share neither device nor cores run side by side.
+    #[serde(default)]
+    pub parallel: bool,
     /// Where each cell's time went.
     #[serde(default)]
     pub profile: bool,

@@ -19,6 +19,7 @@ pub fn to_request(suite: &SuiteFile) -> (RunRequest, Vec<String>) {
         warmup: suite.warmup_iterations,
         timeout_s: suite.timeout,
         no_resource_pool: !suite.use_resource_pool,
+        parallel: suite.parallel,
         ..RunRequest::default()
     };
     (request, left_undone(suite))
@@ -47,10 +48,6 @@ fn left_undone(suite: &SuiteFile) -> Vec<String> {
         told.push("model_families: it names no model; the default set is run".into());
     }
     let keys = [
-        (
-            suite.parallel,
-            "parallel: cells run one after the other all the same, since two at once would disturb each other",
-        ),
         (suite.generate_plots, "generate_plots: a run draws nothing; the key is kept in the file"),
         (
             suite.update_compatibility_matrix,
@@ -107,8 +104,8 @@ mod tests {
             ..SuiteFile::default()
         };
         let (request, told) = to_request(&suite);
-        assert!(request.no_resource_pool, "what is acted on is not told");
-        let keys = ["model_families", "parallel", "generate_plots", "update_compatibility_matrix", "schedule"];
+        assert!(request.no_resource_pool && request.parallel, "what is acted on is not told");
+        let keys = ["model_families", "generate_plots", "update_compatibility_matrix", "schedule"];
         assert_eq!(told.len(), keys.len());
         assert!(told.iter().zip(keys).all(|(sentence, key)| sentence.starts_with(key)), "{told:?}");
         assert!(told[0].contains("did you mean vision?"));

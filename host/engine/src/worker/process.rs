@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(20);
 
 /// The user's wish to end the run, shared with a signal handler.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Stop(AtomicBool);
 
 impl Stop {
@@ -91,6 +91,11 @@ impl Worker {
         readers.extend(child.stdout.take().map(|stream| stdout.drain(stream)));
         readers.extend(child.stderr.take().map(|stream| stderr.drain(stream)));
         Ok(Worker { child, channel, frames: Frames::default(), stdout, stderr, readers, started, ended: false })
+    }
+
+    /// Its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Starts a worker for one command.
@@ -295,7 +300,7 @@ impl<'l> Watch<'l> {
             return None;
         }
         self.last_look = Some(now);
-        if Stop::global().asked() {
+        if self.limits.stopped() {
             return Some(End::Stopped);
         }
         for (limit, since) in [(self.limits.total, self.began), (self.limits.of(&self.stage), self.stage_began)] {

@@ -96,6 +96,10 @@ pub(super) static COLUMNS: &[Column] = &[
     column!("threads", Int, "Threads the backend was given", |row| {
         Value::some(row.cell.threads, |n| Value::Int(n as i64))
     }),
+    column!("beside", Text, "Backends that ran at the same time on other cores (--parallel); null: none", |row| {
+        let beside = row.cell.parallel.as_ref().map(|parallel| parallel.beside.join(", "));
+        Value::some(beside.filter(|beside| !beside.is_empty()), |beside| Value::Text(beside.into()))
+    }),
     column!("outcome", Text, "measured, failed, crashed, timed-out, unavailable, unsupported, wrong, skipped", |row| {
         Value::Text(row.cell.outcome.name().into())
     }),

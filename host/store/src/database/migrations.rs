@@ -1,5 +1,6 @@
 //! How the tables came to be. A step that was released is never changed; the next one is added.
 
+use crate::columns;
 use duckdb::Connection;
 
 /// The table that says which steps a file has had.
@@ -44,6 +45,12 @@ pub(super) fn apply(connection: &mut Connection, migration: &Migration) -> Resul
         "CREATE TABLE IF NOT EXISTS {TABLE} (version BIGINT, name VARCHAR, applied_at TIMESTAMP, host_version VARCHAR)"
     ))?;
     transaction.execute_batch(migration.sql)?;
+    // So that any client tells what a column of a cell means.
+    for column in columns::all() {
+        let unit = if column.unit.is_empty() { String::new() } else { format!(" [{}]", column.unit) };
+        let meaning = format!("{}{unit}", column.meaning).replace('\'', "''");
+        transaction.execute_batch(&format!("COMMENT ON COLUMN benchmark_results.{} IS '{meaning}'", column.name))?;
+    }
     transaction.execute(
         &format!("INSERT INTO {TABLE} VALUES (?, ?, (now() AT TIME ZONE 'UTC')::TIMESTAMP, ?)"),
         duckdb::params![migration.version, migration.name, env!("CARGO_PKG_VERSION")],

@@ -29,6 +29,21 @@ impl Database {
         }
         Ok(answer)
     }
+    /// Every table and column, with what it means.
+    ///
+    /// # Errors
+    /// As for any use of the file.
+    pub fn describe(&self) -> Result<Answer, DatabaseError> {
+        self.query(
+            "SELECT c.table_name AS \"table\", c.column_name AS \"column\", lower(c.data_type) AS type,
+                coalesce(c.comment, r.comment, '') AS meaning
+             FROM duckdb_columns() c
+             LEFT JOIN duckdb_columns() r ON r.database_name = c.database_name AND r.table_name = 'benchmark_results'
+                AND r.column_name = c.column_name
+             WHERE c.database_name = current_database() AND NOT c.internal
+             ORDER BY c.table_name, c.column_index",
+        )
+    }
 }
 
 fn json(value: Value) -> Json {

@@ -8,7 +8,7 @@ use duckdb::arrow::array::{
     ArrayRef, BooleanArray, Float64Array, Float64Builder, Int64Array, ListBuilder, StringArray,
     TimestampMicrosecondArray,
 };
-use duckdb::arrow::datatypes::{DataType, Field, Schema};
+use duckdb::arrow::datatypes::{Field, Schema};
 use duckdb::arrow::record_batch::RecordBatch;
 use skillbench_engine::document::{Cell, HardwareRecord, Run, Samples};
 use skillbench_engine::environment::now_utc;
@@ -26,42 +26,114 @@ pub struct Stored {
 }
 
 impl Database {
-    /// Stores runs in one commit.
+    /// Stores runs in one commit. What can be made ready before is, since the file is held meanwhile.
     ///
     /// # Errors
     /// As for any use of the file; then nothing was stored.
     pub fn store(&self, runs: &[Recorded]) -> Result<Stored, DatabaseError> {
+        let known = if self.exists() { self.fingerprints().unwrap_or_default() } else { HashMap::new() };
+        let is_known = |run: &Recorded| {
+            known.get(&run.run.run_id).is_some_and(|(fingerprint, cells)| is_there(run, fingerprint, *cells))
+        };
+        let ready =
+            prepare_all(runs.iter().map(|run| (run, is_known(run))).collect()).map_err(|error| self.failed(error))?;
         self.write(|transaction| {
             let mut stored = Stored::default();
-            for recorded in runs {
+            for (recorded, prepared) in runs.iter().zip(&ready) {
                 let run = &recorded.run.run_id;
-                let there: Option<(String, i64)> = transaction
-                    .query_row("SELECT fingerprint, cells FROM runs WHERE run = ?", [run], |row| {
-                        Ok((row.get(0)?, row.get(1)?))
-                    })
-                    .map(Some)
-                    .or_else(
-                        |error| if matches!(error, duckdb::Error::QueryReturnedNoRows) { Ok(None) } else { Err(error) },
-                    )?;
-                match there {
-                    // What has fewer cells is an older copy, or one without its samples.
-                    Some((fingerprint, cells))
-                        if fingerprint == recorded.fingerprint || cells > recorded.run.cells.len() as i64 =>
-                    {
+                match (there(transaction, run)?, prepared) {
+                    (_, None) => stored.known.push(run.clone()),
+                    (Some((fingerprint, cells)), _) if is_there(recorded, &fingerprint, cells) => {
                         stored.known.push(run.clone());
-                        continue;
                     }
-                    Some(_) => {
-                        remove(transaction, run)?;
-                        stored.renewed.push(run.clone());
+                    (there, Some(prepared)) => {
+                        match there {
+                            Some(_) => {
+                                remove(transaction, run)?;
+                                stored.renewed.push(run.clone());
+                            }
+                            None => stored.new.push(run.clone()),
+                        }
+                        add(transaction, recorded, prepared)?;
                     }
-                    None => stored.new.push(run.clone()),
                 }
-                add(transaction, recorded)?;
             }
             Ok(stored)
         })
     }
+
+    /// What the file has of each run: its fingerprint, and how many cells.
+    fn fingerprints(&self) -> Result<HashMap<String, (String, i64)>, DatabaseError> {
+        let failed = |error| self.failed(error);
+        let connection = self.read()?;
+        let mut statement = connection.prepare("SELECT run, fingerprint, cells FROM runs").map_err(failed)?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?)))).map_err(failed)?;
+        rows.collect::<Result<_, _>>().map_err(failed)
+    }
+}
+
+/// What has fewer cells is an older copy, or one without its samples.
+fn is_there(recorded: &Recorded, fingerprint: &str, cells: i64) -> bool {
+    fingerprint == recorded.fingerprint || cells > recorded.run.cells.len() as i64
+}
+
+fn there(transaction: &Transaction<'_>, run: &str) -> Result<Option<(String, i64)>, duckdb::Error> {
+    let sql = "SELECT fingerprint, cells FROM runs WHERE run = ?";
+    match transaction.query_row(sql, [run], |row| Ok((row.get(0)?, row.get(1)?))) {
+        Ok(found) => Ok(Some(found)),
+        Err(duckdb::Error::QueryReturnedNoRows) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// A run on its way into the tables, but for the ids.
+struct Prepared<'a> {
+    targets: Vec<Vec<&'a Cell>>,
+    /// The cells of each target, as their documents.
+    raw: Vec<String>,
+    /// The target of each cell.
+    of_cell: Vec<usize>,
+    results: Vec<(&'static str, ArrayRef)>,
+    samples: RecordBatch,
+}
+
+/// Those that are not known already, on all processors.
+fn prepare_all(runs: Vec<(&Recorded, bool)>) -> Result<Vec<Option<Prepared<'_>>>, duckdb::Error> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = runs.len().div_ceil(threads).max(1);
+    std::thread::scope(|scope| {
+        let parts: Vec<_> = runs.chunks(share).map(|some| scope.spawn(move || prepare_some(some))).collect();
+        let joined = parts.into_iter().map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        Ok(joined.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    })
+}
+
+fn prepare_some<'a>(runs: &[(&'a Recorded, bool)]) -> Result<Vec<Option<Prepared<'a>>>, duckdb::Error> {
+    runs.iter().map(|(run, known)| if *known { Ok(None) } else { prepare(run).map(Some) }).collect()
+}
+
+fn prepare(recorded: &Recorded) -> Result<Prepared<'_>, duckdb::Error> {
+    let run = &recorded.run;
+    let started = moment(&run.started_at);
+    let mut targets: Vec<Vec<&Cell>> = vec![];
+    let mut places: HashMap<TargetKey<'_>, usize> = HashMap::new();
+    let mut of_cell: Vec<usize> = vec![];
+    for cell in &run.cells {
+        let place = *places.entry(target(cell)).or_insert_with(|| {
+            targets.push(vec![]);
+            targets.len() - 1
+        });
+        targets[place].push(cell);
+        of_cell.push(place);
+    }
+    let rows: Vec<Row<'_>> = run.cells.iter().map(|cell| Row { run, started, cell }).collect();
+    Ok(Prepared {
+        raw: targets.iter().map(json).collect(),
+        results: columns::all().map(|column| (column.name, array(column, &rows))).collect(),
+        samples: samples(run, &recorded.samples)?,
+        targets,
+        of_cell,
+    })
 }
 
 fn remove(transaction: &Transaction<'_>, run: &str) -> Result<(), duckdb::Error> {
@@ -83,29 +155,17 @@ fn target(cell: &Cell) -> TargetKey<'_> {
     (&cell.skill, &cell.plugin, &cell.device, &cell.benchmark, precision)
 }
 
-fn add(transaction: &Transaction<'_>, recorded: &Recorded) -> Result<(), duckdb::Error> {
-    let run = &recorded.run;
-    let started = moment(&run.started_at);
+fn add(transaction: &Transaction<'_>, recorded: &Recorded, prepared: &Prepared<'_>) -> Result<(), duckdb::Error> {
+    let started = moment(&recorded.run.started_at);
     add_run(transaction, recorded, started)?;
-    let mut targets: Vec<Vec<&Cell>> = vec![];
-    let mut places: HashMap<TargetKey<'_>, usize> = HashMap::new();
-    let mut of_cell: Vec<usize> = vec![];
-    for cell in &run.cells {
-        let place = *places.entry(target(cell)).or_insert_with(|| {
-            targets.push(vec![]);
-            targets.len() - 1
-        });
-        targets[place].push(cell);
-        of_cell.push(place);
-    }
     let first_target = next_id(transaction, "benchmark_runs")?;
-    add_targets(transaction, run, started, &targets, first_target)?;
+    add_targets(transaction, &recorded.run, started, prepared, first_target)?;
     let first_result = next_id(transaction, "benchmark_results")?;
-    let rows: Vec<Row<'_>> = run.cells.iter().map(|cell| Row { run, started, cell }).collect();
-    let ids = (0..rows.len() as i64).map(|place| first_result + place).collect();
-    let owners = of_cell.iter().map(|place| first_target + *place as i64).collect();
-    append(transaction, "benchmark_results", results(&rows, ids, owners)?)?;
-    append(transaction, "raw_samples", samples(run, &recorded.samples)?)
+    let ids = (0..prepared.of_cell.len() as i64).map(|place| first_result + place).collect::<Int64Array>();
+    let owners = prepared.of_cell.iter().map(|place| first_target + *place as i64).collect::<Int64Array>();
+    let own: [(&str, ArrayRef); 2] = [("id", Arc::new(ids)), ("run_id", Arc::new(owners))];
+    append(transaction, "benchmark_results", batch(own.into_iter().chain(prepared.results.iter().cloned()))?)?;
+    append(transaction, "raw_samples", prepared.samples.clone())
 }
 
 fn next_id(transaction: &Transaction<'_>, table: &str) -> Result<i64, duckdb::Error> {
@@ -163,7 +223,7 @@ fn add_targets(
     transaction: &Transaction<'_>,
     run: &Run,
     started: Option<i64>,
-    targets: &[Vec<&Cell>],
+    prepared: &Prepared<'_>,
     first: i64,
 ) -> Result<(), duckdb::Error> {
     let (mut platforms, mut models) = (HashMap::new(), HashMap::new());
@@ -173,7 +233,7 @@ fn add_targets(
     let mut raw = transaction.prepare("INSERT INTO raw_benchmark_data VALUES (?, ?, ?)")?;
     let (first_hardware, first_raw) =
         (next_id(transaction, "hardware_info")?, next_id(transaction, "raw_benchmark_data")?);
-    for (place, cells) in targets.iter().enumerate() {
+    for (place, cells) in prepared.targets.iter().enumerate() {
         let (offset, cell) = (place as i64, cells[0]);
         let id = first + offset;
         let known = cells.iter().find_map(|cell| cell.hardware.as_ref());
@@ -213,7 +273,7 @@ fn add_targets(
             described.map(|text| text.trim().to_string()),
             known.map(json),
         ])?;
-        raw.execute(duckdb::params![first_raw + offset, id, json(cells)])?;
+        raw.execute(duckdb::params![first_raw + offset, id, prepared.raw[place]])?;
     }
     Ok(())
 }
@@ -279,17 +339,6 @@ fn optional(transaction: &Transaction<'_>, sql: &str, key: &str) -> Result<Optio
     }
 }
 
-fn results(rows: &[Row<'_>], ids: Vec<i64>, owners: Vec<i64>) -> Result<RecordBatch, duckdb::Error> {
-    let mut fields = vec![Field::new("id", DataType::Int64, false), Field::new("run_id", DataType::Int64, false)];
-    let mut arrays: Vec<ArrayRef> = vec![Arc::new(Int64Array::from(ids)), Arc::new(Int64Array::from(owners))];
-    for column in columns::all() {
-        let array = array(column, rows);
-        fields.push(Field::new(column.name, array.data_type().clone(), true));
-        arrays.push(array);
-    }
-    batch(fields, arrays)
-}
-
 fn array(column: &Column, rows: &[Row<'_>]) -> ArrayRef {
     let values = || rows.iter().map(|row| (column.of)(*row));
     match column.kind {
@@ -328,11 +377,12 @@ fn samples(run: &Run, all: &[Samples]) -> Result<RecordBatch, duckdb::Error> {
         ("round_wall_ns", int(|round| round.wall_ns.map(|ns| ns as i64))),
         ("samples", lists),
     ];
-    let fields = columns.iter().map(|(name, array)| Field::new(*name, array.data_type().clone(), true)).collect();
-    batch(fields, columns.into_iter().map(|(_, array)| array).collect())
+    batch(columns)
 }
 
-fn batch(fields: Vec<Field>, arrays: Vec<ArrayRef>) -> Result<RecordBatch, duckdb::Error> {
+fn batch<'n>(columns: impl IntoIterator<Item = (&'n str, ArrayRef)>) -> Result<RecordBatch, duckdb::Error> {
+    let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) =
+        columns.into_iter().map(|(name, array)| (Field::new(name, array.data_type().clone(), true), array)).unzip();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
         .map_err(|error| duckdb::Error::ToSqlConversionFailure(Box::new(error)))
 }

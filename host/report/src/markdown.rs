@@ -1,0 +1,145 @@
+//! A page as Markdown, for a pull request: what the page tells, in tables.
+
+use crate::page::{Figure, Page, PageTable, Section, Tone};
+use crate::{Cell, Format, Table};
+
+impl Page {
+    /// The page as Markdown. Charts are left to the page; the tables behind them are here.
+    pub fn markdown(&self) -> String {
+        let mut text = format!("# {}\n\n{}\n", line(&self.title), line(&self.verdict));
+        if !self.badges.is_empty() {
+            text.push('\n');
+            for badge in &self.badges {
+                text += &format!("- **{}**: {}\n", line(&badge.text), line(&badge.why));
+            }
+        }
+        if !self.notes.is_empty() {
+            text += "\n## Warnings\n\n";
+            self.notes.iter().for_each(|note| text += &format!("- {}\n", line(note)));
+        }
+        self.sections.iter().for_each(|section| text += &section.markdown());
+        if !self.facts.is_empty() {
+            let mut table = Table::new(["what", "value"]);
+            for (name, value) in &self.facts {
+                table.row([line(name).into(), line(value).into()]);
+            }
+            text += &format!("\n## Where these figures come from\n\n{}", table.render(Format::Markdown));
+        }
+        text
+    }
+}
+
+impl Section {
+    fn markdown(&self) -> String {
+        let mut text = format!("\n## {}\n", line(&self.title));
+        if !self.intro.is_empty() {
+            text += &format!("\n{}\n", line(&self.intro));
+        }
+        if !self.findings.is_empty() {
+            text.push('\n');
+        }
+        for finding in &self.findings {
+            let advice = finding.advice.as_ref().map(|advice| format!(" {}", line(advice))).unwrap_or_default();
+            let sign = if finding.tone == Tone::Bad { "**" } else { "" };
+            text += &format!("- {sign}{}{sign}: {}{advice}\n", line(&finding.title), line(&finding.evidence));
+        }
+        self.figures.iter().for_each(|figure| text += &figure.markdown());
+        text
+    }
+}
+
+impl Figure {
+    fn markdown(&self) -> String {
+        let mut text = format!("\n### {}\n\n", line(&self.title));
+        if !self.note.is_empty() {
+            text += &format!("{}\n\n", line(&self.note));
+        }
+        match self.table.rows.is_empty() {
+            true => text + "no data\n",
+            false => text + &self.table.plain().render(Format::Markdown),
+        }
+    }
+}
+
+impl PageTable {
+    /// Without what only a page shows. A reason stands in its cell.
+    fn plain(&self) -> Table {
+        let cell = |cell: &crate::page::PageCell| {
+            let shown = match &cell.why {
+                Some(why) => format!("{} ({})", cell.shown, why),
+                None => cell.shown.clone(),
+            };
+            Cell { value: cell.value.clone(), shown: line(&shown) }
+        };
+        let rows = self.rows.iter().map(|row| row.cells.iter().map(cell).collect()).collect();
+        Table { columns: self.columns.iter().map(|name| line(name)).collect(), rows }
+    }
+}
+
+/// Text that begins no markup of its own, on one line.
+fn line(text: &str) -> String {
+    let mut escaped = String::new();
+    for character in text.chars() {
+        match character {
+            '\n' | '\r' => escaped.push(' '),
+            '|' | '<' | '`' => {
+                escaped.push('\\');
+                escaped.push(character);
+            }
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::{Badge, Finding, PageCell, PageRow};
+
+    fn page() -> Page {
+        let row = PageRow::new(&[], [PageCell::from("vit"), PageCell::from(Cell::none()).why("it | crashed\nat once")]);
+        let figure = Figure {
+            title: "Latency".into(),
+            table: PageTable { columns: vec!["model".into(), "ms".into()], rows: vec![row] },
+            ..Figure::default()
+        };
+        let finding = Finding {
+            tone: Tone::Bad,
+            title: "crashed".into(),
+            evidence: "1 cell".into(),
+            advice: Some("See its output.".into()),
+            attributes: Default::default(),
+        };
+        Page {
+            title: "A <run>".into(),
+            verdict: "one of two".into(),
+            badges: vec![Badge { text: "noisy".into(), tone: Tone::Warn, why: "busy".into() }],
+            notes: vec!["look out".into()],
+            facts: vec![("kernel".into(), "6.1".into())],
+            sections: vec![Section {
+                title: "Vision".into(),
+                findings: vec![finding],
+                figures: vec![figure, Figure { title: "Empty".into(), ..Figure::default() }],
+                ..Section::default()
+            }],
+            ..Page::default()
+        }
+    }
+
+    #[test]
+    fn a_page_reads_as_markdown_with_reasons_in_their_cells() {
+        let text = page().markdown();
+        assert!(text.starts_with("# A \\<run>\n\none of two\n"), "{text}");
+        assert!(text.contains("| vit   | - (it \\| crashed at once) |"), "{text}");
+        for part in [
+            "- **noisy**: busy",
+            "- look out",
+            "- **crashed**: 1 cell See its output.",
+            "### Empty\n\nno data",
+            "| kernel | 6.1   |",
+        ] {
+            assert!(text.contains(part), "'{part}' is not in:\n{text}");
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! The page as readers get it: its text, its size, and what it does in the real browser that `scripts/test` names.
+//!
+//! Every figure on these pages is made up (`sample`, `crowd`); none of them is a measurement.
+
+mod browser;
+mod crowd;
+mod looks;
+mod markup;
+mod sample;
+mod views;

@@ -1,0 +1,129 @@
+//! Stored results as questions want them: heads of runs, and frames of their cells and samples. From a run's folder, from files of
+//! results, or from the database; what is asked does not know the difference.
+
+use crate::frames;
+use polars::prelude::*;
+use skillbench_engine::document::Run;
+use skillbench_store::database::Filter;
+use skillbench_store::{Database, DatabaseError, JournalError, Recorded, journal};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, thiserror::Error)]
+pub enum StoredError {
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error("the results could not be worked through: {0}")]
+    Frames(#[from] PolarsError),
+    #[error("{path}: {error}")]
+    File { path: PathBuf, error: std::io::Error },
+    #[error("there is no run in {0}")]
+    None(String),
+}
+
+pub struct Stored {
+    /// The oldest first, without their cells.
+    pub runs: Vec<Run>,
+    pub cells: DataFrame,
+    /// `None`: what was read does not have them.
+    pub samples: Option<DataFrame>,
+}
+
+impl Stored {
+    /// Runs that were read from their folders or files.
+    ///
+    /// # Errors
+    /// Polars' own.
+    pub fn from_recorded(recorded: &[Recorded]) -> Result<Stored, StoredError> {
+        let cells = frames::cells(recorded.iter().map(|one| &one.run))?;
+        let samples: Vec<LazyFrame> = recorded
+            .iter()
+            .filter(|one| !one.samples.is_empty())
+            .map(|one| frames::samples(&one.run.run_id, &one.samples).map(IntoLazy::lazy))
+            .collect::<PolarsResult<_>>()?;
+        let samples = match samples.is_empty() {
+            true => None,
+            false => Some(concat(samples, UnionArgs::default())?.collect()?),
+        };
+        let mut runs: Vec<Run> = recorded.iter().map(|one| Run { cells: vec![], ..one.run.clone() }).collect();
+        runs.sort_by(|one, other| (&one.started_at, &one.run_id).cmp(&(&other.started_at, &other.run_id)));
+        Ok(Stored { runs, cells, samples })
+    }
+
+    /// Runs of these folders, journals or `run.json` files.
+    ///
+    /// # Errors
+    /// The first that cannot be read.
+    pub fn from_places(places: &[PathBuf]) -> Result<Stored, StoredError> {
+        let mut recorded = vec![];
+        for place in places {
+            for file in find(place).map_err(|error| StoredError::File { path: place.clone(), error })? {
+                recorded.push(read(&file)?);
+            }
+        }
+        if recorded.is_empty() {
+            let names: Vec<String> = places.iter().map(|place| place.display().to_string()).collect();
+            return Err(StoredError::None(names.join(", ")));
+        }
+        Stored::from_recorded(&recorded)
+    }
+
+    /// What the database has of a filter.
+    ///
+    /// # Errors
+    /// As for any use of the database.
+    pub fn from_database(database: &Database, filter: &Filter) -> Result<Stored, StoredError> {
+        let runs = database.runs(filter)?;
+        let cells = exchanged(|file| database.cells_to(filter, file))?;
+        Ok(Stored { runs, cells, samples: None })
+    }
+
+    /// The samples of a filter, which are many.
+    ///
+    /// # Errors
+    /// As for any use of the database.
+    pub fn samples_of(database: &Database, filter: &Filter) -> Result<DataFrame, StoredError> {
+        exchanged(|file| database.samples_to(filter, file))
+    }
+}
+
+/// A frame that the database wrote as Parquet: both know the format, and share nothing else.
+fn exchanged(write: impl FnOnce(&Path) -> Result<(), DatabaseError>) -> Result<DataFrame, StoredError> {
+    let failed = |error| StoredError::File { path: std::env::temp_dir(), error };
+    let folder = tempfile::tempdir().map_err(failed)?;
+    let path = folder.path().join("exchanged.parquet");
+    write(&path)?;
+    let file = std::fs::File::open(&path).map_err(|error| StoredError::File { path, error })?;
+    Ok(ParquetReader::new(file).finish()?)
+}
+
+/// Reads a journal, or a `run.json`.
+///
+/// # Errors
+/// It cannot be read, or is neither.
+pub fn read(file: &Path) -> Result<Recorded, JournalError> {
+    let is_journal = file.extension().is_some_and(|extension| extension == "ndjson");
+    if is_journal { journal::read(file) } else { journal::read_document(file) }
+}
+
+/// The journal of a run, or those of every run in a folder; a `run.json` where there is no journal beside it.
+///
+/// # Errors
+/// The place is not there, or cannot be listed.
+pub fn find(place: &Path) -> std::io::Result<Vec<PathBuf>> {
+    if !std::fs::metadata(place)?.is_dir() {
+        return Ok(vec![place.to_path_buf()]);
+    }
+    let own =
+        |folder: &Path| [journal::NAME, "run.json"].iter().map(|name| folder.join(name)).find(|file| file.is_file());
+    if let Some(file) = own(place) {
+        return Ok(vec![file]);
+    }
+    let mut found = vec![];
+    for entry in std::fs::read_dir(place)? {
+        found.extend(own(&entry?.path()));
+    }
+    found.sort();
+    Ok(found)
+}

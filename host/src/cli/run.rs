@@ -1,0 +1,171 @@
+//! `host run`: what to measure, how, and where results go.
+
+use super::seconds;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// A list that takes commas, repeats and spaces: `--batch-sizes 1,4 --batch-sizes 8` or `--batch-sizes 1 4 8`.
+#[derive(Args)]
+pub struct RunArgs {
+    /// Backends, with a device where one is meant: cpu, openvino:GPU, cuda:1; or all that can be used here
+    /// [default: the first by preference that loads the model]
+    #[arg(long, alias = "hardware", value_delimiter = ',', num_args = 1.., value_name = "PLUGIN[:DEVICE]")]
+    pub plugin: Vec<String>,
+    /// Also on webnn and webgpu, emulated or not
+    #[arg(long)]
+    pub include_web_platforms: bool,
+    /// Models by name, .onnx files, folders of them, or ids of a hub
+    #[arg(long, alias = "models", alias = "model-id", value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
+    pub model: Vec<String>,
+    /// Files with one model a line
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "FILE")]
+    pub model_list: Vec<PathBuf>,
+    /// The model of each key class, their small variants, or a list of your own
+    #[arg(long, value_enum, value_name = "SET")]
+    pub models_set: Option<SetArg>,
+    /// Your own list: {name: {name, family, size, modality, path}} as JSON
+    #[arg(long, value_name = "FILE")]
+    pub custom_models: Option<PathBuf>,
+    /// The small variants of the key classes
+    #[arg(long, alias = "small-models-only")]
+    pub small_models: bool,
+    /// Only these key classes: bert, vit, whisper ...
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "KEY")]
+    pub specific_models: Vec<String>,
+    /// Only these families: embedding, text_generation, vision, audio, multimodal [of the key models, unless a set is named]
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "FAMILY")]
+    pub model_families: Vec<String>,
+    /// Only these categories: text-encoders, vision, video ... [of all models, unless a set is named]
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "CATEGORY")]
+    pub benchmark_category: Vec<String>,
+    /// Every model that there is
+    #[arg(long, alias = "benchmark-all", conflicts_with = "models_set")]
+    pub all_models: bool,
+    /// inference, throughput, both, or a benchmark of another plugin
+    #[arg(long, alias = "type", value_delimiter = ',', num_args = 1.., value_name = "BENCHMARK")]
+    pub bench: Vec<String>,
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=65536))]
+    pub batch_sizes: Vec<i64>,
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
+    pub sequence_lengths: Vec<i64>,
+    /// Height and width of images: 224, or 384x512
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "HxW", value_parser = image_size)]
+    pub image_sizes: Vec<[i64; 2]>,
+    /// Lengths of audio
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "SECONDS", value_parser = seconds)]
+    pub audio_seconds: Vec<f64>,
+    /// Frames of video, or of features
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
+    pub frames: Vec<i64>,
+    /// Lengths of the prompt, in tokens, of the benchmark generation
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
+    pub prompt_lengths: Vec<i64>,
+    /// How many tokens the benchmark generation makes
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
+    pub new_tokens: Vec<i64>,
+    /// Another dimension of the models
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "NAME=N", value_parser = dimension)]
+    pub dim: Vec<(String, i64)>,
+    /// Least number of measured iterations [default: until the interval is tight or the budget is used]
+    #[arg(long, alias = "runs", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub iterations: Option<u64>,
+    /// Least number of warm-up iterations
+    #[arg(long, value_name = "N")]
+    pub warmup: Option<u64>,
+    /// Workers of the throughput benchmarks
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=256))]
+    pub concurrent_workers: Option<u64>,
+    /// Threads of each backend [default: the processors it may use]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
+    pub threads: Option<u64>,
+    /// An option of the plugins that take it, or of one
+    #[arg(long, value_name = "[PLUGIN:]KEY=VALUE")]
+    pub option: Vec<String>,
+    /// float32, float16, bfloat16 or int8: applied, or refused with the reason
+    #[arg(long, value_name = "PRECISION", value_parser = ["float32", "float16", "bfloat16", "int8"])]
+    pub precision: Option<String>,
+    /// Time limit of a cell, in seconds [default: 600]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub timeout: Option<f64>,
+    /// Time for the measured rounds of one series, in seconds [default: 1]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub budget: Option<f64>,
+    /// Memory limit of a cell, in MiB [default: nine tenths of what is available]
+    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(16..=1 << 24))]
+    pub memory_limit: Option<u64>,
+    /// Go on with an earlier run: its id, or its folder
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["plugin", "include_web_platforms", "model", "model_list", "models_set", "custom_models", "small_models",
+        "specific_models", "model_families", "benchmark_category", "all_models", "image_sizes", "audio_seconds", "frames", "prompt_lengths",
+        "new_tokens", "no_fix", "no_resource_pool", "parallel", "profile", "profile_detailed", "bench", "batch_sizes", "sequence_lengths", "dim", "iterations",
+        "warmup", "concurrent_workers", "threads", "option", "precision", "timeout", "budget", "memory_limit", "verify_only",
+        "benchmark_only", "no_verify", "seed"])]
+    pub resume: Option<String>,
+    /// Check the outputs, and measure no round
+    #[arg(long, conflicts_with_all = ["benchmark_only", "no_verify", "bench"])]
+    pub verify_only: bool,
+    /// Measure without any check before
+    #[arg(long)]
+    pub benchmark_only: bool,
+    /// Measure without holding outputs against the reference; the results say so
+    #[arg(long)]
+    pub no_verify: bool,
+    /// Change nothing about what a backend refuses: no other precision, no smaller batch
+    #[arg(long)]
+    pub no_fix: bool,
+    /// Load every model anew for each cell
+    #[arg(long)]
+    pub no_resource_pool: bool,
+    /// Run backends side by side that share neither device nor cores; those on the processor need --threads
+    #[arg(long)]
+    pub parallel: bool,
+    /// Also where each cell's time went
+    #[arg(long)]
+    pub profile: bool,
+    /// Also the operators, as the engine itself times them: a table, and a trace file for each cell
+    #[arg(long)]
+    pub profile_detailed: bool,
+    /// Seed of inputs [default: 42]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    #[command(flatten)]
+    pub keeping: KeepingArgs,
+}
+
+/// Where results go.
+#[derive(Args, Clone)]
+pub struct KeepingArgs {
+    /// Where runs are kept
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub output_dir: PathBuf,
+    /// The database [default: benchmarks.duckdb where runs are kept]
+    #[arg(long, alias = "db-path", env = "BENCHMARK_DB_PATH", value_name = "FILE")]
+    pub db: Option<PathBuf>,
+    /// Store the run in the database, which is done anyway
+    #[arg(long, alias = "auto-store-db", conflicts_with = "no_save")]
+    pub save: bool,
+    /// Keep the run in its folder only
+    #[arg(long)]
+    pub no_save: bool,
+}
+
+fn dimension(text: &str) -> Result<(String, i64), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=N")?;
+    let value = value.parse::<i64>().ok().filter(|value| *value > 0).ok_or("expected NAME=N with N of 1 or more")?;
+    Ok((name.into(), value))
+}
+
+fn image_size(text: &str) -> Result<[i64; 2], String> {
+    let (height, width) = text.split_once(['x', 'X']).unwrap_or((text, text));
+    let pixels = |text: &str| text.parse::<i64>().ok().filter(|pixels| (1..=65_536).contains(pixels));
+    match (pixels(height), pixels(width)) {
+        (Some(height), Some(width)) => Ok([height, width]),
+        _ => Err("expected a size such as 224, or 384x512 for height and width".into()),
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum SetArg {
+    Key,
+    Small,
+    Custom,
+}
