@@ -2,6 +2,7 @@
 
 mod markdown;
 pub mod page;
+pub mod plots;
 mod profile;
 mod render;
 mod run;
