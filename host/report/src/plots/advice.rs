@@ -32,7 +32,9 @@ pub(super) fn efficiency(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
             let percent = |column: &str| row.number(column).map(|share| 100.0 * share);
             let bandwidth = percent("share_of_peak_bandwidth");
             let note = match (share(&row), bandwidth) {
+                (None, _) if row.number("flops_per_sec").is_none() => words.no_operations.clone(),
                 (None, _) => words.no_peak.clone(),
+                (Some(share), _) if share > 1.0 => words.above_peak.clone(),
                 (Some(_), Some(memory)) => format!("{}% {}", number(memory), words.of_bandwidth),
                 (Some(_), None) => String::new(),
             };
@@ -88,6 +90,9 @@ pub(super) fn opportunities(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
 
 /// "batch=1 → batch=8: 120 → 310 1/s".
 fn evidence(row: Row<'_>) -> String {
+    if row.text("kind") == "unstable" && row.number("now").is_none() {
+        return words().no_interval.clone();
+    }
     let shown = |column: &str| row.number(column).map(number).unwrap_or_default();
     let arrow = |from: &str, to: &str| match (from.is_empty(), to.is_empty()) {
         (_, true) => from.to_string(),

@@ -1,8 +1,8 @@
 //! Bars: hardware, models and groups side by side.
 
 use super::common::{
-    attributes, baseline, batch, belongs, head, joined, latency, machine, missing, named, other_axes, plot, precision,
-    reason,
+    apart, attributes, baseline, batch, belongs, far_apart, head, joined, latency, machine, missing, named, other_axes,
+    plot, precision, reason, together,
 };
 use super::rows::{Row, Rows, taken};
 use super::words::words;
@@ -72,15 +72,13 @@ pub(super) fn hardware(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
             unit = throughput.unit.clone();
         }
         let chart = Bars { head, unit, log: by_latency && spread(&bars), bars, ..Bars::default() };
-        plots.push(plot(kind, &under, Chart::Bars(chart), &behind));
+        plots.push(plot(kind, &under, Chart::Bars(chart), &together(behind.clone(), &missing, &unmeasured)?));
     }
     Ok(plots)
 }
 
-/// Whether the values are so far apart that the small ones could not be read on a linear axis.
 fn spread(bars: &[Bar]) -> bool {
-    let values = || bars.iter().filter_map(|bar| bar.estimate.value);
-    values().fold(0.0, f64::max) > 50.0 * values().fold(f64::INFINITY, f64::min)
+    far_apart(bars.iter().map(|bar| bar.estimate.value))
 }
 
 /// The models of each family at the smallest batch, the fastest first.
@@ -93,14 +91,15 @@ pub(super) fn family(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
         rows.retain(|row| Some(row.count("batch_size")) == smallest && row.number("latency_median_ms").is_some());
         rows.sort_by(|one, other| {
             let ms = |row: &Row<'_>| row.number("latency_median_ms").unwrap_or(f64::INFINITY);
-            ms(one).total_cmp(&ms(other))
+            apart(*one).0.cmp(&apart(*other).0).then(ms(one).total_cmp(&ms(other)))
         });
         let Some(first) = rows.first().copied() else { continue };
         let behind = taken(&frame, &rows)?;
         let mut bars = vec![];
         for row in Rows::of(&behind).all() {
             let sublabel = joined(&[&named(row), row.text("axes")]);
-            bars.push(Bar { label: row.text("model_id").into(), sublabel, estimate: latency(row), ..bar(row)? });
+            let (label, group) = (row.text("model_id").into(), apart(row).1.into());
+            bars.push(Bar { label, sublabel, group, estimate: latency(row), ..bar(row)? });
         }
         let under = [first.text("benchmark"), precision(first), machine(&frame, first)];
         let head = head(kind, sources, first.text("family"), &under);
@@ -148,8 +147,8 @@ fn of_models(row: Row<'_>) -> String {
     let (used, without) = (row.count("models_used"), row.count("models_without_cpu"));
     match (used, without) {
         (0, _) => words.no_cpu.clone(),
-        (used, 0) => format!("{used} {}", words.models),
-        (used, without) => format!("{used} {}, {without} {}", words.models, words.without_cpu),
+        (used, 0) => words.models(used),
+        (used, without) => format!("{}, {without} {}", words.models(used), words.without_cpu),
     }
 }
 
@@ -171,12 +170,12 @@ fn overall(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
             let value = |column: &str| Estimate { value: row.number(column), ..Estimate::default() };
             let (used, missing) = (row.count("models_used"), row.count("models_missing"));
             let gone = if missing > 0 { format!("{missing} {}", words.missing) } else { String::new() };
-            let note = joined(&[&format!("{used} {}", words.models), &gone]);
+            let note = joined(&[&words.models(used), &gone]);
             let sublabel = words.all_workloads.clone();
             bars.push(Bar { sublabel, estimate: value("speedup_all"), note, ..bar(row)? });
             if !row.is_emulated() {
                 let common = row.count("models_common");
-                let note = if common > 0 { format!("{common} {}", words.models) } else { words.no_common.clone() };
+                let note = if common > 0 { words.models(common) } else { words.no_common.clone() };
                 let sublabel = words.common_workloads.clone();
                 bars.push(Bar { sublabel, estimate: value("speedup_common"), note, ..bar(row)? });
             }
@@ -196,9 +195,12 @@ fn by_models(sources: &Sources, frame: &DataFrame) -> Result<Vec<Plot>, PlotErro
         rows.retain(|row| !is_baseline(*row));
         rows.sort_by(|one, other| {
             let ratio = |row: &Row<'_>| row.number("speedup").unwrap_or(f64::NEG_INFINITY);
-            ratio(other).total_cmp(&ratio(one))
+            apart(*one).0.cmp(&apart(*other).0).then(ratio(other).total_cmp(&ratio(one)))
         });
-        let Some(first) = rows.first().copied().filter(|row| row.number("speedup").is_some()) else { continue };
+        if rows.iter().all(|row| row.number("speedup").is_none()) {
+            continue;
+        }
+        let Some(first) = rows.first().copied() else { continue };
         let behind = taken(frame, &rows)?;
         let mut bars = vec![];
         for row in Rows::of(&behind).all() {
@@ -212,8 +214,8 @@ fn by_models(sources: &Sources, frame: &DataFrame) -> Result<Vec<Plot>, PlotErro
                 1 => String::new(),
                 used => joined(&[&format!("{used} {}", words.points), &range().unwrap_or_default()]),
             };
-            let label = row.text("model_id").into();
-            bars.push(Bar { label, sublabel: named(row), estimate, note, ..bar(row)? });
+            let (label, group) = (row.text("model_id").into(), apart(row).1.into());
+            bars.push(Bar { label, sublabel: named(row), group, estimate, note, ..bar(row)? });
         }
         let under = [first.text("benchmark"), precision(first), machine(frame, first)];
         let chart = Bars {

@@ -1,13 +1,13 @@
 //! The same cells at different times.
 
-use super::common::{attributes, head, joined, latency, machine, named, plot, precision};
+use super::common::{attributes, far_apart, head, joined, latency, machine, named, plot, precision};
 use super::rows::{Row, Rows, taken};
 use super::words::words;
 use super::{Plot, PlotError, PlotKind, Sources};
 use skillbench_charts::{Attributes, Change, Chart, Estimate, Pair, Pairs, Point, Series, Trend, number};
 use skillbench_results::questions;
 
-/// Each cell that both have, and what only one has.
+/// Each cell that both have; what only one has is counted, and stands in the table.
 pub(super) fn before_after(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
     let (kind, words) = (PlotKind::BeforeAfter, words());
     let Some(before) = &sources.before else { return Ok(vec![]) };
@@ -20,9 +20,12 @@ pub(super) fn before_after(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
             let [value, low, high] = ["latency_median_ms", "latency_ci95_low_ms", "latency_ci95_high_ms"].map(figure);
             Estimate { value, low, high }
         };
-        let by_latency = |row: &Row<'_>| side(*row, "before").value.is_some() || side(*row, "after").value.is_some();
+        let has = |row: &Row<'_>, name: &str| side(*row, name).value.is_some();
+        let count = |which: &dyn Fn(&Row<'_>) -> bool| rows.iter().filter(|row| which(row)).count();
+        let only_before = count(&|row| has(row, "before") && !has(row, "after"));
+        let only_after = count(&|row| has(row, "after") && !has(row, "before"));
         let mut pairs = vec![];
-        for row in Rows::of(&behind).all().filter(by_latency) {
+        for row in Rows::of(&behind).all().filter(|row| has(row, "before") && has(row, "after")) {
             pairs.push(Pair {
                 label: row.text("model_id").into(),
                 sublabel: joined(&[&named(row), row.text("axes")]),
@@ -36,11 +39,19 @@ pub(super) fn before_after(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
             });
         }
         let first = rows[0];
+        let one_sided = match only_before + only_after {
+            0 => String::new(),
+            _ => words
+                .one_sided
+                .replace("{before}", &only_before.to_string())
+                .replace("{after}", &only_after.to_string()),
+        };
         let under = [first.text("benchmark"), precision(first), machine(&frame, first)];
+        let told = [under[0], under[1], under[2], &one_sided];
         let chart = Pairs {
-            head: head(kind, sources, "", &under),
+            head: head(kind, sources, "", &told),
             unit: words.of(kind).unit.clone(),
-            log: false,
+            log: far_apart(pairs.iter().map(|pair| pair.after.value)),
             before: words.before.clone(),
             after: words.after.clone(),
             pairs,
@@ -53,6 +64,9 @@ pub(super) fn before_after(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
 /// "1.3× faster".
 fn in_words(faster: f64) -> String {
     let words = words();
+    if (faster - 1.0).abs() < 0.005 {
+        return "1×".into();
+    }
     if faster >= 1.0 {
         format!("{}× {}", number(faster), words.faster)
     } else {
@@ -92,7 +106,7 @@ pub(super) fn trend(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
             head: head(kind, sources, first.text("model_id"), &under),
             y_label: words.of(kind).axis.clone(),
             unit: words.of(kind).unit.clone(),
-            y_log: false,
+            y_log: far_apart(rows.iter().map(|row| row.number("latency_median_ms"))),
             series,
             changes,
         };

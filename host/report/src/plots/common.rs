@@ -1,12 +1,12 @@
 //! What all plots share: heads, names, attributes, and the chart that says that there is nothing.
 
-use super::rows::{Row, Rows};
+use super::rows::{Row, Rows, taken};
 use super::words::words;
 use super::{Plot, PlotError, PlotKind, Sources};
 use crate::Table;
 use polars::prelude::*;
 use skillbench_charts::{Attributes, Bars, Chart, Estimate, Head, Reference};
-use skillbench_results::questions::{not_measured, problems};
+use skillbench_results::questions::{not_measured, problems, standing};
 use std::collections::BTreeSet;
 
 /// What a mark tells the page around it. `hardware` is written by the chart.
@@ -97,7 +97,7 @@ pub(super) fn precision<'a>(row: Row<'a>) -> &'a str {
 pub(super) fn named(row: Row<'_>) -> String {
     let hardware = row.text("hardware");
     match row.text("standing") {
-        skillbench_results::questions::standing::UNVERIFIED => format!("{hardware} ({})", words().unverified),
+        standing::UNVERIFIED => format!("{hardware} ({})", words().unverified),
         _ => hardware.into(),
     }
 }
@@ -123,6 +123,29 @@ pub(super) fn latency(row: Row<'_>) -> Estimate {
         low: row.number("latency_ci95_low_ms"),
         high: row.number("latency_ci95_high_ms"),
     }
+}
+
+/// Whether values are so far apart that the small ones could not be read on a linear axis.
+pub(super) fn far_apart(values: impl IntoIterator<Item = Option<f64>>) -> bool {
+    let known: Vec<f64> = values.into_iter().flatten().filter(|value| *value > 0.0).collect();
+    known.iter().copied().fold(0.0, f64::max) > 20.0 * known.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+/// A heading for what may not be ranked beside measured hardware; such rows come after it.
+pub(super) fn apart(row: Row<'_>) -> (u8, &'static str) {
+    match row.text("standing") {
+        standing::EMULATED => (2, &words().emulated),
+        standing::UNVERIFIED => (1, &words().unverified),
+        _ => (0, ""),
+    }
+}
+
+/// What a chart shows of cells that were measured and of those that were not, as one frame.
+pub(super) fn together(measured: DataFrame, missing: &DataFrame, rows: &[Row<'_>]) -> PolarsResult<DataFrame> {
+    if rows.is_empty() {
+        return Ok(measured);
+    }
+    polars::functions::concat_df_diagonal(&[measured, taken(missing, rows)?])
 }
 
 /// Where the CPU stands among speeds against it.

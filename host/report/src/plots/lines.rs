@@ -1,6 +1,6 @@
 //! Figures against the batch or the sequence, a chart for each model.
 
-use super::common::{attributes, head, joined, latency, machine, missing, named, plot, precision, reason};
+use super::common::{attributes, far_apart, head, joined, latency, machine, missing, named, plot, precision, reason};
 use super::rows::{Row, Rows, taken};
 use super::words::words;
 use super::{Plot, PlotError, PlotKind, Sources};
@@ -25,10 +25,10 @@ pub(super) fn against(kind: PlotKind, sources: &Sources) -> Result<Vec<Plot>, Pl
     };
     let scales = matches!(kind, PlotKind::BatchScaling | PlotKind::SequenceScaling);
     let mut plots = vec![];
-    for rows in Rows::of(&frame).groups(&CHART) {
+    for mut rows in Rows::of(&frame).groups(&CHART) {
         // How something scales, one point does not tell.
-        let points = rows.iter().map(|row| row.count("points")).max().unwrap_or(0);
-        if (scales && points < 2) || rows.iter().all(|row| estimate(*row).value.is_none()) {
+        rows.retain(|row| !scales || row.count("points") > 1);
+        if rows.iter().all(|row| estimate(*row).value.is_none()) {
             continue;
         }
         plots.push(chart(kind, sources, &frame, &rows, estimate, along)?);
@@ -50,7 +50,13 @@ pub(super) fn chart(
     let several = |column: &str| rows.iter().map(|row| row.shown(column)).collect::<BTreeSet<_>>().len() > 1;
     let (axes_differ, threads_differ) = (several("other_axes"), several("threads"));
     let mut series = vec![];
-    for line in Rows::of(&behind).groups(&LINE) {
+    let mut all = Rows::of(&behind).groups(&LINE);
+    let place = |hardware: &str| rows.iter().position(|row| row.text("hardware") == hardware);
+    all.sort_by_key(|line| {
+        let axes = line[0].text("other_axes");
+        (place(line[0].text("hardware")), axes.len(), axes)
+    });
+    for line in all {
         let of = line[0];
         let threads =
             if threads_differ { format!("{} {}", of.shown("threads"), words().threads) } else { String::new() };
@@ -76,7 +82,8 @@ pub(super) fn chart(
         x_label: x_label.clone(),
         y_label: words.of(kind).axis.clone(),
         unit: words.of(kind).unit.clone(),
-        y_log: kind == PlotKind::SequenceScaling,
+        y_log: kind == PlotKind::SequenceScaling
+            || (kind != PlotKind::BatchScaling && far_apart(rows.iter().map(|row| estimate(*row).value))),
         ideal: ideal(kind, rows),
         series,
         ..Lines::default()

@@ -1,7 +1,7 @@
 //! Heat maps: architectures and models by hardware. Failed, unavailable and not run are three different things.
 
 use super::common::{
-    attributes, batch, belongs, head, latency, machine, missing, named, other_axes, plot, precision, reason,
+    attributes, batch, belongs, head, latency, machine, missing, named, other_axes, plot, precision, reason, together,
 };
 use super::rows::{Row, Rows, taken};
 use super::words::words;
@@ -26,10 +26,13 @@ pub(super) fn architectures(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
         row: ["architecture_type", ""],
         chart: &["machine", "benchmark", "precision"],
         value: |row| CellValue {
-            text: row.number("speedup").map(|ratio| format!("{}×", number(ratio))).unwrap_or_default(),
+            text: row.number("speedup").map_or_else(|| words().measured.clone(), |ratio| format!("{}×", number(ratio))),
             value: row.number("speedup"),
             ratio: row.number("speedup"),
-            ratio_text: format!("{} {}", row.count("models_used"), words().models),
+            ratio_text: match row.count("models_used") {
+                0 => words().without_cpu.clone(),
+                used => words().models(used),
+            },
             interval: None,
         },
     };
@@ -127,7 +130,7 @@ impl Map<'_> {
             columns: across.iter().map(|(hardware, column)| heading(column, "", hardware)).collect(),
             cells,
         };
-        Ok(plot(self.kind, &under, Chart::HeatMap(chart), &taken(frame, rows)?))
+        Ok(plot(self.kind, &under, Chart::HeatMap(chart), &together(taken(frame, rows)?, missing, &unmeasured)?))
     }
 
     fn row_of(&self, row: Row<'_>) -> [String; 2] {

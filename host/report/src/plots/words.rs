@@ -24,6 +24,9 @@ pub(super) struct Words {
     pub none_measured: String,
     pub no_cpu: String,
     pub models: String,
+    pub one_model: String,
+    pub measured: String,
+    pub emulated: String,
     pub without_cpu: String,
     pub missing: String,
     pub points: String,
@@ -31,6 +34,10 @@ pub(super) struct Words {
     pub common_workloads: String,
     pub no_common: String,
     pub no_peak: String,
+    pub no_operations: String,
+    pub above_peak: String,
+    pub no_interval: String,
+    pub one_sided: String,
     pub of_bandwidth: String,
     pub no_precision: String,
     pub threads: String,
@@ -57,6 +64,11 @@ impl Words {
     pub(super) fn of(&self, kind: PlotKind) -> &Of {
         // A test asks for every kind.
         &self.plots[kind.name()]
+    }
+
+    /// "1 model", "5 models".
+    pub(super) fn models(&self, count: i64) -> String {
+        if count == 1 { self.one_model.clone() } else { format!("{count} {}", self.models) }
     }
 
     /// What a part of a start is called.
