@@ -80,6 +80,20 @@ impl Chart {
         self.kind().head()
     }
 
+    /// The same, to be changed: a page has headings of its own.
+    pub fn head_mut(&mut self) -> &mut Head {
+        match self {
+            Self::Bars(chart) => &mut chart.head,
+            Self::Lines(chart) => &mut chart.head,
+            Self::Trend(chart) => &mut chart.head,
+            Self::HeatMap(chart) => &mut chart.head,
+            Self::Distribution(chart) => &mut chart.head,
+            Self::Stacked(chart) => &mut chart.head,
+            Self::Scatter(chart) => &mut chart.head,
+            Self::Pairs(chart) => &mut chart.head,
+        }
+    }
+
     /// Whether there is nothing to draw. Such a chart says so in words.
     pub fn is_empty(&self) -> bool {
         self.kind().is_empty()

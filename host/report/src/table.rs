@@ -1,5 +1,6 @@
 //! A table, before it is drawn in one form or another.
 
+use polars::prelude::{AnyValue, DataFrame};
 use serde_json::Value;
 
 /// A value with the number of digits people want to see; files get it whole.
@@ -43,6 +44,19 @@ impl Cell {
     /// What is not known, or was not measured.
     pub fn none() -> Cell {
         Cell { value: Value::Null, shown: "-".into() }
+    }
+
+    /// A value out of a frame.
+    pub fn of_value(value: &AnyValue<'_>) -> Cell {
+        match value {
+            AnyValue::Null => Cell::none(),
+            AnyValue::Boolean(flag) => Cell::flag(*flag),
+            AnyValue::String(text) => Cell::text(*text),
+            AnyValue::StringOwned(text) => Cell::text(text.as_str()),
+            AnyValue::Float64(number) => Cell::number(*number),
+            AnyValue::Int64(number) => Cell { value: (*number).into(), shown: number.to_string() },
+            other => Cell::text(other.to_string()),
+        }
     }
 
     pub fn maybe<T>(value: Option<T>, cell: impl FnOnce(T) -> Cell) -> Cell {
@@ -89,6 +103,36 @@ impl Table {
     pub fn from_values(columns: Vec<String>, rows: Vec<Vec<Value>>) -> Table {
         let rows = rows.into_iter().map(|row| row.into_iter().map(Cell::from).collect()).collect();
         Table { columns, rows }
+    }
+
+    /// A frame with all its columns and rows.
+    pub fn from_frame(frame: &DataFrame) -> Table {
+        let columns = frame.columns().iter().map(|column| column.name().to_string()).collect();
+        let cell = |row: usize| {
+            move |column: &polars::prelude::Column| Cell::of_value(&column.get(row).unwrap_or(AnyValue::Null))
+        };
+        let rows = (0..frame.height()).map(|row| frame.columns().iter().map(cell(row)).collect()).collect();
+        Table { columns, rows }
+    }
+
+    /// Leaves out the columns that do not pass: their name, and their cells from top to bottom.
+    pub fn keep_columns(&mut self, passes: impl Fn(&str, &[&Cell]) -> bool) {
+        let kept: Vec<bool> = self
+            .columns
+            .iter()
+            .enumerate()
+            .map(|(place, name)| {
+                let cells: Vec<&Cell> = self.rows.iter().filter_map(|row| row.get(place)).collect();
+                passes(name, &cells)
+            })
+            .collect();
+        let keep = |place: usize| kept.get(place).copied().unwrap_or(true);
+        let mut place = 0..;
+        self.columns.retain(|_| place.next().is_none_or(keep));
+        for row in &mut self.rows {
+            let mut place = 0..;
+            row.retain(|_| place.next().is_none_or(keep));
+        }
     }
 
     pub fn row<const N: usize>(&mut self, cells: [Cell; N]) {

@@ -7,7 +7,8 @@ use crate::cli::{Global, ImageArg, PlotArgs};
 use crate::output;
 use skillbench_charts::{Theme, png};
 use skillbench_report::Table;
-use skillbench_report::plots::{self, PlotKind};
+use skillbench_report::plots::{self, PlotKind, UnknownPlot};
+use skillbench_report::story::sources;
 use skillbench_results::Stored;
 use std::path::{Path, PathBuf};
 
@@ -26,7 +27,7 @@ struct Drawing<'a> {
 pub fn plot(global: &Global, args: &PlotArgs) -> Done {
     if args.kind == ["list"] {
         let mut table = Table::new(["plot", "what"]);
-        PlotKind::ALL.iter().for_each(|kind| table.row([kind.name().into(), kind.what().into()]));
+        PlotKind::ALL.iter().for_each(|kind| table.row([kind.name().into(), kind.meaning().trim().into()]));
         output::table(&table, global.format.into());
         return Ok(Exit::Good);
     }
@@ -51,10 +52,7 @@ pub fn plot(global: &Global, args: &PlotArgs) -> Done {
 fn kinds(args: &PlotArgs) -> Result<Vec<PlotKind>, CommandError> {
     let mut kinds = vec![];
     for name in &args.kind {
-        let known = || PlotKind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(", ");
-        kinds.push(
-            PlotKind::named(name).ok_or_else(|| usage(format!("there is no plot '{name}'; there are: {}", known())))?,
-        );
+        kinds.push(name.parse().map_err(|error: UnknownPlot| usage(error))?);
     }
     let flags = [
         (args.architecture_comparison, PlotKind::ArchitectureComparison),
@@ -80,13 +78,11 @@ impl Drawing<'_> {
         let look = look(global)?;
         let mut files = vec![];
         for kind in &self.kinds {
-            let plots = plots::draw(*kind, stored).map_err(failed)?;
-            let several = plots.len() > 1;
-            for (place, plot) in plots.iter().enumerate() {
+            for plot in plots::draw(*kind, &sources(stored)).map_err(failed)? {
                 if plot.chart.is_empty() && !self.asked {
                     continue;
                 }
-                let name = if several { format!("{}-{}", kind.name(), place + 1) } else { kind.name().to_string() };
+                let name = &plot.name;
                 let svg = plot.chart.svg(&look, plot.chart.natural_size(self.width), Theme::Light);
                 for image in self.images {
                     let (ending, bytes) = match image {

@@ -15,6 +15,7 @@ mod rows;
 mod sections;
 
 pub use dashboard::{Site, dashboard};
+pub use sections::sources;
 
 use crate::page::{Choice, Data, Filter, Kind, Page, PageError};
 use crate::plots::PlotError;

@@ -1,7 +1,7 @@
 //! Frames as tables, with what filters act on at each row.
 
 use crate::page::{PageCell, PageRow, PageTable, Tone};
-use crate::Table;
+use crate::{Cell, Table};
 use polars::prelude::*;
 use skillbench_results::questions::standing;
 
@@ -66,7 +66,7 @@ impl<'a> Rows<'a> {
 
 /// The whole frame as a table of programs.
 pub fn table(frame: &DataFrame) -> Table {
-    crate::run::whole(frame)
+    Table::from_frame(frame)
 }
 
 /// These columns of a frame, each under a name for people, where any row has a value in it. Reasons stand at the outcome.
@@ -78,7 +78,7 @@ pub fn page_table(frame: &DataFrame, columns: &[(&str, &str)]) -> PageTable {
         .filter(|(column, _)| *column != "emulated" || (0..rows.len()).any(|row| rows.flag(row, column) == Some(true)))
         .collect();
     let cell = |row: usize, column: &str| {
-        let cell = PageCell::from(crate::run::cell(&rows.value(row, column).unwrap_or(AnyValue::Null)));
+        let cell = PageCell::from(Cell::of_value(&rows.value(row, column).unwrap_or(AnyValue::Null)));
         match column {
             "outcome" | "state" => toned(cell, rows.text(row, "reason")),
             "standing" if cell.shown != standing::HARDWARE => cell.tone(Tone::Emulated),
@@ -95,6 +95,20 @@ pub fn page_table(frame: &DataFrame, columns: &[(&str, &str)]) -> PageTable {
             })
             .collect(),
     }
+}
+
+/// The table of a plot, with what filters act on: its columns are named as those of frames.
+pub fn attributed(table: Table) -> PageTable {
+    let keys: Vec<(usize, &str)> = ATTRIBUTES
+        .iter()
+        .filter_map(|(key, _, column)| Some((table.columns.iter().position(|name| name == column)?, *key)))
+        .collect();
+    let mut table = PageTable::from(table);
+    for row in &mut table.rows {
+        let told = keys.iter().filter(|(place, _)| !row.cells[*place].value.is_null());
+        row.attributes = told.map(|(place, key)| (key.to_string(), row.cells[*place].shown.clone())).collect();
+    }
+    table
 }
 
 fn toned(cell: PageCell, reason: Option<&str>) -> PageCell {

@@ -1,10 +1,10 @@
 //! Tables and charts by subject.
 
-use super::rows::{Rows, page_table, placed};
+use super::rows::{Rows, attributed, page_table, placed};
 use super::{StoryError, WORDS, findings};
 use crate::Cell;
 use crate::page::{Figure, PageCell, PageRow, PageTable, Section, Tone};
-use crate::plots::{self, PlotKind};
+use crate::plots::{self, PlotKind, Sources};
 use polars::prelude::*;
 use skillbench_charts::{Look, Theme};
 use skillbench_results::Stored;
@@ -12,7 +12,7 @@ use skillbench_results::questions::{self, Goal};
 use std::collections::BTreeMap;
 
 /// Charts in pages are drawn this wide; the page scales them.
-const WIDTH: u32 = 900;
+const WIDTH: u32 = 960;
 
 /// What a cell is known by, and its figures.
 const RESULTS: [(&str, &str); 31] = [
@@ -129,20 +129,20 @@ impl Asked<'_> {
 
     /// What a plot draws. Where there is nothing to draw, there is no figure.
     pub fn figures(&self, kind: PlotKind) -> Result<Vec<Figure>, StoryError> {
-        let plots = plots::draw(kind, self.stored)?;
-        let drawn = plots.into_iter().filter(|plot| !plot.chart.is_empty());
-        Ok(drawn
-            .map(|plot| {
-                let head = plot.chart.head();
-                Figure {
-                    title: head.title.clone(),
-                    note: String::new(),
-                    svg: Some(plot.chart.svg(self.look, plot.chart.natural_size(WIDTH), Theme::Page)),
-                    table: page_table(&plot.frame, &named(&plot.frame)),
-                    ..Figure::default()
-                }
-            })
-            .collect())
+        let mut figures = vec![];
+        for mut plot in plots::draw(kind, &sources(self.stored))?.into_iter().filter(|plot| !plot.chart.is_empty()) {
+            // The page has the title as a heading of its own.
+            let head = plot.chart.head_mut();
+            let title = std::mem::take(&mut head.title);
+            head.id = Some(plot.name.clone());
+            figures.push(Figure {
+                title,
+                svg: Some(plot.chart.svg(self.look, plot.chart.natural_size(WIDTH), Theme::Page)),
+                table: attributed(plot.table),
+                ..Figure::default()
+            });
+        }
+        Ok(figures)
     }
 
     fn hardware(&self) -> Result<Section, StoryError> {
@@ -312,6 +312,18 @@ impl Asked<'_> {
         section.figures.push(table);
         Ok(section)
     }
+}
+
+/// What plots are drawn from. Of several runs the first is what came before.
+pub fn sources(stored: &Stored) -> Sources {
+    let runs: Vec<&str> = stored.runs.iter().map(|run| run.run_id.as_str()).collect();
+    let of = |run: &str| stored.cells.clone().lazy().filter(col("run").eq(lit(run))).collect().ok();
+    let (before, source) = match runs.as_slice() {
+        [] => (None, String::new()),
+        [run] => (None, format!("run {run}")),
+        [first, .., last] => (of(first), format!("{} runs, {first} to {last}", runs.len())),
+    };
+    Sources { cells: stored.cells.clone(), before, samples: stored.samples.clone(), source }
 }
 
 /// A section with its words and nothing in it yet.

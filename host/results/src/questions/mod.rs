@@ -31,7 +31,7 @@ pub use init::init_phases;
 pub use opportunities::opportunities;
 pub use optimal::{Goal, optimal_per_architecture, optimal_per_model};
 pub use outliers::outlier_models;
-pub use problems::{fixes, problems};
+pub use problems::{fixes, not_measured, problems};
 pub use relative::{BASELINE, relative_to_cpu};
 pub use scaling::{Along, memory_by_parameters, memory_scaling, scaling};
 pub use summary::summary;

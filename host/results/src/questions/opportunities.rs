@@ -11,8 +11,8 @@ use polars::prelude::*;
 
 const CELL: [&str; 7] = ["machine", "hardware", "model_id", "family", "benchmark", "axes", "precision"];
 
-/// All there is, the largest factor of each kind first. Columns: the cell it is about, `kind`, `from` and `to` (what would change),
-/// `now` and `then` in `unit`, `factor` (above 1, but where nothing is gained).
+/// All there is, of each kind the most worthwhile first. Columns: the cell it is about, `kind`, `from` and `to` (what would change),
+/// `now` and `then` in `unit`, `factor`: how much better `then` is.
 ///
 /// | kind | now, then |
 /// |---|---|
@@ -20,8 +20,8 @@ const CELL: [&str; 7] = ["machine", "hardware", "model_id", "family", "benchmark
 /// | `other-hardware` | median latency here and on the best hardware at the same precision, with intervals apart |
 /// | `first-inference` | the median, and the first inference, which is that much slower: warm up before the first request |
 /// | `warm-cache` | compiling with a cold cache and with a warm one |
-/// | `concurrency` | one after the other and at once, where that gains nothing |
-/// | `unstable` | half the width of the interval, in percent: the figure needs more time or a quieter machine |
+/// | `concurrency` | one after the other and at once, where the factor is so small that nothing is gained, or something lost |
+/// | `unstable` | half the width of the interval, in percent (null: too few samples for one): the figure needs more time or a quieter machine |
 /// | `low-peak-share` | the larger of both shares of the peaks, in percent |
 ///
 /// # Errors
@@ -41,13 +41,13 @@ pub fn opportunities(cells: DataFrame) -> PolarsResult<DataFrame> {
         .with_row_index("place", None)
         .with_column(col("place").min().over([col("kind")])?)
         .sort(
-            ["place", "factor"],
+            ["place", "weight"],
             SortMultipleOptions::default()
                 .with_order_descending_multi([false, true])
                 .with_nulls_last(true)
                 .with_maintain_order(true),
         )
-        .drop(cols(["place"]))
+        .drop(cols(["place", "weight"]))
         .collect()
 }
 
@@ -59,6 +59,8 @@ struct Advice {
     then: Expr,
     unit: &'static str,
     factor: Expr,
+    /// Where it stands among the others of its kind: the largest first.
+    weight: Expr,
 }
 
 impl Advice {
@@ -73,6 +75,7 @@ impl Advice {
             number(self.then, "then"),
             text(lit(self.unit), "unit"),
             number(self.factor, "factor"),
+            number(self.weight, "weight"),
         ];
         cells.select(columns(CELL).into_iter().chain(told).collect::<Vec<_>>())
     }
@@ -109,6 +112,7 @@ fn larger_batch(cells: DataFrame) -> PolarsResult<LazyFrame> {
         then: col("fast"),
         unit: "1/s",
         factor: col("gained"),
+        weight: col("gained"),
     };
     Ok(advice.of(lines))
 }
@@ -135,6 +139,7 @@ fn other_hardware(cells: LazyFrame) -> PolarsResult<LazyFrame> {
         then: col("best_ms"),
         unit: "ms",
         factor: col("gained"),
+        weight: col("gained"),
     };
     Ok(advice.of(slower))
 }
@@ -149,6 +154,7 @@ fn first_inference(cells: LazyFrame) -> LazyFrame {
         then: col("latency_median_ms"),
         unit: "ms",
         factor: factor(),
+        weight: factor(),
     };
     advice.of(cells.filter(factor().gt_eq(lit(rules().opportunities.first_inference))))
 }
@@ -163,6 +169,7 @@ fn warm_cache(cells: LazyFrame) -> LazyFrame {
         then: col("compile_warm_ms"),
         unit: "ms",
         factor: factor(),
+        weight: factor(),
     };
     advice.of(cells.filter(factor().gt_eq(lit(rules().opportunities.warm_cache))))
 }
@@ -171,12 +178,13 @@ fn concurrency(cells: LazyFrame) -> LazyFrame {
     let factor = || col("speedup_over_sequential");
     let advice = Advice {
         kind: "concurrency",
-        from: concat_str([col("concurrent_workers"), lit("at once")], " ", true),
-        to: lit("one after the other"),
-        now: col("concurrent_per_sec"),
-        then: col("sequential_per_sec"),
+        from: lit("one after the other"),
+        to: concat_str([col("concurrent_workers"), lit("at once")], " ", true),
+        now: col("sequential_per_sec"),
+        then: col("concurrent_per_sec"),
         unit: "1/s",
         factor: factor(),
+        weight: -factor(),
     };
     advice.of(cells.filter(factor().lt(lit(rules().opportunities.concurrency))))
 }
@@ -194,6 +202,8 @@ fn unstable(cells: LazyFrame) -> LazyFrame {
         then: nothing(),
         unit: "%",
         factor: nothing(),
+        // Those without an interval are the least certain.
+        weight: width().fill_null(lit(f64::MAX)),
     };
     advice.of(cells.filter(col("stable").not().and(col("latency_median_ms").is_not_null())))
 }
@@ -210,6 +220,7 @@ fn low_peak_share(cells: LazyFrame) -> LazyFrame {
         then: nothing(),
         unit: "%",
         factor: nothing(),
+        weight: -larger(),
     };
     let known = arithmetic().is_not_null().and(memory().is_not_null());
     advice.of(cells.filter(known.and(larger().lt(lit(rules().opportunities.low_peak_share)))))

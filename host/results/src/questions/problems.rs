@@ -18,6 +18,32 @@ pub fn problems(cells: DataFrame) -> PolarsResult<DataFrame> {
         .collect()
 }
 
+/// Every cell that was not measured, one row each, with its outcome and reason.
+///
+/// # Errors
+/// Polars' own.
+pub fn not_measured(cells: DataFrame) -> PolarsResult<DataFrame> {
+    now(cells)?
+        .filter(col("outcome").neq(lit("measured")))
+        .select(columns([
+            "machine",
+            "hardware",
+            "model_id",
+            "family",
+            "architecture_type",
+            "benchmark",
+            "axes",
+            "batch_size",
+            "sequence_length",
+            "precision_requested",
+            "emulated",
+            "outcome",
+            "reason_code",
+            "reason",
+        ]))
+        .collect()
+}
+
 /// Ways around that were taken so that cells could be measured at all, each with how many cells it served.
 ///
 /// # Errors

@@ -1,5 +1,5 @@
 use crate::cells::{ended, frame, measured, number, only, text};
-use skillbench_results::questions::{compatibility, fixes, problems};
+use skillbench_results::questions::{compatibility, fixes, not_measured, problems};
 
 #[test]
 fn failed_unavailable_and_not_tried_are_three_different_things() {
@@ -57,6 +57,16 @@ fn problems_with_the_same_reason_are_one_row_with_how_many() {
 }
 
 #[test]
+fn every_cell_that_was_not_measured_has_a_row_with_its_reason() {
+    let cells = frame([ended("cuda", "a", "unavailable", "no driver"), measured("cpu", "a", 1.0)]);
+    let found = not_measured(cells).unwrap();
+    assert_eq!(
+        (text(&found, "hardware").as_deref(), text(&found, "reason").as_deref()),
+        (Some("cuda"), Some("no driver"))
+    );
+}
+
+#[test]
 fn ways_around_are_counted_with_what_they_led_to() {
     let fixed = "precision: that of the graph in place of int8";
     let cells = frame([
@@ -70,7 +80,7 @@ fn ways_around_are_counted_with_what_they_led_to() {
 
 #[test]
 fn nothing_asked_nothing_told() {
-    for found in [compatibility(frame([])), problems(frame([])), fixes(frame([]))] {
+    for found in [compatibility(frame([])), problems(frame([])), not_measured(frame([])), fixes(frame([]))] {
         assert_eq!(found.unwrap().height(), 0);
     }
 }

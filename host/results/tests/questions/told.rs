@@ -48,7 +48,7 @@ fn slow_starts_cold_caches_and_useless_concurrency_are_told() {
         .with("sequential_per_sec", 100.0);
     assert_eq!(number(&told([cell.clone()], "first-inference"), "factor"), Some(10.0));
     assert_eq!(number(&told([cell.clone()], "warm-cache"), "factor"), Some(3.0));
-    assert_eq!(text(&told([cell.clone()], "concurrency"), "from").as_deref(), Some("4 at once"));
+    assert_eq!(text(&told([cell.clone()], "concurrency"), "to").as_deref(), Some("4 at once"));
     let fine = measured("cpu", "a", 2.0).with("first_inference_ms", 3.0).with("speedup_over_sequential", 1.9);
     assert_eq!(opportunities(frame([fine])).unwrap().height(), 0);
 }

@@ -1,0 +1,230 @@
+//! Bars: hardware, models and groups side by side.
+
+use super::common::{
+    apart, attributes, baseline, batch, belongs, far_apart, head, joined, latency, machine, missing, named, other_axes,
+    plot, precision, reason, together,
+};
+use super::rows::{Row, Rows, taken};
+use super::words::words;
+use super::{Plot, PlotError, PlotKind, Sources};
+use polars::prelude::DataFrame;
+use skillbench_charts::{Bar, Bars, Chart, Estimate, number};
+use skillbench_results::questions::{BASELINE, by_architecture, by_category, by_model, relative_to_cpu, speedups};
+
+fn bar(row: Row<'_>) -> Result<Bar, PlotError> {
+    Ok(Bar {
+        label: named(row),
+        hardware: row.text("hardware").into(),
+        emulated: row.is_emulated(),
+        attributes: attributes(row)?,
+        ..Bar::default()
+    })
+}
+
+/// A row of a cell that was not measured.
+fn absent(row: Row<'_>) -> Result<Bar, PlotError> {
+    Ok(Bar { note: reason(row), ..bar(row)? })
+}
+
+/// The hardware on each model, a chart for each batch: latency, or throughput for benchmarks that have no latency.
+pub(super) fn hardware(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
+    let kind = PlotKind::HardwareComparison;
+    let frame = relative_to_cpu(sources.cells.clone())?;
+    let missing = missing(sources)?;
+    let mut plots = vec![];
+    for rows in Rows::of(&frame).groups(&["machine", "benchmark", "precision", "batch_size"]) {
+        let first = rows[0];
+        let by_latency = rows.iter().any(|row| row.number("latency_median_ms").is_some());
+        let figure = |row: Row<'_>| match by_latency {
+            true => latency(row),
+            false => Estimate { value: row.number("throughput_samples_per_sec"), ..Estimate::default() },
+        };
+        if rows.iter().all(|row| figure(*row).value.is_none()) {
+            continue;
+        }
+        let behind = taken(&frame, &rows)?;
+        let unmeasured: Vec<Row<'_>> = Rows::of(&missing)
+            .all()
+            .filter(|row| belongs(*row, first) && row.number("batch_size") == first.number("batch_size"))
+            .collect();
+        let mut bars = vec![];
+        for model in Rows::of(&behind).groups(&["model_id", "axes"]) {
+            let group = joined(&[model[0].text("model_id"), &other_axes(model[0].text("axes"))]);
+            for row in &model {
+                let note = match row.number("speedup") {
+                    Some(ratio) if row.text("plugin") != BASELINE => format!("{}× {BASELINE}", number(ratio)),
+                    _ => String::new(),
+                };
+                bars.push(Bar { group: group.clone(), estimate: figure(*row), note, ..bar(*row)? });
+            }
+            let same = |row: &&Row<'_>| ["model_id", "axes"].iter().all(|name| row.text(name) == model[0].text(name));
+            for row in unmeasured.iter().filter(same) {
+                bars.push(Bar { group: group.clone(), ..absent(*row)? });
+            }
+        }
+        let batch = batch(first);
+        let under = [first.text("benchmark"), precision(first), &batch, machine(&frame, first)];
+        let mut head = head(kind, sources, "", &under);
+        let mut unit = words().of(kind).unit.clone();
+        if !by_latency {
+            let throughput = words().of(PlotKind::Throughput);
+            head.subtitle = head.subtitle.replace(&words().of(kind).shows, &throughput.shows);
+            unit = throughput.unit.clone();
+        }
+        let chart = Bars { head, unit, log: by_latency && spread(&bars), bars, ..Bars::default() };
+        plots.push(plot(kind, &under, Chart::Bars(chart), &together(behind.clone(), &missing, &unmeasured)?));
+    }
+    Ok(plots)
+}
+
+fn spread(bars: &[Bar]) -> bool {
+    far_apart(bars.iter().map(|bar| bar.estimate.value))
+}
+
+/// The models of each family at the smallest batch, the fastest first.
+pub(super) fn family(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
+    let kind = PlotKind::Family;
+    let frame = relative_to_cpu(sources.cells.clone())?;
+    let mut plots = vec![];
+    for mut rows in Rows::of(&frame).groups(&["machine", "benchmark", "precision", "family"]) {
+        let smallest = rows.iter().map(|row| row.count("batch_size")).min();
+        rows.retain(|row| Some(row.count("batch_size")) == smallest && row.number("latency_median_ms").is_some());
+        rows.sort_by(|one, other| {
+            let ms = |row: &Row<'_>| row.number("latency_median_ms").unwrap_or(f64::INFINITY);
+            apart(*one).0.cmp(&apart(*other).0).then(ms(one).total_cmp(&ms(other)))
+        });
+        let Some(first) = rows.first().copied() else { continue };
+        let behind = taken(&frame, &rows)?;
+        let mut bars = vec![];
+        for row in Rows::of(&behind).all() {
+            let sublabel = joined(&[&named(row), row.text("axes")]);
+            let (label, group) = (row.text("model_id").into(), apart(row).1.into());
+            bars.push(Bar { label, sublabel, group, estimate: latency(row), ..bar(row)? });
+        }
+        let under = [first.text("benchmark"), precision(first), machine(&frame, first)];
+        let head = head(kind, sources, first.text("family"), &under);
+        let unit = words().of(kind).unit.clone();
+        let chart = Bars { head, unit, log: spread(&bars), bars, ..Bars::default() };
+        let parts = [first.text("family"), under[0], under[1], under[2]];
+        plots.push(plot(kind, &parts, Chart::Bars(chart), &behind));
+    }
+    Ok(plots)
+}
+
+/// Speed against the CPU in groups of models.
+pub(super) fn groups(kind: PlotKind, sources: &Sources) -> Result<Vec<Plot>, PlotError> {
+    let (frame, column) = match kind {
+        PlotKind::CategoryComparison => (by_category(sources.cells.clone())?, "category"),
+        _ => (by_architecture(sources.cells.clone())?, "architecture_type"),
+    };
+    let mut plots = vec![];
+    for rows in Rows::of(&frame).groups(&["machine", "benchmark", "precision"]) {
+        let others = |row: &Row<'_>| !is_baseline(*row);
+        if !rows.iter().any(|row| others(row) && row.number("speedup").is_some()) {
+            continue;
+        }
+        let behind = taken(&frame, &rows)?;
+        let mut bars = vec![];
+        for row in Rows::of(&behind).groups(&[column]).into_iter().flatten().filter(others) {
+            let estimate = Estimate { value: row.number("speedup"), ..Estimate::default() };
+            bars.push(Bar { group: row.text(column).into(), estimate, note: of_models(row), ..bar(row)? });
+        }
+        let first = rows[0];
+        let under = [first.text("benchmark"), precision(first), machine(&frame, first)];
+        let chart = Bars { head: head(kind, sources, "", &under), reference: baseline(), bars, ..Bars::default() };
+        plots.push(plot(kind, &under, Chart::Bars(chart), &behind));
+    }
+    Ok(plots)
+}
+
+fn is_baseline(row: Row<'_>) -> bool {
+    row.text("hardware") == BASELINE && row.text("standing") == skillbench_results::questions::standing::HARDWARE
+}
+
+/// "5 models, 2 without a cell of the cpu".
+fn of_models(row: Row<'_>) -> String {
+    let words = words();
+    let (used, without) = (row.count("models_used"), row.count("models_without_cpu"));
+    match (used, without) {
+        (0, _) => words.no_cpu.clone(),
+        (used, 0) => words.models(used),
+        (used, without) => format!("{}, {without} {}", words.models(used), words.without_cpu),
+    }
+}
+
+/// Speed against the CPU: of each hardware over all models, and of each model.
+pub(super) fn speedup(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
+    let mut plots = overall(sources)?;
+    plots.extend(by_models(sources, &by_model(sources.cells.clone())?)?);
+    Ok(plots)
+}
+
+fn overall(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
+    let (kind, words) = (PlotKind::Speedup, words());
+    let frame = speedups(sources.cells.clone())?;
+    let mut plots = vec![];
+    for rows in Rows::of(&frame).groups(&["machine", "benchmark", "precision"]) {
+        let behind = taken(&frame, &rows)?;
+        let mut bars = vec![];
+        for row in Rows::of(&behind).all().filter(|row| !is_baseline(*row)) {
+            let value = |column: &str| Estimate { value: row.number(column), ..Estimate::default() };
+            let (used, missing) = (row.count("models_used"), row.count("models_missing"));
+            let gone = if missing > 0 { format!("{missing} {}", words.missing) } else { String::new() };
+            let note = joined(&[&words.models(used), &gone]);
+            let sublabel = words.all_workloads.clone();
+            bars.push(Bar { sublabel, estimate: value("speedup_all"), note, ..bar(row)? });
+            if !row.is_emulated() {
+                let common = row.count("models_common");
+                let note = if common > 0 { words.models(common) } else { words.no_common.clone() };
+                let sublabel = words.common_workloads.clone();
+                bars.push(Bar { sublabel, estimate: value("speedup_common"), note, ..bar(row)? });
+            }
+        }
+        let first = rows[0];
+        let under = [first.text("benchmark"), precision(first), machine(&frame, first)];
+        let chart = Bars { head: head(kind, sources, "", &under), reference: baseline(), bars, ..Bars::default() };
+        plots.push(plot(kind, &under, Chart::Bars(chart), &behind));
+    }
+    Ok(plots)
+}
+
+fn by_models(sources: &Sources, frame: &DataFrame) -> Result<Vec<Plot>, PlotError> {
+    let (kind, words) = (PlotKind::Speedup, words());
+    let mut plots = vec![];
+    for mut rows in Rows::of(frame).groups(&["machine", "benchmark", "precision"]) {
+        rows.retain(|row| !is_baseline(*row));
+        rows.sort_by(|one, other| {
+            let ratio = |row: &Row<'_>| row.number("speedup").unwrap_or(f64::NEG_INFINITY);
+            apart(*one).0.cmp(&apart(*other).0).then(ratio(other).total_cmp(&ratio(one)))
+        });
+        if rows.iter().all(|row| row.number("speedup").is_none()) {
+            continue;
+        }
+        let Some(first) = rows.first().copied() else { continue };
+        let behind = taken(frame, &rows)?;
+        let mut bars = vec![];
+        for row in Rows::of(&behind).all() {
+            let estimate = Estimate { value: row.number("speedup"), ..Estimate::default() };
+            let range = || {
+                let [least, most] = ["speedup_least", "speedup_most"].map(|column| row.number(column));
+                Some(format!("{}–{}", number(least?), number(most?)))
+            };
+            let note = match row.count("cells_used") {
+                0 => words.no_cpu.clone(),
+                1 => String::new(),
+                used => joined(&[&format!("{used} {}", words.points), &range().unwrap_or_default()]),
+            };
+            let (label, group) = (row.text("model_id").into(), apart(row).1.into());
+            bars.push(Bar { label, sublabel: named(row), group, estimate, note, ..bar(row)? });
+        }
+        let under = [first.text("benchmark"), precision(first), machine(frame, first)];
+        let chart = Bars {
+            head: head(kind, sources, words.models.as_str(), &under),
+            reference: baseline(),
+            bars,
+            ..Bars::default()
+        };
+        plots.push(plot(kind, &["models", under[0], under[1], under[2]], Chart::Bars(chart), &behind));
+    }
+    Ok(plots)
+}

@@ -1,0 +1,126 @@
+//! The same cells at different times.
+
+use super::common::{attributes, far_apart, head, joined, latency, machine, named, plot, precision};
+use super::rows::{Row, Rows, taken};
+use super::words::words;
+use super::{Plot, PlotError, PlotKind, Sources};
+use skillbench_charts::{Attributes, Change, Chart, Estimate, Pair, Pairs, Point, Series, Trend, number};
+use skillbench_results::questions;
+
+/// Each cell that both have; what only one has is counted, and stands in the table.
+pub(super) fn before_after(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
+    let (kind, words) = (PlotKind::BeforeAfter, words());
+    let Some(before) = &sources.before else { return Ok(vec![]) };
+    let frame = questions::before_after(before.clone(), sources.cells.clone())?;
+    let mut plots = vec![];
+    for rows in Rows::of(&frame).groups(&["machine", "benchmark", "precision"]) {
+        let behind = taken(&frame, &rows)?;
+        let side = |row: Row<'_>, name: &str| {
+            let figure = |figure: &str| row.number(&format!("{figure}_{name}"));
+            let [value, low, high] = ["latency_median_ms", "latency_ci95_low_ms", "latency_ci95_high_ms"].map(figure);
+            Estimate { value, low, high }
+        };
+        let has = |row: &Row<'_>, name: &str| side(*row, name).value.is_some();
+        let count = |which: &dyn Fn(&Row<'_>) -> bool| rows.iter().filter(|row| which(row)).count();
+        let only_before = count(&|row| has(row, "before") && !has(row, "after"));
+        let only_after = count(&|row| has(row, "after") && !has(row, "before"));
+        let mut pairs = vec![];
+        for row in Rows::of(&behind).all().filter(|row| has(row, "before") && has(row, "after")) {
+            pairs.push(Pair {
+                label: row.text("model_id").into(),
+                sublabel: joined(&[&named(row), row.text("axes")]),
+                before: side(row, "before"),
+                after: side(row, "after"),
+                ratio: row.number("faster").map(in_words).unwrap_or_default(),
+                hardware: row.text("hardware").into(),
+                emulated: row.is_emulated(),
+                attributes: attributes(row)?,
+                ..Pair::default()
+            });
+        }
+        let first = rows[0];
+        let one_sided = match only_before + only_after {
+            0 => String::new(),
+            _ => words
+                .one_sided
+                .replace("{before}", &only_before.to_string())
+                .replace("{after}", &only_after.to_string()),
+        };
+        let under = [first.text("benchmark"), precision(first), machine(&frame, first)];
+        let told = [under[0], under[1], under[2], &one_sided];
+        let chart = Pairs {
+            head: head(kind, sources, "", &told),
+            unit: words.of(kind).unit.clone(),
+            log: far_apart(pairs.iter().map(|pair| pair.after.value)),
+            before: words.before.clone(),
+            after: words.after.clone(),
+            pairs,
+        };
+        plots.push(plot(kind, &under, Chart::Pairs(chart), &behind));
+    }
+    Ok(plots)
+}
+
+/// "1.3× faster".
+fn in_words(faster: f64) -> String {
+    let words = words();
+    if (faster - 1.0).abs() < 0.005 {
+        return "1×".into();
+    }
+    if faster >= 1.0 {
+        format!("{}× {}", number(faster), words.faster)
+    } else {
+        format!("{}× {}", number(1.0 / faster), words.slower)
+    }
+}
+
+/// Latency over time, a chart for each model, with a mark where a version changed.
+pub(super) fn trend(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
+    let (kind, words) = (PlotKind::Trend, words());
+    let frame = questions::trend(sources.cells.clone())?;
+    let mut plots = vec![];
+    for mut rows in Rows::of(&frame).groups(&["machine", "model_id", "benchmark", "precision"]) {
+        rows.retain(|row| row.number("timestamp").is_some() && row.number("latency_median_ms").is_some());
+        let Some(first) = rows.first().copied() else { continue };
+        let behind = taken(&frame, &rows)?;
+        let (mut series, mut changes) = (vec![], vec![]);
+        for line in Rows::of(&behind).groups(&["hardware", "standing", "axes", "threads"]) {
+            let of = line[0];
+            let points =
+                line.iter().filter_map(|row| Some(Point { x: row.number("timestamp")?, estimate: latency(*row) }));
+            series.push(Series {
+                name: joined(&[&named(of), of.text("axes")]),
+                hardware: of.text("hardware").into(),
+                architecture: of.text("architecture_type").into(),
+                emulated: of.is_emulated(),
+                points: points.collect(),
+                note: String::new(),
+                attributes: attributes(of)?,
+            });
+            changes.extend(line.windows(2).filter_map(|two| change(two[0], two[1])));
+        }
+        changes.sort_by(|one, other| one.at.total_cmp(&other.at).then_with(|| one.label.cmp(&other.label)));
+        changes.dedup();
+        let under = [first.text("benchmark"), precision(first), machine(&frame, first)];
+        let chart = Trend {
+            head: head(kind, sources, first.text("model_id"), &under),
+            y_label: words.of(kind).axis.clone(),
+            unit: words.of(kind).unit.clone(),
+            y_log: far_apart(rows.iter().map(|row| row.number("latency_median_ms"))),
+            series,
+            changes,
+        };
+        let parts = [first.text("model_id"), under[0], under[1], under[2]];
+        plots.push(plot(kind, &parts, Chart::Trend(chart), &behind));
+    }
+    Ok(plots)
+}
+
+/// What is another version than in the run before.
+fn change(before: Row<'_>, after: Row<'_>) -> Option<Change> {
+    let column = ["driver_version", "engine", "plugin_version"]
+        .into_iter()
+        .find(|column| before.text(column) != after.text(column) && !after.text(column).is_empty())?;
+    let label = format!("{} {}", after.text("hardware"), after.text(column));
+    Some(Change { at: after.number("timestamp")?, label, attributes: Attributes::default() })
+}
