@@ -24,6 +24,7 @@ pub(super) fn against(kind: PlotKind, sources: &Sources) -> Result<Vec<Plot>, Pl
         _ => latency(row),
     };
     let scales = matches!(kind, PlotKind::BatchScaling | PlotKind::SequenceScaling);
+    let missing = missing(sources)?;
     let mut plots = vec![];
     for mut rows in Rows::of(&frame).groups(&CHART) {
         // How something scales, one point does not tell.
@@ -31,7 +32,7 @@ pub(super) fn against(kind: PlotKind, sources: &Sources) -> Result<Vec<Plot>, Pl
         if rows.iter().all(|row| estimate(*row).value.is_none()) {
             continue;
         }
-        plots.push(chart(kind, sources, &frame, &rows, estimate, along)?);
+        plots.push(chart(kind, sources, (&frame, &rows), &missing, estimate, along)?);
     }
     Ok(plots)
 }
@@ -40,8 +41,8 @@ pub(super) fn against(kind: PlotKind, sources: &Sources) -> Result<Vec<Plot>, Pl
 pub(super) fn chart(
     kind: PlotKind,
     sources: &Sources,
-    frame: &DataFrame,
-    rows: &[Row<'_>],
+    (frame, rows): (&DataFrame, &[Row<'_>]),
+    missing: &DataFrame,
     estimate: impl Fn(Row<'_>) -> Estimate,
     along: Along,
 ) -> Result<Plot, PlotError> {
@@ -72,7 +73,7 @@ pub(super) fn chart(
             attributes: attributes(of)?,
         });
     }
-    series.extend(absent(sources, first, &series)?);
+    series.extend(absent(missing, first, &series)?);
     let words = words();
     let x_label = if along == Along::Batch { &words.axis_batch } else { &words.axis_sequence };
     let other = if axes_differ { "" } else { first.text("other_axes") };
@@ -93,12 +94,11 @@ pub(super) fn chart(
 }
 
 /// Hardware that has no measured cell of the model: a series without points, and the reason.
-fn absent(sources: &Sources, chart: Row<'_>, drawn: &[Series]) -> Result<Vec<Series>, PlotError> {
-    let missing = missing(sources)?;
+fn absent(missing: &DataFrame, chart: Row<'_>, drawn: &[Series]) -> Result<Vec<Series>, PlotError> {
     let same =
         |row: &Row<'_>| ["machine", "model_id", "benchmark"].iter().all(|name| row.text(name) == chart.text(name));
     let mut absent: Vec<Series> = vec![];
-    for row in Rows::of(&missing).all().filter(same) {
+    for row in Rows::of(missing).all().filter(same) {
         let hardware = row.text("hardware");
         if drawn.iter().chain(&absent).all(|series| series.hardware != hardware) {
             let (note, attributes) = (reason(row), attributes(row)?);

@@ -1,6 +1,6 @@
 //! Memory: against the batch, by hardware, against the size of the model.
 
-use super::common::{attributes, head, machine, named, plot, precision};
+use super::common::{attributes, head, machine, missing, named, plot, precision};
 use super::rows::{Row, Rows, taken};
 use super::words::words;
 use super::{Plot, PlotError, PlotKind, Sources, lines};
@@ -15,8 +15,11 @@ fn peak(row: Row<'_>) -> Estimate {
 
 pub(super) fn against_batch(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
     let frame = memory_scaling(sources.cells.clone(), Along::Batch)?;
+    let missing = missing(sources)?;
     let charts = Rows::of(&frame).groups(&["machine", "model_id", "benchmark", "precision"]);
-    charts.iter().map(|rows| lines::chart(PlotKind::Memory, sources, &frame, rows, peak, Along::Batch)).collect()
+    let chart =
+        |rows: &Vec<Row<'_>>| lines::chart(PlotKind::Memory, sources, (&frame, rows), &missing, peak, Along::Batch);
+    charts.iter().map(chart).collect()
 }
 
 pub(super) fn by_hardware(sources: &Sources) -> Result<Vec<Plot>, PlotError> {

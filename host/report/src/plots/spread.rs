@@ -26,7 +26,9 @@ pub(super) fn init_phases(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
         let models = Rows::of(&behind).groups(&["model_id"]).into_iter().flatten().map(|row| row.place);
         let by_model =
             behind.take(&IdxCa::from_vec("places".into(), models.map(|place| place as IdxSize).collect()))?;
-        let firsts = Rows::of(&by_model).groups(&["model_id", "hardware"]).into_iter().map(|cells| cells[0]);
+        let cells = Rows::of(&by_model).groups(&["model_id", "hardware"]).into_iter();
+        let firsts =
+            cells.filter_map(|cells| cells.into_iter().min_by_key(|row| (row.text("axes").len(), row.text("axes"))));
         let mut stacks = vec![];
         for row in firsts {
             stacks.push(Stack {

@@ -16,7 +16,7 @@ const CELL: [&str; 7] = ["machine", "hardware", "model_id", "family", "benchmark
 ///
 /// | kind | now, then |
 /// |---|---|
-/// | `larger-batch` | throughput at the smallest batch and at the best one |
+/// | `larger-batch` | throughput at the smallest batch and at the best one; where there is a latency, with intervals apart |
 /// | `other-hardware` | median latency here and on the best hardware at the same precision, with intervals apart |
 /// | `first-inference` | the median, and the first inference, which is that much slower: warm up before the first request |
 /// | `warm-cache` | compiling with a cold cache and with a warm one |
@@ -90,9 +90,14 @@ fn larger_batch(cells: DataFrame) -> PolarsResult<LazyFrame> {
     let order = ["throughput_samples_per_sec"];
     let at_most = |column: &str| col(column).sort_by(order, SortMultipleOptions::default()).last();
     let per_sec = || col("throughput_samples_per_sec");
+    let names = rules().opportunities.batch_is_no_work.iter();
+    let batch_is_work =
+        names.map(|name| col("benchmark").neq(lit(name.clone()))).reduce(Expr::and).unwrap_or(lit(true));
+    // The time of one item, from the ends of the intervals.
+    let apart = ratio(col("high"), col("best")).lt(ratio(col("low"), col("smallest"))).fill_null(lit(false));
     let lines = scaling(cells, Along::Batch)?
         .lazy()
-        .filter(col("standing").eq(lit(HARDWARE)).and(per_sec().is_not_null()))
+        .filter(col("standing").eq(lit(HARDWARE)).and(per_sec().is_not_null()).and(batch_is_work))
         .group_by_stable(columns(line))
         .agg([
             col("axes").first(),
@@ -100,9 +105,13 @@ fn larger_batch(cells: DataFrame) -> PolarsResult<LazyFrame> {
             at_most("point").alias("best"),
             per_sec().first().alias("slow"),
             per_sec().max().alias("fast"),
+            col("latency_median_ms").count().alias("latencies"),
+            col("latency_ci95_low_ms").first().alias("low"),
+            at_most("latency_ci95_high_ms").alias("high"),
         ])
         .with_column(ratio(col("fast"), col("slow")).alias("gained"))
-        .filter(col("best").gt(col("smallest")).and(col("gained").gt_eq(lit(rules().opportunities.larger_batch))));
+        .filter(col("best").gt(col("smallest")).and(col("gained").gt_eq(lit(rules().opportunities.larger_batch))))
+        .filter(col("latencies").eq(lit(0)).or(apart));
     let batch = |point: &str| concat_str([lit("batch"), col(point)], "=", true);
     let advice = Advice {
         kind: "larger-batch",

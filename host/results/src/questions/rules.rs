@@ -38,6 +38,7 @@ pub struct Clocks {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Opportunities {
+    pub batch_is_no_work: Vec<String>,
     pub larger_batch: f64,
     pub other_hardware: f64,
     pub first_inference: f64,

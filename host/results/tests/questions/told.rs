@@ -20,6 +20,10 @@ fn a_larger_batch_is_told_with_both_throughputs() {
     assert_eq!((number(&found, "now"), number(&found, "then")), (Some(100.0), Some(200.0)));
     assert_eq!(number(&found, "factor"), Some(2.0));
     assert_eq!(told(rows().into_iter().map(Row::emulated), "larger-batch").height(), 0);
+    let uncertain = rows().into_iter().map(|row| row.with("latency_ci95_high_ms", 90.0));
+    assert_eq!(told(uncertain, "larger-batch").height(), 0, "intervals of the time of an item overlap");
+    let loads = rows().into_iter().map(|row| row.with("benchmark", "throughput-load"));
+    assert_eq!(told(loads, "larger-batch").height(), 0, "a load does not work through a batch");
 }
 
 #[test]
