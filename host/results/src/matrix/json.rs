@@ -1,7 +1,7 @@
 //! The matrix as the file that other tools read. Keys that they do not know stand beside those that they do.
 
 use super::rule::rule;
-use super::{Entry, Matrix, Measurement, Speedup};
+use super::{Entry, Matrix, Speedup};
 use serde_json::{Map, Value, json};
 
 /// The whole file.
@@ -45,13 +45,15 @@ fn entries(entries: &[Entry], of_model: bool) -> Value {
 }
 
 fn entry(entry: &Entry, of_model: bool) -> Map<String, Value> {
-    let history: Vec<Value> = entry.history.iter().map(measurement).collect();
-    let speedups: Vec<Value> = entry.speedup.iter().chain(&entry.others).map(speedup).collect();
+    let speedups: Vec<&Speedup> = entry.speedup.iter().chain(&entry.others).collect();
     let mut value = Map::new();
     let mut put = |name: &str, what: Value| drop(value.insert(name.into(), what));
     put("compatible", json!(entry.compatible));
     put("performance_rating", json!(entry.rating));
-    put("benchmark_results", json!(history));
+    // Those of a model stand among its family's, by its name; a file of many runs would be twice as long otherwise.
+    if !of_model {
+        put("benchmark_results", json!(entry.history));
+    }
     put("status", json!(entry.status));
     put("reason", json!(entry.reason));
     put("next_step", json!(entry.next));
@@ -65,12 +67,4 @@ fn entry(entry: &Entry, of_model: bool) -> Map<String, Value> {
         false => put("models", json!(entry.models)),
     }
     value
-}
-
-fn speedup(speedup: &Speedup) -> Value {
-    json!(speedup)
-}
-
-fn measurement(one: &Measurement) -> Value {
-    json!(one)
 }

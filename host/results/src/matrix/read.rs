@@ -108,7 +108,15 @@ pub fn read(file: &Value) -> Read<Matrix> {
     let hardware = rule().in_order(named.into_iter().chain(used).collect());
     for family in &mut families {
         complete(&mut family.entries, &hardware);
-        family.models.iter_mut().for_each(|model| complete(&mut model.entries, &hardware));
+        let of_family = &family.entries;
+        for model in &mut family.models {
+            complete(&mut model.entries, &hardware);
+            let pairs = model.entries.iter_mut().zip(of_family).filter(|(entry, _)| entry.history.is_empty());
+            for (entry, all) in pairs {
+                let own = all.history.iter().filter(|one| one.model_name.as_ref() == Some(&model.id));
+                entry.history = own.cloned().collect();
+            }
+        }
     }
     Ok(Matrix { timestamp: file.text("timestamp")?, hardware, families })
 }

@@ -7,6 +7,7 @@ mod made;
 
 mod files;
 mod flat;
+mod keys;
 mod rebuilt;
 mod skillset;
 mod suite;

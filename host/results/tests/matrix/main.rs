@@ -9,3 +9,4 @@ mod build;
 mod documented;
 mod files;
 mod read;
+mod rule;
