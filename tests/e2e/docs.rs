@@ -24,10 +24,21 @@ fn the_tables_in_the_docs_are_those_of_the_database() {
     );
 }
 
-/// The commands of a page: lines that begin with `$ host`.
-fn commands(page: &str) -> Vec<String> {
+/// The commands of a page: lines that begin with `$ host `.
+fn commands(page: &str) -> Vec<Vec<String>> {
     let text = std::fs::read_to_string(workspace().join(page)).unwrap();
-    text.lines().filter_map(|line| line.strip_prefix("$ host ")).map(String::from).collect()
+    text.lines().filter_map(|line| line.strip_prefix("$ host ")).map(words).collect()
+}
+
+/// A command's arguments: words, and what stands between double quotes.
+fn words(command: &str) -> Vec<String> {
+    let parts = command.split('"').enumerate();
+    parts
+        .flat_map(|(place, part)| match place % 2 {
+            0 => part.split_whitespace().map(String::from).collect(),
+            _ => vec![part.to_string()],
+        })
+        .collect()
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod matrix;
 mod models;
 mod parallel;
 mod registry;
+mod report;
 mod run;
 mod stored;
 mod tokens;

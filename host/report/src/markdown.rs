@@ -3,8 +3,11 @@
 use crate::page::{Figure, Page, PageTable, Section, Tone};
 use crate::{Cell, Format, Table};
 
+/// No cell is wider; the problems have their reasons in full.
+const WIDEST: usize = 80;
+
 impl Page {
-    /// The page as Markdown. Charts are left to the page; the tables behind them are here.
+    /// The page as Markdown. Charts, the tables behind them and the table of all cells are left to the page.
     pub fn markdown(&self) -> String {
         let mut text = format!("# {}\n\n{}\n", line(&self.title), line(&self.verdict));
         if !self.badges.is_empty() {
@@ -31,6 +34,12 @@ impl Page {
 
 impl Section {
     fn markdown(&self) -> String {
+        // A chart's table is for whoever looks at the chart; all cells are in the page, and in the files.
+        let figures: Vec<&Figure> =
+            self.figures.iter().filter(|figure| figure.svg.is_none() && !figure.counts).collect();
+        if figures.is_empty() && self.findings.is_empty() {
+            return String::new();
+        }
         let mut text = format!("\n## {}\n", line(&self.title));
         if !self.intro.is_empty() {
             text += &format!("\n{}\n", line(&self.intro));
@@ -43,7 +52,7 @@ impl Section {
             let sign = if finding.tone == Tone::Bad { "**" } else { "" };
             text += &format!("- {sign}{}{sign}: {}{advice}\n", line(&finding.title), line(&finding.evidence));
         }
-        self.figures.iter().for_each(|figure| text += &figure.markdown());
+        figures.iter().for_each(|figure| text += &figure.markdown());
         text
     }
 }
@@ -69,7 +78,9 @@ impl PageTable {
                 Some(why) => format!("{} ({})", cell.shown, why),
                 None => cell.shown.clone(),
             };
-            Cell { value: cell.value.clone(), shown: line(&shown) }
+            let mut cell = Cell { value: cell.value.clone(), shown: line(&shown) };
+            cell.shorten(WIDEST);
+            cell
         };
         let rows = self.rows.iter().map(|row| row.cells.iter().map(cell).collect()).collect();
         Table { columns: self.columns.iter().map(|name| line(name)).collect(), rows }

@@ -2,7 +2,7 @@
 
 use super::rows::{Rows, page_table, placed};
 use super::sections::{Asked, section, tabled, told};
-use super::{StoryError, data, filters, head};
+use super::{StoryError, data, filters, head, within};
 use crate::Cell;
 use crate::page::{Kind, Link, Page, PageCell};
 use crate::plots::PlotKind;
@@ -108,7 +108,7 @@ fn index(stored: &Stored, look: &Look, files: &BTreeMap<String, String>) -> Resu
         notes: head::notes(stored)?,
         filters: filters(&stored.cells)?,
         unit: "rows".into(),
-        sections: told(sections),
+        sections: within(told(sections)),
         facts: vec![],
         links: vec![],
         data: data(stored)?,
@@ -164,7 +164,7 @@ fn model_page(model: &str, stored: &Stored, look: &Look) -> Result<Page, StoryEr
         links: vec![Link { href: "../index.html".into(), text: "All benchmarks".into() }],
         filters: filters(&stored.cells)?,
         unit: "cells".into(),
-        sections,
+        sections: within(sections),
         facts: head::facts(stored),
         data: data(stored)?,
     })

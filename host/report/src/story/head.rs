@@ -55,6 +55,11 @@ pub fn verdict(cells: &DataFrame) -> Result<String, StoryError> {
     );
     if let Some(fastest) = fastest(cells)? {
         text += &format!(" {fastest}");
+        let unsettled =
+            (0..rows.len()).filter(|row| rows.flag(*row, "stable") == Some(false) && measured(*row)).count();
+        if unsettled * 2 > count {
+            text += " Most figures did not settle, so that this is a hint and no verdict.";
+        }
     }
     Ok(text)
 }

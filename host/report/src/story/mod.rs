@@ -17,7 +17,7 @@ mod sections;
 pub use dashboard::{Site, dashboard};
 pub use sections::sources;
 
-use crate::page::{Choice, Data, Filter, Kind, Page, PageError};
+use crate::page::{Choice, Data, Filter, Kind, Page, PageError, Section};
 use crate::plots::PlotError;
 use polars::prelude::{DataFrame, PolarsError};
 use rows::Rows;
@@ -90,7 +90,7 @@ pub fn report(stored: &Stored, about: About, look: &Look) -> Result<Page, StoryE
         links: vec![],
         filters: filters(&stored.cells)?,
         unit: "cells".into(),
-        sections,
+        sections: within(sections),
         facts: head::facts(stored),
         data: data(stored)?,
     })
@@ -112,13 +112,38 @@ fn filters(cells: &DataFrame) -> Result<Vec<Filter>, StoryError> {
     Ok(filters)
 }
 
-/// The cells as they are stored, for whoever goes on with them.
+/// So many bytes of charts a page carries. What goes beyond is told, and drawn by `host plot`.
+const CHARTS: usize = 1_000_000;
+
+/// The sections with the charts that a page can carry, in the order in which they stand.
+fn within(mut sections: Vec<Section>) -> Vec<Section> {
+    let mut room = CHARTS;
+    for section in &mut sections {
+        let before = section.figures.len();
+        section.figures.retain(|figure| match figure.svg.as_ref().map(String::len) {
+            Some(size) if size > room => false,
+            Some(size) => {
+                room -= size;
+                true
+            }
+            None => true,
+        });
+        let left_out = before - section.figures.len();
+        if left_out > 0 {
+            section.intro += &format!(" {left_out} more charts do not fit into a page: `host plot` draws them.");
+        }
+    }
+    sections
+}
+
+/// The cells as they are stored, for whoever goes on with them: a list of columns and a list of rows.
 fn data(stored: &Stored) -> Result<Data, StoryError> {
-    let table = rows::table(&stored.cells);
+    let mut table = rows::table(&stored.cells);
+    table.keep_columns(|_, cells| cells.iter().any(|cell| !cell.value.is_null()));
     let name = stored.runs.last().map_or("results", |run| run.run_id.as_str());
-    Ok(Data {
-        json: table.render(crate::Format::Json),
-        csv: table.render(crate::Format::Csv),
-        name: format!("skillbench-{name}"),
-    })
+    let values: Vec<Vec<&serde_json::Value>> =
+        table.rows.iter().map(|row| row.iter().map(|cell| &cell.value).collect()).collect();
+    let json = serde_json::json!({"columns": table.columns, "rows": values}).to_string();
+    table.keep_columns(|name, _| sections::is_told(name));
+    Ok(Data { json, csv: table.render(crate::Format::Csv), name: format!("skillbench-{name}") })
 }

@@ -34,10 +34,8 @@ impl<'a> Rows<'a> {
     }
 
     pub fn text(&self, row: usize, column: &str) -> Option<&'a str> {
-        match self.value(row, column)? {
-            AnyValue::String(text) => Some(text),
-            _ => None,
-        }
+        // A column of one value for all rows is a scalar until it is asked for as a series.
+        self.0.column(column).ok()?.as_materialized_series().str().ok()?.get(row)
     }
 
     pub fn number(&self, row: usize, column: &str) -> Option<f64> {
@@ -97,16 +95,53 @@ pub fn page_table(frame: &DataFrame, columns: &[(&str, &str)]) -> PageTable {
     }
 }
 
+/// What stands in the table of all cells, and not again behind every chart.
+const ONCE: [&str; 22] = [
+    "run",
+    "timestamp",
+    "cell",
+    "plugin",
+    "device_id",
+    "device_kind",
+    "family",
+    "category",
+    "architecture_type",
+    "task",
+    "parameter_count",
+    "batch_size",
+    "sequence_length",
+    "threads",
+    "emulated",
+    "cpu_run",
+    "cpu_hardware",
+    "cpu_threads",
+    "cpu_low_ms",
+    "cpu_high_ms",
+    "cpu_per_sec",
+    "reason_code",
+];
+
 /// The table of a plot, with what filters act on: its columns are named as those of frames.
 pub fn attributed(table: Table) -> PageTable {
     let keys: Vec<(usize, &str)> = ATTRIBUTES
         .iter()
         .filter_map(|(key, _, column)| Some((table.columns.iter().position(|name| name == column)?, *key)))
         .collect();
+    let once: Vec<bool> = table.columns.iter().map(|name| ONCE.contains(&name.as_str())).collect();
     let mut table = PageTable::from(table);
     for row in &mut table.rows {
         let told = keys.iter().filter(|(place, _)| !row.cells[*place].value.is_null());
         row.attributes = told.map(|(place, key)| (key.to_string(), row.cells[*place].shown.clone())).collect();
+    }
+    let seldom = |place: &mut usize| {
+        *place += 1;
+        !once[*place - 1]
+    };
+    let mut place = 0;
+    table.columns.retain(|_| seldom(&mut place));
+    for row in &mut table.rows {
+        let mut place = 0;
+        row.cells.retain(|_| seldom(&mut place));
     }
     table
 }

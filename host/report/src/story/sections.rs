@@ -162,6 +162,8 @@ impl Asked<'_> {
             ("unavailable", "unavailable"),
             ("skipped", "skipped"),
         ];
+        // Reasons stand below the problems, once each.
+        let states = states.drop("reason")?;
         section.figures.push(tabled("What ran where", "How many cells ended how.", page_table(&states, &columns)));
         Ok(section)
     }
@@ -324,6 +326,11 @@ pub fn sources(stored: &Stored) -> Sources {
         [first, .., last] => (of(first), format!("{} runs, {first} to {last}", runs.len())),
     };
     Sources { cells: stored.cells.clone(), before, samples: stored.samples.clone(), source }
+}
+
+/// Whether the table of all cells has this column.
+pub fn is_told(column: &str) -> bool {
+    column == "plugin" || column == "device_id" || column == "reason" || RESULTS.iter().any(|(name, _)| *name == column)
 }
 
 /// A section with its words and nothing in it yet.

@@ -54,6 +54,11 @@ impl<'b> Opened<'b> {
     pub fn page(browser: &'b mut Browser, page: &Page, hash: &str) -> Opened<'b> {
         let file = browser.folder.path().join("page.html");
         std::fs::write(&file, page.html().unwrap()).unwrap();
+        Opened::file(browser, &file, hash)
+    }
+
+    /// The same of a file that is there.
+    pub fn file(browser: &'b mut Browser, file: &Path, hash: &str) -> Opened<'b> {
         let url = format!("file://{}{hash}", file.display());
         let tab = &mut browser.tab;
         // From elsewhere, so that a new place in the same page is opened afresh.
