@@ -43,7 +43,7 @@ fn words(command: &str) -> Vec<String> {
 
 #[test]
 fn every_command_of_the_documents_runs() {
-    for page in ["README.md", "docs/running.md", "docs/plugins.md", "docs/results.md"] {
+    for page in ["README.md", "docs/running.md", "docs/plugins.md", "docs/results.md", "docs/reports.md"] {
         let all = commands(page);
         assert!(!all.is_empty(), "{page} has no command");
         // What a page does stands on what it did before.

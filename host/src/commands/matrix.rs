@@ -4,7 +4,7 @@ use super::keep::Keeping;
 use super::{Done, Exit, failed, usage};
 use crate::cli::{FormatArg, Global, MatrixArgs};
 use crate::output;
-use skillbench_report::{Format, Table};
+use skillbench_report::{Format, Table, story};
 use skillbench_results::matrix::{self, Matrix};
 use skillbench_results::{files, frames};
 use skillbench_store::Database;
@@ -56,16 +56,17 @@ fn form(global: &Global, file: Option<&Path>) -> Format {
     }
 }
 
-fn render(matrix: &Matrix, format: Format) -> serde_json::Result<String> {
+fn render(matrix: &Matrix, format: Format) -> Result<String, String> {
     let table = |long| {
         let (columns, rows) = matrix::table(matrix, long);
         Table::from_values(columns, rows).render(format)
     };
     Ok(match format {
-        Format::Json => serde_json::to_string_pretty(&matrix::json(matrix))? + "\n",
+        Format::Json => format!("{:#}\n", matrix::json(matrix)),
         Format::Markdown => matrix::markdown(matrix),
         Format::Csv => table(true),
-        Format::Table | Format::Html => table(false),
+        Format::Table => table(false),
+        Format::Html => story::matrix(matrix).html().map_err(|error| error.to_string())?,
     })
 }
 

@@ -29,7 +29,7 @@ fn distinct<'a>(rows: &Rows<'a>, column: &str, of: impl Fn(usize) -> bool) -> BT
     (0..rows.len()).filter(|row| of(*row)).filter_map(|row| rows.text(row, column)).collect()
 }
 
-fn plural(count: usize, one: &str) -> String {
+pub fn plural(count: usize, one: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! - `head`: the sentence at the top, badges, warnings, where the figures come from.
 //! - `sections`: tables and charts by subject. `findings`: problems, ways around, and what to change.
-//! - `dashboard`: pages over all runs. `rows`: frames as tables that readers can filter.
+//! - `dashboard`: pages over all runs. `matrix`: the compatibility matrix. `rows`: frames as tables that readers can filter.
 //! - `words.toml`: the words.
 //!
 //! Not here: figures. Each is asked of `skillbench_results`, and stands here as it was answered.
@@ -11,10 +11,12 @@
 mod dashboard;
 mod findings;
 mod head;
+mod matrix;
 mod rows;
 mod sections;
 
 pub use dashboard::{Site, dashboard};
+pub use matrix::matrix;
 pub use sections::sources;
 
 use crate::page::{Choice, Data, Filter, Kind, Page, PageError, Section};
@@ -113,7 +115,7 @@ fn filters(cells: &DataFrame) -> Result<Vec<Filter>, StoryError> {
 }
 
 /// So many bytes of charts a page carries. What goes beyond is told, and drawn by `host plot`.
-const CHARTS: usize = 1_000_000;
+const CHARTS: usize = 700_000;
 
 /// The sections with the charts that a page can carry, in the order in which they stand.
 fn within(mut sections: Vec<Section>) -> Vec<Section> {
