@@ -1,6 +1,8 @@
 //! What the documents say is true: their commands run, and lists in them are those of the host.
 
-use skillbench_tests::{World, workspace};
+use skillbench_tests::{Ran, World, workspace};
+use std::path::Path;
+use std::process::Command;
 
 #[test]
 fn the_rules_in_the_docs_are_those_of_the_check() {
@@ -24,34 +26,43 @@ fn the_tables_in_the_docs_are_those_of_the_database() {
     );
 }
 
-/// The commands of a page: lines that begin with `$ host `.
-fn commands(page: &str) -> Vec<Vec<String>> {
-    let text = std::fs::read_to_string(workspace().join(page)).unwrap();
-    text.lines().filter_map(|line| line.strip_prefix("$ host ")).map(words).collect()
+/// The commands of a page: lines that begin with `$ host`, after variables where it sets some.
+pub fn commands(page: &str) -> Vec<String> {
+    let variable = |word: &&str| word.split_once('=').is_some_and(|(name, _)| !name.starts_with('-'));
+    let host = |line: &&str| line.split_whitespace().find(|word| !variable(word)) == Some("host");
+    page.lines().filter_map(|line| line.strip_prefix("$ ")).filter(host).map(String::from).collect()
 }
 
-/// A command's arguments: words, and what stands between double quotes.
-fn words(command: &str) -> Vec<String> {
-    let parts = command.split('"').enumerate();
-    parts
-        .flat_map(|(place, part)| match place % 2 {
-            0 => part.split_whitespace().map(String::from).collect(),
-            _ => vec![part.to_string()],
-        })
-        .collect()
+pub fn page(name: &str) -> String {
+    std::fs::read_to_string(workspace().join(name)).unwrap()
+}
+
+/// Runs a page's commands one after the other, as a shell does that finds the host: each stands on what those before did.
+pub fn every_command_runs(page: &str, world: &World) {
+    let all = commands(page);
+    assert!(!all.is_empty(), "the page has no command");
+    let host = world.command(&[]);
+    let folder = Path::new(host.get_program()).parent().unwrap().to_path_buf();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let path = std::env::join_paths([folder].into_iter().chain(std::env::split_paths(&path))).unwrap();
+    for command in all {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &command]).current_dir(world.path()).env("PATH", &path);
+        for (name, value) in host.get_envs() {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        }
+        let ran = Ran(shell.output().unwrap());
+        assert_eq!(ran.code(), Some(0), "$ {command}\n{}\n{}", ran.stdout(), ran.stderr());
+    }
 }
 
 #[test]
 fn every_command_of_the_documents_runs() {
-    for page in ["README.md", "docs/running.md", "docs/plugins.md", "docs/results.md", "docs/reports.md"] {
-        let all = commands(page);
-        assert!(!all.is_empty(), "{page} has no command");
-        // What a page does stands on what it did before.
-        let world = World::default();
-        for command in all {
-            let arguments: Vec<&str> = command.iter().map(String::as_str).collect();
-            world.host(&arguments).exits_with(0);
-        }
+    for name in ["README.md", "docs/running.md", "docs/plugins.md", "docs/results.md", "docs/reports.md"] {
+        every_command_runs(&page(name), &World::default());
     }
 }
 

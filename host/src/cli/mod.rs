@@ -1,12 +1,14 @@
-//! The command line's grammar. `run`: measuring. `results`: what is asked of stored results.
+//! The command line's grammar. `run`: measuring. `suite`: files that say what to run. `results`: what is asked of stored results.
 
 mod results;
 mod run;
+mod suite;
 
 pub use results::{
     DbCommand, ExportForm, ImageArg, MatrixArgs, PlotArgs, QueryArgs, ReportArgs, ReportForm, Stored, WhichRuns,
 };
 pub use run::{KeepingArgs, RunArgs, SetArg};
+pub use suite::{InPlace, SuiteArgs, SuiteCommand};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use skillbench_engine::registry::Sources;
@@ -83,8 +85,7 @@ pub enum Command {
     #[command(subcommand)]
     Bench(BenchCommand),
     /// Suites: files that say what to run
-    #[command(subcommand)]
-    Suite(SuiteCommand),
+    Suite(Box<SuiteArgs>),
     /// The database of all runs: make it, fill it, check it, take results out
     #[command(subcommand)]
     Db(DbCommand),
@@ -189,35 +190,6 @@ pub struct BenchArgs {
     /// Another folder to look in, with folders by category and by model below it
     #[arg(long, alias = "benchmark-dir", value_name = "DIR")]
     pub dir: Vec<PathBuf>,
-}
-
-#[derive(Subcommand)]
-pub enum SuiteCommand {
-    /// Run a suite
-    Run {
-        file: PathBuf,
-        #[command(flatten)]
-        keeping: KeepingArgs,
-    },
-    /// Write a suite to begin with
-    Init {
-        /// JSON, or TOML where it ends in .toml
-        #[arg(default_value = "suite.json")]
-        file: PathBuf,
-    },
-    /// Read a suite and say what it would do, without running it
-    Check { file: PathBuf },
-    /// One suite for each skill that a folder of skillset plugins or ONNX files offers; and run them
-    Generate {
-        #[arg(long, value_name = "DIR")]
-        skillset_dir: PathBuf,
-        /// Where the suites go, and results beside them
-        #[arg(long, value_name = "DIR")]
-        output_dir: PathBuf,
-        /// Write the suites and run none
-        #[arg(long)]
-        generate_only: bool,
-    },
 }
 
 /// A number with K, M or B for thousands, millions and billions.

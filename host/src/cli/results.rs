@@ -104,10 +104,16 @@ pub struct QueryArgs {
     #[command(flatten)]
     pub stored: Stored,
     /// A question, as DuckDB understands it; docs/results.md has the tables
-    #[arg(required_unless_present = "sql_flag")]
+    #[arg(required_unless_present_any = ["sql_flag", "report", "architecture_performance_comparison"])]
     pub sql: Option<String>,
     #[arg(long = "sql", value_name = "SQL", conflicts_with = "sql", hide = true)]
     pub sql_flag: Option<String>,
+    /// A whole table or view, by its name: comprehensive-benchmarks, latest-benchmarks, hardware-comparison ...
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["sql", "sql_flag"])]
+    pub report: Option<String>,
+    /// The view throughput-by-architecture
+    #[arg(long, hide = true, conflicts_with_all = ["sql", "sql_flag", "report"])]
+    pub architecture_performance_comparison: bool,
     /// Into this file, in place of the terminal
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -1,6 +1,7 @@
 //! `host run`: what to measure, how, and where results go.
 
 use super::{ReportForm, seconds};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -9,7 +10,7 @@ use std::path::PathBuf;
 pub struct RunArgs {
     /// Backends, with a device where one is meant: cpu, openvino:GPU, cuda:1; or all that can be used here
     /// [default: the first by preference that loads the model]
-    #[arg(long, alias = "hardware", value_delimiter = ',', num_args = 1.., value_name = "PLUGIN[:DEVICE]")]
+    #[arg(long, aliases = ["hardware", "device"], value_delimiter = ',', num_args = 1.., value_name = "PLUGIN[:DEVICE]")]
     pub plugin: Vec<String>,
     /// Also on webnn and webgpu, emulated or not
     #[arg(long)]
@@ -82,7 +83,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "[PLUGIN:]KEY=VALUE")]
     pub option: Vec<String>,
     /// float32, float16, bfloat16 or int8: applied, or refused with the reason
-    #[arg(long, value_name = "PRECISION", value_parser = ["float32", "float16", "bfloat16", "int8"])]
+    #[arg(long, value_name = "PRECISION", value_parser = precision())]
     pub precision: Option<String>,
     /// Time limit of a cell, in seconds [default: 600]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
@@ -115,6 +116,9 @@ pub struct RunArgs {
     /// Load every model anew for each cell
     #[arg(long)]
     pub no_resource_pool: bool,
+    /// Let cells of one point share a loaded model, which is done anyway
+    #[arg(long, hide = true, conflicts_with_all = ["no_resource_pool", "resume"])]
+    pub use_resource_pool: bool,
     /// Run backends side by side that share neither device nor cores; those on the processor need --threads
     #[arg(long)]
     pub parallel: bool,
@@ -164,6 +168,17 @@ fn dimension(text: &str) -> Result<(String, i64), String> {
     let (name, value) = text.split_once('=').ok_or("expected NAME=N")?;
     let value = value.parse::<i64>().ok().filter(|value| *value > 0).ok_or("expected NAME=N with N of 1 or more")?;
     Ok((name.into(), value))
+}
+
+/// The names that graphs have, and the short ones for them.
+fn precision() -> impl TypedValueParser<Value = String> {
+    const SHORT: [(&str, &str); 3] = [("fp32", "float32"), ("fp16", "float16"), ("bf16", "bfloat16")];
+    let long = SHORT.map(|(short, name)| PossibleValue::new(name).alias(short));
+    let all = long.into_iter().chain([PossibleValue::new("int8")]);
+    PossibleValuesParser::new(all).map(|typed| {
+        let name = SHORT.into_iter().find(|(short, _)| *short == typed).map(|(_, name)| name.to_string());
+        name.unwrap_or(typed)
+    })
 }
 
 fn image_size(text: &str) -> Result<[i64; 2], String> {

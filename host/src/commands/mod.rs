@@ -125,7 +125,7 @@ pub fn dispatch(cli: Cli) -> Done {
         Command::Plugin(PluginCommand::Remove { plugin }) => plugin::remove(&plugin),
         Command::Runtime(command) => runtime::runtime(global, &command),
         Command::Bench(command) => bench::bench(global, &command),
-        Command::Suite(command) => suite::suite(global, &command),
+        Command::Suite(args) => suite::suite(global, &args),
         Command::Db(command) => db::db(global, &command),
         Command::Query(args) => query::query(global, &args),
         Command::Report(args) => report::report(global, &args),

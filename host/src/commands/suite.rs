@@ -1,32 +1,88 @@
 //! `host suite`: what to run, as a file.
 
+use super::doctor::doctor;
 use super::keep::Keeping;
 use super::{CommandError, Done, Exit, failed, run, usage};
-use crate::cli::{FormatArg, Global, SuiteCommand};
+use crate::cli::{FormatArg, Global, InPlace, KeepingArgs, SuiteArgs, SuiteCommand};
 use crate::output;
-use skillbench_engine::run::{self as engine, Inventory};
-use skillbench_engine::suite::{self, Format, Generated};
+use skillbench_engine::run::{self as engine, BackendChoice, Inventory, RunRequest};
+use skillbench_engine::suite::{self, Format, Generated, SuiteFile};
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-pub fn suite(global: &Global, command: &SuiteCommand) -> Done {
-    match command {
-        SuiteCommand::Run { file, keeping } => run_file(global, file, &Keeping::new(global, keeping)),
-        SuiteCommand::Init { file } => init(global, file),
-        SuiteCommand::Check { file } => check(global, file),
-        SuiteCommand::Generate { skillset_dir, output_dir, generate_only } => {
-            generate(global, skillset_dir, output_dir, *generate_only)
+pub fn suite(global: &Global, args: &SuiteArgs) -> Done {
+    let keeping = |keeping: &KeepingArgs| Keeping::new(global, keeping);
+    match &args.command {
+        None => by_flags(global, args),
+        Some(SuiteCommand::Run { file, in_place, keeping: kept }) => {
+            run_suite(global, || read(file), in_place, &keeping(kept))
+        }
+        Some(SuiteCommand::Init { file }) => init(global, file),
+        Some(SuiteCommand::Check { file, in_place }) => {
+            check(global, &file.display().to_string(), read(file)?, in_place)
+        }
+        Some(SuiteCommand::Generate { skillset_dir, output_dir, benchmark_dir, generate_only }) => {
+            let suites = benchmark_dir.as_ref().unwrap_or(output_dir);
+            generate(global, skillset_dir, suites, output_dir, *generate_only)
         }
     }
 }
 
-fn run_file(global: &Global, file: &Path, keeping: &Keeping) -> Done {
+/// What was asked for without a subcommand. Where no file is named, the suite is the one that `init` writes.
+fn by_flags(global: &Global, args: &SuiteArgs) -> Done {
+    let SuiteArgs { config, in_place, .. } = args;
+    if let Some(file) = &args.create_config {
+        return init(global, file);
+    }
+    let keeping = Keeping::new(global, &args.keeping);
+    let meant = config.is_some() || !in_place.models.is_empty() || !in_place.hardware.is_empty();
+    let suite = || match config {
+        Some(file) => read(file),
+        None => Ok(starter(global)),
+    };
+    match (args.check, meant) {
+        (true, false) => doctor(global),
+        (true, true) => {
+            let name = config.as_ref().map_or("the suite to begin with".into(), |file| file.display().to_string());
+            check(global, &name, suite()?, in_place)
+        }
+        (false, false) if keeping.only.is_none() => {
+            Err(usage("no suite is named: `host suite run FILE` runs one, `host suite init` writes one to begin with"))
+        }
+        (false, _) => run_suite(global, suite, in_place, &keeping),
+    }
+}
+
+fn read(file: &Path) -> Result<SuiteFile, CommandError> {
+    suite::read(file).map_err(usage)
+}
+
+/// The request of a suite, after what it leaves undone was told.
+fn request(suite: &SuiteFile, in_place: &InPlace) -> RunRequest {
+    let (mut request, told) = suite::to_request(suite);
+    // What is said of the suite's models does not hold where others are in their place.
+    let replaced = |sentence: &str| !in_place.models.is_empty() && sentence.starts_with("model_families");
+    told.iter().filter(|sentence| !replaced(sentence)).for_each(|sentence| output::warning(sentence));
+    if !in_place.models.is_empty() {
+        request.models.clone_from(&in_place.models);
+    }
+    if !in_place.hardware.is_empty() {
+        request.backends = in_place.hardware.iter().map(|text| BackendChoice::parse(text)).collect();
+    }
+    request
+}
+
+fn run_suite(
+    global: &Global,
+    suite: impl FnOnce() -> Result<SuiteFile, CommandError>,
+    in_place: &InPlace,
+    keeping: &Keeping,
+) -> Done {
     if let Some(done) = keeping.without_measuring(global) {
         return done;
     }
-    let suite = suite::read(file).map_err(usage)?;
-    let (request, told) = suite::to_request(&suite);
-    told.iter().for_each(|sentence| output::warning(sentence));
+    let suite = suite()?;
+    let request = request(&suite, in_place);
     let keeping = Keeping {
         matrix: suite.update_compatibility_matrix,
         plots: keeping.plots || suite.generate_plots,
@@ -35,31 +91,32 @@ fn run_file(global: &Global, file: &Path, keeping: &Keeping) -> Done {
     run::measure(global, request, &keeping, None, &HashSet::new())
 }
 
-fn check(global: &Global, file: &Path) -> Done {
-    let (request, told) = suite::to_request(&suite::read(file).map_err(usage)?);
-    told.iter().for_each(|sentence| output::warning(sentence));
+fn check(global: &Global, name: &str, suite: SuiteFile, in_place: &InPlace) -> Done {
     let inventory = Inventory::take(&global.sources());
-    let plan = engine::plan(&inventory, request).map_err(usage)?;
+    let plan = engine::plan(&inventory, request(&suite, in_place)).map_err(usage)?;
     plan.warnings.iter().for_each(|warning| output::warning(warning));
     let skipped = plan.cells.iter().filter(|cell| cell.skip.is_some()).count();
     let names: Vec<&str> = plan.models.iter().map(|model| model.id()).collect();
     output::say(&format!(
-        "{}: {} cells of {}; {skipped} are skipped by a rule",
-        file.display(),
+        "{name}: {} cells of {}; {skipped} are skipped by a rule",
         plan.cells.len(),
         names.join(", ")
     ));
     Ok(Exit::Good)
 }
 
+/// The suite to begin with.
+fn starter(global: &Global) -> SuiteFile {
+    suite::starter(&Inventory::take(&global.sources()).catalog())
+}
+
 fn init(global: &Global, file: &Path) -> Done {
-    let inventory = Inventory::take(&global.sources());
-    write(&suite::starter(&inventory.catalog()), file)?;
+    write(&starter(global), file)?;
     output::say(&format!("{} is written; `host suite run {}` runs it", file.display(), file.display()));
     Ok(Exit::Good)
 }
 
-fn write(suite: &suite::SuiteFile, file: &Path) -> Result<(), CommandError> {
+fn write(suite: &SuiteFile, file: &Path) -> Result<(), CommandError> {
     let told = |error: std::io::Error| failed(format!("{}: {error}", file.display()));
     if file.exists() {
         return Err(usage(format!("{} is there already, and is left as it is", file.display())));
@@ -68,7 +125,7 @@ fn write(suite: &suite::SuiteFile, file: &Path) -> Result<(), CommandError> {
     std::fs::write(file, text).map_err(told)
 }
 
-fn generate(global: &Global, folder: &Path, output_dir: &Path, generate_only: bool) -> Done {
+fn generate(global: &Global, folder: &Path, suites: &Path, output_dir: &Path, generate_only: bool) -> Done {
     let offered = suite::offered(folder).map_err(|error| usage(format!("{}: {error}", folder.display())))?;
     for rejected in &offered.rejected {
         output::warning(&format!("{} ({}) is left out: {}", rejected.id, rejected.origin, rejected.reason));
@@ -80,15 +137,15 @@ fn generate(global: &Global, folder: &Path, output_dir: &Path, generate_only: bo
             folder.display()
         )));
     }
-    std::fs::create_dir_all(output_dir).map_err(|error| failed(format!("{}: {error}", output_dir.display())))?;
+    std::fs::create_dir_all(suites).map_err(|error| failed(format!("{}: {error}", suites.display())))?;
     let mut files: Vec<PathBuf> = vec![];
     for Generated { file, suite } in &generated {
-        let path = output_dir.join(file);
+        let path = suites.join(file);
         let text = suite.to_text(Format::of(&path)).map_err(failed)?;
         std::fs::write(&path, text).map_err(|error| failed(format!("{}: {error}", path.display())))?;
         files.push(path);
     }
-    output::say(&format!("{} suites are in {}", files.len(), output_dir.display()));
+    output::say(&format!("{} suites are in {}", files.len(), suites.display()));
     // A run finds the skills of plugins where their folder is a search path.
     let mut global = global.clone();
     if !offered.libraries.is_empty() {
@@ -102,7 +159,7 @@ fn generate(global: &Global, folder: &Path, output_dir: &Path, generate_only: bo
     let keeping = Keeping::beside(&global, &output_dir.join("results"));
     for file in &files {
         output::say(&format!("suite {}", file.display()));
-        let ended = run_file(&global, file, &keeping)?;
+        let ended = run_suite(&global, || read(file), &InPlace::default(), &keeping)?;
         if ended == Exit::Stopped {
             return Ok(ended);
         }

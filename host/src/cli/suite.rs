@@ -1,0 +1,78 @@
+//! `host suite`: files that say what to run, and the flags of tools that had no subcommands.
+
+use super::KeepingArgs;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+#[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct SuiteArgs {
+    #[command(subcommand)]
+    pub command: Option<SuiteCommand>,
+    /// The suite, as `run FILE` and `check FILE` take it [default: the one that `init` writes]
+    #[arg(long, value_name = "FILE", hide = true)]
+    pub config: Option<PathBuf>,
+    /// As `init FILE`
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = STARTER, hide = true,
+        conflicts_with_all = ["config", "check", "models", "hardware"])]
+    pub create_config: Option<PathBuf>,
+    /// As `check`; where no suite is meant, as `host doctor`
+    #[arg(long, hide = true, conflicts_with_all = ["plot_only", "update_matrix_only"])]
+    pub check: bool,
+    #[command(flatten)]
+    pub in_place: InPlace,
+    #[command(flatten)]
+    pub keeping: KeepingArgs,
+}
+
+/// What counts in place of what the suite says.
+#[derive(Args, Clone, Default)]
+pub struct InPlace {
+    /// These models in place of the suite's
+    #[arg(long, alias = "model", value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
+    pub models: Vec<String>,
+    /// These backends in place of the suite's
+    #[arg(long, alias = "plugin", value_delimiter = ',', num_args = 1.., value_name = "PLUGIN[:DEVICE]")]
+    pub hardware: Vec<String>,
+}
+
+/// The suite's name where nobody named another.
+const STARTER: &str = "suite.json";
+
+#[derive(Subcommand)]
+pub enum SuiteCommand {
+    /// Run a suite
+    Run {
+        file: PathBuf,
+        #[command(flatten)]
+        in_place: InPlace,
+        #[command(flatten)]
+        keeping: Box<KeepingArgs>,
+    },
+    /// Write a suite to begin with
+    Init {
+        /// JSON, or TOML where it ends in .toml
+        #[arg(default_value = STARTER)]
+        file: PathBuf,
+    },
+    /// Read a suite and say what it would do, without running it
+    Check {
+        file: PathBuf,
+        #[command(flatten)]
+        in_place: InPlace,
+    },
+    /// One suite for each skill that a folder of skillset plugins or ONNX files offers; and run them
+    Generate {
+        #[arg(long, value_name = "DIR")]
+        skillset_dir: PathBuf,
+        /// Where the suites go, and results beside them
+        #[arg(long, value_name = "DIR")]
+        output_dir: PathBuf,
+        /// Where the suites go, apart from the results
+        #[arg(long, value_name = "DIR")]
+        benchmark_dir: Option<PathBuf>,
+        /// Write the suites and run none
+        #[arg(long)]
+        generate_only: bool,
+    },
+}
