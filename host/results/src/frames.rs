@@ -3,30 +3,6 @@
 use polars::prelude::*;
 use skillbench_engine::document::{Run, Samples};
 use skillbench_store::columns::{self, Column as Known, Kind, Row, Value, moment};
-use skillbench_store::database::Filter;
-use skillbench_store::{Database, DatabaseError};
-
-/// Why stored cells are not to be had as a frame.
-#[derive(Debug, thiserror::Error)]
-pub enum StoredError {
-    #[error(transparent)]
-    Database(#[from] DatabaseError),
-    #[error(
-        "the cells could not be handed over in the folder for temporary files: {0}; see that there is room, or name another in TMPDIR"
-    )]
-    Handed(#[from] PolarsError),
-}
-
-/// The cells of the filter out of the database, in one read of it; these columns only.
-///
-/// # Errors
-/// The database's; a folder for temporary files that cannot be written.
-pub fn stored(database: &Database, filter: &Filter, columns: &[&str]) -> Result<DataFrame, StoredError> {
-    let folder = tempfile::tempdir().map_err(PolarsError::from)?;
-    let file = folder.path().join("cells.parquet");
-    database.columns_to(filter, columns, &file)?;
-    Ok(ParquetReader::new(std::fs::File::open(&file).map_err(PolarsError::from)?).finish()?)
-}
 
 /// One row for each cell of each run.
 ///

@@ -103,6 +103,14 @@ impl Stored {
         Ok(Stored { runs: self.runs, cells, samples })
     }
 
+    /// These columns of the cells of a filter, in one read of the database.
+    ///
+    /// # Errors
+    /// As for any use of the database.
+    pub fn columns_of(database: &Database, filter: &Filter, columns: &[&str]) -> Result<DataFrame, StoredError> {
+        exchanged(|file| database.columns_to(filter, columns, file))
+    }
+
     /// The samples of a filter, which are many.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use crate::cli::{FormatArg, Global, MatrixArgs};
 use crate::output;
 use skillbench_report::{Format, Table, story};
 use skillbench_results::matrix::{self, Matrix};
-use skillbench_results::{files, frames};
+use skillbench_results::{Stored, files};
 use skillbench_store::Database;
 use skillbench_store::database::Filter;
 use std::path::{Path, PathBuf};
@@ -72,7 +72,7 @@ fn render(matrix: &Matrix, format: Format) -> Result<String, String> {
 
 /// The matrix of stored cells, in one read of the database.
 pub fn stored(database: &Database, filter: &Filter) -> Result<Matrix, String> {
-    let cells = frames::stored(database, filter, &matrix::COLUMNS).map_err(|error| error.to_string())?;
+    let cells = Stored::columns_of(database, filter, &matrix::COLUMNS).map_err(|error| error.to_string())?;
     matrix::build(&cells).map_err(|error| error.to_string())
 }
 

@@ -3,7 +3,7 @@
 //!
 //! - `head`: the sentence at the top, badges, warnings, where the figures come from.
 //! - `sections`: tables and charts by subject. `findings`: problems, ways around, and what to change.
-//! - `dashboard`: pages over all runs. `matrix`: the compatibility matrix. `rows`: frames as tables that readers can filter.
+//! - `dashboard`: pages over all runs. `matrix`: the compatibility matrix. `rows`, `tables`: frames as tables that readers can filter.
 //! - `words.toml`: the words.
 //!
 //! Not here: figures. Each is asked of `skillbench_results`, and stands here as it was answered.
@@ -14,6 +14,7 @@ mod head;
 mod matrix;
 mod rows;
 mod sections;
+mod tables;
 
 pub use dashboard::{Site, dashboard};
 pub use matrix::matrix;
@@ -146,6 +147,6 @@ fn data(stored: &Stored) -> Result<Data, StoryError> {
     let values: Vec<Vec<&serde_json::Value>> =
         table.rows.iter().map(|row| row.iter().map(|cell| &cell.value).collect()).collect();
     let json = serde_json::json!({"columns": table.columns, "rows": values}).to_string();
-    table.keep_columns(|name, _| sections::is_told(name));
+    table.keep_columns(|name, _| tables::is_told(name));
     Ok(Data { json, csv: table.render(crate::Format::Csv), name: format!("skillbench-{name}") })
 }
