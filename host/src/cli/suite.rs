@@ -4,6 +4,9 @@ use super::KeepingArgs;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
+/// The suite's name where nobody named another.
+const STARTER: &str = "suite.json";
+
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub struct SuiteArgs {
@@ -14,10 +17,10 @@ pub struct SuiteArgs {
     pub config: Option<PathBuf>,
     /// As `init FILE`
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = STARTER, hide = true,
-        conflicts_with_all = ["config", "check", "models", "hardware"])]
+        conflicts_with_all = ["config", "check", "models", "hardware", "output_dir", "save", "no_save", "report", "plots", "plot_only", "update_matrix_only"])]
     pub create_config: Option<PathBuf>,
     /// As `check`; where no suite is meant, as `host doctor`
-    #[arg(long, hide = true, conflicts_with_all = ["plot_only", "update_matrix_only"])]
+    #[arg(long, hide = true, conflicts_with_all = ["output_dir", "save", "no_save", "report", "plots", "plot_only", "update_matrix_only"])]
     pub check: bool,
     #[command(flatten)]
     pub in_place: InPlace,
@@ -35,9 +38,6 @@ pub struct InPlace {
     #[arg(long, alias = "plugin", value_delimiter = ',', num_args = 1.., value_name = "PLUGIN[:DEVICE]")]
     pub hardware: Vec<String>,
 }
-
-/// The suite's name where nobody named another.
-const STARTER: &str = "suite.json";
 
 #[derive(Subcommand)]
 pub enum SuiteCommand {

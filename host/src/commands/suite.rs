@@ -3,7 +3,7 @@
 use super::doctor::doctor;
 use super::keep::Keeping;
 use super::{CommandError, Done, Exit, failed, run, usage};
-use crate::cli::{FormatArg, Global, InPlace, KeepingArgs, SuiteArgs, SuiteCommand};
+use crate::cli::{FormatArg, Global, InPlace, SuiteArgs, SuiteCommand};
 use crate::output;
 use skillbench_engine::run::{self as engine, BackendChoice, Inventory, RunRequest};
 use skillbench_engine::suite::{self, Format, Generated, SuiteFile};
@@ -11,15 +11,14 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 pub fn suite(global: &Global, args: &SuiteArgs) -> Done {
-    let keeping = |keeping: &KeepingArgs| Keeping::new(global, keeping);
     match &args.command {
         None => by_flags(global, args),
-        Some(SuiteCommand::Run { file, in_place, keeping: kept }) => {
-            run_suite(global, || read(file), in_place, &keeping(kept))
+        Some(SuiteCommand::Run { file, in_place, keeping }) => {
+            run_suite(global, || read(file), in_place, &Keeping::new(global, keeping))
         }
         Some(SuiteCommand::Init { file }) => init(global, file),
         Some(SuiteCommand::Check { file, in_place }) => {
-            check(global, &file.display().to_string(), read(file)?, in_place)
+            check(global, &file.display().to_string(), &read(file)?, in_place)
         }
         Some(SuiteCommand::Generate { skillset_dir, output_dir, benchmark_dir, generate_only }) => {
             let suites = benchmark_dir.as_ref().unwrap_or(output_dir);
@@ -44,7 +43,7 @@ fn by_flags(global: &Global, args: &SuiteArgs) -> Done {
         (true, false) => doctor(global),
         (true, true) => {
             let name = config.as_ref().map_or("the suite to begin with".into(), |file| file.display().to_string());
-            check(global, &name, suite()?, in_place)
+            check(global, &name, &suite()?, in_place)
         }
         (false, false) if keeping.only.is_none() => {
             Err(usage("no suite is named: `host suite run FILE` runs one, `host suite init` writes one to begin with"))
@@ -91,9 +90,9 @@ fn run_suite(
     run::measure(global, request, &keeping, None, &HashSet::new())
 }
 
-fn check(global: &Global, name: &str, suite: SuiteFile, in_place: &InPlace) -> Done {
+fn check(global: &Global, name: &str, suite: &SuiteFile, in_place: &InPlace) -> Done {
     let inventory = Inventory::take(&global.sources());
-    let plan = engine::plan(&inventory, request(&suite, in_place)).map_err(usage)?;
+    let plan = engine::plan(&inventory, request(suite, in_place)).map_err(usage)?;
     plan.warnings.iter().for_each(|warning| output::warning(warning));
     let skipped = plan.cells.iter().filter(|cell| cell.skip.is_some()).count();
     let names: Vec<&str> = plan.models.iter().map(|model| model.id()).collect();
