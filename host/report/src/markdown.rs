@@ -35,8 +35,11 @@ impl Page {
 impl Section {
     fn markdown(&self) -> String {
         // A chart's table is for whoever looks at the chart; all cells are in the page, and in the files.
-        let figures: Vec<&Figure> =
-            self.figures.iter().filter(|figure| figure.svg.is_none() && !figure.counts).collect();
+        let figures: Vec<&Figure> = self
+            .figures
+            .iter()
+            .filter(|figure| figure.stands_alone || (figure.svg.is_none() && !figure.counts))
+            .collect();
         if figures.is_empty() && self.findings.is_empty() {
             return String::new();
         }

@@ -23,7 +23,7 @@ pub enum StoredError {
 }
 
 pub struct Stored {
-    /// The oldest first, without their cells.
+    /// Without their cells; in the order in which they were named, or the oldest first.
     pub runs: Vec<Run>,
     pub cells: DataFrame,
     /// `None`: what was read does not have them.
@@ -31,11 +31,21 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// Runs that were read from their folders or files.
+    /// Runs that were read from their folders or files, in that order. Of one that was read twice, what has more of it counts.
     ///
     /// # Errors
     /// Polars' own.
     pub fn from_recorded(recorded: &[Recorded]) -> Result<Stored, StoredError> {
+        let mut best: Vec<&Recorded> = vec![];
+        let much = |one: &Recorded| (one.run.cells.len(), one.samples.len());
+        for one in recorded {
+            match best.iter_mut().find(|known| known.run.run_id == one.run.run_id) {
+                Some(known) if much(one) > much(known) => *known = one,
+                Some(_) => {}
+                None => best.push(one),
+            }
+        }
+        let recorded = best;
         let cells = frames::cells(recorded.iter().map(|one| &one.run))?;
         let samples: Vec<LazyFrame> = recorded
             .iter()
@@ -46,8 +56,7 @@ impl Stored {
             true => None,
             false => Some(concat(samples, UnionArgs::default())?.collect()?),
         };
-        let mut runs: Vec<Run> = recorded.iter().map(|one| Run { cells: vec![], ..one.run.clone() }).collect();
-        runs.sort_by(|one, other| (&one.started_at, &one.run_id).cmp(&(&other.started_at, &other.run_id)));
+        let runs = recorded.iter().map(|one| Run { cells: vec![], ..one.run.clone() }).collect();
         Ok(Stored { runs, cells, samples })
     }
 

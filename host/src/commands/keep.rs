@@ -81,26 +81,39 @@ impl Keeping {
     /// A file that cannot be written.
     pub fn keep(&self, global: &Global, folder: &Path, recorded: &Recorded) -> Result<Exit, super::CommandError> {
         files::write(folder, recorded).map_err(|error| failed(format!("{}: {error}", folder.display())))?;
-        if self.plots || !self.reports.is_empty() {
-            let stored = Stored::from_recorded(std::slice::from_ref(recorded)).map_err(failed)?;
-            report::beside(global, folder, &stored, &self.reports)?;
-            if self.plots {
-                plot::beside(global, folder, &stored)?;
+        let kept = self.store(folder, recorded);
+        if !self.plots && self.reports.is_empty() {
+            return Ok(kept);
+        }
+        match self.draw(global, folder, recorded) {
+            Ok(()) => Ok(kept),
+            Err(error) => {
+                output::error(&format!("the run is kept in {}, and not all of it drawn: {error}", folder.display()));
+                Ok(kept.or(Exit::Broken))
             }
         }
-        let Some(database) = &self.database else { return Ok(Exit::Good) };
+    }
+
+    fn draw(&self, global: &Global, folder: &Path, recorded: &Recorded) -> Result<(), super::CommandError> {
+        let stored = Stored::from_recorded(std::slice::from_ref(recorded)).map_err(failed)?;
+        report::beside(global, folder, &stored, &self.reports)?;
+        if self.plots { plot::beside(global, folder, &stored) } else { Ok(()) }
+    }
+
+    fn store(&self, folder: &Path, recorded: &Recorded) -> Exit {
+        let Some(database) = &self.database else { return Exit::Good };
         match database.store(std::slice::from_ref(recorded)) {
-            Ok(_) if self.matrix => Ok(matrix::update(database).map_or_else(
+            Ok(_) if self.matrix => matrix::update(database).map_or_else(
                 |error| {
                     output::error(&format!("the run is stored, and the compatibility matrix is as it was: {error}"));
                     Exit::Broken
                 },
                 |_| Exit::Good,
-            )),
-            Ok(_) => Ok(Exit::Good),
+            ),
+            Ok(_) => Exit::Good,
             Err(error) => {
                 output::error(&format!("the run is kept in {}, and not in the database: {error}", folder.display()));
-                Ok(Exit::Broken)
+                Exit::Broken
             }
         }
     }

@@ -78,7 +78,7 @@ impl Drawing<'_> {
         let look = look(global)?;
         let mut files = vec![];
         for kind in &self.kinds {
-            for plot in plots::draw(*kind, &sources(stored)).map_err(failed)? {
+            for plot in plots::draw(*kind, &sources(stored, *kind).map_err(failed)?).map_err(failed)? {
                 if plot.chart.is_empty() && !self.asked {
                     continue;
                 }

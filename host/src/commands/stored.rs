@@ -2,9 +2,9 @@
 
 use super::{CommandError, failed, usage};
 use crate::cli::{Global, WhichRuns};
-use skillbench_results::{Stored, StoredError, find};
-use skillbench_store::Database;
+use skillbench_results::{Stored, StoredError, find, read};
 use skillbench_store::database::Filter;
+use skillbench_store::{Database, journal};
 use std::path::{Path, PathBuf};
 
 /// What was read, and the folder beside which files about it belong.
@@ -27,6 +27,13 @@ impl WhichRuns {
         };
         if !self.model.is_empty() {
             chosen.stored = chosen.stored.of_models(&self.model).map_err(failed)?;
+        }
+        if chosen.stored.cells.height() == 0 && !self.model.is_empty() {
+            let cause = format!(
+                "no cell is of {}; `host query \"SELECT DISTINCT model_id FROM benchmark_results\"` lists models",
+                self.model.join(", ")
+            );
+            return Err(usage(cause));
         }
         if chosen.stored.runs.is_empty() {
             return Err(usage("nothing is stored of that; `host query \"SELECT run FROM runs\"` lists what is there"));
@@ -109,10 +116,17 @@ fn place(results: &Path, name: &str) -> Option<PathBuf> {
     here(results.join(name)).or_else(|| here(PathBuf::from(name)))
 }
 
-/// The folder of the newest run. Their names begin with the time.
+/// The folder of the newest run.
 pub fn latest(results: &Path) -> Option<PathBuf> {
-    let file = find(results).ok()?.pop()?;
-    file.parent().map(Path::to_path_buf)
+    let begun = |file: &PathBuf| {
+        let read = match file.extension().is_some_and(|extension| extension == "ndjson") {
+            true => journal::began(file),
+            false => read(file).ok().map(|recorded| recorded.run.started_at),
+        };
+        (read.unwrap_or_default(), file.clone())
+    };
+    let newest = find(results).ok()?.into_iter().max_by_key(begun)?;
+    newest.parent().map(Path::to_path_buf)
 }
 
 fn told(error: StoredError) -> CommandError {

@@ -13,8 +13,8 @@ CREATE TABLE runs (
     governor VARCHAR,
     memory_total_mb DOUBLE,
     load_1min DOUBLE,
-    seed BIGINT,
-    command VARCHAR,
+    seed VARCHAR,
+    command JSON,
     request JSON,
     environment JSON,
     left_out JSON,
@@ -85,7 +85,7 @@ CREATE TABLE benchmark_results (
     verified VARCHAR,
     output_difference DOUBLE,
     fixes VARCHAR,
-    seed BIGINT,
+    seed VARCHAR,
     plugin_sha256 VARCHAR,
     runtime_sha256 VARCHAR,
     model_content VARCHAR,
@@ -200,7 +200,7 @@ SELECT
     r.peak_memory_mb AS memory_peak_mb,
     r.timestamp AS test_timestamp
 FROM benchmark_results r JOIN benchmark_runs b ON b.id = r.run_id
-WHERE r.outcome = 'measured' AND NOT r.emulated;
+WHERE r.outcome = 'measured' AND NOT r.emulated AND (r.verified LIKE 'yes%' OR r.verified = 'itself');
 
 -- What a run found out about a model on a device. Null where it did not get so far as to tell.
 CREATE VIEW hardware_compatibility AS
@@ -210,7 +210,9 @@ SELECT
     any_value(b.hardware_id) AS hardware_id,
     r.plugin AS hardware_type,
     CASE
-        WHEN bool_or(r.outcome = 'measured') THEN true
+        WHEN bool_or(r.outcome = 'measured' AND NOT r.emulated AND (r.verified LIKE 'yes%' OR r.verified = 'itself')) THEN true
+        -- Only emulated, or held against nothing: nobody knows.
+        WHEN bool_or(r.outcome = 'measured') THEN NULL
         WHEN bool_or(r.outcome IN ('failed', 'crashed', 'timed-out', 'unsupported', 'wrong')) THEN false
     END AS is_compatible,
     CASE
@@ -230,33 +232,40 @@ SELECT
 FROM benchmark_results r JOIN benchmark_runs b ON b.id = r.run_id
 GROUP BY r.run, r.model_id, r.plugin;
 
--- The newest measured cell of each kind on each machine.
+-- The newest measured cell of each kind on each machine. A machine without a name is one of its own.
 CREATE VIEW latest_benchmarks AS
 SELECT * FROM benchmark_results
 WHERE outcome = 'measured'
 QUALIFY row_number() OVER (
-    PARTITION BY hostname, model_id, plugin, device_id, benchmark, axes, precision, threads ORDER BY timestamp DESC, id DESC
+    PARTITION BY coalesce(hostname, run), cpu_model, model_id, plugin, device_id, benchmark, axes, precision, threads, emulated,
+        (verified LIKE 'yes%' OR verified = 'itself')
+    ORDER BY timestamp DESC, id DESC
 ) = 1;
 
--- Real hardware side by side, each against the CPU at the same point and precision on the same machine. Unverified cells are left out.
+-- Real hardware side by side, each against the CPU at the same point and precision on the same machine. What runs on a CPU itself is held
+-- against as many threads, anything else against the CPU's most. Unverified cells are left out.
 CREATE VIEW hardware_comparison AS
 SELECT
     l.hostname, l.model_id, l.family, l.architecture_type, l.benchmark, l.axes, l.batch_size, l.sequence_length, l.precision,
-    l.plugin AS device, l.device_id, l.latency_median_ms, l.throughput_samples_per_sec, l.peak_memory_mb,
+    l.plugin AS device, l.device_id, l.threads, l.latency_median_ms, l.throughput_samples_per_sec, l.peak_memory_mb,
     c.latency_median_ms / l.latency_median_ms AS speedup_over_cpu,
     l.stable, l.timestamp, l.run
 FROM latest_benchmarks l
 LEFT JOIN latest_benchmarks c
-    ON c.plugin = 'cpu' AND c.hostname IS NOT DISTINCT FROM l.hostname AND c.model_id = l.model_id AND c.benchmark = l.benchmark
-    AND c.axes = l.axes AND c.precision IS NOT DISTINCT FROM l.precision AND (c.verified LIKE 'yes%' OR c.verified = 'itself')
-WHERE NOT l.emulated AND (l.verified LIKE 'yes%' OR l.verified = 'itself');
+    ON c.plugin = 'cpu' AND coalesce(c.hostname, c.run) = coalesce(l.hostname, l.run)
+    AND c.cpu_model IS NOT DISTINCT FROM l.cpu_model AND c.model_id = l.model_id AND c.benchmark = l.benchmark AND c.axes = l.axes
+    AND c.precision = l.precision AND NOT c.emulated AND (c.verified LIKE 'yes%' OR c.verified = 'itself')
+    AND (l.device_kind IS DISTINCT FROM 'cpu' OR l.threads IS NULL OR c.threads IS NULL OR c.threads = l.threads)
+WHERE NOT l.emulated AND (l.verified LIKE 'yes%' OR l.verified = 'itself')
+QUALIFY row_number() OVER (PARTITION BY l.id ORDER BY c.threads DESC NULLS LAST, c.timestamp DESC, c.id DESC) = 1;
 
 CREATE VIEW throughput_by_architecture AS
-SELECT architecture_type, plugin AS device, precision, count(DISTINCT model_id) AS models,
+SELECT hostname, architecture_type, plugin AS device, precision, count(DISTINCT model_id) AS models,
     median(throughput_samples_per_sec) AS throughput_median,
     min(throughput_samples_per_sec) AS throughput_min, max(throughput_samples_per_sec) AS throughput_max
 FROM latest_benchmarks
-WHERE benchmark = 'inference' AND batch_size = 1 AND NOT emulated AND throughput_samples_per_sec IS NOT NULL
+WHERE benchmark = 'inference' AND batch_size = 1 AND NOT emulated AND (verified LIKE 'yes%' OR verified = 'itself')
+    AND throughput_samples_per_sec IS NOT NULL
 GROUP BY ALL;
 
 COMMENT ON TABLE runs IS 'Whole runs: what was asked for, where, and with what';
@@ -274,7 +283,7 @@ COMMENT ON COLUMN runs.governor IS 'Frequency governor; null where it cannot be 
 COMMENT ON COLUMN runs.memory_total_mb IS 'Memory of the machine [MiB]';
 COMMENT ON COLUMN runs.load_1min IS 'Load when it began';
 COMMENT ON COLUMN runs.seed IS 'Seed of the inputs';
-COMMENT ON COLUMN runs.command IS 'Command line';
+COMMENT ON COLUMN runs.command IS 'Command line, a list of its arguments';
 COMMENT ON COLUMN runs.request IS 'What was asked for, with its defaults filled in';
 COMMENT ON COLUMN runs.environment IS 'All that was recorded of the machine';
 COMMENT ON COLUMN runs.left_out IS 'Backends that were not asked for by name and have no cells, with the reason';
@@ -340,8 +349,8 @@ COMMENT ON COLUMN model_architecture_coverage.name IS 'Model';
 COMMENT ON COLUMN model_architecture_coverage.category IS 'text-encoders, vision ...';
 COMMENT ON COLUMN model_architecture_coverage.family IS 'embedding, vision ...';
 COMMENT ON COLUMN model_architecture_coverage.architecture_type IS 'encoder-only, vision ...';
-COMMENT ON VIEW comprehensive_benchmarks IS 'Measured cells on real hardware, under the names of older tools';
+COMMENT ON VIEW comprehensive_benchmarks IS 'Measured and verified cells on real hardware, under the names of older tools';
 COMMENT ON VIEW hardware_compatibility IS 'What a run found out about a model on a device; null where it did not get so far as to tell';
 COMMENT ON VIEW latest_benchmarks IS 'The newest measured cell of each kind on each machine';
 COMMENT ON VIEW hardware_comparison IS 'Real hardware side by side, each against the CPU at the same point and precision on the same machine; unverified cells are left out';
-COMMENT ON VIEW throughput_by_architecture IS 'Items per second at batch 1, over the newest measured cells of real hardware';
+COMMENT ON VIEW throughput_by_architecture IS 'Items per second at batch 1 of each machine, over the newest measured and verified cells of real hardware';

@@ -16,6 +16,8 @@ pub enum JournalError {
     Broken { path: PathBuf, line: usize, text: String },
     #[error("{0}: the journal has no first line, so the run had not begun")]
     Empty(PathBuf),
+    #[error("{path}: '{id}' cannot be the id of a run: letters, digits, '-', '_' and '.' can")]
+    Id { path: PathBuf, id: String },
 }
 
 /// One line, as it is written.
@@ -80,8 +82,19 @@ pub fn read_document(path: &Path) -> Result<Recorded, JournalError> {
         line: error.line(),
         text: error.to_string(),
     })?;
+    named(&run, path)?;
     let fingerprint = skillbench_engine::environment::sha256_bytes(&bytes);
     Ok(Recorded { request: None, run, samples: vec![], fingerprint })
+}
+
+/// Refuses an id that would be another place as the name of a folder.
+fn named(run: &Run, path: &Path) -> Result<(), JournalError> {
+    let id = &run.run_id;
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    match !id.is_empty() && !id.starts_with('.') && id.chars().all(plain) {
+        true => Ok(()),
+        false => Err(JournalError::Id { path: path.into(), id: id.clone() }),
+    }
 }
 
 /// Writes a journal while a run goes on.
@@ -141,6 +154,14 @@ impl Observer for Journal {
     }
 }
 
+/// When the run of a journal began, as its first line has it; `None`: it has none.
+pub fn began(journal: &Path) -> Option<String> {
+    use std::io::{BufRead, BufReader};
+    let mut first = String::new();
+    BufReader::new(File::open(journal).ok()?).read_line(&mut first).ok()?;
+    serde_json::from_str::<Read>(&first).ok()?.run.map(|run| run.started_at)
+}
+
 /// Reads a run back, from its folder or from the journal itself. Of a cell that stands there twice, the later line counts.
 ///
 /// # Errors
@@ -152,11 +173,13 @@ pub fn read(place: &Path) -> Result<Recorded, JournalError> {
     let mut head = None;
     let mut cells: BTreeMap<usize, (Cell, Vec<Samples>)> = BTreeMap::new();
     let mut left_out = BTreeMap::new();
-    for (index, line) in parsed(&bytes) {
+    let lines = parsed(&bytes);
+    let last = lines.last().map(|(index, _)| *index);
+    for (index, line) in lines {
         let line = match line {
             Ok(line) => line,
-            // Cut off by whatever ended the run; a later resume may have gone on after it.
-            Err(error) if error.is_eof() => continue,
+            // Cut off by whatever ended the run; a later resume may have gone on after it. A power cut may leave anything at the end.
+            Err(error) if error.is_eof() || Some(index) == last => continue,
             Err(error) => return Err(JournalError::Broken { path, line: index + 1, text: error.to_string() }),
         };
         match (line.kind, line) {
@@ -169,7 +192,8 @@ pub fn read(place: &Path) -> Result<Recorded, JournalError> {
             }
         }
     }
-    let (request, run) = head.ok_or(JournalError::Empty(path))?;
+    let Some((request, run)) = head else { return Err(JournalError::Empty(path)) };
+    named(&run, &path)?;
     let (cells, samples): (Vec<Cell>, Vec<Vec<Samples>>) = cells.into_values().unzip();
     let run = Run { cells, left_out, ..*run };
     let fingerprint = skillbench_engine::environment::sha256_bytes(&bytes);
@@ -179,7 +203,7 @@ pub fn read(place: &Path) -> Result<Recorded, JournalError> {
 /// The lines that are not empty, each with its place; parsed on all processors, since a long run has many megabytes of them.
 fn parsed(bytes: &[u8]) -> Vec<(usize, serde_json::Result<Read>)> {
     let lines: Vec<(usize, &[u8])> =
-        bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, text)| !text.is_empty()).collect();
+        bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, text)| text.iter().any(|byte| *byte != 0)).collect();
     let parse = |lines: &[(usize, &[u8])]| -> Vec<(usize, serde_json::Result<Read>)> {
         lines.iter().map(|(index, text)| (*index, serde_json::from_slice(text))).collect()
     };

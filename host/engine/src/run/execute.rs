@@ -213,7 +213,8 @@ impl Runner<'_, '_> {
                 let device = self.device(planned);
                 let emulated = device.as_ref().is_some_and(|device| device.emulated);
                 let hardware = device.as_ref().map(HardwareRecord::from);
-                (Cell { outcome: failure.into_outcome(), hardware, emulated, ..blank }, vec![])
+                let id = device.map_or(blank.device.clone(), |device| device.id);
+                (Cell { outcome: failure.into_outcome(), device: id, hardware, emulated, ..blank }, vec![])
             }
             Ok(measured) => {
                 self.phases.enter(phases::FIGURES);

@@ -113,6 +113,8 @@ pub struct Figure {
     pub table: PageTable,
     /// What filters act on, where the whole figure belongs to one value.
     pub attributes: BTreeMap<String, String>,
+    /// Its table tells what nothing else on the page does, so that it stands in Markdown too.
+    pub stands_alone: bool,
     /// Whether its rows are what the page counts. Where no figure says so, all rows are counted.
     pub counts: bool,
 }

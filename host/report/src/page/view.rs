@@ -110,7 +110,7 @@ fn section(section: &Section) -> SectionView<'_> {
 }
 
 fn figure(figure: &Figure, id: String) -> FigureView<'_> {
-    let Figure { title, note, svg, table, attributes, counts } = figure;
+    let Figure { title, note, svg, table, attributes, counts, stands_alone: _ } = figure;
     FigureView {
         title,
         note,

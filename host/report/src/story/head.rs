@@ -174,7 +174,8 @@ pub fn notes(stored: &Stored) -> Result<Vec<String>, StoryError> {
     }
     if stored.cells.height() > 0 {
         notes.push(
-            "models with random weights: latency and memory are real, accuracy is not, and neither is what depends on the data".into(),
+            "models of the zoo have random weights: latency and memory are real, accuracy is not, and neither is what depends on the data"
+                .into(),
         );
     }
     Ok(notes)

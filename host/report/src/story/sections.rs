@@ -8,7 +8,7 @@ use crate::plots::{self, PlotKind, Sources};
 use polars::prelude::*;
 use skillbench_charts::{Look, Theme};
 use skillbench_results::Stored;
-use skillbench_results::questions::{self, Goal};
+use skillbench_results::questions::{self, Goal, standing};
 use std::collections::BTreeMap;
 
 /// Charts in pages are drawn this wide; the page scales them.
@@ -70,7 +70,9 @@ impl Asked<'_> {
     /// What a plot draws. Where there is nothing to draw, there is no figure.
     pub fn figures(&self, kind: PlotKind) -> Result<Vec<Figure>, StoryError> {
         let mut figures = vec![];
-        for mut plot in plots::draw(kind, &sources(self.stored))?.into_iter().filter(|plot| !plot.chart.is_empty()) {
+        for mut plot in
+            plots::draw(kind, &sources(self.stored, kind)?)?.into_iter().filter(|plot| !plot.chart.is_empty())
+        {
             // The page has the title as a heading of its own.
             let head = plot.chart.head_mut();
             let title = std::mem::take(&mut head.title);
@@ -112,7 +114,8 @@ impl Asked<'_> {
     pub fn families(&self) -> Result<Section, StoryError> {
         let mut section = section("families");
         section.figures = self.figures(PlotKind::HardwareComparison)?;
-        let frame = placed(self.stored.cells.clone())?;
+        // Of a cell that stands there more than once the newest.
+        let frame = standing::latest(standing::placed(self.stored.cells.clone())?)?.collect()?;
         let rows = Rows(&frame);
         let mut families: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for row in 0..rows.len() {
@@ -225,7 +228,9 @@ impl Asked<'_> {
         if self.stored.runs.len() < 2 {
             return Ok(section("before"));
         }
-        self.drawn("before", &[PlotKind::BeforeAfter])
+        let mut section = self.drawn("before", &[PlotKind::BeforeAfter])?;
+        section.figures.iter_mut().for_each(|figure| figure.stands_alone = true);
+        Ok(section)
     }
 
     fn problems(&self) -> Result<Section, StoryError> {
@@ -257,15 +262,21 @@ impl Asked<'_> {
 }
 
 /// What plots are drawn from. Of several runs the first is what came before.
-pub fn sources(stored: &Stored) -> Sources {
+pub fn sources(stored: &Stored, kind: PlotKind) -> Result<Sources, PolarsError> {
     let runs: Vec<&str> = stored.runs.iter().map(|run| run.run_id.as_str()).collect();
-    let of = |run: &str| stored.cells.clone().lazy().filter(col("run").eq(lit(run))).collect().ok();
-    let (before, source) = match runs.as_slice() {
-        [] => (None, String::new()),
-        [run] => (None, format!("run {run}")),
-        [first, .., last] => (of(first), format!("{} runs, {first} to {last}", runs.len())),
-    };
-    Sources { cells: stored.cells.clone(), before, samples: stored.samples.clone(), source }
+    let of = |run: &str| stored.cells.clone().lazy().filter(col("run").eq(lit(run))).collect();
+    let samples = stored.samples.clone();
+    Ok(match runs.as_slice() {
+        [] => Sources { cells: stored.cells.clone(), samples, ..Sources::default() },
+        [run] => Sources { cells: stored.cells.clone(), samples, before: None, source: format!("run {run}") },
+        [first, .., last] if kind == PlotKind::BeforeAfter => {
+            Sources { cells: of(last)?, before: Some(of(first)?), samples, source: format!("{first}, then {last}") }
+        }
+        [first, .., last] => {
+            let source = format!("{} runs, {first} to {last}", runs.len());
+            Sources { cells: stored.cells.clone(), samples, before: None, source }
+        }
+    })
 }
 
 /// A section with its words and nothing in it yet.

@@ -74,8 +74,13 @@ pub fn beside(rows: &Rows<'_>, of: &[usize], column: &str) -> PageTable {
     let key = |row: usize| {
         ["model_id", "benchmark", "axes", "precision"].map(|column| rows.text(row, column).unwrap_or_default())
     };
+    let place = |row: usize| (rows.text(row, "machine"), rows.count(row, "threads"));
     let mut hardware: Vec<&str> = vec![];
     let mut lines: Vec<([&str; 4], Vec<usize>)> = vec![];
+    let several = of.iter().map(|row| rows.text(*row, "machine")).collect::<std::collections::BTreeSet<_>>().len() > 1;
+    let threads =
+        of.iter().filter(|row| rows.number(**row, "threads").is_some()).map(|row| rows.count(*row, "threads"));
+    let threads = threads.collect::<std::collections::BTreeSet<_>>().len() > 1;
     for &row in of {
         let name = rows.text(row, "hardware").unwrap_or_default();
         if !hardware.contains(&name) {
@@ -84,9 +89,15 @@ pub fn beside(rows: &Rows<'_>, of: &[usize], column: &str) -> PageTable {
         // What was not measured has no precision of its own: it stands with the first of its work that has.
         let known = key(row);
         let measured = rows.number(row, column).is_some();
-        let same =
-            |line: &[&str; 4]| line[..3] == known[..3] && (!measured || line[3] == known[3] || line[3].is_empty());
-        match lines.iter_mut().find(|(line, _)| same(line)) {
+        // Machines are not put side by side, nor other numbers of threads.
+        let here = |of_it: &[usize]| {
+            let (one, other) = (place(of_it[0]), place(row));
+            (!several || one.0 == other.0) && (!threads || one.1 == other.1 || (!measured && other.1 == 0))
+        };
+        let same = |line: &[&str; 4], of_it: &[usize]| {
+            here(of_it) && line[..3] == known[..3] && (!measured || line[3] == known[3] || line[3].is_empty())
+        };
+        match lines.iter_mut().find(|(line, of_it)| same(line, of_it)) {
             Some((line, rows_of_it)) => {
                 if line[3].is_empty() {
                     line[3] = known[3];
@@ -97,10 +108,14 @@ pub fn beside(rows: &Rows<'_>, of: &[usize], column: &str) -> PageTable {
         }
     }
     lines.retain(|(_, of_it)| of_it.iter().any(|row| rows.number(*row, column).is_some()));
-    let cell = |of_it: &[usize], name: &str| {
-        // Of several, the newest.
+    let cell = |key: &[&str; 4], of_it: &[usize], name: &str| {
         let Some(row) = of_it.iter().rev().copied().find(|row| rows.text(*row, "hardware") == Some(name)) else {
-            return PageCell::from("not tried").tone(Tone::Info);
+            let elsewhere = |row: &&usize| {
+                let of = ["model_id", "benchmark", "axes"].map(|column| rows.text(**row, column).unwrap_or_default());
+                rows.text(**row, "hardware") == Some(name) && of[..] == key[..3] && place(**row) == place(of_it[0])
+            };
+            let told = if of.iter().any(|row| elsewhere(&row)) { "other precision" } else { "not tried" };
+            return PageCell::from(told).tone(Tone::Info);
         };
         match rows.number(row, column) {
             Some(value) => {
@@ -125,7 +140,9 @@ pub fn beside(rows: &Rows<'_>, of: &[usize], column: &str) -> PageTable {
             }
         }
     };
-    let titles = ["model", "benchmark", "axes", "precision"].into_iter().chain(hardware.iter().copied());
+    let place_titles = [several.then_some("machine"), threads.then_some("threads")].into_iter().flatten();
+    let titles =
+        ["model", "benchmark", "axes", "precision"].into_iter().chain(place_titles).chain(hardware.iter().copied());
     PageTable {
         columns: titles.map(String::from).collect(),
         rows: lines
@@ -134,8 +151,13 @@ pub fn beside(rows: &Rows<'_>, of: &[usize], column: &str) -> PageTable {
                 let mut attributes = rows.attributes(of_it[0]);
                 attributes.remove("hardware");
                 attributes.remove("outcome");
-                let names = key.iter().map(|text| PageCell::from(*text));
-                PageRow { attributes, cells: names.chain(hardware.iter().map(|name| cell(of_it, name))).collect() }
+                let place = [
+                    several.then(|| rows.text(of_it[0], "machine").unwrap_or_default().to_string()),
+                    threads.then(|| rows.count(of_it[0], "threads").to_string()),
+                ];
+                let names =
+                    key.iter().map(|text| PageCell::from(*text)).chain(place.into_iter().flatten().map(PageCell::from));
+                PageRow { attributes, cells: names.chain(hardware.iter().map(|name| cell(key, of_it, name))).collect() }
             })
             .collect(),
     }

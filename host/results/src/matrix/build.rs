@@ -45,7 +45,11 @@ pub fn build(cells: &DataFrame) -> PolarsResult<Matrix> {
 fn newest<'a>(rows: &[&'a Row<'a>]) -> Vec<&'a Row<'a>> {
     let mut cells: HashMap<_, &Row<'_>> = HashMap::new();
     for row in rows {
-        cells.insert((&row.machine, row.benchmark, row.axes, row.precision_requested, row.threads), row);
+        let key = (&row.machine, row.benchmark, row.axes, row.precision_requested, row.threads);
+        // What a rule skipped was not tried: it takes the place of no try.
+        if Status::of_outcome(row.outcome) != Status::NotTried || !cells.contains_key(&key) {
+            cells.insert(key, row);
+        }
     }
     let mut newest: Vec<&Row<'_>> = cells.into_values().collect();
     newest.sort_by(|one, other| one.order().cmp(&other.order()));

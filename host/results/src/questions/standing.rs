@@ -56,15 +56,18 @@ pub fn placed(cells: DataFrame) -> PolarsResult<LazyFrame> {
 }
 
 /// Of each cell the newest row, whatever its outcome, in the order of time and plan.
-pub fn latest(cells: LazyFrame) -> LazyFrame {
-    let cell = ["plugin", "device_id", "model_id", "benchmark", "axes", "precision_requested", "threads"];
-    let key = columns(cell).into_iter().chain([machine()]).collect();
-    cells
+pub fn latest(cells: LazyFrame) -> PolarsResult<LazyFrame> {
+    let cell = ["plugin", "model_id", "benchmark", "axes", "precision_requested", "threads"];
+    // A cell that did not come so far as to have a device is one of the backend's first.
+    let first = col("device_id").drop_nulls().first().over([col("plugin")])?;
+    let device = coalesce(&[col("device_id"), first]);
+    let key = columns(cell).into_iter().chain([machine(), device]).collect();
+    Ok(cells
         .sort(["timestamp", "run", "cell"], SortMultipleOptions::default().with_maintain_order(true))
-        .unique_stable_generic(Some(key), UniqueKeepStrategy::Last)
+        .unique_stable_generic(Some(key), UniqueKeepStrategy::Last))
 }
 
 /// The newest rows of the cells, placed.
 pub(super) fn now(cells: DataFrame) -> PolarsResult<LazyFrame> {
-    Ok(latest(placed(cells)?))
+    latest(placed(cells)?)
 }

@@ -59,15 +59,17 @@ pub fn before_after(before: DataFrame, after: DataFrame) -> PolarsResult<DataFra
         UnionArgs::default(),
     )?;
     let both = placed(both.collect()?)?;
-    let of = |name: &'static str| side(latest(both.clone().filter(col("side").eq(lit(name)))), name);
+    let of = |name: &'static str| -> PolarsResult<LazyFrame> {
+        Ok(side(latest(both.clone().filter(col("side").eq(lit(name))))?, name))
+    };
     let args = JoinArgs { nulls_equal: true, coalesce: JoinCoalesce::CoalesceColumns, ..JoinArgs::new(JoinType::Full) };
     let by_latency = ratio(col("latency_median_ms_before"), col("latency_median_ms_after"));
     let by_throughput = ratio(col("throughput_samples_per_sec_after"), col("throughput_samples_per_sec_before"));
     let apart = col("latency_ci95_high_ms_after")
         .lt(col("latency_ci95_low_ms_before"))
         .or(col("latency_ci95_low_ms_after").gt(col("latency_ci95_high_ms_before")));
-    of("before")
-        .join(of("after"), key(), key(), args)
+    of("before")?
+        .join(of("after")?, key(), key(), args)
         .with_columns([coalesce(&[by_latency, by_throughput]).alias("faster"), apart.alias("clear")])
         .sort(KEY, SortMultipleOptions::default().with_maintain_order(true))
         .collect()

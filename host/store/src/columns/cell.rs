@@ -122,7 +122,7 @@ pub(super) static COLUMNS: &[Column] = &[
     column!("fixes", Text, "What was done otherwise than asked, so that it could be measured", |row| {
         joined(row.cell.fixes.iter().map(Fix::told).collect())
     }),
-    column!("seed", Int, "Seed of the inputs", |row| Value::Int(row.run.seed as i64)),
+    column!("seed", Text, "Seed of the inputs", |row| Value::Text(row.run.seed.to_string().into())),
     column!("plugin_sha256", Text, "Hash of the plugin's library", |row| {
         Value::some(row.run.environment.plugin_sha256.get(&row.cell.plugin), |hash| Value::told(hash))
     }),

@@ -51,12 +51,19 @@ impl Database {
             if !overwrite {
                 return Err(DatabaseError::Exists { path: self.path.clone() });
             }
-            // Whoever holds it would go on writing into a file without a name.
-            drop(self.attach(Access::Write).or_else(|error| match error {
-                DatabaseError::Corrupt { .. } => Connection::open_in_memory().map_err(|error| self.failed(error)),
-                other => Err(other),
-            })?);
-            for file in [self.path.clone(), self.path.with_extension("duckdb.wal")] {
+            // Whoever holds it would go on writing into a file without a name; and another program's file is not ours to remove.
+            match self.attach(Access::Write) {
+                Ok(connection) => drop(self.schema(&connection).map(drop).or_else(|error| match error {
+                    DatabaseError::Newer { .. } => Ok(()),
+                    other => Err(other),
+                })?),
+                Err(error @ DatabaseError::Corrupt { .. }) if !self.was_one() => return Err(error),
+                Err(DatabaseError::Corrupt { .. }) => {}
+                Err(other) => return Err(other),
+            }
+            let mut log = self.path.clone().into_os_string();
+            log.push(".wal");
+            for file in [self.path.clone(), log.into()] {
                 match std::fs::remove_file(&file) {
                     Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                         return Err(DatabaseError::Unwritable { path: file, text: error.to_string() });
@@ -66,6 +73,13 @@ impl Database {
             }
         }
         self.write(|_| Ok(()))
+    }
+
+    /// Whether a file that cannot be opened has the mark of a DuckDB database.
+    fn was_one(&self) -> bool {
+        use std::io::Read;
+        let mut head = [0; 12];
+        std::fs::File::open(&self.path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head[8..] == *b"DUCK"
     }
 
     /// Brings the tables up to date; says from which version to which.
@@ -171,6 +185,9 @@ impl Database {
         if let (Access::Write, Some(folder)) = (access, self.path.parent()) {
             std::fs::create_dir_all(folder)
                 .map_err(|error| DatabaseError::Unwritable { path: folder.into(), text: error.to_string() })?;
+        }
+        if self.path.is_dir() {
+            return Err(DatabaseError::Unwritable { path: self.path.clone(), text: "it is a folder".into() });
         }
         let connection = Connection::open_in_memory().map_err(|error| self.failed(error))?;
         let options = match access {

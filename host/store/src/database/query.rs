@@ -17,6 +17,9 @@ impl Database {
     /// # Errors
     /// As for any use of the file; SQL that DuckDB refuses, in its own words.
     pub fn query(&self, sql: &str) -> Result<Answer, DatabaseError> {
+        if sql.trim().is_empty() {
+            return Err(DatabaseError::Sql("it is empty".into()));
+        }
         let connection = self.read()?;
         let refused = |error: duckdb::Error| DatabaseError::Sql(error.to_string());
         let mut statement = connection.prepare(sql).map_err(refused)?;
@@ -67,6 +70,11 @@ fn json(value: Value) -> Json {
         Value::Struct(fields) => {
             Json::Object(fields.iter().map(|(name, value)| (name.clone(), json(value.clone()))).collect())
         }
+        Value::Decimal(decimal) => {
+            let text = decimal.to_string();
+            text.parse::<f64>().map_or(Json::String(text), Json::from)
+        }
+        Value::Date32(days) => skillbench_engine::environment::utc(i64::from(days) * 86_400)[..10].into(),
         other => format!("{other:?}").into(),
     }
 }

@@ -72,9 +72,10 @@ impl Database {
     }
 }
 
-/// What has fewer cells is an older copy, or one without its samples.
+/// What has fewer cells is an older copy; what has as many and no request is a `run.json`, which lacks the samples.
 fn is_there(recorded: &Recorded, fingerprint: &str, cells: i64) -> bool {
-    fingerprint == recorded.fingerprint || cells > recorded.run.cells.len() as i64
+    let own = recorded.run.cells.len() as i64;
+    fingerprint == recorded.fingerprint || cells > own || (cells == own && recorded.request.is_none())
 }
 
 fn there(transaction: &Transaction<'_>, run: &str) -> Result<Option<(String, i64)>, duckdb::Error> {
@@ -200,8 +201,8 @@ fn add_run(transaction: &Transaction<'_>, recorded: &Recorded, started: Option<i
             environment.governor,
             environment.memory_total_mb,
             environment.load_1min,
-            run.seed as i64,
-            run.command.join(" "),
+            run.seed.to_string(),
+            json(&run.command),
             recorded.request.as_ref().map(json),
             json(environment),
             json(&run.left_out),
