@@ -48,11 +48,12 @@ fn numbers(metrics: &Metrics) -> Object {
     flat
 }
 
-/// How many cells ended how. What a rule skipped was not tried, and is counted by itself.
+/// How many cells ended how. What a rule skipped, and what is not there, was not tried: each is counted by itself.
 #[derive(Default)]
 struct Count {
     measured: u64,
     skipped: u64,
+    unavailable: u64,
     others: BTreeMap<&'static str, u64>,
 }
 
@@ -63,6 +64,7 @@ impl Count {
             match &cell.outcome {
                 Outcome::Measured(_) => count.measured += 1,
                 Outcome::Skipped(_) => count.skipped += 1,
+                Outcome::Unavailable(_) => count.unavailable += 1,
                 other => *count.others.entry(other.name()).or_default() += 1,
             }
         }
@@ -87,6 +89,7 @@ impl Count {
             "success_rate": self.rate(),
             "failed_runs_by_status": self.others,
             "skipped": self.skipped,
+            "unavailable": self.unavailable,
         })
     }
 }

@@ -61,7 +61,7 @@ fn of_a_cell_that_ran_twice_the_newest_counts_even_if_it_failed() {
         measured("cpu", "b", 7.0).on_day("old", 3),
         ended("cpu", "b", "crashed", "signal 11").on_day("new", 9).with("device_id", "cpu").with("threads", 2i64),
     ];
-    let newest = latest(frame(rows).lazy()).collect().unwrap();
+    let newest = latest(frame(rows).lazy()).unwrap().collect().unwrap();
     assert_eq!(texts(&newest, "run"), [Some("new".to_string()), Some("new".to_string())]);
     assert_eq!(texts(&newest, "outcome"), [Some("measured".to_string()), Some("crashed".to_string())]);
 }

@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn the_holder_of_a_lock_is_read_from_the_message() {
-        let text = "IO Error: Could not set lock on file \"/tmp/a.duckdb\": Conflicting lock is held in /usr/bin/python3.11 (PID 77) by user root. See also https://x";
+        let text = "IO Error: Could not set lock on file \"a.duckdb\": Conflicting lock is held in /usr/bin/python3.11 (PID 77) by user root. See also the docs";
         assert_eq!(holder(text).as_deref(), Some("/usr/bin/python3.11 (PID 77)"));
         assert_eq!(holder("IO Error: Cannot open file"), None);
     }
