@@ -88,7 +88,7 @@ fn a_report_by_name_is_the_view_of_that_name_and_an_unknown_one_is_told_with_the
         assert!(header.starts_with("benchmark_id,architecture_id,hardware_id,batch_size,throughput,"), "{header}");
     }
     let by_architecture = world.host(&["query", "--architecture-performance-comparison", "--format", "csv"]);
-    assert!(by_architecture.exits_with(0).stdout().starts_with("architecture_type,device,"));
+    assert!(by_architecture.exits_with(0).stdout().starts_with("hostname,architecture_type,device,"));
     world.host(&["query", "--report", "comprehensive"]).exits_with(2).tells("did you mean comprehensive-benchmarks");
     world.host(&["query", "--report", "runs; SELECT 1"]).exits_with(2).tells("no table or view");
 }

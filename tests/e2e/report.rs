@@ -135,7 +135,7 @@ fn what_is_not_stored_is_told() {
     world.host(&["report", "nothing"]).exits_with(2).tells("nothing");
     world.host(&["plot", "--kind", "pie"]).exits_with(2).tells("there is no run");
     world.write("results/broken/journal.ndjson", "{}\n");
-    world.host(&["report", "broken"]).exits_with(2).tells("line 1");
+    world.host(&["report", "broken"]).exits_with(2).tells("no first line");
     world.host(&["plot", "--kind", "list"]).exits_with(0).tells("model-heat-map");
 }
 
@@ -170,8 +170,9 @@ fn plots_are_drawn_from_a_run_from_files_and_from_the_database() {
     assert!(from_file.iter().any(|name| name.ends_with(".png")), "{from_file:?}");
     assert!(!drawn(&["--all", "--memory-scaling-chart"], "base").is_empty());
     // What has no data says so in a drawing of its own.
-    let nothing = drawn(&["latest", "--kind", "trend", "--model", "no-such"], "nothing");
+    let nothing = drawn(&["latest", "--kind", "before-after"], "nothing");
     assert_eq!(nothing.len(), 2, "{nothing:?}");
+    world.host(&["plot", "latest", "--model", "no-such"]).exits_with(2).tells("no cell is of no-such");
     world.run(&quick).0.exits_with(0);
     let mut runs: Vec<String> = std::fs::read_dir(world.path().join("results"))
         .unwrap()
