@@ -64,11 +64,14 @@ pub fn verdict(cells: &DataFrame) -> Result<String, StoryError> {
     Ok(text)
 }
 
+/// A speed-up, whose it is, and over how many models.
+type Ranked<'a> = (f64, &'a str, usize);
+
 /// Of the hardware that was measured on the same work, the one that is ahead.
 fn fastest(cells: &DataFrame) -> Result<Option<String>, StoryError> {
     let frame = speedups(cells.clone())?;
     let rows = Rows(&frame);
-    let mut groups: BTreeMap<(&str, &str), Vec<(f64, &str, usize)>> = BTreeMap::new();
+    let mut groups: BTreeMap<(&str, &str), Vec<Ranked<'_>>> = BTreeMap::new();
     for row in 0..rows.len() {
         let inference = rows.text(row, "benchmark") == Some("inference");
         let hardware = rows.text(row, "standing") == Some(standing::HARDWARE);
