@@ -50,10 +50,7 @@ impl WhichRuns {
             match place(results, name) {
                 Some(place) => places.push(place),
                 None => {
-                    let mut chosen = of_runs(database, results, names)?;
-                    // In the order in which they were named: the first is before, the last after.
-                    chosen.stored.runs.sort_by_key(|run| names.iter().position(|name| *name == run.run_id));
-                    return Ok(chosen);
+                    return of_runs(database, results, names);
                 }
             }
         }
@@ -98,11 +95,15 @@ fn of_runs(database: &Database, results: &Path, names: &[String]) -> Result<Chos
             name => ids.push(name.to_string()),
         }
     }
+    let mut once = std::collections::HashSet::new();
+    ids.retain(|id| once.insert(id.clone()));
     let filter = Filter::runs(ids.iter().map(String::as_str));
     let mut chosen = of_database(database, &filter, results)?;
     if chosen.stored.runs.len() < ids.len() {
         return Err(missing());
     }
+    // In the order in which they were named: the first is before, the last after.
+    chosen.stored.runs.sort_by_key(|run| ids.iter().position(|id| *id == run.run_id));
     chosen.stored.samples = Some(Stored::samples_of(database, &filter).map_err(told)?);
     Ok(chosen)
 }

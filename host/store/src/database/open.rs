@@ -133,7 +133,7 @@ impl Database {
         match self.schema(&connection)? {
             Some(found) if found < known => Err(DatabaseError::Older { path: self.path.clone(), found, known }),
             Some(_) => Ok(connection),
-            None => Err(DatabaseError::Foreign { path: self.path.clone(), tables: "it has no table".into() }),
+            None => Err(DatabaseError::Older { path: self.path.clone(), found: 0, known }),
         }
     }
 

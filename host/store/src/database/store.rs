@@ -31,7 +31,10 @@ impl Database {
     /// # Errors
     /// As for any use of the file; then nothing was stored.
     pub fn store(&self, runs: &[Recorded]) -> Result<Stored, DatabaseError> {
-        let known = if self.exists() { self.fingerprints().unwrap_or_default() } else { HashMap::new() };
+        let known = match self.fingerprints() {
+            Err(DatabaseError::Missing { .. } | DatabaseError::Older { .. }) => HashMap::new(),
+            known => known?,
+        };
         let is_known = |run: &Recorded| {
             known.get(&run.run.run_id).is_some_and(|(fingerprint, cells)| is_there(run, fingerprint, *cells))
         };
@@ -42,11 +45,10 @@ impl Database {
             for (recorded, prepared) in runs.iter().zip(&ready) {
                 let run = &recorded.run.run_id;
                 match (there(transaction, run)?, prepared) {
-                    (_, None) => stored.known.push(run.clone()),
                     (Some((fingerprint, cells)), _) if is_there(recorded, &fingerprint, cells) => {
                         stored.known.push(run.clone());
                     }
-                    (there, Some(prepared)) => {
+                    (there, prepared) => {
                         match there {
                             Some(_) => {
                                 remove(transaction, run)?;
@@ -54,7 +56,11 @@ impl Database {
                             }
                             None => stored.new.push(run.clone()),
                         }
-                        add(transaction, recorded, prepared)?;
+                        // It was there when the file was looked at, and is gone since.
+                        let late = if prepared.is_none() { Some(prepare(recorded)?) } else { None };
+                        if let Some(prepared) = prepared.as_ref().or(late.as_ref()) {
+                            add(transaction, recorded, prepared)?;
+                        }
                     }
                 }
             }
