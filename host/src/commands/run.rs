@@ -155,6 +155,7 @@ fn request(args: &RunArgs) -> Result<RunRequest, CommandError> {
         parallel: args.parallel,
         profile: args.profile || args.profile_detailed,
         profile_operators: args.profile_detailed,
+        exactly: vec![],
     })
 }
 

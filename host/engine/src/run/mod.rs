@@ -42,4 +42,4 @@ pub use look::{Evidence, Look};
 pub use observer::Observer;
 pub use plan::{Plan, PlannedCell, plan};
 pub use profile::profile;
-pub use request::{BackendChoice, ModelSet, OptionChoice, RequestError, RunRequest, Selection};
+pub use request::{BackendChoice, CellName, ModelSet, OptionChoice, RequestError, RunRequest, Selection};

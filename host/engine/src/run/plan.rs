@@ -5,7 +5,7 @@ use super::grid::{Point, Workload, own_point, points, without_effect};
 use super::named::{
     Asked, PlannedBackend, PlannedBenchmark, choose_backends, choose_benchmarks, choose_models, generator,
 };
-use super::request::{RequestError, RunRequest};
+use super::request::{CellName, RequestError, RunRequest};
 use crate::architectures::architectures;
 use crate::defaults::defaults;
 use crate::document::{Axes, Cell, Reason};
@@ -54,7 +54,10 @@ pub fn plan(inventory: &Inventory, request: RunRequest) -> Result<Plan, RequestE
     let models = choose_models(&catalog, &request, &benchmarks, &mut warnings)?;
     let (references, no_reference) = references(inventory);
     let mut plan = Plan { references, no_reference, request, backends, models, benchmarks, cells: vec![], warnings };
-    plan.lay_out(&catalog)?;
+    match plan.request.exactly.is_empty() {
+        true => plan.lay_out(&catalog)?,
+        false => plan.take_exactly()?,
+    }
     plan.warn_of_bad_pairs();
     Ok(plan)
 }
@@ -164,6 +167,30 @@ impl Plan {
         for flag in without_effect(&self.request, &measured) {
             self.warnings.push(format!("{flag} changes nothing: no model of this run has what it is about"));
         }
+        self.cells.iter_mut().enumerate().for_each(|(index, cell)| cell.index = index);
+        Ok(())
+    }
+
+    /// The cells that are named one by one. They were points of a grid once, so that no rule of the grid is asked again.
+    fn take_exactly(&mut self) -> Result<(), RequestError> {
+        let request = &self.request;
+        let find = |name: &CellName| {
+            let is_device = |device: &Option<String>| name.device.is_none() || *device == name.device;
+            let backend = self.backends.iter().position(|backend| {
+                backend.choice.plugin == name.plugin
+                    && (is_device(&backend.choice.device) || backend.choice.device.is_none())
+            })?;
+            let model = self.models.iter().position(|model| model.id() == name.model)?;
+            let benchmark = self.benchmarks.iter().position(|known| known.description.id == name.benchmark)?;
+            Some(PlannedCell { index: 0, backend, model, benchmark, axes: name.axes.clone(), skip: None })
+        };
+        let missing = |name: &CellName| {
+            let (model, plugin, benchmark) = (&name.model, &name.plugin, &name.benchmark);
+            RequestError(format!("{model} on {plugin} by {benchmark} is none of what this request holds"))
+        };
+        let cells: Result<Vec<_>, _> =
+            request.exactly.iter().map(|name| find(name).ok_or_else(|| missing(name))).collect();
+        self.cells = cells?;
         self.cells.iter_mut().enumerate().for_each(|(index, cell)| cell.index = index);
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! What a user asks for. It is kept with the run, so that a run can be resumed.
 
+use crate::document::{Axes, Cell};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -48,6 +49,31 @@ impl OptionChoice {
             None => (None, key),
         };
         Ok(OptionChoice { plugin, key: key.into(), value: value.into() })
+    }
+}
+
+/// A cell by what was asked for, wherever it stands in a plan.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct CellName {
+    pub plugin: String,
+    /// `None`: the backend's first usable one.
+    #[serde(default)]
+    pub device: Option<String>,
+    pub model: String,
+    pub benchmark: String,
+    pub axes: Axes,
+}
+
+impl CellName {
+    /// The name of a cell of an earlier run, on the device that it ran on.
+    pub fn of(cell: &Cell) -> CellName {
+        CellName {
+            plugin: cell.plugin.clone(),
+            device: Some(cell.device.clone()).filter(|device| !device.is_empty()),
+            model: cell.skill.clone(),
+            benchmark: cell.benchmark.clone(),
+            axes: cell.axes.clone(),
+        }
     }
 }
 
@@ -112,6 +138,9 @@ pub struct RunRequest {
     /// Also the operators, as the engine itself times them.
     #[serde(default)]
     pub profile_operators: bool,
+    /// These cells and no others, in place of a grid; backends, models and benchmarks have to hold them. Empty: the grid.
+    #[serde(default)]
+    pub exactly: Vec<CellName>,
 }
 
 /// Models by what they are.
