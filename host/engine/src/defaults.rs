@@ -14,6 +14,7 @@ pub struct Defaults {
     pub reference: Reference,
     pub cache: CacheDefaults,
     pub fixes: FixDefaults,
+    pub compare: CompareDefaults,
 }
 
 #[derive(Debug, Deserialize)]
@@ -65,6 +66,21 @@ pub struct Reference {
 #[derive(Debug, Deserialize)]
 pub struct CacheDefaults {
     pub models_gb: f64,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct CompareDefaults {
+    pub launches: u64,
+    pub pairs: u64,
+    pub budget_s: f64,
+    pub least_rounds: u64,
+    pub significance: f64,
+    pub effect: f64,
+    pub assumed_interleaved: f64,
+    pub assumed_apart: f64,
+    pub assumed_memory: f64,
+    pub noise_comparisons: u64,
+    pub noise_models: Vec<String>,
 }
 
 #[derive(Debug, Deserialize)]

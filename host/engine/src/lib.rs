@@ -10,6 +10,7 @@
 //! - [`stats`]: samples become figures.
 //! - [`document`]: the outcome of a run as data, the form of `run.json`.
 //! - [`check`]: the rules of a well-behaved plugin.
+//! - [`compare`]: whether one of two things is slower, and how sure that is.
 //! - [`cores`]: which cores there are, and binding work to them.
 //!
 //! `unsafe` lives in `loader` alone. Not here: data frames, files of results, drawing, the command line.
@@ -18,6 +19,7 @@ pub mod architectures;
 pub mod bench;
 pub mod brought;
 pub mod check;
+pub mod compare;
 pub mod cores;
 pub mod defaults;
 pub mod describe;

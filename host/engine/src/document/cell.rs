@@ -339,3 +339,38 @@ impl From<CellForm> for Cell {
         }
     }
 }
+
+#[cfg(test)]
+impl Cell {
+    /// A cell of which nothing is known.
+    pub(crate) fn blank() -> Cell {
+        Cell {
+            index: 0,
+            plugin: String::new(),
+            plugin_version: String::new(),
+            device: String::new(),
+            skill: String::new(),
+            family: String::new(),
+            architecture: String::new(),
+            category: String::new(),
+            task: String::new(),
+            parameters: None,
+            benchmark: String::new(),
+            benchmark_version: String::new(),
+            precision_requested: None,
+            threads: None,
+            axes: Axes::new(),
+            hardware: None,
+            emulated: false,
+            stable: false,
+            placement: None,
+            verification: None,
+            fixes: vec![],
+            pool: None,
+            phases: None,
+            profile: None,
+            parallel: None,
+            outcome: Outcome::Skipped(Reason::new("planned", "not run yet")),
+        }
+    }
+}

@@ -77,7 +77,12 @@ pub(super) struct Known {
 }
 
 impl<'r, 'a> Runner<'r, 'a> {
-    fn new(common: &'r Common<'a>, limits: Limits, known: Known, observer: &'r mut dyn Observer) -> Runner<'r, 'a> {
+    pub(super) fn new(
+        common: &'r Common<'a>,
+        limits: Limits,
+        known: Known,
+        observer: &'r mut dyn Observer,
+    ) -> Runner<'r, 'a> {
         Runner {
             common,
             plan: common.plan,
@@ -268,7 +273,7 @@ impl Runner<'_, '_> {
     }
 
     /// The cell as far as the plan knows it.
-    fn blank(&self, planned: &PlannedCell) -> Cell {
+    pub(super) fn blank(&self, planned: &PlannedCell) -> Cell {
         let backend = &self.plan.backends[planned.backend];
         let benchmark = &self.plan.benchmarks[planned.benchmark].description;
         let skill = &self.plan.models[planned.model].description;

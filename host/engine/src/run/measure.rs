@@ -27,6 +27,8 @@ pub(super) struct Measured {
     pub fixes: Vec<Fix>,
     /// What the operators cost, where that was asked for.
     pub profile: Option<ProfileReport>,
+    /// How its outputs were checked.
+    pub verify: VerifyJob,
 }
 
 /// A worker that waits with the models of a cell for the next one.
@@ -40,6 +42,17 @@ pub(super) struct Warm {
 impl Runner<'_, '_> {
     /// Measures a cell; `next` is the one after it, for which its models may be kept.
     pub(super) fn measure(&mut self, planned: &PlannedCell, next: Option<&PlannedCell>) -> Result<Measured, Failure> {
+        let (measured, attempt) = self.tried(planned, next)?;
+        let profile = self.profile(planned, &attempt);
+        Ok(Measured { fixes: attempt.fixes, profile, ..measured })
+    }
+
+    /// A cell as it was asked for, or in another way that is safe; and which way that was.
+    pub(super) fn tried(
+        &mut self,
+        planned: &PlannedCell,
+        next: Option<&PlannedCell>,
+    ) -> Result<(Measured, Attempt), Failure> {
         self.phases.enter(phases::START_UPS);
         self.startup(planned.backend)?;
         self.phases.leave();
@@ -58,10 +71,7 @@ impl Runner<'_, '_> {
         let mut attempt = Attempt::new(built, self.plan.request.precision.clone());
         loop {
             match self.judged(planned, &attempt, next) {
-                Ok(measured) => {
-                    let profile = self.profile(planned, &attempt);
-                    return Ok(Measured { fixes: attempt.fixes, profile, ..measured });
-                }
+                Ok(measured) => return Ok((measured, attempt)),
                 Err(failure) if self.plan.request.no_fix => return Err(failure),
                 Err(failure) => {
                     let fix = {
@@ -139,7 +149,7 @@ impl Runner<'_, '_> {
         next: Option<&PlannedCell>,
     ) -> Result<Measured, Failure> {
         let scratch = tempfile::tempdir().map_err(|error| Failure::failed("scratch", error.to_string()))?;
-        let mut job = self.job(planned, attempt, verify);
+        let mut job = self.job(planned, attempt, verify.clone());
         job.cache_dir = Some(scratch.path().join("main"));
         // On another device an idle model holds memory and a driver's context, which cold starts would find.
         let on_cpu = self.device(planned).is_some_and(|device| device.kind == "cpu");
@@ -191,7 +201,7 @@ impl Runner<'_, '_> {
         self.warm = kept.map(|worker| Warm { worker, backend: planned.backend, model: planned.model, precision });
         drop(scratch);
         self.phases.leave();
-        Ok(Measured { main, cold, warm, watched, fixes: vec![], profile: None })
+        Ok(Measured { main, cold, warm, watched, fixes: vec![], profile: None, verify })
     }
 
     /// What the operators of a cell's model cost; `None`: nobody asked. Where there is nothing to tell, the reason is told.
@@ -266,7 +276,7 @@ impl Runner<'_, '_> {
         report(Worker::call_once(&Command::Cell(Box::new(job.clone())), &self.limits)?)
     }
 
-    fn job(&self, planned: &PlannedCell, attempt: &Attempt, verify: VerifyJob) -> CellJob {
+    pub(super) fn job(&self, planned: &PlannedCell, attempt: &Attempt, verify: VerifyJob) -> CellJob {
         let (request, run) = (&self.plan.request, &defaults().run);
         let backend = &self.plan.backends[planned.backend];
         let benchmark = &self.plan.benchmarks[planned.benchmark];
@@ -292,6 +302,7 @@ impl Runner<'_, '_> {
                 interval: run.interval,
                 budget_ns: (budget * 1e9) as u64,
                 verify_only: request.verify_only,
+                in_turns: false,
             },
             cache_dir: None,
             attachments: std::path::absolute(self.common.folder.join("attachments").join(planned.index.to_string()))

@@ -4,6 +4,7 @@
 //! - `look`: a backend's devices, with the evidence. `choose`: a backend where none is asked for.
 //! - `request`, `named`, `select`, `grid` and `plan`: what is asked for, what its names and words stand for, the points of the workload, cells. `precheck`: what is refused is found out first; `execute`: cells in order; `measure`: one in its worker; `jury`: whose outputs are right; `fixes`: safe ways around; `fallen`: what cells that failed mean for others. `summarize`: what a worker reported becomes figures.
 //! - `parallel`: backends side by side, in the lanes that `lanes` lays out; `common`: what all cells share; `relay`: one observer for several lanes.
+//! - `ring`: two targets measured in turns, so that they can be compared; `turns`: whose turn it is.
 //! - `profile`: what the operators of a cell's model cost. `phases`: where a cell's time went.
 //! - `observer`: whoever wants to know how it goes (journal, terminal) is told; nothing is drawn or stored here.
 
@@ -28,9 +29,11 @@ mod prepare;
 mod profile;
 mod relay;
 mod request;
+mod ring;
 mod samples;
 mod select;
 mod summarize;
+mod turns;
 
 pub(crate) use summarize::{cpu_per_iteration, measured, rate, series_metrics, stable};
 
@@ -43,3 +46,4 @@ pub use observer::Observer;
 pub use plan::{Plan, PlannedCell, plan};
 pub use profile::profile;
 pub use request::{BackendChoice, CellName, ModelSet, OptionChoice, RequestError, RunRequest, Selection};
+pub use ring::{Launch, LaunchRules, Met, Ring};

@@ -6,6 +6,7 @@ use super::pool::Pool;
 use super::rounds::Rounds;
 use super::sensors::Sensors;
 use super::target::{CellTarget, lock, resident};
+use super::turns::Turns;
 use super::{Opened, Services};
 use crate::run::jury::DIFFERS;
 use crate::skill::Manifest;
@@ -37,7 +38,9 @@ pub(super) fn serve_cells(
     let pool = Pool::default();
     let mut job = first;
     loop {
-        let ran = run_cell(services, &opened, &pool, &job);
+        let turns = job.policy.in_turns.then(|| Turns::new(services, commands));
+        let ran = run_cell(services, &opened, &pool, &job, turns.as_ref());
+        drop(turns);
         let keep = job.pooling.keep && ran.is_ok();
         if !keep {
             pool.clear();
@@ -56,7 +59,7 @@ pub(super) fn serve_cells(
 /// One cell on a backend of its own.
 pub(crate) fn run_alone(services: &'static Services, job: &CellJob) -> Result<CellReport, Failure> {
     let opened = Opened::new(services, &job.backend)?;
-    run_cell(services, &opened, &Pool::default(), job)
+    run_cell(services, &opened, &Pool::default(), job, None)
 }
 
 fn run_cell<'i>(
@@ -64,6 +67,7 @@ fn run_cell<'i>(
     opened: &'i Opened,
     pool: &Pool<'i>,
     job: &CellJob,
+    turns: Option<&Turns<'_>>,
 ) -> Result<CellReport, Failure> {
     let manifest = Manifest::parse(&job.model.manifest).map_err(|text| Failure::failed("manifest", text))?;
     let memory_before = resident();
@@ -79,7 +83,10 @@ fn run_cell<'i>(
     services.enter(Stage::Run);
     // What a browser computes, it computes in processes of its own.
     let whole = device.kind != DeviceKind::Browser;
-    let rounds = Rounds::new(services, job, &verified, &sensors, whole);
+    let wait = turns.map(|turns| |series: &str, measured: bool| turns.wait(series, measured));
+    let turn = wait.as_ref().map(|wait| wait as &(dyn Fn(&str, bool) -> bool + Sync));
+    let mut rounds = Rounds::new(services, job, &verified, &sensors, whole);
+    rounds.turn = turn;
     let parts = TargetParts {
         instance: &opened.instance,
         skill: &job.model.skill,

@@ -1,6 +1,6 @@
 //! A worker from the inside: it opens libraries, and does what the host asks, one command after the other.
 //!
-//! - `services`: what every plugin gets. `target`: loading, inputs, verification for benchmarks. `pool`: what a cell leaves for the next. `rounds`, `series`: how often it is run. `sensors`: energy and counters.
+//! - `services`: what every plugin gets. `target`: loading, inputs, verification for benchmarks. `pool`: what a cell leaves for the next. `rounds`, `series`: how often it is run. `turns`: when, if another worker runs in between. `sensors`: energy and counters.
 //! - `cell`, `function`, `reference`, `profile`, `looking`: the commands. `trace`: a profile in the form that viewers open.
 //!
 //! Not here: deciding what to run, summing up, files of results.
@@ -19,6 +19,7 @@ mod series;
 mod services;
 mod target;
 mod trace;
+mod turns;
 
 pub(crate) use cell::run_alone;
 pub(crate) use opened::Opened;
@@ -67,7 +68,7 @@ pub fn run() -> ExitCode {
 
 /// What the host asks for, one command after the other.
 pub(crate) struct Commands {
-    channel: Box<dyn Read>,
+    channel: Box<dyn Read + Send>,
     frames: Frames,
 }
 
@@ -102,6 +103,7 @@ fn serve(services: &'static Services, command: Command) -> Result<Reply, Failure
         Command::Reference { backend, model, axes, seed, out } => {
             reference::write(services, &backend, &model, &axes, seed, &out)
         }
+        Command::Turn(_) => Err(Failure::failed("protocol", "a turn that no round waits for")),
         // Cells come in rows, and are served before this.
         Command::Cell(_) => Err(Failure::failed("protocol", "a cell among commands that look")),
         Command::Function(job) => function::run(services, &job).map(|report| Reply::Function(Box::new(report))),

@@ -25,6 +25,8 @@ pub(super) struct Rounds<'a> {
     whole: bool,
     verified: &'a AtomicBool,
     attachments: Option<&'a Path>,
+    /// What a round waits for, given its series and whether it is measured; `None`: nothing.
+    pub turn: Option<&'a (dyn Fn(&str, bool) -> bool + Sync)>,
     /// The kernel's mark of the highest resident set was set back when the first measured round began.
     peak_is_of_rounds: AtomicBool,
     began: Instant,
@@ -79,6 +81,7 @@ impl<'a> Rounds<'a> {
             whole,
             verified,
             attachments,
+            turn: None,
             peak_is_of_rounds,
             began,
             state,
@@ -94,7 +97,8 @@ impl<'a> Rounds<'a> {
     ) -> Rounds<'a> {
         let (peak_is_of_rounds, state) = Default::default();
         let began = Instant::now();
-        Rounds { services, policy, sensors: None, whole: true, verified, attachments, peak_is_of_rounds, began, state }
+        let (sensors, turn) = (None, None);
+        Rounds { services, policy, sensors, whole: true, verified, attachments, turn, peak_is_of_rounds, began, state }
     }
 
     /// The highest resident set since the first measured round began; `None` without one, or where the kernel keeps no such mark.
@@ -226,7 +230,15 @@ impl ReporterServices for Rounds<'_> {
             )));
             return None;
         }
-        let next = state.next_round(series, self.policy, verified);
+        let mut next = state.next_round(series, self.policy, verified);
+        if let (Some(wait), Ok(Some(round))) = (self.turn, &next) {
+            let measured = round.kind == RoundKind::Measured;
+            if !wait(&state.series[series as usize].info.name, measured) {
+                state.open = None;
+                state.series[series as usize].stopped_by = Some("comparison");
+                next = Ok(None);
+            }
+        }
         let spent = state.series[series as usize].spent_ns / self.policy.budget_ns.max(1) as f64;
         let measures = matches!(next, Ok(Some(round)) if round.kind == RoundKind::Measured);
         if measures && !self.peak_is_of_rounds.load(Ordering::SeqCst) {
@@ -300,6 +312,7 @@ mod tests {
         interval: 0.01,
         budget_ns: 1_000_000_000,
         verify_only: false,
+        in_turns: false,
     };
 
     fn state(concurrent: bool) -> State {
@@ -345,6 +358,19 @@ mod tests {
     fn a_slow_target_is_measured_three_times_whatever_the_budget() {
         let series = play(&POLICY, |_| 5e9);
         assert_eq!(series.count(true), 3);
+    }
+
+    #[test]
+    fn in_turns_it_is_not_the_series_that_has_enough() {
+        let mut series = Series::new(SeriesInfo::duration("latency", 1.0));
+        let policy = Policy { in_turns: true, warmup: 0, ..POLICY };
+        series.iteration_ns = Some(1e6);
+        for id in 0..100 {
+            assert_eq!(series.plan(&policy), Some((RoundKind::Measured, 50)), "a round of about 50 ms");
+            let values = vec![1e6; 50];
+            series.spent_ns += 5e7;
+            series.rounds.push(RoundRecord { id, measured: true, wall_ns: 0, cpu_ns: None, settled: 0, values });
+        }
     }
 
     #[test]

@@ -94,6 +94,9 @@ impl Series {
         if !has_measured && policy.warmup > 0 && self.warm_ns < WARM_SHARE * budget && !self.agrees() {
             return Some((RoundKind::WarmUp, size));
         }
+        if policy.in_turns {
+            return Some((RoundKind::Measured, size));
+        }
         let done = self.count(true);
         let fits = (budget / iteration.max(1.0)) as u64;
         let least = policy.iterations.unwrap_or_else(|| ENOUGH.min(fits)).max(3);

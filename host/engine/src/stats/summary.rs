@@ -1,7 +1,7 @@
 //! The figures of one set of samples.
 
 use super::binomial::cdf;
-use super::percentile;
+use super::{fences, percentile};
 use crate::document::Stats;
 
 fn sorted(values: &[f64]) -> Vec<f64> {
@@ -43,14 +43,6 @@ pub fn median_interval(sorted: &[f64]) -> Option<[f64; 2]> {
     Some([sorted[k], sorted[sorted.len() - 1 - k]])
 }
 
-/// Quartile by linear interpolation between samples.
-fn quantile(sorted: &[f64], q: f64) -> f64 {
-    let position = q * (sorted.len() - 1) as f64;
-    let (low, share) = (position.floor() as usize, position.fract());
-    let high = (low + 1).min(sorted.len() - 1);
-    sorted[low] + share * (sorted[high] - sorted[low])
-}
-
 /// All figures of some samples, each multiplied by `scale` first. `None` without samples, and for samples so large that a figure
 /// of them would not be finite.
 pub fn summarize(values: &[f64], scale: f64) -> Option<Stats> {
@@ -62,10 +54,9 @@ pub fn summarize(values: &[f64], scale: f64) -> Option<Stats> {
     let median = median_of_sorted(&values)?;
     let square = |value: &f64| (value - mean).powi(2);
     let deviations: Vec<f64> = values.iter().map(|value| (value - median).abs()).collect();
-    let (q1, q3) = (quantile(&values, 0.25), quantile(&values, 0.75));
-    let fence = 1.5 * (q3 - q1);
+    let [low, high] = fences(&values)?;
     let square_sum: f64 = values.iter().map(square).sum();
-    if !(square_sum.is_finite() && mean.is_finite() && fence.is_finite()) {
+    if !(square_sum.is_finite() && mean.is_finite() && low.is_finite() && high.is_finite()) {
         return None;
     }
     Some(Stats {
@@ -80,7 +71,7 @@ pub fn summarize(values: &[f64], scale: f64) -> Option<Stats> {
         std: (values.len() > 1).then(|| (square_sum / (n - 1.0)).sqrt()),
         mad: self::median(&deviations)?,
         ci95: median_interval(&values),
-        outliers: values.iter().filter(|v| **v < q1 - fence || **v > q3 + fence).count() as u64,
+        outliers: values.iter().filter(|value| **value < low || **value > high).count() as u64,
     })
 }
 

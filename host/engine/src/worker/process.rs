@@ -113,6 +113,18 @@ impl Worker {
         limits: &Limits,
         on_event: &mut dyn FnMut(&Event),
     ) -> (Result<Reply, Failure>, Watched) {
+        self.call_in_turns(command, limits, on_event, &mut |_, _| true)
+    }
+
+    /// As [`Worker::call`], for a command whose rounds wait for their turns: `on_turn` is given the series and whether the round is
+    /// a measured one, and answers when the turn has come. The limits do not count the waiting.
+    pub fn call_in_turns(
+        &mut self,
+        command: &Command,
+        limits: &Limits,
+        on_event: &mut dyn FnMut(&Event),
+        on_turn: &mut dyn FnMut(&str, bool) -> bool,
+    ) -> (Result<Reply, Failure>, Watched) {
         let mut watch = Watch::new(limits);
         // A worker that ended already shows as a closed channel when it is read.
         let _ = write_frame(&mut self.channel, command);
@@ -126,7 +138,7 @@ impl Worker {
                 Ok(None) => {}
                 Err(error) => break End::Protocol(error.to_string()),
             }
-            match self.take_events(&mut watch, on_event) {
+            match self.take_events(&mut watch, on_event, on_turn) {
                 Ok(Some(end)) => break end,
                 Ok(None) => {}
                 Err(error) => break End::Protocol(error.to_string()),
@@ -139,7 +151,12 @@ impl Worker {
         (result, watch.seen)
     }
 
-    fn take_events(&mut self, watch: &mut Watch, on_event: &mut dyn FnMut(&Event)) -> std::io::Result<Option<End>> {
+    fn take_events(
+        &mut self,
+        watch: &mut Watch,
+        on_event: &mut dyn FnMut(&Event),
+        on_turn: &mut dyn FnMut(&str, bool) -> bool,
+    ) -> std::io::Result<Option<End>> {
         while let Some(event) = self.frames.take::<Event>()? {
             match event {
                 Event::Done(reply) => return Ok(Some(End::Reply(reply))),
@@ -152,6 +169,14 @@ impl Worker {
                 Event::Hello { .. } => watch.seen.ready = Some(self.started.elapsed()),
                 Event::Stage(ref stage) => watch.enter(stage.clone()),
                 Event::Measuring(on) => watch.measuring = on,
+                Event::Turn { ref series, measured } => {
+                    let asked = Instant::now();
+                    let granted = on_turn(series, measured);
+                    watch.pass_over(asked.elapsed());
+                    // A worker that ended meanwhile shows as a closed channel when it is read.
+                    let _ = write_frame(&mut self.channel, &Command::Turn(granted));
+                    continue;
+                }
                 _ => {}
             }
             on_event(&event);
@@ -292,6 +317,12 @@ impl<'l> Watch<'l> {
     fn enter(&mut self, stage: Stage) {
         self.stage = stage;
         self.stage_began = Instant::now();
+    }
+
+    /// Time that no limit counts.
+    fn pass_over(&mut self, waited: Duration) {
+        self.began += waited;
+        self.stage_began += waited;
     }
 
     fn look(&mut self, pid: u32) -> Option<End> {

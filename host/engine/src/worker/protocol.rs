@@ -44,6 +44,9 @@ pub struct Policy {
     pub budget_ns: u64,
     /// No rounds at all: the outputs are verified, and that is it.
     pub verify_only: bool,
+    /// Each round waits for its turn, and the host says when there were enough: another worker runs in between.
+    #[serde(default)]
+    pub in_turns: bool,
 }
 
 /// How to verify.
@@ -184,6 +187,8 @@ pub enum Command {
         out: PathBuf,
     },
     Cell(Box<CellJob>),
+    /// The answer to [`Event::Turn`]: the round may begin, or there were enough of that series.
+    Turn(bool),
     Function(Box<FunctionJob>),
     /// Loads a model so that it records its operators, and runs it.
     Profile(Box<ProfileJob>),
@@ -251,6 +256,11 @@ pub enum Event {
     WarmingUp(bool),
     /// Measured rounds of a series have begun, or ended: the host samples memory in between.
     Measuring(bool),
+    /// A round of a series waits for its turn. Until the answer comes, nothing is computed here.
+    Turn {
+        series: String,
+        measured: bool,
+    },
     /// `share` of the cell is done, 0 to 1, as far as it can be told.
     Progress {
         share: f64,

@@ -1,0 +1,92 @@
+//! What is compared. Times go down, throughput goes up, memory goes down.
+
+use crate::run::Launch;
+use crate::stats::median;
+use crate::worker::{RoundRecord, SeriesRecord};
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Metric {
+    /// As results name it: "latency_ms", "throughput_per_s", "peak_memory_mb"; of a benchmark's own series its name.
+    pub name: String,
+    pub unit: String,
+    pub higher_is_better: bool,
+}
+
+impl Metric {
+    pub const LATENCY: &str = "latency_ms";
+    pub const THROUGHPUT: &str = "throughput_per_s";
+    pub const MEMORY: &str = "peak_memory_mb";
+
+    pub fn new(name: &str, unit: &str, higher_is_better: bool) -> Metric {
+        Metric { name: name.into(), unit: unit.into(), higher_is_better }
+    }
+
+    pub fn memory() -> Metric {
+        Metric::new(Metric::MEMORY, "MiB", false)
+    }
+
+    /// What a series is compared by. `None`: nobody says which direction of it is better.
+    pub fn of_series(series: &str, unit: &str, kind: &str, higher_is_better: Option<bool>) -> Option<Metric> {
+        let name = match (series, kind) {
+            ("concurrent", "duration") => return Some(Metric::new(Metric::THROUGHPUT, "1/s", true)),
+            ("sequential", "duration") => return Some(Metric::new("sequential_per_s", "1/s", true)),
+            ("latency", "duration") => return Some(Metric::new(Metric::LATENCY, "ms", false)),
+            (_, "duration") => return Some(Metric::new(&format!("{series}_ms"), "ms", false)),
+            _ => series,
+        };
+        Some(Metric::new(name, unit, higher_is_better?))
+    }
+
+    /// The metric's value of a round.
+    fn of_round(&self, series: &SeriesRecord, round: &RoundRecord) -> Option<f64> {
+        let middle = median(&round.values)?;
+        let value = match (series.kind == "duration", self.higher_is_better) {
+            (false, _) => middle,
+            (true, false) => middle * 1e-6,
+            (true, true) => {
+                let iterations = (round.values.len() as u64 + round.settled) as f64;
+                let ns = if series.concurrent { round.wall_ns as f64 / iterations } else { middle };
+                series.items_per_sample / (ns * 1e-9)
+            }
+        };
+        (value.is_finite() && value > 0.0).then_some(value)
+    }
+}
+
+/// A metric in every launch: what both sides had in each pair of rounds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Paired {
+    pub metric: Metric,
+    pub launches: Vec<Vec<[f64; 2]>>,
+}
+
+/// Everything that both sides measured in every launch.
+pub fn paired(launches: &[Launch]) -> Vec<Paired> {
+    let mut all: Vec<Paired> = vec![];
+    let mut add = |metric: Metric, pairs: Vec<[f64; 2]>| match all.iter_mut().find(|known| known.metric == metric) {
+        _ if pairs.is_empty() => {}
+        Some(known) => known.launches.push(pairs),
+        None => all.push(Paired { metric, launches: vec![pairs] }),
+    };
+    for launch in launches {
+        let [before, after] = &launch.reports;
+        for series in &before.series {
+            let Some(other) = after.series.iter().find(|other| other.name == series.name) else { continue };
+            let metric = Metric::of_series(&series.name, &series.unit, &series.kind, series.higher_is_better);
+            if let Some(metric) = metric {
+                let values = |series: &SeriesRecord| -> Vec<Option<f64>> {
+                    let rounds = series.rounds.iter().filter(|round| round.measured);
+                    rounds.map(|round| metric.of_round(series, round)).collect()
+                };
+                let pairs = values(series).into_iter().zip(values(other)).filter_map(|(a, b)| Some([a?, b?]));
+                let pairs = pairs.collect();
+                add(metric, pairs);
+            }
+        }
+        if let (Some(before), Some(after)) = (before.memory_peak, after.memory_peak) {
+            add(Metric::memory(), vec![[before as f64 / 1048576.0, after as f64 / 1048576.0]]);
+        }
+    }
+    all
+}
