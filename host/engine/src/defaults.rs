@@ -71,7 +71,10 @@ pub struct CacheDefaults {
 #[derive(Debug, Deserialize)]
 pub struct CompareDefaults {
     pub launches: u64,
+    pub most_launches: u64,
+    pub interval: f64,
     pub pairs: u64,
+    pub round_ms: f64,
     pub budget_s: f64,
     pub least_rounds: u64,
     pub significance: f64,

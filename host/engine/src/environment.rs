@@ -91,6 +91,12 @@ fn clock_resolution() -> Option<u64> {
 }
 
 impl Environment {
+    /// What a machine is called: its name and its processor.
+    pub fn machine(&self) -> String {
+        let parts = [&self.hostname, &self.cpu_model];
+        parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(", ")
+    }
+
     /// Bytes of memory that can be used without swapping.
     pub fn memory_available_now() -> Option<f64> {
         mebibytes("MemAvailable").map(|mib| mib * 1048576.0)

@@ -1,9 +1,11 @@
-//! The command line's grammar. `run`: measuring. `suite`: files that say what to run. `results`: what is asked of stored results.
+//! The command line's grammar. `run`: measuring. `compare`: what is held against what. `suite`: files that say what to run. `results`: what is asked of stored results.
 
+mod compare;
 mod results;
 mod run;
 mod suite;
 
+pub use compare::{AcrossArg, AgainstArgs, BaselineCommand, CompareArgs, DoctorArgs, LiveArgs};
 pub use results::{
     DbCommand, ExportForm, ImageArg, MatrixArgs, PlotArgs, QueryArgs, ReportArgs, ReportForm, Stored, WhichRuns,
 };
@@ -75,6 +77,8 @@ impl From<FormatArg> for Format {
 pub enum Command {
     /// Measure models on backends
     Run(Box<RunArgs>),
+    /// Which of two is faster, and how sure that is: stored runs, or backends measured in turns
+    Compare(Box<CompareArgs>),
     /// List, inspect, check, write and register plugins
     #[command(subcommand)]
     Plugin(PluginCommand),
@@ -108,7 +112,10 @@ pub enum Command {
     /// The whole story of one plugin, and of a model on it
     Why { plugin: String, model: Option<String> },
     /// What is wrong here, and what to do next
-    Doctor,
+    Doctor(DoctorArgs),
+    /// Runs that later ones are held against, of this machine
+    #[command(subcommand)]
+    Baseline(BaselineCommand),
 }
 
 #[derive(Args)]

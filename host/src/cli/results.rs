@@ -4,7 +4,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// Where results are.
-#[derive(Args, Clone)]
+#[derive(Args, Clone, Default)]
 pub struct Stored {
     /// The database [default: benchmarks.duckdb where runs are kept]
     #[arg(long, alias = "db-path", env = "BENCHMARK_DB_PATH", value_name = "FILE")]
@@ -120,7 +120,7 @@ pub struct QueryArgs {
 }
 
 /// Which results are meant.
-#[derive(Args, Clone)]
+#[derive(Args, Clone, Default)]
 pub struct WhichRuns {
     #[command(flatten)]
     pub stored: Stored,

@@ -1,6 +1,6 @@
 //! `host run`: what to measure, how, and where results go.
 
-use super::{ReportForm, seconds};
+use super::{AgainstArgs, ReportForm, seconds};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -156,6 +156,8 @@ pub struct KeepingArgs {
     /// Also plots in the run's folder
     #[arg(long, alias = "generate-plots")]
     pub plots: bool,
+    #[command(flatten)]
+    pub against: AgainstArgs,
     /// Measure nothing: draw the plots of the latest run
     #[arg(long, conflicts_with = "update_matrix_only")]
     pub plot_only: bool,

@@ -3,7 +3,7 @@
 use super::db::database;
 use super::stored::latest;
 use super::{Done, Exit, failed, matrix, plot, report, usage};
-use crate::cli::{Global, KeepingArgs, ReportForm};
+use crate::cli::{AgainstArgs, Global, KeepingArgs, ReportForm};
 use crate::output;
 use skillbench_results::{Stored, files};
 use skillbench_store::{Database, Recorded};
@@ -28,6 +28,8 @@ pub struct Keeping {
     pub only: Option<Only>,
     /// Whether the compatibility matrix beside the database is brought up to date.
     pub matrix: bool,
+    /// What a run is held against.
+    pub against: AgainstArgs,
 }
 
 impl Keeping {
@@ -44,6 +46,7 @@ impl Keeping {
                 _ => None,
             },
             matrix: true,
+            against: args.against.clone(),
         }
     }
 
@@ -72,6 +75,7 @@ impl Keeping {
             plots: false,
             only: None,
             matrix: true,
+            against: AgainstArgs::default(),
         }
     }
 

@@ -1,7 +1,10 @@
 //! One file for each subcommand. Here: which is called, how it can fail, and with which code the program ends.
 
+mod against;
+mod baseline;
 mod bench;
 mod check;
+mod compare;
 mod db;
 mod devices;
 mod doctor;
@@ -10,6 +13,7 @@ mod keep;
 mod matrix;
 mod models;
 mod new;
+mod noise;
 mod plot;
 mod plugin;
 mod query;
@@ -80,6 +84,9 @@ pub enum CommandError {
     /// The machine did not let it happen.
     #[error("{0}")]
     Failed(String),
+    /// The user wished to end it.
+    #[error("{0}")]
+    Stopped(String),
 }
 
 impl CommandError {
@@ -87,6 +94,7 @@ impl CommandError {
         match self {
             CommandError::Usage(_) => Exit::Usage,
             CommandError::Failed(_) => Exit::Broken,
+            CommandError::Stopped(_) => Exit::Stopped,
         }
     }
 }
@@ -114,6 +122,7 @@ pub fn dispatch(cli: Cli) -> Done {
     let global = &cli.global;
     match cli.command {
         Command::Run(args) => run::run(global, &args),
+        Command::Compare(args) => compare::compare(global, &args),
         Command::Plugin(PluginCommand::List { verbose }) => plugin::list(global, verbose),
         Command::Plugin(PluginCommand::Info { plugin }) => plugin::info(global, &plugin),
         Command::Plugin(PluginCommand::Check { list: true, .. }) => check::list(global),
@@ -134,6 +143,8 @@ pub fn dispatch(cli: Cli) -> Done {
         Command::Devices { verbose } => devices::devices(global, verbose),
         Command::Models(args) => models::models(global, &args),
         Command::Why { plugin, model } => why::why(global, &plugin, model.as_deref()),
-        Command::Doctor => doctor::doctor(global),
+        Command::Doctor(args) if args.noise => noise::noise(global, &args),
+        Command::Doctor(_) => doctor::doctor(global),
+        Command::Baseline(command) => baseline::baseline(global, &command),
     }
 }

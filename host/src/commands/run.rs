@@ -1,7 +1,8 @@
 //! `host run`: arguments become a request, the engine measures, the journal keeps, the table is printed.
 
+use super::against::Ended;
 use super::keep::Keeping;
-use super::{CommandError, Done, Exit, failed, usage};
+use super::{CommandError, Done, Exit, against, failed, usage};
 use crate::cli::{FormatArg, Global, RunArgs, SetArg};
 use crate::commands::plugin::{tell_problems, tell_rejected};
 use crate::output;
@@ -44,6 +45,7 @@ pub fn measure(
     earlier: Option<(PathBuf, Run)>,
     done: &HashSet<usize>,
 ) -> Done {
+    let asked = against::asked(global, &keeping.against, keeping)?;
     let mut inventory = Inventory::take(&global.sources());
     if !global.quiet {
         inventory.tell = Tell(output::say);
@@ -82,6 +84,7 @@ pub fn measure(
     let recorded = journal::read(&folder).map_err(failed)?;
     let kept = keeping.keep(global, &folder, &recorded)?;
     show(global, &recorded.run).map_err(failed)?;
+    let ended = Ended { request: &plan.request, folder: &folder, recorded: &recorded };
     if Stop::global().asked() {
         output::say(&format!("stopped; go on with: host run --resume {}", folder.display()));
         return Ok(Exit::Stopped);
@@ -90,7 +93,8 @@ pub fn measure(
         pooled(&recorded.run.cells).into_iter().for_each(|text| output::say(&text));
         output::say(&format!("kept in {}", folder.display()));
     }
-    Ok(exit(&recorded.run.cells, verify_only).or(kept))
+    let held = against::hold(global, &asked, keeping, &ended)?;
+    Ok(exit(&recorded.run.cells, verify_only).or(kept).or(held))
 }
 
 /// What is done stays done only if the plan is the one it was done by, with the very same plugins.
@@ -196,7 +200,7 @@ fn resumed(output: &Path, name: &str) -> Result<(Recorded, PathBuf), CommandErro
 }
 
 /// A new run's folder and its head.
-fn begin(output: &Path, plan: &Plan) -> Result<(PathBuf, Run), CommandError> {
+pub fn begin(output: &Path, plan: &Plan) -> Result<(PathBuf, Run), CommandError> {
     let started_at = environment::now_utc();
     let stamp: String = started_at.chars().filter(char::is_ascii_digit).collect();
     let run_id = format!("{}-{}-{:05}", &stamp[..8], &stamp[8..], std::process::id() % 100_000);
@@ -236,7 +240,7 @@ fn begin(output: &Path, plan: &Plan) -> Result<(PathBuf, Run), CommandError> {
 }
 
 /// What each cell is called: "bert-tiny on rten, inference, batch=1 sequence=32".
-fn names(plan: &Plan) -> Vec<String> {
+pub fn names(plan: &Plan) -> Vec<String> {
     let name = |cell: &run::PlannedCell| {
         let axes: Vec<String> = cell.axes.iter().map(|(name, value)| format!("{name}={value}")).collect();
         let choice = &plan.backends[cell.backend].choice;

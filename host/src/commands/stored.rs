@@ -1,6 +1,6 @@
 //! Which stored results are meant: runs by name, a condition, or all.
 
-use super::{CommandError, failed, usage};
+use super::{CommandError, baseline, failed, usage};
 use crate::cli::{Global, WhichRuns};
 use skillbench_results::{Stored, StoredError, find, read};
 use skillbench_store::database::Filter;
@@ -108,13 +108,13 @@ fn of_runs(database: &Database, results: &Path, names: &[String]) -> Result<Chos
     Ok(chosen)
 }
 
-/// A run's folder or file: as it is named, or in the folder of results; or the latest there.
+/// A run's folder or file: as it is named, or in the folder of results; or the latest there; or a baseline of this machine.
 fn place(results: &Path, name: &str) -> Option<PathBuf> {
     if name == "latest" {
         return latest(results);
     }
     let here = |path: PathBuf| find(&path).is_ok_and(|found| !found.is_empty()).then_some(path);
-    here(results.join(name)).or_else(|| here(PathBuf::from(name)))
+    here(results.join(name)).or_else(|| here(PathBuf::from(name))).or_else(|| baseline::find(name))
 }
 
 /// The folder of the newest run.

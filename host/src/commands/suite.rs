@@ -87,6 +87,8 @@ fn run_suite(
         plots: keeping.plots || suite.generate_plots,
         ..keeping.clone()
     };
+    let mut keeping = keeping;
+    keeping.against.limit.extend(suite.limits.iter().cloned());
     run::measure(global, request, &keeping, None, &HashSet::new())
 }
 

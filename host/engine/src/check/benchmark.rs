@@ -116,7 +116,7 @@ fn run(services: &'static Services, job: &CheckJob, id: &str, model: Model) -> R
             interval: 0.5,
             budget_ns: 200_000_000,
             verify_only: false,
-            in_turns: false,
+            turn_ns: None,
         },
         cache_dir: None,
         attachments: None,

@@ -22,6 +22,11 @@ impl Metric {
         Metric { name: name.into(), unit: unit.into(), higher_is_better }
     }
 
+    /// CPU time of an iteration: what other work on the machine does to it is little.
+    pub fn cpu() -> Metric {
+        Metric::new("cpu_ms", "ms", false)
+    }
+
     pub fn memory() -> Metric {
         Metric::new(Metric::MEMORY, "MiB", false)
     }
@@ -61,6 +66,20 @@ pub struct Paired {
     pub launches: Vec<Vec<[f64; 2]>>,
 }
 
+/// CPU time in each pair of rounds.
+fn cpu_pairs(before: &SeriesRecord, after: &SeriesRecord) -> Vec<[f64; 2]> {
+    let values = |series: &SeriesRecord| -> Vec<f64> {
+        crate::run::cpu_per_iteration(series).into_iter().map(|ns| ns * 1e-6).collect()
+    };
+    let rounds = |series: &SeriesRecord| series.rounds.iter().filter(|round| round.measured).count();
+    let (a, b) = (values(before), values(after));
+    // Without the CPU time of one round, those after it would be paired wrongly.
+    if a.len() < rounds(before) || b.len() < rounds(after) {
+        return vec![];
+    }
+    a.into_iter().zip(b).map(|(a, b)| [a, b]).filter(|pair| pair.iter().all(|value| *value > 0.0)).collect()
+}
+
 /// Everything that both sides measured in every launch.
 pub fn paired(launches: &[Launch]) -> Vec<Paired> {
     let mut all: Vec<Paired> = vec![];
@@ -81,6 +100,9 @@ pub fn paired(launches: &[Launch]) -> Vec<Paired> {
                 };
                 let pairs = values(series).into_iter().zip(values(other)).filter_map(|(a, b)| Some([a?, b?]));
                 let pairs = pairs.collect();
+                if matches!(series.name.as_str(), "latency" | "end_to_end") {
+                    add(Metric::cpu(), cpu_pairs(series, other));
+                }
                 add(metric, pairs);
             }
         }

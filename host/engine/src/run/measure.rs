@@ -302,7 +302,7 @@ impl Runner<'_, '_> {
                 interval: run.interval,
                 budget_ns: (budget * 1e9) as u64,
                 verify_only: request.verify_only,
-                in_turns: false,
+                turn_ns: None,
             },
             cache_dir: None,
             attachments: std::path::absolute(self.common.folder.join("attachments").join(planned.index.to_string()))

@@ -25,6 +25,8 @@ pub struct LaunchRules {
     pub pairs: u64,
     /// A slow series has fewer pairs in this time, but no less than three.
     pub budget: Duration,
+    /// About how long a round takes.
+    pub round: Duration,
     pub seed: u64,
 }
 
@@ -115,12 +117,15 @@ impl<'a> Ring<'a> {
     pub fn launch(&self, met: &Met, rules: &LaunchRules) -> Result<Launch, (usize, Failure)> {
         let missing = || (0, Failure::failed("not-verified", "a side was not verified, so that nothing is measured"));
         let jobs = met.jobs.as_ref().ok_or_else(missing)?;
+        let turn_ns = Some(rules.round.as_nanos() as u64);
         let enough = Enough { pairs: rules.pairs, time: rules.budget, least: 3 };
         let turns = Turns::new(enough, rules.seed);
         let scratch = tempfile::tempdir().map_err(|error| (0, Failure::failed("scratch", error.to_string())))?;
         let [one, other] = std::thread::scope(|scope| {
             let side = |side: usize| {
-                let job = CellJob { cache_dir: Some(scratch.path().join(side.to_string())), ..jobs[side].clone() };
+                let mut job = jobs[side].clone();
+                job.cache_dir = Some(scratch.path().join(side.to_string()));
+                job.policy.turn_ns = turn_ns;
                 let (turns, limits) = (&turns, &self.limits);
                 scope.spawn(move || {
                     let ran = run_side(side, job, turns, limits);
@@ -151,7 +156,6 @@ fn of_side(runner: &mut Runner<'_, '_>, planned: &PlannedCell) -> (Cell, Option<
         Ok((measured, attempt)) => {
             let mut job = runner.job(planned, &attempt, measured.verify);
             job.policy.verify_only = false;
-            job.policy.in_turns = true;
             job.attachments = None;
             let main = measured.main;
             let cell = Cell {

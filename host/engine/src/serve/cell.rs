@@ -38,7 +38,7 @@ pub(super) fn serve_cells(
     let pool = Pool::default();
     let mut job = first;
     loop {
-        let turns = job.policy.in_turns.then(|| Turns::new(services, commands));
+        let turns = job.policy.turn_ns.map(|_| Turns::new(services, commands));
         let ran = run_cell(services, &opened, &pool, &job, turns.as_ref());
         drop(turns);
         let keep = job.pooling.keep && ran.is_ok();

@@ -312,7 +312,7 @@ mod tests {
         interval: 0.01,
         budget_ns: 1_000_000_000,
         verify_only: false,
-        in_turns: false,
+        turn_ns: None,
     };
 
     fn state(concurrent: bool) -> State {
@@ -363,12 +363,12 @@ mod tests {
     #[test]
     fn in_turns_it_is_not_the_series_that_has_enough() {
         let mut series = Series::new(SeriesInfo::duration("latency", 1.0));
-        let policy = Policy { in_turns: true, warmup: 0, ..POLICY };
+        let policy = Policy { turn_ns: Some(25_000_000), warmup: 0, ..POLICY };
         series.iteration_ns = Some(1e6);
         for id in 0..100 {
-            assert_eq!(series.plan(&policy), Some((RoundKind::Measured, 50)), "a round of about 50 ms");
-            let values = vec![1e6; 50];
-            series.spent_ns += 5e7;
+            assert_eq!(series.plan(&policy), Some((RoundKind::Measured, 25)), "a round of 25 ms");
+            let values = vec![1e6; 25];
+            series.spent_ns += 2.5e7;
             series.rounds.push(RoundRecord { id, measured: true, wall_ns: 0, cpu_ns: None, settled: 0, values });
         }
     }
@@ -405,17 +405,8 @@ mod tests {
     fn an_attachment_is_kept_in_its_folder_and_nowhere_else() {
         let folder = tempfile::tempdir().unwrap();
         let verified = AtomicBool::new(true);
-        let rounds = Rounds {
-            services: Services::leak(std::io::sink()),
-            policy: &POLICY,
-            verified: &verified,
-            attachments: Some(&folder.path().join("kept")),
-            peak_is_of_rounds: AtomicBool::new(false),
-            began: Instant::now(),
-            state: Mutex::default(),
-            sensors: None,
-            whole: true,
-        };
+        let (services, kept) = (Services::leak(std::io::sink()), folder.path().join("kept"));
+        let rounds = Rounds::without_target(services, &POLICY, Some(&kept), &verified);
         rounds.attach("trace.json", b"{}");
         rounds.attach("../escaped", b"{}");
         assert_eq!(std::fs::read(folder.path().join("kept/trace.json")).unwrap(), b"{}");

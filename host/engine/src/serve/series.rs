@@ -94,7 +94,8 @@ impl Series {
         if !has_measured && policy.warmup > 0 && self.warm_ns < WARM_SHARE * budget && !self.agrees() {
             return Some((RoundKind::WarmUp, size));
         }
-        if policy.in_turns {
+        if let Some(turn) = policy.turn_ns {
+            let size = (turn as f64 / iteration.max(1.0)).clamp(1.0, 100_000.0) as u64;
             return Some((RoundKind::Measured, size));
         }
         let done = self.count(true);

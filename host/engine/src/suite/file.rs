@@ -28,6 +28,9 @@ pub struct SuiteFile {
     pub model_families: BTreeMap<String, Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
+    /// Figures that have to be kept: "latency_ms.p90<=20".
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<String>,
 }
 
 /// When a suite is to be run again.
@@ -42,7 +45,7 @@ pub struct Schedule {
 }
 
 impl SuiteFile {
-    pub const KEYS: [&str; 13] = [
+    pub const KEYS: [&str; 14] = [
         "batch_sizes",
         "sequence_lengths",
         "warmup_iterations",
@@ -56,6 +59,7 @@ impl SuiteFile {
         "update_compatibility_matrix",
         "model_families",
         "schedule",
+        "limits",
     ];
 }
 
@@ -75,6 +79,7 @@ impl Default for SuiteFile {
             update_compatibility_matrix: true,
             model_families: BTreeMap::new(),
             schedule: None,
+            limits: vec![],
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::text::{self, Text, within};
 use super::{Format, Schedule, SuiteFile};
+use crate::compare::Limit;
 use crate::registry::Problem;
 use crate::suggest::did_you_mean;
 use serde_json::{Map, Value};
@@ -122,6 +123,7 @@ impl<'a> Reader<'a> {
             update_compatibility_matrix: self.flag("update_compatibility_matrix", usual.update_compatibility_matrix),
             model_families: self.families(),
             schedule: self.schedule(),
+            limits: self.limits(),
         }
     }
 
@@ -178,6 +180,17 @@ impl<'a> Reader<'a> {
     fn names(&mut self, path: &str, items: &[Value]) -> Vec<String> {
         let one = |(index, item): (usize, &Value)| self.name(&within(path, &format!("[{index}]")), item);
         items.iter().enumerate().filter_map(one).collect()
+    }
+
+    fn limits(&mut self) -> Vec<String> {
+        const KEY: &str = "limits";
+        let texts = self.list(KEY).map(|list| self.names(KEY, list)).unwrap_or_default();
+        for (index, text) in texts.iter().enumerate() {
+            if let Err(error) = text.parse::<Limit>() {
+                self.problem(&within(KEY, &format!("[{index}]")), error.to_string());
+            }
+        }
+        texts
     }
 
     fn families(&mut self) -> BTreeMap<String, Vec<String>> {

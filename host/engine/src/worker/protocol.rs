@@ -44,9 +44,9 @@ pub struct Policy {
     pub budget_ns: u64,
     /// No rounds at all: the outputs are verified, and that is it.
     pub verify_only: bool,
-    /// Each round waits for its turn, and the host says when there were enough: another worker runs in between.
+    /// Each round waits for its turn, lasts about so long, and the host says when there were enough: another worker runs in between.
     #[serde(default)]
-    pub in_turns: bool,
+    pub turn_ns: Option<u64>,
 }
 
 /// How to verify.

@@ -1,0 +1,238 @@
+//! A comparison that is measured: in turns, judged, and where it shows a difference, measured once more before that is told.
+
+use super::{
+    Bar, ComparedCell, ComparedMetric, Evidence, Metric, Noise, Paired, Subject, Verdict, judge, of_pairs, paired,
+};
+use crate::defaults::defaults;
+use crate::document::{Cell, Reason, Verification};
+use crate::run::{Launch, LaunchRules, Met, Observer, PlannedCell, Ring};
+use crate::worker::{Failure, FailureKind};
+use std::time::Duration;
+
+/// How a comparison is measured and judged.
+pub struct Live<'a> {
+    pub noise: &'a Noise,
+    /// No smaller difference is told: 0.05 for 5%.
+    pub effect: f64,
+    /// Fresh processes on each side, at least; more where the interval stays wide.
+    pub launches: u64,
+    pub pairs: u64,
+    pub seed: u64,
+}
+
+/// The user's wish to end it.
+#[derive(Debug)]
+pub struct Stopped;
+
+impl Live<'_> {
+    /// Compares two cells.
+    ///
+    /// # Errors
+    /// The comparison was stopped.
+    pub fn compare(
+        &self,
+        ring: &mut Ring<'_>,
+        cells: [&PlannedCell; 2],
+        observer: &mut dyn Observer,
+    ) -> Result<ComparedCell, Stopped> {
+        let met = ring.meet(cells, observer);
+        let blank = blank(&met);
+        if let Some(reason) = refused(&met) {
+            return if reason.code == "stopped" {
+                Err(Stopped)
+            } else {
+                Ok(ComparedCell { reason: Some(reason), ..blank })
+            };
+        }
+        let first = match self.launches(ring, &met, 0, observer)? {
+            Ok(launches) => launches,
+            Err(reason) => return Ok(ComparedCell { reason: Some(reason), ..blank }),
+        };
+        let plugins = [blank.before.plugin.clone(), blank.after.plugin.clone()];
+        let mut metrics: Vec<ComparedMetric> =
+            paired(&first).into_iter().filter_map(|paired| self.judged(paired, &plugins)).collect();
+        let mut all = first;
+        if metrics.iter().any(|metric| metric.verdict.is_difference()) {
+            observer.note("it differs, and is measured once more");
+            match self.launches(ring, &met, 1 << 32, observer)? {
+                Err(reason) => metrics.iter_mut().filter(|metric| metric.verdict.is_difference()).for_each(|metric| {
+                    metric.verdict = Verdict::Unclear;
+                    metric.reason = format!("a difference could not be measured once more: {}", reason.message);
+                }),
+                Ok(again) => {
+                    let second: Vec<ComparedMetric> =
+                        paired(&again).into_iter().filter_map(|paired| self.judged(paired, &plugins)).collect();
+                    metrics = metrics.into_iter().map(|metric| confirmed(metric, &second)).collect();
+                    all.extend(again);
+                }
+            }
+        }
+        if metrics.is_empty() {
+            let reason = Reason::new("no-rounds", "the benchmark has no series that is measured in rounds");
+            return Ok(ComparedCell { reason: Some(reason), ..blank });
+        }
+        Ok(ComparedCell { metrics, cells: Some(met.measured(&all)), ..blank })
+    }
+
+    /// What the same rounds show of two cells, without a verdict: for the noise of a machine.
+    ///
+    /// # Errors
+    /// The comparison was stopped. Within: why a side could not be measured.
+    pub fn evidence(
+        &self,
+        ring: &mut Ring<'_>,
+        cells: [&PlannedCell; 2],
+        observer: &mut dyn Observer,
+    ) -> Result<Result<Vec<(Metric, Evidence)>, Reason>, Stopped> {
+        let met = ring.meet(cells, observer);
+        if let Some(reason) = refused(&met) {
+            return if reason.code == "stopped" { Err(Stopped) } else { Ok(Err(reason)) };
+        }
+        let launches = match self.launches(ring, &met, 0, observer)? {
+            Ok(launches) => launches,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let all = paired(&launches).into_iter();
+        Ok(Ok(all.filter_map(|paired| Some((paired.metric, of_pairs(&paired.launches, self.seed)?))).collect()))
+    }
+
+    fn launches(
+        &self,
+        ring: &Ring<'_>,
+        met: &Met,
+        before: u64,
+        observer: &mut dyn Observer,
+    ) -> Result<Result<Vec<Launch>, Reason>, Stopped> {
+        let defaults = &defaults().compare;
+        let (budget, round) =
+            (Duration::from_secs_f64(defaults.budget_s), Duration::from_secs_f64(defaults.round_ms * 1e-3));
+        let most = defaults.most_launches.max(self.launches);
+        let mut launches = vec![];
+        for number in 0..most {
+            // The width of the interval ends it, never what it says.
+            if number >= self.launches && self.is_tight(&launches) {
+                break;
+            }
+            observer.step(&format!("launch {}", number + 1));
+            let seed = self.seed.wrapping_add(before + number);
+            let rules = LaunchRules { pairs: self.pairs, budget, round, seed };
+            match ring.launch(met, &rules) {
+                Ok(launch) => launches.push(launch),
+                Err((_, failure)) if failure.kind == FailureKind::Stopped => return Err(Stopped),
+                Err((side, failure)) => return Ok(Err(told(side, failure))),
+            }
+        }
+        Ok(Ok(launches))
+    }
+
+    /// Whether the intervals of all times are as tight as they should be.
+    fn is_tight(&self, launches: &[Launch]) -> bool {
+        let times = paired(launches).into_iter().filter(|paired| paired.metric != Metric::memory());
+        let mut widths = times.filter_map(|paired| {
+            let [low, high] = of_pairs(&paired.launches, self.seed)?.interval?;
+            Some((high / low).sqrt() - 1.0)
+        });
+        widths.all(|width| width <= defaults().compare.interval)
+    }
+
+    fn judged(&self, paired: Paired, plugins: &[String; 2]) -> Option<ComparedMetric> {
+        let Paired { metric, launches } = paired;
+        let evidence = of_pairs(&launches, self.seed)?;
+        let plugins = plugins.each_ref().map(String::as_str);
+        let (floor, floor_from) = self.noise.floor(&plugins, &metric, true);
+        let bar = Bar { floor, floor_from, effect: self.effect };
+        let (verdict, reason) = judge(&metric, &evidence, &bar);
+        Some(ComparedMetric { metric, evidence, bar, verdict, reason, first: None, pairs: launches })
+    }
+}
+
+const SIDES: [&str; 2] = ["before", "after"];
+
+fn told(side: usize, failure: Failure) -> Reason {
+    Reason::new(&failure.reason.code, format!("{}: {failure}", SIDES[side]))
+}
+
+/// Why one of both was not verified.
+fn refused(met: &Met) -> Option<Reason> {
+    if met.ready() {
+        return None;
+    }
+    let reasons = met.cells.iter().zip(SIDES).filter_map(|(cell, side)| {
+        let reason = cell.outcome.reason().filter(|reason| reason.code != "planned")?;
+        Some(Reason::new(&reason.code, format!("{side}: {}: {}", cell.outcome.name(), reason.message)))
+    });
+    reasons.into_iter().next().or_else(|| Some(Reason::new("not-verified", "a side could not be verified")))
+}
+
+fn subject(cell: &Cell) -> Subject {
+    let standing = match &cell.verification {
+        _ if cell.emulated => Some("emulated"),
+        Some(Verification::Passed { .. }) => Some("hardware"),
+        Some(_) => Some("unverified"),
+        None => None,
+    };
+    Subject {
+        plugin: cell.plugin.clone(),
+        plugin_version: cell.plugin_version.clone(),
+        device: Some(cell.device.clone()).filter(|device| !device.is_empty()),
+        model: cell.skill.clone(),
+        precision: cell.placement.as_ref().and_then(|placement| placement.precision.clone()),
+        threads: cell.threads,
+        engine: cell.placement.as_ref().map(|placement| placement.engine.clone()),
+        standing: standing.map(String::from),
+    }
+}
+
+fn blank(met: &Met) -> ComparedCell {
+    let [before, after] = met.cells.each_ref().map(subject);
+    let mut labels: Vec<String> = vec![];
+    for standing in ["emulated", "unverified"] {
+        if [&before, &after].iter().any(|subject| subject.standing.as_deref() == Some(standing)) {
+            labels.push(standing.into());
+        }
+    }
+    if let (Some(one), Some(other)) = (&before.precision, &after.precision)
+        && one != other
+    {
+        labels.push(format!("precision {one} against {other}"));
+    }
+    for (cell, side) in met.cells.iter().zip(SIDES) {
+        labels.extend(cell.fixes.iter().map(|fix| format!("{side}: {}", fix.told())));
+    }
+    let cell = &met.cells[0];
+    ComparedCell {
+        model: cell.skill.clone(),
+        benchmark: cell.benchmark.clone(),
+        axes: cell.axes.clone(),
+        before,
+        after,
+        reason: None,
+        labels,
+        metrics: vec![],
+        cells: None,
+    }
+}
+
+/// A difference that a second measurement shows as well; else it is unclear. The figures are the second's: the first was picked for
+/// what it showed.
+fn confirmed(first: ComparedMetric, second: &[ComparedMetric]) -> ComparedMetric {
+    if !first.verdict.is_difference() {
+        return first;
+    }
+    let Some(again) = second.iter().find(|again| again.metric == first.metric) else {
+        let reason = "measured once more, it had no rounds".into();
+        return ComparedMetric { verdict: Verdict::Unclear, reason, ..first };
+    };
+    let mut told = again.clone();
+    told.first = Some(first.evidence);
+    told.pairs = first.pairs.into_iter().chain(again.pairs.iter().cloned()).collect();
+    match again.verdict == first.verdict {
+        true => told.reason = format!("twice, {}", again.reason),
+        false => {
+            told.verdict = Verdict::Unclear;
+            told.reason =
+                format!("{} at first, {} when measured once more", first.verdict.name(), again.verdict.name());
+        }
+    }
+    told
+}

@@ -1,0 +1,172 @@
+//! Cells as they are compared: what ran, and the value of each metric in each round.
+
+use crate::Stored;
+use crate::questions::standing;
+use polars::prelude::*;
+use skillbench_engine::compare::{Metric, Subject};
+use skillbench_engine::document::{Axes, Reason};
+use std::collections::HashMap;
+
+/// A metric in every round of a cell.
+pub(super) struct Rounds {
+    pub metric: Metric,
+    pub values: Vec<f64>,
+}
+
+pub(super) struct SideCell {
+    pub subject: Subject,
+    pub machine: String,
+    pub benchmark: String,
+    pub benchmark_version: String,
+    pub axes: Axes,
+    pub content: String,
+    pub beside: String,
+    pub outcome: String,
+    /// Why it was not measured.
+    pub reason: Option<Reason>,
+    pub peak_memory_mb: Option<f64>,
+    pub rounds: Vec<Rounds>,
+}
+
+/// Reads columns by row; what is not there is not told.
+struct Reader<'a>(&'a DataFrame);
+
+impl Reader<'_> {
+    fn text(&self, row: usize, column: &str) -> Option<String> {
+        // A column of one value for all rows is a scalar until it is asked for as a series.
+        self.0.column(column).ok()?.as_materialized_series().str().ok()?.get(row).map(String::from)
+    }
+
+    fn number(&self, row: usize, column: &str) -> Option<f64> {
+        let value = self.0.column(column).ok()?.get(row).ok()?;
+        if value.is_null() { None } else { value.extract::<f64>() }
+    }
+}
+
+/// "batch=4 sequence=32" as it was.
+fn axes(text: &str) -> Axes {
+    let pairs = text.split(' ').filter_map(|pair| pair.split_once('='));
+    pairs.filter_map(|(name, value)| Some((name.to_string(), value.parse().ok()?))).collect()
+}
+
+/// The newest row of each cell.
+pub(super) fn cells(stored: &Stored) -> PolarsResult<Vec<SideCell>> {
+    let frame = standing::latest(standing::placed(stored.cells.clone())?)?.collect()?;
+    let rounds = rounds(stored)?;
+    let read = Reader(&frame);
+    let cell = |row: usize| {
+        let text = |column: &str| read.text(row, column);
+        let key = (text("run").unwrap_or_default(), read.number(row, "cell").unwrap_or(-1.0) as i64);
+        let outcome = text("outcome").unwrap_or_default();
+        let reason = (outcome != "measured").then(|| {
+            let message = text("reason").unwrap_or_else(|| "no reason was recorded".into());
+            Reason::new(&text("reason_code").unwrap_or_default(), message)
+        });
+        SideCell {
+            subject: Subject {
+                plugin: text("plugin").unwrap_or_default(),
+                plugin_version: text("plugin_version").unwrap_or_default(),
+                device: text("device_id"),
+                model: text("model_id").unwrap_or_default(),
+                precision: text("precision"),
+                threads: read.number(row, "threads").map(|n| n as u64),
+                engine: text("engine"),
+                standing: text("standing"),
+            },
+            machine: text("machine").unwrap_or_default(),
+            benchmark: text("benchmark").unwrap_or_default(),
+            benchmark_version: text("benchmark_version").unwrap_or_default(),
+            axes: axes(&text("axes").unwrap_or_default()),
+            content: text("model_content").unwrap_or_default(),
+            beside: text("beside").unwrap_or_default(),
+            outcome,
+            reason,
+            peak_memory_mb: read.number(row, "peak_memory_mb"),
+            rounds: rounds
+                .get(&key)
+                .map(|series| of_series(series, read.number(row, "throughput_samples_per_sec")))
+                .unwrap_or_default(),
+        }
+    };
+    Ok((0..frame.height()).map(cell).collect())
+}
+
+/// One round of a series.
+struct Round {
+    series: String,
+    n: f64,
+    median_ns: f64,
+    wall_ns: Option<f64>,
+    cpu_ns: Option<f64>,
+}
+
+/// The rounds of durations, by run and cell, in their order.
+fn rounds(stored: &Stored) -> PolarsResult<HashMap<(String, i64), Vec<Round>>> {
+    let mut all: HashMap<(String, i64), Vec<Round>> = HashMap::new();
+    let Some(samples) = &stored.samples else { return Ok(all) };
+    let grouped = samples
+        .clone()
+        .lazy()
+        .filter(col("round").gt(lit(0)).and(col("unit").eq(lit("ns"))))
+        .group_by_stable([col("run"), col("cell"), col("series"), col("round")])
+        .agg([
+            col("value").median().alias("median"),
+            len().cast(DataType::Float64).alias("n"),
+            col("round_wall_ns").first().alias("wall"),
+            col("round_cpu_ns").first().alias("cpu"),
+        ])
+        .collect()?;
+    let read = Reader(&grouped);
+    for row in 0..grouped.height() {
+        let (Some(run), Some(cell), Some(series)) =
+            (read.text(row, "run"), read.number(row, "cell"), read.text(row, "series"))
+        else {
+            continue;
+        };
+        let (Some(n), Some(median_ns)) = (read.number(row, "n"), read.number(row, "median")) else { continue };
+        let (wall_ns, cpu_ns) = (read.number(row, "wall"), read.number(row, "cpu"));
+        all.entry((run, cell as i64)).or_default().push(Round { series, n, median_ns, wall_ns, cpu_ns });
+    }
+    Ok(all)
+}
+
+/// What series tell, as metrics. Rates are those of the cell's own figure, spread over its rounds.
+fn of_series(rounds: &[Round], throughput: Option<f64>) -> Vec<Rounds> {
+    let mut names: Vec<&str> = vec![];
+    rounds.iter().for_each(|round| {
+        if !names.contains(&round.series.as_str()) {
+            names.push(&round.series);
+        }
+    });
+    let mut all = vec![];
+    for name in names {
+        let mine = || rounds.iter().filter(|round| round.series == name);
+        let Some(metric) = Metric::of_series(name, "ns", "duration", None) else { continue };
+        let overlapping = metric.name == Metric::THROUGHPUT;
+        let each = |round: &Round| match overlapping {
+            true => round.wall_ns.map(|wall| wall / round.n),
+            false => Some(round.median_ns),
+        };
+        let values: Vec<f64> = match metric.higher_is_better {
+            false => mine().filter_map(|round| Some(each(round)? * 1e-6)).collect(),
+            true => {
+                let (spent, n) = mine()
+                    .filter_map(|round| Some((each(round)? * round.n, round.n)))
+                    .fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+                // Items in each iteration: only the concurrent series has the cell's own figure; of another the ratio is what counts.
+                let items = if overlapping { throughput.map_or(1.0, |rate| rate * spent * 1e-9 / n) } else { 1.0 };
+                mine().filter_map(|round| Some(items / (each(round)? * 1e-9))).collect()
+            }
+        };
+        all.push(Rounds {
+            metric,
+            values: values.into_iter().filter(|value| value.is_finite() && *value > 0.0).collect(),
+        });
+        if name == "latency" || name == "end_to_end" {
+            let cpu = mine().filter_map(|round| Some(round.cpu_ns? / round.n * 1e-6)).filter(|value| *value > 0.0);
+            all.push(Rounds { metric: Metric::cpu(), values: cpu.collect() });
+        }
+    }
+    all.retain(|rounds| !rounds.values.is_empty());
+    all
+}

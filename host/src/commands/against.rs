@@ -1,0 +1,220 @@
+//! What a run is held against when it has ended: limits, and a baseline. What looks worse than the baseline is measured again before
+//! that is told.
+
+use super::compare::{compare_runs, outcome, tell};
+use super::keep::Keeping;
+use super::run::{begin, names};
+use super::stored::Chosen;
+use super::{CommandError, Exit, baseline, failed, usage};
+use crate::cli::{AgainstArgs, FormatArg, Global, Stored as Place, WhichRuns};
+use crate::output;
+use crate::progress::Progress;
+use skillbench_engine::compare::{Checked, ComparedCell, Comparison, Limit, Verdict};
+use skillbench_engine::defaults::defaults;
+use skillbench_engine::document::{Cell, Outcome};
+use skillbench_engine::run::{self, BackendChoice, CellName, Inventory, Observer, RunRequest};
+use skillbench_results::Stored;
+use skillbench_results::compared::Across;
+use skillbench_store::{Journal, Recorded, journal};
+use std::collections::HashSet;
+use std::path::Path;
+
+/// A run that has ended.
+pub struct Ended<'a> {
+    pub request: &'a RunRequest,
+    pub folder: &'a Path,
+    pub recorded: &'a Recorded,
+}
+
+/// What was asked for before anything is measured: a slip costs nothing yet.
+pub struct Asked {
+    limits: Vec<Limit>,
+    baseline: Option<(String, Stored)>,
+    fail_on_regression: Option<f64>,
+    save: Option<String>,
+}
+
+/// Reads what a run is to be held against.
+///
+/// # Errors
+/// A limit that says nothing, or a baseline that is not there.
+pub fn asked(global: &Global, args: &AgainstArgs, keeping: &Keeping) -> Result<Asked, CommandError> {
+    let limits = args.limit.iter().map(|text| text.parse::<Limit>().map_err(usage)).collect::<Result<_, _>>()?;
+    let read = |name: &String| {
+        let stored = Place {
+            db: keeping.database.as_ref().map(|db| db.path().to_path_buf()),
+            results_dir: keeping.output_dir.clone(),
+        };
+        let which = WhichRuns { stored, run: vec![name.clone()], ..WhichRuns::default() };
+        let Chosen { stored, .. } = which.read(global).map_err(|error| match error {
+            CommandError::Usage(text) => {
+                usage(format!("baseline: {text}; `host baseline list` lists those of this machine"))
+            }
+            other => other,
+        })?;
+        Ok::<_, CommandError>((name.clone(), stored))
+    };
+    let baseline = args.baseline.as_ref().map(read).transpose()?;
+    Ok(Asked { limits, baseline, fail_on_regression: args.fail_on_regression, save: args.save_baseline.clone() })
+}
+
+/// Holds a run against what was asked for, and tells.
+///
+/// # Errors
+/// What could not be read, measured again or kept.
+pub fn hold(global: &Global, asked: &Asked, keeping: &Keeping, ended: &Ended<'_>) -> Result<Exit, CommandError> {
+    let mut exit = hold_to_limits(&asked.limits, &ended.recorded.run.cells);
+    if let Some((name, before)) = &asked.baseline {
+        let comparison = hold_to_baseline(global, asked, name, before, keeping, ended)?;
+        let file = ended.folder.join("comparison.json");
+        output::write(&file, &serde_json::to_vec_pretty(&comparison).map_err(failed)?).map_err(failed)?;
+        match global.format {
+            // What is printed is the run; the comparison lies beside it.
+            FormatArg::Json | FormatArg::Csv => output::say(&format!("written: {}", file.display())),
+            _ => tell(global, &comparison)?,
+        }
+        if asked.fail_on_regression.is_some() {
+            exit = exit.or(outcome(&comparison.cells, asked.fail_on_regression));
+        }
+    }
+    if let Some(name) = &asked.save {
+        baseline::save(name, ended.folder, !global.quiet)?;
+    }
+    Ok(exit)
+}
+
+fn hold_to_limits(limits: &[Limit], cells: &[Cell]) -> Exit {
+    let mut exit = Exit::Good;
+    for limit in limits {
+        let mut about =
+            cells.iter().filter(|cell| limit.is_about(cell) && !matches!(cell.outcome, Outcome::Skipped(_))).peekable();
+        if about.peek().is_none() {
+            output::warning(&format!("limit {limit}: it is about no cell of this run"));
+            exit = exit.or(Exit::NoVerdict);
+        }
+        for cell in about {
+            let axes: Vec<String> = cell.axes.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let name = format!("{} on {}, {}, {}", cell.skill, cell.plugin, cell.benchmark, axes.join(" "));
+            match limit.check(cell) {
+                Checked::Kept(_) => {}
+                Checked::Broken(value) => {
+                    output::error(&format!("limit {limit} is broken: {value:.4} ({name})"));
+                    exit = exit.or(Exit::Broken);
+                }
+                Checked::Unknown(why) => {
+                    output::warning(&format!("limit {limit}: nothing can be told: {why} ({name})"));
+                    exit = exit.or(Exit::NoVerdict);
+                }
+            }
+        }
+    }
+    exit
+}
+
+fn hold_to_baseline(
+    global: &Global,
+    asked: &Asked,
+    name: &str,
+    before: &Stored,
+    keeping: &Keeping,
+    ended: &Ended<'_>,
+) -> Result<Comparison, CommandError> {
+    let effect = asked.fail_on_regression.unwrap_or(defaults().compare.effect);
+    let after = Stored::from_recorded(std::slice::from_ref(ended.recorded)).map_err(failed)?;
+    let names = [name, ended.recorded.run.run_id.as_str()];
+    let mut first = compare_runs([before, &after], names, Across::default(), effect, ended.request.seed)?;
+    let suspected: Vec<CellName> = ended
+        .recorded
+        .run
+        .cells
+        .iter()
+        .filter(|cell| first.cells.iter().any(|compared| is_of(compared, cell) && is_worse(compared)))
+        .map(CellName::of)
+        .collect();
+    if suspected.is_empty() {
+        return Ok(first);
+    }
+    if !global.quiet {
+        output::say(&format!("{} cells look slower than {name}, and are measured again", suspected.len()));
+    }
+    let again = measure_again(global, keeping, ended.request, suspected)?;
+    let again_stored = Stored::from_recorded(std::slice::from_ref(&again)).map_err(failed)?;
+    let second = compare_runs([before, &again_stored], names, Across::default(), effect, ended.request.seed)?;
+    confirm(&mut first, &second);
+    first.notes.push(format!("what looked worse was measured again in run {}", again.run.run_id));
+    Ok(first)
+}
+
+fn is_of(compared: &ComparedCell, cell: &Cell) -> bool {
+    let device = compared.after.device.as_ref().is_none_or(|device| *device == cell.device);
+    compared.model == cell.skill
+        && compared.after.plugin == cell.plugin
+        && device
+        && compared.benchmark == cell.benchmark
+        && compared.axes == cell.axes
+}
+
+fn is_worse(compared: &ComparedCell) -> bool {
+    compared.metrics.iter().any(|metric| metric.verdict.is_worse())
+}
+
+/// Runs cells of a request once more, in a run of their own.
+fn measure_again(
+    global: &Global,
+    keeping: &Keeping,
+    request: &RunRequest,
+    exactly: Vec<CellName>,
+) -> Result<Recorded, CommandError> {
+    let mut backends: Vec<BackendChoice> = vec![];
+    for cell in &exactly {
+        let device = request
+            .backends
+            .iter()
+            .find(|choice| choice.plugin == cell.plugin)
+            .and_then(|choice| choice.device.clone());
+        let choice = BackendChoice { plugin: cell.plugin.clone(), device };
+        if !backends.contains(&choice) {
+            backends.push(choice);
+        }
+    }
+    let request = RunRequest { backends, exactly, parallel: false, ..request.clone() };
+    let inventory = Inventory::take(&global.sources());
+    let plan = run::plan(&inventory, request).map_err(usage)?;
+    let (folder, head) = begin(&keeping.output_dir, &plan)?;
+    let journal = Journal::open(&folder, &plan.request).map_err(failed)?;
+    let progress = Progress::new(global.quiet, global.debug, plan.cells.len(), names(&plan));
+    let mut observers: Vec<Box<dyn Observer>> = vec![Box::new(journal), Box::new(progress)];
+    run::execute(&plan, &head, &folder, &HashSet::new(), &mut observers).map_err(failed)?;
+    drop(observers);
+    let recorded = journal::read(&folder).map_err(failed)?;
+    keeping.keep(global, &folder, &recorded)?;
+    Ok(recorded)
+}
+
+/// What looked worse counts only where the second measurement shows it too.
+fn confirm(first: &mut Comparison, second: &Comparison) {
+    for cell in &mut first.cells {
+        let same = |other: &&ComparedCell| {
+            (&other.model, &other.benchmark, &other.axes, &other.after.plugin)
+                == (&cell.model, &cell.benchmark, &cell.axes, &cell.after.plugin)
+        };
+        let again = second.cells.iter().find(same);
+        for metric in cell.metrics.iter_mut().filter(|metric| metric.verdict.is_worse()) {
+            let found = again.and_then(|again| again.metrics.iter().find(|other| other.metric == metric.metric));
+            match found {
+                Some(other) if other.verdict == metric.verdict => {
+                    metric.first = Some(std::mem::replace(&mut metric.evidence, other.evidence.clone()));
+                    metric.reason = format!("twice, {}", other.reason);
+                }
+                found => {
+                    let what = found.map_or("not measured", |other| other.verdict.name());
+                    metric.reason = format!("{} at first, {what} when measured again", metric.verdict.name());
+                    metric.verdict = Verdict::Unclear;
+                    if let Some(other) = found {
+                        metric.first = Some(std::mem::replace(&mut metric.evidence, other.evidence.clone()));
+                    }
+                }
+            }
+        }
+    }
+}

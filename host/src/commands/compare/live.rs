@@ -1,0 +1,152 @@
+//! Two backends, versions, precisions or options, measured in turns.
+
+use super::{document, effect};
+use crate::cli::{CompareArgs, Global, LiveArgs};
+use crate::commands::plugin::tell_rejected;
+use crate::commands::{CommandError, failed, usage};
+use crate::output;
+use skillbench_engine::compare::{ComparedCell, Comparison, Live, Mode, Noise, Party, Side};
+use skillbench_engine::defaults::defaults;
+use skillbench_engine::environment::Environment;
+use skillbench_engine::run::{self, Inventory, Observer, Plan, PlannedCell, Ring, RunRequest};
+use skillbench_engine::worker::Stop;
+
+pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, CommandError> {
+    let sides = [&args.before, &args.after].map(|text| text.parse::<Side>().map_err(usage));
+    let [before, after] = sides;
+    let sides = [before?, after?];
+    let base = base_request(&args.live);
+    let plans = [side_plan(global, &sides[0], &base)?, side_plan(global, &sides[1], &base)?];
+    plans.iter().flat_map(|plan| &plan.warnings).for_each(|warning| output::warning(warning));
+    let pairs = pairs(&plans[0], &plans[1])?;
+    let _ = ctrlc::set_handler(|| {
+        if Stop::global().asked() {
+            std::process::exit(130);
+        }
+        Stop::global().ask();
+    });
+
+    let machine = Environment::probe().machine();
+    let noise = Noise::load(&machine);
+    let rules = &defaults().compare;
+    let live = Live {
+        noise: &noise,
+        effect: effect(args.effect, args.fail_on_regression),
+        launches: args.live.launches.unwrap_or(rules.launches),
+        pairs: args.live.pairs.unwrap_or(rules.pairs),
+        seed: args.live.seed.unwrap_or(defaults().run.seed),
+    };
+    let folder = args.stored.results_dir.join("comparisons");
+    let mut ring = Ring::new([&plans[0], &plans[1]], &folder, "comparison");
+    let mut cells: Vec<ComparedCell> = vec![];
+    for (number, pair) in pairs.iter().enumerate() {
+        let cell = &plans[0].models[pair[0].model];
+        let axes: Vec<String> = pair[0].axes.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let name = format!("[{}/{}] {}, {}", number + 1, pairs.len(), cell.id(), axes.join(" "));
+        let mut talk = Talk { quiet: global.quiet, debug: global.debug, name };
+        talk.note(&format!("in turns, {} launches or more", live.launches));
+        let stopped =
+            |_| CommandError::Stopped("the comparison was stopped; what was measured of it is not kept".into());
+        cells.push(live.compare(&mut ring, *pair, &mut talk).map_err(stopped)?);
+    }
+    let party = |side: &Side| Party { name: side.name.clone(), run: None, started_at: None, machine: machine.clone() };
+    let comparison = document(Mode::Interleaved, party(&sides[0]), party(&sides[1]), vec![], cells);
+    let file = folder.join(format!("{}.json", comparison.id));
+    let text = serde_json::to_vec_pretty(&comparison).map_err(failed)?;
+    match global.quiet {
+        true => output::write(&file, &text).map_err(failed)?,
+        false => output::to_file(&file, &text).map_err(failed)?,
+    }
+    Ok(comparison)
+}
+
+/// What both sides of a comparison have in common.
+pub fn base_request(args: &LiveArgs) -> RunRequest {
+    let or =
+        |given: &[String], default: &str| if given.is_empty() { vec![default.to_string()] } else { given.to_vec() };
+    RunRequest {
+        models: args.model.clone(),
+        benchmarks: or(&args.bench, "inference"),
+        batch_sizes: if args.batch_sizes.is_empty() { vec![1] } else { args.batch_sizes.clone() },
+        sequence_lengths: match (args.sequence_lengths.is_empty(), args.model.is_empty()) {
+            // One point of each model, where none is asked for.
+            (true, false) => defaults().run.sequence_lengths.clone(),
+            _ => args.sequence_lengths.clone(),
+        },
+        threads: args.threads,
+        timeout_s: args.timeout,
+        seed: args.seed,
+        ..RunRequest::default()
+    }
+}
+
+/// The plan of one side. Its own cells measure nothing: the rounds come in turns.
+///
+/// # Errors
+/// A name or value that cannot be.
+pub fn side_plan(global: &Global, side: &Side, base: &RunRequest) -> Result<Plan, CommandError> {
+    let mut sources = global.sources();
+    if let Some(folder) = side.library.as_ref().and_then(|library| library.parent()) {
+        sources.search.insert(0, folder.to_path_buf());
+    }
+    let mut inventory = Inventory::take(&sources);
+    if side.library.is_none() {
+        tell_rejected(&inventory);
+    }
+    if !global.quiet {
+        inventory.tell = skillbench_engine::skill::Tell(output::say);
+    }
+    let plugin = match &side.library {
+        None => side.backend.clone(),
+        Some(library) => {
+            let real = |path: &std::path::Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+            let found = inventory.plugins.iter().find(|plugin| real(&plugin.library) == real(library));
+            let missing =
+                || usage(format!("{} is no plugin that can be used; `host plugin check` says why", side.name));
+            found.ok_or_else(missing)?.id.clone()
+        }
+    };
+    let mut plan = run::plan(&inventory, side.of(base, &plugin)).map_err(usage)?;
+    plan.request.verify_only = true;
+    Ok(plan)
+}
+
+/// Cells of both plans that do the same work.
+fn pairs<'p>(before: &'p Plan, after: &'p Plan) -> Result<Vec<[&'p PlannedCell; 2]>, CommandError> {
+    let same = |a: &PlannedCell, b: &PlannedCell| {
+        before.models[a.model].id() == after.models[b.model].id()
+            && before.benchmarks[a.benchmark].description.id == after.benchmarks[b.benchmark].description.id
+            && a.axes == b.axes
+    };
+    let of = |a: &'p PlannedCell| after.cells.iter().find(|b| same(a, b)).map(|b| [a, b]);
+    let pairs: Vec<_> = before.cells.iter().filter_map(of).collect();
+    match pairs.is_empty() {
+        true => Err(usage("there is no cell that both sides have")),
+        false => Ok(pairs),
+    }
+}
+
+/// How a comparison goes, for people.
+pub struct Talk {
+    pub quiet: bool,
+    pub debug: bool,
+    pub name: String,
+}
+
+impl Observer for Talk {
+    fn note(&mut self, text: &str) {
+        if !self.quiet {
+            output::say(&format!("{}: {text}", self.name));
+        }
+    }
+
+    fn warning(&mut self, text: &str) {
+        output::warning(&format!("{}: {text}", self.name));
+    }
+
+    fn debug(&mut self, text: &str) {
+        if self.debug {
+            output::say(&format!("{}: {text}", self.name));
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! `host compare`: two runs, or two backends measured in turns. `stored` and `live` get the comparison, `show` tells it.
+
+mod live;
+mod show;
+mod stored;
+
+pub use live::{Talk, base_request, side_plan};
+pub use show::{outcome, table};
+pub use stored::compare as compare_runs;
+
+use super::{Done, failed};
+use crate::cli::{AcrossArg, CompareArgs, FormatArg, Global};
+use crate::output;
+use skillbench_engine::compare::{COMPARISON_SCHEMA, ComparedCell, Comparison, Mode, Party};
+use skillbench_engine::defaults::defaults;
+use skillbench_engine::environment::{Environment, now_utc};
+use skillbench_results::compared::Across;
+
+pub fn compare(global: &Global, args: &CompareArgs) -> Done {
+    let comparison = match args.interleave {
+        true => live::compare(global, args)?,
+        false => stored::by_name(global, args)?,
+    };
+    tell(global, &comparison)?;
+    Ok(outcome(&comparison.cells, args.fail_on_regression))
+}
+
+/// Prints a comparison in the form that was asked for.
+pub fn tell(global: &Global, comparison: &Comparison) -> Result<(), super::CommandError> {
+    if matches!(global.format, FormatArg::Json) {
+        let text = serde_json::to_string_pretty(comparison).map_err(failed)?;
+        output::print(&(text + "\n"));
+        return Ok(());
+    }
+    output::table(&table(comparison), global.format.into());
+    if !global.quiet {
+        comparison.notes.iter().for_each(|note| output::say(note));
+        output::say(&show::sentence(comparison));
+    }
+    Ok(())
+}
+
+/// The smallest difference that is told, as a share.
+fn effect(asked: Option<f64>, most: Option<f64>) -> f64 {
+    asked.or(most).unwrap_or(defaults().compare.effect)
+}
+
+/// What is compared although it is not the same.
+fn across(asked: &[AcrossArg]) -> Across {
+    let has = |what| asked.contains(&what);
+    Across {
+        machine: has(AcrossArg::Machine),
+        model: has(AcrossArg::Model),
+        precision: has(AcrossArg::Precision),
+        plugin: has(AcrossArg::Plugin),
+    }
+}
+
+fn document(mode: Mode, before: Party, after: Party, across: Vec<String>, cells: Vec<ComparedCell>) -> Comparison {
+    let compared_at = now_utc();
+    let stamp: String = compared_at.chars().filter(char::is_ascii_digit).collect();
+    Comparison {
+        schema: COMPARISON_SCHEMA.into(),
+        id: format!("{}-{}-{:05}", &stamp[..8], &stamp[8..], std::process::id() % 100_000),
+        compared_at,
+        command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+        mode,
+        before,
+        after,
+        environment: (mode == Mode::Interleaved).then(Environment::probe),
+        across,
+        notes: vec![],
+        cells,
+    }
+}

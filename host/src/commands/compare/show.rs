@@ -1,0 +1,112 @@
+//! A comparison as a table, as a sentence, and as an exit code.
+
+use crate::commands::Exit;
+use skillbench_engine::compare::{ComparedCell, ComparedMetric, Comparison, Gate, Subject, Verdict, gate};
+use skillbench_engine::document::Axes;
+use skillbench_report::{Cell, Table};
+
+/// One row for each metric of each cell, and one for each cell that is not compared.
+pub fn table(comparison: &Comparison) -> Table {
+    let mut table = Table::new([
+        "model",
+        "benchmark",
+        "axes",
+        "before",
+        "after",
+        "metric",
+        "value_before",
+        "value_after",
+        "ratio",
+        "low",
+        "high",
+        "verdict",
+        "why",
+    ]);
+    for cell in &comparison.cells {
+        let head = |metric: Cell| {
+            [
+                Cell::text(&cell.model),
+                Cell::text(&cell.benchmark),
+                Cell::text(shown(&cell.axes)),
+                Cell::text(name(&cell.before, &cell.after, &comparison.before.name)),
+                Cell::text(name(&cell.after, &cell.before, &comparison.after.name)),
+                metric,
+            ]
+        };
+        if let Some(reason) = &cell.reason {
+            let rest = [Cell::none(), Cell::none(), Cell::none(), Cell::none(), Cell::none(), "not compared".into()];
+            let row = head(Cell::none()).into_iter().chain(rest).chain([Cell::text(&reason.message)]);
+            table.rows.push(row.collect());
+        }
+        for metric in &cell.metrics {
+            let ComparedMetric { metric: what, evidence, .. } = metric;
+            let [low, high] = evidence.interval.map_or([None, None], |[low, high]| [Some(low), Some(high)]);
+            let why = cell.labels.iter().cloned().chain([metric.reason.clone()]).collect::<Vec<_>>().join("; ");
+            let rest = [
+                Cell::number(evidence.before),
+                Cell::number(evidence.after),
+                ratio(evidence.ratio),
+                Cell::maybe(low, ratio),
+                Cell::maybe(high, ratio),
+                metric.verdict.name().into(),
+                why.into(),
+            ];
+            table.rows.push(head(Cell::text(&what.name)).into_iter().chain(rest).collect());
+        }
+    }
+    table
+}
+
+fn ratio(value: f64) -> Cell {
+    Cell { value: value.into(), shown: format!("{value:.3}") }
+}
+
+fn shown(axes: &Axes) -> String {
+    axes.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+/// What ran, and where the other is called the same, as it was named.
+fn name(this: &Subject, other: &Subject, named: &str) -> String {
+    match this.plugin == other.plugin && this.plugin != named {
+        true => format!("{} ({named})", this.plugin),
+        false => this.plugin.clone(),
+    }
+}
+
+/// "3 comparisons: 1 slower (latency_ms of bert-tiny by 10.2%), 2 same".
+pub fn sentence(comparison: &Comparison) -> String {
+    let all = || comparison.cells.iter().flat_map(|cell| cell.metrics.iter().map(move |metric| (cell, metric)));
+    let mut parts = vec![];
+    for verdict in [Verdict::Slower, Verdict::More, Verdict::Faster, Verdict::Less, Verdict::Same, Verdict::Unclear] {
+        let of: Vec<_> = all().filter(|(_, metric)| metric.verdict == verdict).collect();
+        if !of.is_empty() {
+            parts.push(format!("{} {}", of.len(), verdict.name()));
+        }
+    }
+    let refused = comparison.cells.iter().filter(|cell| cell.reason.is_some()).count();
+    if refused > 0 {
+        parts.push(format!("{refused} not compared"));
+    }
+    match parts.is_empty() {
+        true => "nothing was compared".into(),
+        false => parts.join(", "),
+    }
+}
+
+/// The exit code of a comparison. With a limit on regressions: 1 where one is confirmed, 3 where that cannot be told of something.
+/// Without: 3 where nothing could be told at all.
+pub fn outcome(cells: &[ComparedCell], most: Option<f64>) -> Exit {
+    let metrics = || cells.iter().flat_map(|cell| &cell.metrics);
+    let Some(most) = most else {
+        let told = metrics().any(|metric| metric.verdict != Verdict::Unclear);
+        return if told { Exit::Good } else { Exit::NoVerdict };
+    };
+    let gates: Vec<Gate> = metrics().map(|m| gate(&m.metric, &m.evidence, m.verdict, most)).collect();
+    match () {
+        () if gates.contains(&Gate::Broken) => Exit::Broken,
+        () if gates.is_empty() || gates.contains(&Gate::Unclear) || cells.iter().any(|cell| cell.reason.is_some()) => {
+            Exit::NoVerdict
+        }
+        () => Exit::Good,
+    }
+}
