@@ -110,7 +110,7 @@ pub fn judge(metric: &Metric, evidence: &Evidence, bar: &Bar) -> (Verdict, Strin
         return (Verdict::Same, text);
     }
     let why = match () {
-        () if nearest <= 0.0 => format!("the interval holds no difference as well as one of {}", percent(by)),
+        () if nearest <= 0.0 => format!("the interval holds no difference, and is wider than {}", bar.told()),
         () if p >= rules.significance => format!("the rounds overlap too much: p {}", small(p)),
         () if nearest <= bar.floor => format!("the interval reaches into {}", bar.told()),
         () => format!("it is smaller than the {} asked for", percent(bar.effect)),

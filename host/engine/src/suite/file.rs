@@ -24,13 +24,13 @@ pub struct SuiteFile {
     pub generate_plots: bool,
     /// `false`: the files of the matrix are left as they are.
     pub update_compatibility_matrix: bool,
+    /// Figures that have to be kept: "latency_ms.p90<=20".
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<String>,
     /// Ids of models, or paths of their files, by family.
     pub model_families: BTreeMap<String, Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub schedule: Option<Schedule>,
-    /// Figures that have to be kept: "latency_ms.p90<=20".
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub limits: Vec<String>,
 }
 
 /// When a suite is to be run again.
@@ -57,9 +57,9 @@ impl SuiteFile {
         "use_resource_pool",
         "generate_plots",
         "update_compatibility_matrix",
+        "limits",
         "model_families",
         "schedule",
-        "limits",
     ];
 }
 
@@ -77,9 +77,9 @@ impl Default for SuiteFile {
             use_resource_pool: true,
             generate_plots: false,
             update_compatibility_matrix: true,
+            limits: vec![],
             model_families: BTreeMap::new(),
             schedule: None,
-            limits: vec![],
         }
     }
 }

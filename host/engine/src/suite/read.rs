@@ -121,9 +121,9 @@ impl<'a> Reader<'a> {
             use_resource_pool: self.flag("use_resource_pool", usual.use_resource_pool),
             generate_plots: self.flag("generate_plots", usual.generate_plots),
             update_compatibility_matrix: self.flag("update_compatibility_matrix", usual.update_compatibility_matrix),
+            limits: self.limits(),
             model_families: self.families(),
             schedule: self.schedule(),
-            limits: self.limits(),
         }
     }
 
@@ -257,6 +257,7 @@ mod tests {
       "model_families": {"vision": ["resnet-50"], "embedding": ["bert-tiny", "models/mine.onnx"]},
       "hardware_types": ["cpu", "openvino:GPU"], "include_web_platforms": true, "parallel": true,
       "use_resource_pool": false, "generate_plots": true, "update_compatibility_matrix": true,
+      "limits": ["latency_ms.p90<=20"],
       "schedule": {"enabled": true, "frequency": "daily", "time": "02:30"}
     }"#;
 
@@ -293,7 +294,9 @@ mod tests {
 
     #[test]
     fn the_known_keys_are_those_that_are_written() {
-        let value = serde_json::to_value(parse(JSON, Path::new("s.json")).unwrap()).unwrap();
+        let suite = parse(JSON, Path::new("s.json")).unwrap();
+        assert_eq!(suite.limits, ["latency_ms.p90<=20"]);
+        let value = serde_json::to_value(suite).unwrap();
         let written: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
         assert_eq!(written, SuiteFile::KEYS);
     }

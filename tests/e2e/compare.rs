@@ -1,0 +1,225 @@
+//! Which of two is slower: measured in turns, out of stored runs, against baselines and limits.
+
+use serde_json::Value;
+use skillbench_tests::{Ran, World, built_library};
+use std::process::Command;
+
+fn world() -> World {
+    let world = World::default();
+    let library = built_library("misbehave_fixture");
+    world.write("registry.toml", format!("version = 1\n[[plugin]]\nid = \"misbehave\"\nlibrary = {library:?}\n"));
+    world
+}
+
+/// The host with data of its own: baselines and noise floors of the user count for nothing here.
+fn command(world: &World, arguments: &[&str]) -> Command {
+    let mut command = world.command(arguments);
+    command.env("SKILLBENCH_DATA", world.path().join("data"));
+    command
+}
+
+fn host(world: &World, arguments: &[&str]) -> Ran {
+    Ran(command(world, arguments).output().expect("the host can be started"))
+}
+
+fn in_turns(world: &World, before: &str, after: &str, more: &[&str]) -> (Ran, Value) {
+    let given = ["compare", before, after, "--interleave", "--model", "probe-mlp", "--format", "json"];
+    let ran = host(world, &[&given, more].concat());
+    let document = serde_json::from_str(&ran.stdout()).unwrap_or_else(|e| panic!("no document: {e}\n{}", ran.stderr()));
+    (ran, document)
+}
+
+/// The comparison of a metric in the only cell.
+fn metric<'d>(document: &'d Value, name: &str) -> &'d Value {
+    let metrics = document["cells"][0]["metrics"].as_array().unwrap_or_else(|| panic!("{document:#}"));
+    metrics.iter().find(|metric| metric["name"] == name).unwrap_or_else(|| panic!("no {name}: {document:#}"))
+}
+
+/// A run of the fixture that computes everything so many times.
+fn run(world: &World, work: &str, more: &[&str]) -> Ran {
+    let work = format!("misbehave:work={work}");
+    let given = [
+        "run",
+        "--plugin",
+        "misbehave",
+        "--model",
+        "probe-mlp",
+        "--bench",
+        "inference",
+        "--batch-sizes",
+        "1",
+        "--budget",
+        "0.3",
+        "--option",
+        &work,
+    ];
+    host(world, &[&given, more].concat())
+}
+
+#[test]
+fn a_planted_difference_is_found_measured_twice_and_fails_a_limit_that_it_breaks() {
+    let world = world();
+    let (ran, document) = in_turns(&world, "misbehave@work=100", "misbehave@work=150", &["--fail-on-regression", "10"]);
+    ran.exits_with(1);
+    let latency = metric(&document, "latency_ms");
+    assert_eq!(latency["verdict"], "slower", "{latency:#}");
+    assert!(latency["first"]["ratio"].as_f64().is_some_and(|ratio| ratio > 1.1), "it was measured once more");
+    let ratio = latency["ratio"].as_f64().unwrap();
+    assert!((1.3..1.7).contains(&ratio), "{ratio}");
+    assert!(latency["pairs"].as_array().is_some_and(|launches| launches.len() >= 10), "every round is kept");
+    assert_eq!(document["mode"], "interleaved");
+    let kept = std::fs::read_dir(world.path().join("results/comparisons")).unwrap().count();
+    assert_eq!(kept, 1);
+}
+
+#[test]
+fn a_backend_held_against_itself_is_no_slower() {
+    let (ran, document) = in_turns(&world(), "misbehave@work=60", "misbehave@work=60", &["--fail-on-regression", "50"]);
+    let latency = metric(&document, "latency_ms");
+    assert!(["same", "unclear"].contains(&latency["verdict"].as_str().unwrap()), "{latency:#}");
+    assert!(ran.code() == Some(0) || ran.code() == Some(3), "{}", ran.stderr());
+    assert_eq!(document["cells"][0]["cells"][0]["outcome"], "measured");
+    assert_eq!(
+        document["cells"][0]["cells"][0]["verification"]["status"], "passed",
+        "outputs are checked before rounds"
+    );
+}
+
+#[test]
+fn a_side_that_crashes_is_not_compared_and_says_why() {
+    let (ran, document) = in_turns(&world(), "misbehave", "misbehave@how=abort", &[]);
+    ran.exits_with(3);
+    let reason = document["cells"][0]["reason"]["message"].as_str().unwrap_or_default();
+    assert!(reason.contains("after") && reason.contains("SIGABRT"), "{reason}");
+    assert_eq!(document["cells"][0]["metrics"].as_array().map(Vec::len), Some(0));
+}
+
+#[test]
+fn another_version_is_compared_by_its_library() {
+    let world = world();
+    let library = built_library("misbehave_fixture");
+    let old = world.path().join("old").join(library.file_name().unwrap());
+    std::fs::create_dir_all(old.parent().unwrap()).unwrap();
+    std::fs::copy(&library, &old).unwrap();
+    let side = old.to_str().unwrap();
+    // What is found in a folder by itself has the platform's name for a plugin.
+    let named = old.with_file_name("libskillbench_old.so");
+    std::fs::rename(&old, &named).unwrap();
+    let side = side.replace(old.file_name().unwrap().to_str().unwrap(), "libskillbench_old.so");
+    let ran = host(
+        &world,
+        &[
+            "compare",
+            "rten",
+            &side,
+            "--interleave",
+            "--model",
+            "probe-mlp",
+            "--launches",
+            "1",
+            "--pairs",
+            "3",
+            "--format",
+            "json",
+        ],
+    );
+    let document: Value = serde_json::from_str(&ran.stdout()).unwrap_or_else(|e| panic!("{e}: {}", ran.stderr()));
+    assert_eq!(document["cells"][0]["after"]["plugin"], "misbehave", "{document:#}");
+}
+
+#[test]
+fn what_this_machine_shows_of_the_same_code_is_measured_kept_and_used() {
+    let world = world();
+    let noise = ["doctor", "--noise", "--plugin", "misbehave", "--model", "probe-mlp", "--comparisons", "2"];
+    host(&world, &noise).exits_with(0).tells("latency_ms").tells("kept for");
+    let (_, document) =
+        in_turns(&world, "misbehave@work=60", "misbehave@work=60", &["--launches", "2", "--pairs", "5"]);
+    let latency = metric(&document, "latency_ms");
+    assert_eq!(latency["floor_from"]["from"], "measured", "{latency:#}");
+    assert_eq!(latency["floor_from"]["comparisons"], 2);
+}
+
+#[test]
+fn a_run_that_became_slower_than_its_baseline_is_measured_again_and_fails() {
+    let world = world();
+    run(&world, "20", &["--save-baseline", "main"]).exits_with(0).tells("is the baseline 'main' of this machine");
+    host(&world, &["baseline", "list"]).exits_with(0).tells("main");
+    let slower = run(&world, "200", &["--baseline", "main", "--fail-on-regression", "5"]);
+    slower.exits_with(1).tells("measured again").tells("twice").tells("slower");
+    let runs = std::fs::read_dir(world.path().join("results"))
+        .unwrap()
+        .flatten()
+        .filter(|e| e.path().join("journal.ndjson").is_file());
+    assert_eq!(runs.count(), 3, "the second measurement is a run of its own");
+    let same = run(&world, "20", &["--baseline", "main", "--fail-on-regression", "60"]);
+    assert!(same.code() == Some(0) || same.code() == Some(3), "no regression is told: {}", same.stderr());
+    host(&world, &["baseline", "remove", "main"]).exits_with(0);
+    run(&world, "20", &["--baseline", "main"]).exits_with(2).tells("main").tells("host baseline list");
+}
+
+#[test]
+fn a_limit_that_is_broken_fails_the_run_and_one_that_cannot_be_told_is_not_passed() {
+    let world = world();
+    run(&world, "5", &["--limit", "latency_ms.median<=1000"]).exits_with(0);
+    run(&world, "5", &["--limit", "probe-mlp:latency_ms.median<=0.000001"]).exits_with(1).tells("is broken");
+    run(&world, "5", &["--limit", "energy_j_per_item<=1000"]).exits_with(3).tells("was not measured here");
+    run(&world, "5", &["--limit", "bert-tiny:latency_ms.median<=1"]).exits_with(3).tells("no cell of this run");
+    run(&world, "5", &["--limit", "latency<=1"]).exits_with(2).tells("latency_ms.p90<=20");
+}
+
+#[test]
+fn limits_stand_in_suites_too() {
+    let world = world();
+    world.write(
+        "s.toml",
+        "hardware_types = [\"rten\"]\nbatch_sizes = [1]\nlimits = [\"latency_ms.median<=0.0000001\"]\n[model_families]\nembedding = [\"probe-mlp\"]\n",
+    );
+    host(&world, &["suite", "run", "s.toml"]).exits_with(1).tells("is broken");
+    world.write("bad.toml", "limits = [\"latency_ms\"]\n");
+    host(&world, &["suite", "check", "bad.toml"]).exits_with(2).tells("limits");
+}
+
+#[test]
+fn stored_runs_of_different_machines_are_compared_only_when_asked_and_then_labelled() {
+    let world = world();
+    run(&world, "20", &["--output-dir", "here"]).exits_with(0);
+    let folder = |name: &str| {
+        std::fs::read_dir(world.path().join(name)).unwrap().flatten().find(|e| e.path().is_dir()).unwrap().path()
+    };
+    let journal = std::fs::read_to_string(folder("here").join("journal.ndjson")).unwrap();
+    let hostname =
+        journal.split("\"hostname\":\"").nth(1).and_then(|rest| rest.split('"').next()).expect("it has a name");
+    let run_id = folder("here").file_name().unwrap().to_string_lossy().into_owned();
+    let other = journal
+        .replace(&format!("\"hostname\":\"{hostname}\""), "\"hostname\":\"elsewhere\"")
+        .replace(&run_id, "20260101-000000-00001");
+    world.write("there/20260101-000000-00001/journal.ndjson", other);
+    let (a, b) = (folder("here"), world.path().join("there/20260101-000000-00001"));
+    let (a, b) = (a.to_str().unwrap(), b.to_str().unwrap());
+    host(&world, &["compare", a, b]).exits_with(2).tells("different machines").tells("--across machine");
+    let ran = host(&world, &["compare", a, b, "--across", "machine", "--format", "json"]);
+    let document: Value = serde_json::from_str(&ran.stdout()).unwrap_or_else(|e| panic!("{e}: {}", ran.stderr()));
+    let labels = document["cells"][0]["labels"].to_string();
+    assert!(labels.contains("machine") && labels.contains("elsewhere"), "{document:#}");
+    assert_eq!(metric(&document, "latency_ms")["verdict"], "same", "the very same samples: {document:#}");
+    host(&world, &["compare", a, a]).exits_with(2).tells("the same run");
+    host(&world, &["compare", a, "nothing"]).exits_with(2).tells("nothing");
+}
+
+#[test]
+fn slips_of_a_comparison_are_told_before_anything_is_measured() {
+    let world = world();
+    for (arguments, text) in [
+        (&["compare", "rten", "rtn", "--interleave"][..], "rtn"),
+        (&["compare", "rten", "@x", "--interleave"], "expected PLUGIN"),
+        (&["compare", "rten", "./missing.so", "--interleave"], "no such library"),
+        (&["compare", "rten", "rten", "--interleave", "--model", "brt-tiny"], "brt-tiny"),
+        (&["compare", "a", "b", "--launches", "3"], "--interleave"),
+        (&["compare", "rten"], "AFTER"),
+        (&["baseline", "save", "../x"], "no name for a baseline"),
+        (&["baseline", "remove", "none"], "host baseline list"),
+        (&["doctor", "--comparisons", "3"], "--noise"),
+    ] {
+        host(&world, arguments).exits_with(2).tells(text);
+    }
+}
