@@ -1,6 +1,7 @@
 //! Samples become figures: percentiles with their sample-size rule, intervals, spread. Pure functions.
 
 mod binomial;
+pub mod e_divisive;
 mod percentile;
 mod summary;
 
