@@ -1,5 +1,6 @@
 //! One file for each subcommand. Here: which is called, how it can fail, and with which code the program ends.
 
+pub mod alert;
 mod bench;
 mod check;
 mod db;
@@ -18,6 +19,7 @@ mod run;
 mod runtime;
 mod stored;
 mod suite;
+mod trend;
 mod why;
 
 use crate::cli::{Cli, Command, PluginCommand};
@@ -131,6 +133,7 @@ pub fn dispatch(cli: Cli) -> Done {
         Command::Report(args) => report::report(global, &args),
         Command::Plot(args) => plot::plot(global, &args),
         Command::Matrix(args) => matrix::matrix(global, &args),
+        Command::Trend(args) => trend::trend(global, &args),
         Command::Devices { verbose } => devices::devices(global, verbose),
         Command::Models(args) => models::models(global, &args),
         Command::Why { plugin, model } => why::why(global, &plugin, model.as_deref()),
