@@ -317,3 +317,10 @@ fn pages_and_plots_mark_where_it_changed() {
     let page = std::fs::read_to_string(world.path().join("site/index.html")).unwrap();
     assert!(page.contains("nothing changed in what is recorded") && page.contains("run-048"));
 }
+
+#[test]
+fn every_command_of_the_page_runs() {
+    let world = World::default();
+    bring_in(&world, &history(0.0, 60, |_, _| {}));
+    super::docs::every_command_runs(&super::docs::page("docs/trends.md"), &world);
+}
