@@ -16,6 +16,16 @@ fn stats(median: f64) -> Value {
         "std": null, "mad": 0.0, "ci95": null, "outliers": 0})
 }
 
+fn metrics(ms: f64) -> Value {
+    json!({
+        "latency_ms": stats(ms), "cpu_ms": null, "throughput_per_s": 1000.0 / ms, "sequential_per_s": null,
+        "concurrent_per_s": null, "concurrent_workers": null, "speedup_over_sequential": null,
+        "init_ms": {"import": null, "instantiate": null, "load": null, "read": null, "compile_cold": null, "compile_warm": null, "first_inference": null},
+        "memory_mb": {"before": 10.0, "loaded": 30.0, "peak": 40.0, "average": 35.0, "device_peak": null},
+        "energy_j_per_item": null, "energy": null, "efficiency": null, "counters": {}, "series": {}
+    })
+}
+
 /// A cell that took so long.
 fn cell(ms: f64) -> Value {
     json!({
@@ -28,13 +38,7 @@ fn cell(ms: f64) -> Value {
         "placement": {"precision": "float32", "device": "cpu", "engine": "an engine 1.0", "nodes_total": null, "nodes_on_device": null, "cache_hit": null},
         "verification": {"status": "passed", "reference": "rten", "same_engine": false, "max_relative_difference": 0.0, "tolerance": 1e-3, "elements_compared": 1},
         "fixes": [], "pool": null, "phases": null, "profile": null,
-        "metrics": {
-            "latency_ms": stats(ms), "cpu_ms": null, "throughput_per_s": 1000.0 / ms, "sequential_per_s": null,
-            "concurrent_per_s": null, "concurrent_workers": null, "speedup_over_sequential": null,
-            "init_ms": {"import": null, "instantiate": null, "load": null, "read": null, "compile_cold": null, "compile_warm": null, "first_inference": null},
-            "memory_mb": {"before": 10.0, "loaded": 30.0, "peak": 40.0, "average": 35.0, "device_peak": null},
-            "energy_j_per_item": null, "energy": null, "efficiency": null, "counters": {}, "series": {}
-        }
+        "metrics": metrics(ms)
     })
 }
 
