@@ -15,6 +15,8 @@ pub struct Defaults {
     pub cache: CacheDefaults,
     pub fixes: FixDefaults,
     pub compare: CompareDefaults,
+    pub trend: TrendDefaults,
+    pub alert: AlertDefaults,
 }
 
 #[derive(Debug, Deserialize)]
@@ -89,6 +91,21 @@ pub struct CompareDefaults {
 #[derive(Debug, Deserialize)]
 pub struct FixDefaults {
     pub lowest_opset: i64,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct TrendDefaults {
+    pub seed: u64,
+    pub nearby_runs: usize,
+    pub clock_slack_s: i64,
+    pub rules: crate::stats::e_divisive::Rules,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct AlertDefaults {
+    pub webhook_s: f64,
+    pub webhook_pause_s: f64,
+    pub command_s: f64,
 }
 
 /// The defaults that are compiled in. A test reads them, so that a slip in the file cannot ship.

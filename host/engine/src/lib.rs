@@ -1,5 +1,6 @@
 //! The engine of the skillbench host: everything between a request and its outcomes.
 //!
+//! - [`alert`]: findings, told to a file, a command or a webhook.
 //! - [`registry`]: which plugins there are, and why others are not.
 //! - [`worker`]: the child processes that load plugins, seen from the host; [`serve`] is the same seen from inside.
 //! - [`skill`]: models: descriptions, building, dimensions, inputs.
@@ -15,6 +16,7 @@
 //!
 //! `unsafe` lives in `loader` alone. Not here: data frames, files of results, drawing, the command line.
 
+pub mod alert;
 pub mod architectures;
 pub mod bench;
 pub mod brought;

@@ -5,6 +5,7 @@
 //! - [`frames`] and [`questions`]: results as data frames, and each question asked of them as a named function.
 //! - [`compared`]: two runs held against each other.
 //! - [`forms`] and [`matrix`]: results as the files that other tools read, and what runs where.
+//! - [`trend`]: since when something is slower, and what changed then.
 //!
 //! Not here: measuring (engine), keeping (store), drawing (report).
 
@@ -15,5 +16,6 @@ pub mod frames;
 pub mod matrix;
 pub mod questions;
 mod stored;
+pub mod trend;
 
 pub use stored::{Stored, StoredError, find, read};

@@ -1,16 +1,20 @@
-//! The command line's grammar. `run`: measuring. `compare`: what is held against what. `suite`: files that say what to run. `results`: what is asked of stored results.
+//! The command line's grammar. `run`: measuring. `compare`: what is held against what. `trend`: changes over time. `alert`: who is told. `suite`: files that say what to run. `results`: what is asked of stored results.
 
 mod compare;
+mod alert;
 mod results;
 mod run;
 mod suite;
+mod trend;
 
 pub use compare::{AcrossArg, AgainstArgs, BaselineCommand, CompareArgs, DoctorArgs, LiveArgs};
+pub use alert::AlertArgs;
 pub use results::{
     DbCommand, ExportForm, ImageArg, MatrixArgs, PlotArgs, QueryArgs, ReportArgs, ReportForm, Stored, WhichRuns,
 };
 pub use run::{KeepingArgs, RunArgs, SetArg};
 pub use suite::{InPlace, SuiteArgs, SuiteCommand};
+pub use trend::TrendArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use skillbench_engine::registry::Sources;
@@ -101,6 +105,8 @@ pub enum Command {
     Plot(Box<PlotArgs>),
     /// What runs where, and how well: models by hardware
     Matrix(MatrixArgs),
+    /// Since when something is slower, and what changed then
+    Trend(Box<TrendArgs>),
     /// The devices of every backend, usable or not
     Devices {
         /// Everything that is known of each

@@ -2,6 +2,7 @@
 
 mod against;
 mod baseline;
+pub mod alert;
 mod bench;
 mod check;
 mod compare;
@@ -22,6 +23,7 @@ mod run;
 mod runtime;
 mod stored;
 mod suite;
+mod trend;
 mod why;
 
 use crate::cli::{Cli, Command, PluginCommand};
@@ -140,6 +142,7 @@ pub fn dispatch(cli: Cli) -> Done {
         Command::Report(args) => report::report(global, &args),
         Command::Plot(args) => plot::plot(global, &args),
         Command::Matrix(args) => matrix::matrix(global, &args),
+        Command::Trend(args) => trend::trend(global, &args),
         Command::Devices { verbose } => devices::devices(global, verbose),
         Command::Models(args) => models::models(global, &args),
         Command::Why { plugin, model } => why::why(global, &plugin, model.as_deref()),

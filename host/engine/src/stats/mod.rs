@@ -7,6 +7,7 @@ mod binomial;
 mod bootstrap;
 mod fences;
 mod mann_whitney;
+pub mod e_divisive;
 mod percentile;
 mod summary;
 

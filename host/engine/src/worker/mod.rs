@@ -25,4 +25,4 @@ pub use protocol::{
     FunctionReport, LoadRecord, ModelPaths, PROTOCOL, PluginUse, Policy, Pooling, PortRecord, ProfileJob, Reply,
     RoundRecord, SeriesRecord, Stage, VerifyJob,
 };
-pub(crate) use sys::{adopt_channel, monotonic_ns};
+pub(crate) use sys::{adopt_channel, describe_exit, kill_group, monotonic_ns, start};

@@ -6,6 +6,7 @@ use super::words::words;
 use super::{Plot, PlotError, PlotKind, Sources};
 use skillbench_charts::{Attributes, Change, Chart, Estimate, Pair, Pairs, Point, Series, Trend, number};
 use skillbench_results::questions;
+use skillbench_results::trend::{self as results, Judged, Metric};
 
 /// Each cell that both have; what only one has is counted, and stands in the table.
 pub(super) fn before_after(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
@@ -74,10 +75,12 @@ fn in_words(faster: f64) -> String {
     }
 }
 
-/// Latency over time, a chart for each model, with a mark where a version changed.
+/// Latency over time, a chart for each model, with a mark where a version changed, and where the figures did.
 pub(super) fn trend(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
     let (kind, words) = (PlotKind::Trend, words());
     let frame = questions::trend(sources.cells.clone())?;
+    let latency_of_cells: Vec<&Metric> = results::metric("latency_ms").into_iter().collect();
+    let judged = results::judge(results::histories(sources.cells.clone(), &[], Some(&latency_of_cells))?);
     let mut plots = vec![];
     for mut rows in Rows::of(&frame).groups(&["machine", "model_id", "benchmark", "precision"]) {
         rows.retain(|row| row.number("timestamp").is_some() && row.number("latency_median_ms").is_some());
@@ -98,6 +101,7 @@ pub(super) fn trend(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
                 attributes: attributes(of)?,
             });
             changes.extend(line.windows(2).filter_map(|two| change(two[0], two[1])));
+            changes.extend(judged.iter().filter(|one| is_of(one, of)).flat_map(found));
         }
         changes.sort_by(|one, other| one.at.total_cmp(&other.at).then_with(|| one.label.cmp(&other.label)));
         changes.dedup();
@@ -114,6 +118,31 @@ pub(super) fn trend(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
         plots.push(plot(kind, &parts, Chart::Trend(chart), &behind));
     }
     Ok(plots)
+}
+
+/// Whether a history is the one that this row is of.
+fn is_of(judged: &Judged, row: Row<'_>) -> bool {
+    let of = &judged.history.of;
+    let texts = [
+        (of.machine.as_str(), "machine"),
+        (&of.model_id, "model_id"),
+        (&of.hardware, "hardware"),
+        (&of.benchmark, "benchmark"),
+        (&of.axes, "axes"),
+        (of.precision.as_deref().unwrap_or(""), "precision"),
+        (&of.standing, "standing"),
+    ];
+    let threads = row.number("threads").map(|threads| threads as i64);
+    texts.into_iter().all(|(text, column)| row.text(column) == text) && threads == of.threads
+}
+
+/// Where the figures of a history changed.
+fn found(judged: &Judged) -> impl Iterator<Item = Change> {
+    judged.changes.iter().flatten().filter_map(|change| {
+        let at = change.point(&judged.history)?.time as f64 / 1e6;
+        let label = format!("{} {}", judged.history.of.hardware, judged.history.metric.told(change.ratio));
+        Some(Change { at, label, attributes: Attributes::default() })
+    })
 }
 
 /// What is another version than in the run before.

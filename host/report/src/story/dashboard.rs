@@ -2,7 +2,7 @@
 
 use super::rows::{Rows, page_table, placed};
 use super::sections::{Asked, section, tabled, told};
-use super::{StoryError, data, filters, head, within};
+use super::{StoryError, data, filters, head, trend, within};
 use crate::Cell;
 use crate::page::{Kind, Link, Page, PageCell};
 use crate::plots::PlotKind;
@@ -92,14 +92,7 @@ fn index(stored: &Stored, look: &Look, files: &BTreeMap<String, String>) -> Resu
     let mut matrix = section("hardware");
     matrix.figures = asked.figures(PlotKind::ModelHeatMap)?;
     matrix.figures.extend(asked.figures(PlotKind::HeatMap)?);
-    let sections = vec![
-        matrix,
-        asked.relative()?,
-        asked.groups()?,
-        models,
-        asked.drawn("trend", &[PlotKind::Trend])?,
-        runs(stored)?,
-    ];
+    let sections = vec![matrix, asked.relative()?, asked.groups()?, models, trend::section(&asked)?, runs(stored)?];
     Ok(Page {
         kind: Kind::Dashboard,
         title: "Benchmarks".into(),
@@ -152,7 +145,7 @@ fn runs(stored: &Stored) -> Result<crate::page::Section, StoryError> {
 fn model_page(model: &str, stored: &Stored, look: &Look) -> Result<Page, StoryError> {
     let asked = Asked { stored, look };
     let mut sections = asked.all()?;
-    let trend = told(vec![asked.drawn("trend", &[PlotKind::Trend])?]);
+    let trend = told(vec![trend::section(&asked)?]);
     let before_results = sections.len().saturating_sub(1);
     sections.splice(before_results..before_results, trend);
     Ok(Page {

@@ -3,7 +3,7 @@
 //!
 //! - `head`: the sentence at the top, badges, warnings, where the figures come from.
 //! - `sections`: tables and charts by subject. `findings`: problems, ways around, and what to change.
-//! - `dashboard`: pages over all runs. `matrix`: the compatibility matrix. `rows`, `tables`: frames as tables that readers can filter.
+//! - `dashboard`: pages over all runs. `trend`: changes over time. `matrix`: the compatibility matrix. `rows`, `tables`: frames as tables that readers can filter.
 //! - `words.toml`: the words.
 //!
 //! Not here: figures. Each is asked of `skillbench_results`, and stands here as it was answered.
@@ -15,6 +15,7 @@ mod matrix;
 mod rows;
 mod sections;
 mod tables;
+pub mod trend;
 
 pub use dashboard::{Site, dashboard};
 pub use matrix::matrix;

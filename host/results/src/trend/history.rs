@@ -1,0 +1,241 @@
+//! Histories out of the frame of cells: the figures of one cell in the order of time, and how many runs have none.
+
+use super::metric::{Metric, words};
+use crate::questions::standing::placed;
+use polars::prelude::*;
+use skillbench_engine::document::Run;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// The columns of cells that are read besides facts and metrics.
+pub(super) const COLUMNS: [&str; 17] = [
+    "run",
+    "timestamp",
+    "hostname",
+    "cpu_model",
+    "cell",
+    "plugin",
+    "device_id",
+    "emulated",
+    "model_id",
+    "benchmark",
+    "axes",
+    "precision_requested",
+    "precision",
+    "threads",
+    "beside",
+    "outcome",
+    "verified",
+];
+
+/// What is the same in all runs of a history. What differs in any of it is another history.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Of {
+    pub machine: String,
+    pub model_id: String,
+    /// The backend, and its device where several of one backend are in the data.
+    pub hardware: String,
+    pub plugin: String,
+    pub device_id: String,
+    pub benchmark: String,
+    pub axes: String,
+    pub precision: Option<String>,
+    pub threads: Option<i64>,
+    /// Backends that ran at the same time.
+    pub beside: Option<String>,
+    pub standing: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    pub run: String,
+    /// When the run began, in microseconds since 1970-01-01.
+    pub time: i64,
+    pub value: f64,
+    /// What was recorded that may explain a change, in the order of `data/trend.toml`: of the cell, then of the environment.
+    pub facts: Vec<Option<String>>,
+}
+
+#[derive(Clone, Debug)]
+pub struct History {
+    pub of: Of,
+    pub metric: &'static Metric,
+    pub points: Vec<Point>,
+    /// Runs since the first point in which the cell ended otherwise, by how; `no figure`: measured without this metric.
+    pub not_measured: BTreeMap<String, u64>,
+    /// Runs of the machine between the first point and the last in which the cell was not tried.
+    pub runs_without: u64,
+}
+
+/// What a cell that was not measured has of [`Of`].
+type Loose = (String, String, String, String, String, Option<i64>, Option<String>);
+
+/// A row of the frame.
+struct Row {
+    of: Of,
+    loose: Loose,
+    requested: Option<String>,
+    run: String,
+    time: i64,
+    outcome: String,
+    measured: bool,
+    facts: Vec<Option<String>>,
+    place: usize,
+}
+
+struct Rows<'a>(&'a DataFrame);
+
+impl Rows<'_> {
+    fn shown(&self, column: &str, row: usize) -> Option<String> {
+        match self.0.column(column).ok()?.get(row).ok()? {
+            AnyValue::Null => None,
+            AnyValue::String(text) => Some(text.into()),
+            AnyValue::StringOwned(text) => Some(text.to_string()),
+            other => Some(other.to_string()),
+        }
+    }
+
+    fn number(&self, column: &str, row: usize) -> Option<f64> {
+        let value = self.0.column(column).ok()?.get(row).ok()?.extract::<f64>();
+        value.filter(|value| value.is_finite() && *value > 0.0)
+    }
+}
+
+/// The machine of a run, as cells name it.
+fn machine(run: &Run) -> String {
+    let environment = &run.environment;
+    match (&environment.hostname, &environment.cpu_model) {
+        (Some(host), Some(cpu)) => format!("{host}, {cpu}"),
+        (Some(host), None) => host.clone(),
+        (None, _) => run.run_id.clone(),
+    }
+}
+
+fn environment_facts(run: &Run) -> Vec<Option<String>> {
+    let recorded = serde_json::to_value(&run.environment).unwrap_or_default();
+    let told = |value: &serde_json::Value| match value {
+        serde_json::Value::Null => None,
+        serde_json::Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    };
+    words().environment.iter().map(|fact| told(&recorded[&fact.name])).collect()
+}
+
+/// The histories of cells, in the order of time; none of which mixes machines, precisions or standings. `runs` are the heads of all
+/// runs there are, without which nothing is known of environments and of runs between. `None` as metric: for each history the first of
+/// the usual ones that it has. Cells of runs whose beginning is not known are left out.
+///
+/// # Errors
+/// Polars' own.
+pub fn histories(cells: DataFrame, runs: &[Run], metrics: Option<&[&'static Metric]>) -> PolarsResult<Vec<History>> {
+    let frame = placed(cells)?
+        .with_column(col("timestamp").cast(DataType::Datetime(TimeUnit::Microseconds, None)).cast(DataType::Int64))
+        .collect()?;
+    let times = frame.column("timestamp")?.i64()?.clone();
+    let environments: HashMap<&str, Vec<Option<String>>> =
+        runs.iter().map(|run| (run.run_id.as_str(), environment_facts(run))).collect();
+    let rows = Rows(&frame);
+    let text = |column: &str, row: usize| rows.shown(column, row).unwrap_or_default();
+    let mut all: Vec<Row> = vec![];
+    for place in 0..frame.height() {
+        let Some(time) = times.get(place) else { continue };
+        let threads = frame.column("threads")?.get(place)?.extract::<i64>();
+        let of = Of {
+            machine: text("machine", place),
+            model_id: text("model_id", place),
+            hardware: text("hardware", place),
+            plugin: text("plugin", place),
+            device_id: text("device_id", place),
+            benchmark: text("benchmark", place),
+            axes: text("axes", place),
+            precision: rows.shown("precision", place),
+            threads,
+            beside: rows.shown("beside", place),
+            standing: text("standing", place),
+        };
+        let run = text("run", place);
+        let cell_facts = words().cell.iter().map(|fact| rows.shown(&fact.name, place));
+        let unknown = || vec![None; words().environment.len()];
+        let environment = environments.get(run.as_str()).cloned().unwrap_or_else(unknown);
+        let key = [&of.machine, &of.model_id, &of.plugin, &of.benchmark, &of.axes].map(Clone::clone);
+        let [machine, model, plugin, benchmark, axes] = key;
+        all.push(Row {
+            loose: (machine, model, plugin, benchmark, axes, threads, of.beside.clone()),
+            requested: rows.shown("precision_requested", place),
+            time,
+            outcome: text("outcome", place),
+            measured: !of.standing.is_empty(),
+            facts: cell_facts.chain(environment).collect(),
+            place,
+            of,
+            run,
+        });
+    }
+    all.sort_by(|one, other| (one.time, &one.run, one.place).cmp(&(other.time, &other.run, other.place)));
+    let mut measured: BTreeMap<&Of, Vec<&Row>> = BTreeMap::new();
+    let mut tried: HashMap<&Loose, Vec<&Row>> = HashMap::new();
+    for row in &all {
+        tried.entry(&row.loose).or_default().push(row);
+        if row.measured {
+            measured.entry(&row.of).or_default().push(row);
+        }
+    }
+    let machines: Vec<(String, i64, &str)> = runs
+        .iter()
+        .filter_map(|run| {
+            Some((machine(run), skillbench_store::columns::moment(&run.started_at)?, run.run_id.as_str()))
+        })
+        .collect();
+    let usual: Vec<&'static Metric> = words().default.iter().filter_map(|name| super::metric(name)).collect();
+    let mut histories = vec![];
+    for (of, rows_of) in measured {
+        let has = |metric: &Metric| rows_of.iter().any(|row| rows.number(&metric.column, row.place).is_some());
+        let of_it = match metrics {
+            Some(metrics) => metrics.iter().copied().filter(|metric| has(metric)).collect(),
+            None => usual.iter().copied().find(|metric| has(metric)).into_iter().collect::<Vec<_>>(),
+        };
+        for metric in of_it {
+            let value = |row: &&Row| rows.number(&metric.column, row.place);
+            let tried = tried.get(&rows_of[0].loose).map_or(&[][..], Vec::as_slice);
+            histories.push(history(of, metric, &rows_of, tried, &machines, &value));
+        }
+    }
+    Ok(histories)
+}
+
+fn history(
+    of: &Of,
+    metric: &'static Metric,
+    measured: &[&Row],
+    tried: &[&Row],
+    machines: &[(String, i64, &str)],
+    value: &dyn Fn(&&Row) -> Option<f64>,
+) -> History {
+    let mut points: Vec<Point> = vec![];
+    for row in measured {
+        let Some(value) = value(row) else { continue };
+        let point = Point { run: row.run.clone(), time: row.time, value, facts: row.facts.clone() };
+        // A run that has a cell twice, such as under two names of one precision, counts once.
+        match points.last_mut() {
+            Some(last) if last.run == point.run => *last = point,
+            _ => points.push(point),
+        }
+    }
+    let (first, last) = (points.first().map_or(0, |point| point.time), points.last().map_or(0, |point| point.time));
+    let have: HashSet<&str> = points.iter().map(|point| point.run.as_str()).collect();
+    let requested: BTreeSet<&Option<String>> = measured.iter().map(|row| &row.requested).collect();
+    let own = |row: &&&Row| {
+        let device = row.of.device_id.is_empty() || row.of.device_id == of.device_id;
+        let it = if row.measured { row.of == *of } else { device && requested.contains(&row.requested) };
+        it && row.time >= first && !have.contains(row.run.as_str())
+    };
+    let mut not_measured: BTreeMap<String, u64> = BTreeMap::new();
+    for row in tried.iter().filter(own) {
+        let how = if row.measured { "no figure" } else { &row.outcome };
+        *not_measured.entry(how.into()).or_default() += 1;
+    }
+    let tried: HashSet<&str> = tried.iter().map(|row| row.run.as_str()).collect();
+    let between =
+        |run: &&(String, i64, &str)| run.0 == of.machine && (first..=last).contains(&run.1) && !tried.contains(run.2);
+    let runs_without = machines.iter().filter(between).count() as u64;
+    History { of: of.clone(), metric, points, not_measured, runs_without }
+}
