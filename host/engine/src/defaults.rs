@@ -14,6 +14,8 @@ pub struct Defaults {
     pub reference: Reference,
     pub cache: CacheDefaults,
     pub fixes: FixDefaults,
+    pub schedule: ScheduleDefaults,
+    pub update: UpdateDefaults,
 }
 
 #[derive(Debug, Deserialize)]
@@ -70,6 +72,20 @@ pub struct CacheDefaults {
 #[derive(Debug, Deserialize)]
 pub struct FixDefaults {
     pub lowest_opset: i64,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct ScheduleDefaults {
+    pub hour: u8,
+    pub minute: u8,
+    pub day_of_week: u8,
+    pub day_of_month: u8,
+    pub variables: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct UpdateDefaults {
+    pub older_than_days: f64,
 }
 
 /// The defaults that are compiled in. A test reads them, so that a slip in the file cannot ship.

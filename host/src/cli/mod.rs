@@ -1,13 +1,15 @@
-//! The command line's grammar. `run`: measuring. `suite`: files that say what to run. `results`: what is asked of stored results.
+//! The command line's grammar. `run`: measuring. `suite`: files that say what to run. `results`: what is asked of stored results. `schedule`: what is run again.
 
 mod results;
 mod run;
+mod schedule;
 mod suite;
 
 pub use results::{
     DbCommand, ExportForm, ImageArg, MatrixArgs, PlotArgs, QueryArgs, ReportArgs, ReportForm, Stored, WhichRuns,
 };
 pub use run::{KeepingArgs, RunArgs, SetArg};
+pub use schedule::{LockArgs, ScheduleArgs, UpdateArgs};
 pub use suite::{InPlace, SuiteArgs, SuiteCommand};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -86,6 +88,10 @@ pub enum Command {
     Bench(BenchCommand),
     /// Suites: files that say what to run
     Suite(Box<SuiteArgs>),
+    /// Run a suite again and again: a line for cron, or units for systemd
+    Schedule(Box<ScheduleArgs>),
+    /// Measure again what is stale of what was measured on this machine
+    Update(Box<UpdateArgs>),
     /// The database of all runs: make it, fill it, check it, take results out
     #[command(subcommand)]
     Db(DbCommand),
@@ -174,6 +180,8 @@ pub enum BenchCommand {
         /// Where results and attachments are kept
         #[arg(long, value_name = "DIR", default_value = "results")]
         output_dir: PathBuf,
+        #[command(flatten)]
+        lock: LockArgs,
     },
 }
 

@@ -3,7 +3,7 @@
 use super::db::database;
 use super::stored::latest;
 use super::{Done, Exit, failed, matrix, plot, report, usage};
-use crate::cli::{Global, KeepingArgs, ReportForm};
+use crate::cli::{Global, KeepingArgs, LockArgs, ReportForm};
 use crate::output;
 use skillbench_results::{Stored, files};
 use skillbench_store::{Database, Recorded};
@@ -28,6 +28,9 @@ pub struct Keeping {
     pub only: Option<Only>,
     /// Whether the compatibility matrix beside the database is brought up to date.
     pub matrix: bool,
+    /// Only cells that are missing in the database are measured.
+    pub incremental: bool,
+    pub lock: LockArgs,
 }
 
 impl Keeping {
@@ -44,6 +47,8 @@ impl Keeping {
                 _ => None,
             },
             matrix: true,
+            incremental: false,
+            lock: args.lock.clone(),
         }
     }
 
@@ -72,6 +77,8 @@ impl Keeping {
             plots: false,
             only: None,
             matrix: true,
+            incremental: false,
+            lock: LockArgs::default(),
         }
     }
 

@@ -3,6 +3,7 @@
 use super::text::{self, Text, within};
 use super::{Format, Schedule, SuiteFile};
 use crate::registry::Problem;
+use crate::schedule::Time;
 use crate::suggest::did_you_mean;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -221,17 +222,9 @@ impl<'a> Reader<'a> {
         };
         let known = Schedule::FREQUENCIES;
         let frequency = field("frequency", &format!("one of {}", known.join(", ")), &|text| known.contains(&text));
-        let time = field("time", "a time as \"HH:MM\"", &is_time);
+        let time = field("time", "a time as \"HH:MM\"", &|text| Time::parse(text).is_some());
         Some(Schedule { enabled, frequency, time })
     }
-}
-
-fn is_time(text: &str) -> bool {
-    let Some((hours, minutes)) = text.split_once(':') else { return false };
-    let below = |text: &str, end: u32| {
-        text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit()) && text.parse().is_ok_and(|n: u32| n < end)
-    };
-    below(hours, 24) && below(minutes, 60)
 }
 
 #[cfg(test)]
