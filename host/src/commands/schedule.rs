@@ -88,7 +88,7 @@ fn job(global: &Global, args: &ScheduleArgs, file: &Path, name: String) -> Resul
     for place in &global.sources().search {
         arguments.extend(["--search-path".to_string(), text(place)?]);
     }
-    arguments.extend(["--quiet".to_string(), "suite".to_string(), "run".to_string(), text(file)?]);
+    arguments.extend(["suite".to_string(), "run".to_string(), text(file)?]);
     arguments.extend(args.flags.iter().cloned());
     ScheduleArgs::check(&arguments).map_err(usage)?;
     Ok(Job {

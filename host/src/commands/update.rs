@@ -58,7 +58,8 @@ pub fn stale(global: &Global, older_than: Option<f64>, which: &Which<'_>, dry_ru
         let of = |request: &RunRequest| here::own_options(&inventory, request, &measured.name.plugin);
         measured.request.as_deref().map(of).unwrap_or_default()
     };
-    let meant = which.of(&inventory, current::newest(all, own))?;
+    let mut meant = which.of(&inventory, current::newest(all, own))?;
+    meant.sort_by(|one, other| one.name.cmp(&other.name));
     let most_days = older_than.unwrap_or(defaults().update.older_than_days);
     let age = Age { now: moment(&now_utc()).unwrap_or_default(), most_days };
     tell_future(&age, &meant);
