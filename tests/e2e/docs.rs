@@ -67,6 +67,15 @@ fn every_command_of_the_documents_runs() {
 }
 
 #[test]
+fn every_command_of_the_page_about_schedules_runs() {
+    let world = World::default();
+    let suite =
+        r#"{"batch_sizes": [1, 2], "hardware_types": ["rten"], "model_families": {"embedding": ["probe-mlp"]}}"#;
+    world.write("nightly.json", suite);
+    every_command_runs(&page("docs/schedules.md"), &world);
+}
+
+#[test]
 fn the_shipped_registry_names_every_plugin_that_is_built() {
     let ran = World::default().host(&["plugin", "list", "--format", "json"]);
     let rows: Vec<serde_json::Value> = serde_json::from_str(&ran.exits_with(0).stdout()).unwrap();

@@ -102,7 +102,8 @@ fn several_runs_at_once_are_all_stored() {
     let world = World::default();
     let runs: Vec<_> = (0..3)
         .map(|_| {
-            let mut command = world.command(&[&["run", "--budget", "0.02", "--quiet"], &QUICK[..]].concat());
+            let asked = ["run", "--budget", "0.02", "--quiet", "--no-lock"];
+            let mut command = world.command(&[&asked[..], &QUICK[..]].concat());
             command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
         })
         .collect();

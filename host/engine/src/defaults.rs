@@ -17,6 +17,8 @@ pub struct Defaults {
     pub compare: CompareDefaults,
     pub trend: TrendDefaults,
     pub alert: AlertDefaults,
+    pub schedule: ScheduleDefaults,
+    pub update: UpdateDefaults,
 }
 
 #[derive(Debug, Deserialize)]
@@ -106,6 +108,19 @@ pub struct AlertDefaults {
     pub webhook_s: f64,
     pub webhook_pause_s: f64,
     pub command_s: f64,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct ScheduleDefaults {
+    pub hour: u8,
+    pub minute: u8,
+    pub day_of_week: u8,
+    pub day_of_month: u8,
+    pub variables: Vec<String>,
+}
+
+pub struct UpdateDefaults {
+    pub older_than_days: f64,
 }
 
 /// The defaults that are compiled in. A test reads them, so that a slip in the file cannot ship.

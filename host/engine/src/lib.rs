@@ -8,6 +8,7 @@
 //! - [`brought`]: models that a user brings.
 //! - [`run`]: a request becomes a plan, a plan becomes outcomes.
 //! - [`suite`]: runs that are written down in files.
+//! - [`schedule`]: when a suite is run again, as cron and systemd take it. [`lock`]: one benchmark at a time on a machine.
 //! - [`stats`]: samples become figures.
 //! - [`document`]: the outcome of a run as data, the form of `run.json`.
 //! - [`check`]: the rules of a well-behaved plugin.
@@ -28,12 +29,14 @@ pub mod describe;
 pub mod document;
 pub mod environment;
 mod loader;
+pub mod lock;
 pub mod options;
 pub mod paths;
 pub mod peaks;
 pub mod registry;
 pub mod run;
 pub mod runtime;
+pub mod schedule;
 pub mod serve;
 pub mod skill;
 pub mod stats;

@@ -1,9 +1,10 @@
-//! The command line's grammar. `run`: measuring. `compare`: what is held against what. `trend`: changes over time. `alert`: who is told. `suite`: files that say what to run. `results`: what is asked of stored results.
+//! The command line's grammar. `run`: measuring. `compare`: what is held against what. `trend`: changes over time. `alert`: who is told. `schedule`: what is run again. `suite`: files that say what to run. `results`: what is asked of stored results.
 
 mod compare;
 mod alert;
 mod results;
 mod run;
+mod schedule;
 mod suite;
 mod trend;
 
@@ -13,6 +14,7 @@ pub use results::{
     DbCommand, ExportForm, ImageArg, MatrixArgs, PlotArgs, QueryArgs, ReportArgs, ReportForm, Stored, WhichRuns,
 };
 pub use run::{KeepingArgs, RunArgs, SetArg};
+pub use schedule::{LockArgs, ScheduleArgs, UpdateArgs};
 pub use suite::{InPlace, SuiteArgs, SuiteCommand};
 pub use trend::TrendArgs;
 
@@ -94,6 +96,10 @@ pub enum Command {
     Bench(BenchCommand),
     /// Suites: files that say what to run
     Suite(Box<SuiteArgs>),
+    /// Run a suite again and again: a line for cron, or units for systemd
+    Schedule(Box<ScheduleArgs>),
+    /// Measure again what is stale of what was measured on this machine
+    Update(Box<UpdateArgs>),
     /// The database of all runs: make it, fill it, check it, take results out
     #[command(subcommand)]
     Db(DbCommand),
@@ -187,6 +193,8 @@ pub enum BenchCommand {
         /// Where results and attachments are kept
         #[arg(long, value_name = "DIR", default_value = "results")]
         output_dir: PathBuf,
+        #[command(flatten)]
+        lock: LockArgs,
     },
 }
 

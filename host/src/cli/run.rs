@@ -1,6 +1,6 @@
 //! `host run`: what to measure, how, and where results go.
 
-use super::{AgainstArgs, ReportForm, seconds};
+use super::{AgainstArgs, LockArgs, ReportForm, seconds};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -131,11 +131,14 @@ pub struct RunArgs {
     /// Seed of inputs [default: 42]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
+    /// Only cells that have no figures yet of this machine, or other plugins or models than now: `host update` is for old ones
+    #[arg(long, alias = "incremental-benchmarks", conflicts_with_all = ["resume", "no_save", "verify_only"])]
+    pub incremental: bool,
     #[command(flatten)]
     pub keeping: KeepingArgs,
 }
 
-/// Where results go.
+/// Where results go, and whose turn it is.
 #[derive(Args, Clone)]
 pub struct KeepingArgs {
     /// Where runs are kept
@@ -164,6 +167,8 @@ pub struct KeepingArgs {
     /// Measure nothing: bring the compatibility matrix beside the database up to date
     #[arg(long, conflicts_with = "no_save")]
     pub update_matrix_only: bool,
+    #[command(flatten)]
+    pub lock: LockArgs,
 }
 
 fn dimension(text: &str) -> Result<(String, i64), String> {

@@ -1,11 +1,13 @@
 //! `host suite`: files that say what to run, and the flags of tools that had no subcommands.
 
 use super::KeepingArgs;
+use super::schedule::{age, frequency, time};
 use clap::{Args, Subcommand};
+use skillbench_engine::schedule::{Frequency, Time};
 use std::path::PathBuf;
 
 /// The suite's name where nobody named another.
-const STARTER: &str = "suite.json";
+pub(super) const STARTER: &str = "suite.json";
 
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -22,6 +24,21 @@ pub struct SuiteArgs {
     /// As `check`; where no suite is meant, as `host doctor`
     #[arg(long, hide = true, conflicts_with_all = ["output_dir", "save", "no_save", "report", "plots", "plot_only", "update_matrix_only"])]
     pub check: bool,
+    /// As `host schedule`
+    #[arg(long, hide = true, conflicts_with_all = ["check", "create_config", "update_benchmarks", "incremental_benchmarks"])]
+    pub schedule_benchmarks: bool,
+    #[arg(long, hide = true, requires = "schedule_benchmarks", value_parser = frequency)]
+    pub frequency: Option<Frequency>,
+    #[arg(long, hide = true, requires = "schedule_benchmarks", value_parser = time)]
+    pub time: Option<Time>,
+    /// As `run FILE --incremental`
+    #[arg(long, hide = true, alias = "incremental", conflicts_with_all = ["check", "create_config", "no_save"])]
+    pub incremental_benchmarks: bool,
+    /// As `host update`
+    #[arg(long, hide = true, conflicts_with_all = ["check", "create_config", "config", "incremental_benchmarks"])]
+    pub update_benchmarks: bool,
+    #[arg(long, hide = true, requires = "update_benchmarks", value_parser = age)]
+    pub older_than: Option<f64>,
     #[command(flatten)]
     pub in_place: InPlace,
     #[command(flatten)]
@@ -46,6 +63,9 @@ pub enum SuiteCommand {
         file: PathBuf,
         #[command(flatten)]
         in_place: InPlace,
+        /// Only cells that have no figures yet of this machine, or other plugins or models than now
+        #[arg(long, alias = "incremental-benchmarks", conflicts_with = "no_save")]
+        incremental: bool,
         #[command(flatten)]
         keeping: Box<KeepingArgs>,
     },

@@ -1,7 +1,8 @@
 //! `host bench`: benchmarks that are plain functions.
 
+use super::turn::Turn;
 use super::{Done, Exit, failed, usage};
-use crate::cli::{BenchArgs, BenchCommand, FormatArg, Global};
+use crate::cli::{BenchArgs, BenchCommand, FormatArg, Global, LockArgs};
 use crate::commands::plugin::tell_problems;
 use crate::output;
 use skillbench_engine::bench::{self, BenchRequest, BenchResult, BenchRun, Discovery, Found, Progress};
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 pub fn bench(global: &Global, command: &BenchCommand) -> Done {
     match command {
         BenchCommand::List(which) => list(global, which),
-        BenchCommand::Run { which, iterations, warmup, budget, timeout, option, output_dir } => {
+        BenchCommand::Run { which, iterations, warmup, budget, timeout, option, output_dir, lock } => {
             let options =
                 option.iter().map(|text| OptionChoice::parse(text)).collect::<Result<_, _>>().map_err(usage)?;
             let request = BenchRequest {
@@ -25,7 +26,7 @@ pub fn bench(global: &Global, command: &BenchCommand) -> Done {
                 timeout_s: *timeout,
                 ..asked(which)
             };
-            run(global, which, &request, output_dir)
+            run(global, which, &request, output_dir, lock)
         }
     }
 }
@@ -73,16 +74,13 @@ fn list(global: &Global, which: &BenchArgs) -> Done {
     Ok(Exit::Good)
 }
 
-fn run(global: &Global, which: &BenchArgs, request: &BenchRequest, output_dir: &Path) -> Done {
+fn run(global: &Global, which: &BenchArgs, request: &BenchRequest, output_dir: &Path, lock: &LockArgs) -> Done {
     let discovery = discover(global, which);
     let chosen = discovery.choose(request).map_err(usage)?;
-    // A second Ctrl-C ends the program at once.
-    let _ = ctrlc::set_handler(|| {
-        if Stop::global().asked() {
-            std::process::exit(130);
-        }
-        Stop::global().ask();
-    });
+    let mut turn = Turn::default();
+    if let Err(exit) = turn.take(global, lock) {
+        return Ok(exit);
+    }
     let folder = folder(output_dir);
     let mut lines = Lines { quiet: global.quiet, place: String::new() };
     let run = bench::execute(&chosen, request, &discovery.rejected, Some(&folder.join("attachments")), &mut lines);

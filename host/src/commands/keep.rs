@@ -3,7 +3,7 @@
 use super::db::database;
 use super::stored::latest;
 use super::{Done, Exit, failed, matrix, plot, report, usage};
-use crate::cli::{AgainstArgs, Global, KeepingArgs, ReportForm};
+use crate::cli::{AgainstArgs, Global, KeepingArgs, LockArgs, ReportForm};
 use crate::output;
 use skillbench_results::{Stored, files};
 use skillbench_store::{Database, Recorded};
@@ -30,6 +30,9 @@ pub struct Keeping {
     pub matrix: bool,
     /// What a run is held against.
     pub against: AgainstArgs,
+    /// Only cells that are missing in the database are measured.
+    pub incremental: bool,
+    pub lock: LockArgs,
 }
 
 impl Keeping {
@@ -47,6 +50,8 @@ impl Keeping {
             },
             matrix: true,
             against: args.against.clone(),
+            incremental: false,
+            lock: args.lock.clone(),
         }
     }
 
@@ -76,6 +81,8 @@ impl Keeping {
             only: None,
             matrix: true,
             against: AgainstArgs::default(),
+            incremental: false,
+            lock: LockArgs::default(),
         }
     }
 

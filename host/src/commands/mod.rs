@@ -10,6 +10,8 @@ mod db;
 mod devices;
 mod doctor;
 mod forms;
+mod here;
+mod incremental;
 mod keep;
 mod matrix;
 mod models;
@@ -21,9 +23,12 @@ mod query;
 mod report;
 mod run;
 mod runtime;
+mod schedule;
 mod stored;
 mod suite;
 mod trend;
+mod turn;
+mod update;
 mod why;
 
 use crate::cli::{Cli, Command, PluginCommand};
@@ -137,6 +142,8 @@ pub fn dispatch(cli: Cli) -> Done {
         Command::Runtime(command) => runtime::runtime(global, &command),
         Command::Bench(command) => bench::bench(global, &command),
         Command::Suite(args) => suite::suite(global, &args),
+        Command::Schedule(args) => schedule::schedule(global, &args),
+        Command::Update(args) => update::update(global, &args),
         Command::Db(command) => db::db(global, &command),
         Command::Query(args) => query::query(global, &args),
         Command::Report(args) => report::report(global, &args),

@@ -2,7 +2,8 @@
 
 use super::against::Ended;
 use super::keep::Keeping;
-use super::{CommandError, Done, Exit, against, failed, usage};
+use super::turn::Turn;
+use super::{CommandError, Done, Exit, against, failed, incremental, usage};
 use crate::cli::{FormatArg, Global, RunArgs, SetArg};
 use crate::commands::plugin::{tell_problems, tell_rejected};
 use crate::output;
@@ -21,7 +22,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 pub fn run(global: &Global, args: &RunArgs) -> Done {
-    let keeping = Keeping::new(global, &args.keeping);
+    let keeping = Keeping { incremental: args.incremental, ..Keeping::new(global, &args.keeping) };
     if let Some(done) = keeping.without_measuring(global) {
         return done;
     }
@@ -53,11 +54,27 @@ pub fn measure(
     tell_problems(&inventory.registry);
     tell_rejected(&inventory);
     let verify_only = request.verify_only;
+    // Slips are told without a wait: a plan is no work. Choosing a backend is, since it loads models.
+    let mut turn = Turn::default();
+    if request.backends.is_empty()
+        && let Err(exit) = turn.take(global, &keeping.lock)
+    {
+        return Ok(exit);
+    }
     let (request, notes) = run::choose(&inventory, request).map_err(usage)?;
     if !global.quiet {
         notes.iter().for_each(|note| output::say(note));
     }
-    let plan = run::plan(&inventory, request).map_err(usage)?;
+    let mut plan = run::plan(&inventory, request).map_err(usage)?;
+    if let Err(exit) = turn.take(global, &keeping.lock) {
+        return Ok(exit);
+    }
+    if keeping.incremental {
+        match incremental::missing(global, &inventory, plan, keeping)? {
+            Some(missing) => plan = missing,
+            None => return Ok(Exit::Good),
+        }
+    }
     let (folder, run) = match earlier {
         Some((folder, run)) => {
             unchanged(&plan, &run)?;
@@ -65,14 +82,6 @@ pub fn measure(
         }
         None => begin(&keeping.output_dir, &plan)?,
     };
-    // A second Ctrl-C ends the program at once.
-    let _ = ctrlc::set_handler(|| {
-        if Stop::global().asked() {
-            std::process::exit(130);
-        }
-        Stop::global().ask();
-    });
-
     let journal =
         Journal::open(&folder, &plan.request).map_err(|error| failed(format!("{}: {error}", folder.display())))?;
     let progress = Progress::new(global.quiet, global.debug, plan.cells.len(), names(&plan));
@@ -80,6 +89,7 @@ pub fn measure(
     run::execute(&plan, &run, &folder, done, &mut observers)
         .map_err(|error| failed(format!("the results could not be kept in {}: {error}", folder.display())))?;
     drop(observers);
+    drop(turn);
 
     let recorded = journal::read(&folder).map_err(failed)?;
     let kept = keeping.keep(global, &folder, &recorded)?;
@@ -205,6 +215,22 @@ pub fn begin(output: &Path, plan: &Plan) -> Result<(PathBuf, Run), CommandError>
     let stamp: String = started_at.chars().filter(char::is_ascii_digit).collect();
     let run_id = format!("{}-{}-{:05}", &stamp[..8], &stamp[8..], std::process::id() % 100_000);
     let folder = output.join(&run_id);
+    let environment = environment_of(plan);
+    let run = Run {
+        schema: RUN_SCHEMA.into(),
+        run_id,
+        started_at,
+        command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+        seed: plan.request.seed.unwrap_or(skillbench_engine::defaults::defaults().run.seed),
+        environment,
+        left_out: Default::default(),
+        cells: vec![],
+    };
+    Ok((folder, run))
+}
+
+/// The machine, and what identifies all that a plan uses.
+pub fn environment_of(plan: &Plan) -> Environment {
     let mut environment = Environment::probe();
     environment.plugin_sha256 = libraries(plan);
     let runtimes = plan.backends.iter().flat_map(|backend| {
@@ -226,17 +252,7 @@ pub fn begin(output: &Path, plan: &Plan) -> Result<(PathBuf, Run), CommandError>
         SkillSource::Bad { path, .. } => Some((skill.id().to_string(), environment::sha256(path).ok()?)),
     });
     environment.models = models.collect();
-    let run = Run {
-        schema: RUN_SCHEMA.into(),
-        run_id,
-        started_at,
-        command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
-        seed: plan.request.seed.unwrap_or(skillbench_engine::defaults::defaults().run.seed),
-        environment,
-        left_out: Default::default(),
-        cells: vec![],
-    };
-    Ok((folder, run))
+    environment
 }
 
 /// What each cell is called: "bert-tiny on rten, inference, batch=1 sequence=32".

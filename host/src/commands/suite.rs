@@ -2,8 +2,9 @@
 
 use super::doctor::doctor;
 use super::keep::Keeping;
-use super::{CommandError, Done, Exit, failed, run, usage};
-use crate::cli::{FormatArg, Global, InPlace, SuiteArgs, SuiteCommand};
+use super::update::Which;
+use super::{CommandError, Done, Exit, failed, run, schedule, update, usage};
+use crate::cli::{FormatArg, Global, InPlace, ScheduleArgs, SuiteArgs, SuiteCommand};
 use crate::output;
 use skillbench_engine::run::{self as engine, BackendChoice, Inventory, RunRequest};
 use skillbench_engine::suite::{self, Format, Generated, SuiteFile};
@@ -13,8 +14,9 @@ use std::path::{Path, PathBuf};
 pub fn suite(global: &Global, args: &SuiteArgs) -> Done {
     match &args.command {
         None => by_flags(global, args),
-        Some(SuiteCommand::Run { file, in_place, keeping }) => {
-            run_suite(global, || read(file), in_place, &Keeping::new(global, keeping))
+        Some(SuiteCommand::Run { file, in_place, incremental, keeping }) => {
+            let keeping = Keeping { incremental: *incremental, ..Keeping::new(global, keeping) };
+            run_suite(global, || read(file), in_place, &keeping)
         }
         Some(SuiteCommand::Init { file }) => init(global, file),
         Some(SuiteCommand::Check { file, in_place }) => {
@@ -33,8 +35,17 @@ fn by_flags(global: &Global, args: &SuiteArgs) -> Done {
     if let Some(file) = &args.create_config {
         return init(global, file);
     }
-    let keeping = Keeping::new(global, &args.keeping);
-    let meant = config.is_some() || !in_place.models.is_empty() || !in_place.hardware.is_empty();
+    if args.schedule_benchmarks {
+        let file = config.clone().ok_or_else(|| usage("--schedule-benchmarks takes the suite from --config FILE"))?;
+        return schedule::schedule(global, &ScheduleArgs::of(file, args.frequency, args.time));
+    }
+    let keeping = Keeping { incremental: args.incremental_benchmarks, ..Keeping::new(global, &args.keeping) };
+    if args.update_benchmarks {
+        let which = Which { models: &in_place.models, plugins: &in_place.hardware, benchmarks: &[] };
+        return update::stale(global, args.older_than, &which, false, &keeping);
+    }
+    let meant =
+        args.incremental_benchmarks || config.is_some() || !in_place.models.is_empty() || !in_place.hardware.is_empty();
     let suite = || match config {
         Some(file) => read(file),
         None => Ok(starter(global)),

@@ -10,12 +10,13 @@ use super::parallel;
 use super::phases::{self, PhaseWatch};
 use super::plan::{Plan, PlannedCell};
 use super::prepare::{Startup, start_up};
+use super::present;
 use super::samples;
 use super::summarize::{Reports, metrics, stable};
 use crate::defaults::defaults;
 use crate::document::{Cell, HardwareRecord, Outcome, ParallelRecord, Reason, Run, Samples};
 use crate::environment::now_utc;
-use crate::worker::{DeviceRecord, Failure, FailureKind, Limits};
+use crate::worker::{DeviceRecord, Failure, Limits};
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::Path;
 use std::time::Duration;
@@ -163,12 +164,7 @@ impl Runner<'_, '_> {
     pub(super) fn device(&mut self, planned: &PlannedCell) -> Option<DeviceRecord> {
         let asked = self.plan.backends[planned.backend].choice.device.clone();
         let startup = self.startup(planned.backend).ok()?;
-        let index = asked.as_ref().and_then(|text| text.parse::<usize>().ok());
-        let meant = |(at, device): &(usize, &DeviceRecord)| match &asked {
-            None => device.usable,
-            Some(id) => device.id.eq_ignore_ascii_case(id) || index == Some(*at),
-        };
-        startup.devices.iter().enumerate().find(meant).map(|(_, device)| device.clone())
+        present::meant(asked.as_deref(), &startup.devices).cloned()
     }
 
     /// Whether the cells of a backend are left out, which is said once.
@@ -185,26 +181,11 @@ impl Runner<'_, '_> {
     /// Without being asked for by name, a backend that cannot run here, or only emulates, is left out.
     pub(super) fn why_left_out(&mut self, planned: &PlannedCell) -> Option<String> {
         let backend = &self.plan.backends[planned.backend];
-        let (asked, name) = (backend.asked, &backend.choice.plugin);
-        if asked == Asked::ByName {
+        if backend.asked == Asked::ByName {
             return None;
         }
-        match self.startup(planned.backend) {
-            Err(failure) if failure.kind == FailureKind::Unavailable => Some(failure.to_string()),
-            // One that crashes or hangs is not left out: its cells say so.
-            Err(_) => None,
-            Ok(_) => match self.device(planned) {
-                None => Some("no device can be used".into()),
-                Some(_) if asked == Asked::AsWeb => None,
-                Some(device) if device.emulated => {
-                    Some(format!("it would be emulated; ask for it with --plugin {name}"))
-                }
-                Some(device) if device.kind == "browser" => {
-                    Some(format!("it is a web platform; ask for it with --plugin {name}"))
-                }
-                Some(_) => None,
-            },
-        }
+        let device = self.startup(planned.backend).map(|_| self.device(planned));
+        present::why_left_out(backend, device.as_ref().map(Option::as_ref))
     }
 
     /// Runs a cell; `next` is the one after it.

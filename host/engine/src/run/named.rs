@@ -77,7 +77,7 @@ pub(super) fn choose_backends(
 }
 
 /// The options of a request that are for this plugin.
-pub(super) fn own_options(request: &RunRequest, plugin: &Plugin) -> PluginOptions {
+pub fn own_options(request: &RunRequest, plugin: &Plugin) -> PluginOptions {
     let schema = plugin.description.backend.as_ref().map_or("", |backend| backend.options_schema.as_str());
     let mine = request.options.iter().filter(|option| match &option.plugin {
         Some(owner) => is_named(plugin, owner),

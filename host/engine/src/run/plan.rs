@@ -56,7 +56,7 @@ pub fn plan(inventory: &Inventory, request: RunRequest) -> Result<Plan, RequestE
     let mut plan = Plan { references, no_reference, request, backends, models, benchmarks, cells: vec![], warnings };
     match plan.request.exactly.is_empty() {
         true => plan.lay_out(&catalog)?,
-        false => plan.take_exactly()?,
+        false => plan.take_exactly(&catalog)?,
     }
     plan.warn_of_bad_pairs();
     Ok(plan)
@@ -172,7 +172,15 @@ impl Plan {
     }
 
     /// The cells that are named one by one. They were points of a grid once, so that no rule of the grid is asked again.
-    fn take_exactly(&mut self) -> Result<(), RequestError> {
+    fn take_exactly(&mut self, catalog: &Catalog) -> Result<(), RequestError> {
+        // As in a grid, the model that makes tokens for another is held with it.
+        let generators: Vec<Skill> = self.models.iter().filter_map(|model| generator(catalog, model)).collect();
+        for generator in generators {
+            let is_named = self.request.exactly.iter().any(|name| name.model == generator.id());
+            if is_named && !self.models.iter().any(|known| known.id() == generator.id()) {
+                self.models.push(generator);
+            }
+        }
         let request = &self.request;
         let find = |name: &CellName| {
             let is_device = |device: &Option<String>| name.device.is_none() || *device == name.device;

@@ -49,7 +49,7 @@ fn left_undone(suite: &SuiteFile) -> Vec<String> {
     }
     let keys = [(
         suite.schedule.as_ref().is_some_and(|schedule| schedule.enabled),
-        "schedule: the suite is run now, and by this command only once; the key is kept in the file",
+        "schedule: the suite is run now, and once; `host schedule FILE` sets up what runs it again",
     )];
     told.extend(keys.into_iter().filter(|(set, _)| *set).map(|(_, text)| text.to_string()));
     told

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub const PROTOCOL: u32 = 1;
 
 /// A plugin's library, and how to open it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PluginUse {
     pub id: String,
     pub library: PathBuf,

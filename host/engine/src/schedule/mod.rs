@@ -1,0 +1,29 @@
+//! When a suite is run again, as the scheduler of a machine takes it.
+//!
+//! - `when`: the times that can be named. `job`: what is run, and where.
+//! - `cron`: a line of a crontab, and the block that holds it there. `systemd`: a service and its timer.
+//!
+//! Texts alone: nothing is installed here, and no scheduler asked.
+
+pub mod cron;
+mod job;
+pub mod systemd;
+mod when;
+
+pub use job::{Job, name_of};
+pub use when::{Day, Frequency, Time, When};
+
+/// What cannot be scheduled, and what to do instead.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ScheduleError(pub String);
+
+/// Where a text ends up in a file of lines.
+fn one_line<'a>(what: &str, text: &'a str) -> Result<&'a str, ScheduleError> {
+    match text.chars().any(char::is_control) {
+        false => Ok(text),
+        true => Err(ScheduleError(format!(
+            "{what} {text:?} has a line break or a control character, which no schedule can hold"
+        ))),
+    }
+}

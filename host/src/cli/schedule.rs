@@ -1,0 +1,162 @@
+//! What is run again, and whose turn it is.
+
+use super::{Cli, KeepingArgs};
+use clap::{ArgGroup, Args, Parser};
+use skillbench_engine::schedule::{Day, Frequency, Time};
+use skillbench_engine::suite::Schedule;
+use std::path::PathBuf;
+
+/// One benchmark at a time measures on a machine.
+#[derive(Args, Clone, Default)]
+pub struct LockArgs {
+    /// Wait so long for another benchmark on this machine [default: until it has ended]
+    #[arg(long, value_name = "SECONDS", value_parser = wait)]
+    pub lock_wait: Option<f64>,
+    /// Measure beside another benchmark that measures on this machine
+    #[arg(long, conflicts_with = "lock_wait")]
+    pub no_lock: bool,
+}
+
+fn wait(text: &str) -> Result<f64, String> {
+    let value = text.parse::<f64>().ok().filter(|seconds| (0.0..=1e7).contains(seconds));
+    value.ok_or("expected a number of seconds, 0 to 10,000,000".into())
+}
+
+#[derive(Args, Clone)]
+#[command(group = ArgGroup::new("scheduler").args(["cron", "systemd"]))]
+pub struct ScheduleArgs {
+    /// The suite
+    #[arg(default_value = super::suite::STARTER)]
+    pub suite: PathBuf,
+    /// hourly, daily, weekly or monthly [default: what the suite says]
+    #[arg(long, value_parser = frequency)]
+    pub frequency: Option<Frequency>,
+    /// Time of day on this machine's clock; of it the minute, where hourly [default: what the suite says, else 02:00]
+    #[arg(long, value_name = "HH:MM", value_parser = time)]
+    pub time: Option<Time>,
+    /// Day of the week (sun) or of the month (1 to 28)
+    #[arg(long, value_parser = Day::parse)]
+    pub day: Option<Day>,
+    /// A line for cron [default: units for systemd, where it is Linux]
+    #[arg(long)]
+    pub cron: bool,
+    /// A service and a timer for the user's own systemd
+    #[arg(long)]
+    pub systemd: bool,
+    /// Where the output of the runs is appended [default: NAME.log in the current folder]
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    /// The units, or the line, into files in this folder in place of the terminal
+    #[arg(long, short, value_name = "DIR", conflicts_with_all = ["install", "remove"])]
+    pub output: Option<PathBuf>,
+    /// Hand it to the scheduler
+    #[arg(long)]
+    pub install: bool,
+    /// Take back `--install`
+    #[arg(long, conflicts_with_all = ["install", "frequency", "time", "day", "log"])]
+    pub remove: bool,
+    /// Flags for `host suite run`: -- --incremental
+    #[arg(last = true, value_name = "FLAG")]
+    pub flags: Vec<String>,
+}
+
+impl ScheduleArgs {
+    /// One of flags that stand for them elsewhere.
+    pub fn of(suite: PathBuf, frequency: Option<Frequency>, time: Option<Time>) -> ScheduleArgs {
+        ScheduleArgs {
+            suite,
+            frequency,
+            time,
+            day: None,
+            cron: false,
+            systemd: false,
+            log: None,
+            output: None,
+            install: false,
+            remove: false,
+            flags: vec![],
+        }
+    }
+
+    /// Reads the command that is to be scheduled as it will be read then.
+    ///
+    /// # Errors
+    /// What is wrong with it, in one sentence.
+    pub fn check(arguments: &[String]) -> Result<(), String> {
+        let program = std::iter::once("host").chain(arguments.iter().map(String::as_str));
+        let told = |error: clap::Error| {
+            let text = error.render().to_string();
+            let first = text.lines().next().unwrap_or_default();
+            format!("the scheduled command would not run: {}", first.trim_start_matches("error: "))
+        };
+        Cli::try_parse_from(program).map(drop).map_err(told)
+    }
+}
+
+pub(super) fn frequency(text: &str) -> Result<Frequency, String> {
+    Frequency::parse(text).ok_or_else(|| format!("expected one of {}", Schedule::FREQUENCIES.join(", ")))
+}
+
+pub(super) fn time(text: &str) -> Result<Time, String> {
+    Time::parse(text).ok_or("expected a time from 00:00 to 23:59, as HH:MM".into())
+}
+
+#[derive(Args)]
+pub struct UpdateArgs {
+    /// What is older: days, or 12h, 30d, 2w; 0: all [default: 30d]
+    #[arg(long, value_name = "AGE", value_parser = age)]
+    pub older_than: Option<f64>,
+    /// Only these
+    #[arg(long, alias = "models", value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
+    pub model: Vec<String>,
+    /// Only these
+    #[arg(long, alias = "hardware", value_delimiter = ',', num_args = 1.., value_name = "PLUGIN")]
+    pub plugin: Vec<String>,
+    /// Only these
+    #[arg(long, alias = "type", value_delimiter = ',', num_args = 1.., value_name = "BENCHMARK")]
+    pub bench: Vec<String>,
+    /// Measure nothing: list what would be measured again, and why
+    #[arg(long)]
+    pub dry_run: bool,
+    #[command(flatten)]
+    pub keeping: KeepingArgs,
+}
+
+/// An age in days.
+pub(super) fn age(text: &str) -> Result<f64, String> {
+    let (digits, days) = match text.char_indices().last() {
+        Some((at, 'h')) => (&text[..at], 1.0 / 24.0),
+        Some((at, 'd')) => (&text[..at], 1.0),
+        Some((at, 'w')) => (&text[..at], 7.0),
+        _ => (text, 1.0),
+    };
+    let plain = digits.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let value = digits.parse::<f64>().ok().filter(|value| plain && value.is_finite());
+    value.map(|value| value * days).ok_or("expected a number of days, or an age such as 12h, 30d or 2w".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bare_number_is_days_and_other_units_are_named() {
+        assert_eq!(
+            (age("30"), age("30d"), age("0"), age("2w"), age("12h")),
+            (Ok(30.0), Ok(30.0), Ok(0.0), Ok(14.0), Ok(0.5))
+        );
+        for text in ["", "d", "-1", "30m", "1e3", "inf", "nan", "30 d", "monthé"] {
+            assert!(age(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_command_that_could_not_run_at_night_is_told_by_day() {
+        let command = |flags: &[&str]| {
+            [&["suite", "run", "s.json"], flags].concat().iter().map(|text| text.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(ScheduleArgs::check(&command(&["--incremental", "--lock-wait", "60"])), Ok(()));
+        assert!(ScheduleArgs::check(&command(&["--incremetal"])).unwrap_err().contains("--incremetal"));
+        assert!(ScheduleArgs::check(&command(&["--help"])).is_err());
+    }
+}

@@ -1,0 +1,158 @@
+//! Measurements as requests that make them again: those that were asked for in the same way together.
+
+use crate::commands::here;
+use skillbench_engine::run::{BackendChoice, Inventory, ModelSet, OptionChoice, RunRequest, Selection};
+use skillbench_engine::skill::Catalog;
+use skillbench_results::current::Measured;
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+
+/// Measurements that one request makes again, in its order.
+pub struct Group {
+    pub request: RunRequest,
+    pub cells: Vec<Measured>,
+}
+
+/// Groups, and what no request can make again, with the reason.
+pub fn groups(inventory: &Inventory, measured: Vec<Measured>) -> (Vec<Group>, Vec<(Measured, String)>) {
+    let mut models = Models { catalog: inventory.catalog(), names: HashMap::new(), lists: HashMap::new() };
+    let (mut groups, mut gone): (Vec<(String, Group)>, Vec<_>) = (vec![], vec![]);
+    for measured in measured {
+        let found = plugins(inventory, &measured).and_then(|()| models.find(&measured));
+        let model = match found {
+            Ok(model) => model,
+            Err(why) => {
+                gone.push((measured, why));
+                continue;
+            }
+        };
+        let request = settings(inventory, &measured, &model);
+        let key = serde_json::to_string(&request).unwrap_or_default();
+        let place = groups.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
+            groups.push((key, Group { request, cells: vec![] }));
+            groups.len() - 1
+        });
+        groups[place].1.add(measured, model);
+    }
+    (groups.into_iter().map(|(_, group)| group).collect(), gone)
+}
+
+impl Group {
+    fn add(&mut self, measured: Measured, model: Model) {
+        let (request, name) = (&mut self.request, &measured.name);
+        add(&mut request.backends, BackendChoice { plugin: name.plugin.clone(), device: name.device.clone() });
+        if let Model::Named(typed) = model {
+            add(&mut request.models, typed);
+        }
+        add(&mut request.benchmarks, name.benchmark.clone());
+        request.exactly.push(name.clone());
+        self.cells.push(measured);
+    }
+}
+
+fn add<T: PartialEq>(list: &mut Vec<T>, item: T) {
+    if !list.contains(&item) {
+        list.push(item);
+    }
+}
+
+/// How a model is asked for.
+#[derive(Clone)]
+enum Model {
+    /// By this name, or this path.
+    Named(String),
+    /// In this list of the user's.
+    Listed(PathBuf),
+}
+
+fn plugins(inventory: &Inventory, measured: &Measured) -> Result<(), String> {
+    let name = &measured.name;
+    if inventory.plugin(&name.plugin).is_none() {
+        return Err(inventory.why_not(&name.plugin));
+    }
+    match inventory.benchmarks().any(|(_, known)| known.id == name.benchmark) {
+        true => Ok(()),
+        false => Err(format!("there is no benchmark '{}'", name.benchmark)),
+    }
+}
+
+/// Finds models again. What names and lists mean is found out once.
+struct Models {
+    catalog: Catalog,
+    names: HashMap<String, Result<String, String>>,
+    lists: HashMap<PathBuf, Result<Vec<String>, String>>,
+}
+
+impl Models {
+    /// A model of a skillset by its name, and one that a user brought by what was typed then.
+    fn find(&mut self, measured: &Measured) -> Result<Model, String> {
+        let id = &measured.name.model;
+        let catalog = &self.catalog;
+        if catalog.skills.iter().any(|skill| skill.id() == id) {
+            return Ok(Model::Named(id.clone()));
+        }
+        let mut why = None;
+        for typed in measured.request.iter().flat_map(|request| &request.models) {
+            let find = || catalog.find(typed).map(|(skill, _)| skill.id().to_string());
+            match self.names.entry(typed.clone()).or_insert_with(find) {
+                Ok(found) if found == id => return Ok(Model::Named(typed.clone())),
+                Ok(_) => {}
+                Err(error) => why = Some(error.clone()),
+            }
+        }
+        if let Some(list) = measured.request.as_ref().and_then(|request| request.selection.custom.clone()) {
+            let read = || {
+                let skills = catalog.custom(&list)?;
+                Ok(skills.iter().map(|skill| skill.id().to_string()).collect())
+            };
+            match self.lists.entry(list.clone()).or_insert_with(read) {
+                Ok(ids) if ids.contains(id) => return Ok(Model::Listed(list)),
+                Ok(_) => {}
+                Err(error) => why = Some(error.clone()),
+            }
+        }
+        Err(format!("there is no model '{id}' here{}", why.map_or(String::new(), |why| format!(": {why}"))))
+    }
+}
+
+/// A request as the measurement was made, but for what is measured.
+fn settings(inventory: &Inventory, measured: &Measured, model: &Model) -> RunRequest {
+    let stored = measured.request.as_deref().cloned().unwrap_or_default();
+    let plugin = &measured.name.plugin;
+    let own = here::own_options(inventory, &stored, plugin);
+    let option = |(key, value): (&String, &String)| OptionChoice {
+        plugin: Some(plugin.clone()),
+        key: key.clone(),
+        value: value.clone(),
+    };
+    let selection = match model {
+        Model::Named(_) => Selection::default(),
+        Model::Listed(file) => {
+            Selection { set: Some(ModelSet::Custom), custom: Some(file.clone()), ..Selection::default() }
+        }
+    };
+    RunRequest {
+        options: own.iter().map(option).collect(),
+        // As many as it ran on, whatever the machine would take now.
+        threads: measured.threads.filter(|_| !own.contains_key("threads")),
+        precision: measured.precision.clone(),
+        parallel: measured.beside,
+        selection,
+        verify_only: false,
+        backends: vec![],
+        chosen: BTreeMap::new(),
+        include_web_platforms: false,
+        models: vec![],
+        benchmarks: vec![],
+        batch_sizes: vec![],
+        sequence_lengths: vec![],
+        image_sizes: vec![],
+        audio_seconds: vec![],
+        frames: vec![],
+        prompt_lengths: vec![],
+        new_tokens: vec![],
+        dims: BTreeMap::new(),
+        exactly: vec![],
+        ..stored
+    }
+}
