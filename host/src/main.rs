@@ -26,7 +26,10 @@ fn main() -> ExitCode {
     match commands::dispatch(cli) {
         Ok(exit) => exit.code(),
         Err(failure) => {
-            output::error(&failure.to_string());
+            let told = failure.to_string();
+            if !told.is_empty() {
+                output::error(&told);
+            }
             failure.exit().code()
         }
     }

@@ -119,6 +119,7 @@ pub struct ScheduleDefaults {
     pub variables: Vec<String>,
 }
 
+#[derive(Debug, Deserialize)]
 pub struct UpdateDefaults {
     pub older_than_days: f64,
 }

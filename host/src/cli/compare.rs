@@ -1,6 +1,6 @@
 //! `host compare`, and what a run is held against.
 
-use super::{Stored, seconds};
+use super::{AlertArgs, LockArgs, Stored, seconds};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -35,7 +35,11 @@ pub struct CompareArgs {
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub effect: Option<f64>,
     #[command(flatten)]
+    pub alert: AlertArgs,
+    #[command(flatten)]
     pub live: LiveArgs,
+    #[command(flatten)]
+    pub lock: LockArgs,
 }
 
 /// What is measured in turns.
@@ -84,6 +88,8 @@ pub struct AgainstArgs {
     /// A figure that has to be kept: latency_ms.p90<=20, bert-tiny:throughput_per_s>=100
     #[arg(long, value_name = "[MODEL:]METRIC<=VALUE")]
     pub limit: Vec<String>,
+    #[command(flatten)]
+    pub alert: AlertArgs,
 }
 
 /// Baselines of this machine.
@@ -124,6 +130,8 @@ pub struct DoctorArgs {
     /// Also the comparisons themselves, into this file
     #[arg(long, value_name = "FILE", requires = "noise")]
     pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub lock: LockArgs,
 }
 
 fn percent(text: &str) -> Result<f64, String> {

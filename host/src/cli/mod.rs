@@ -1,15 +1,15 @@
 //! The command line's grammar. `run`: measuring. `compare`: what is held against what. `trend`: changes over time. `alert`: who is told. `schedule`: what is run again. `suite`: files that say what to run. `results`: what is asked of stored results.
 
-mod compare;
 mod alert;
+mod compare;
 mod results;
 mod run;
 mod schedule;
 mod suite;
 mod trend;
 
-pub use compare::{AcrossArg, AgainstArgs, BaselineCommand, CompareArgs, DoctorArgs, LiveArgs};
 pub use alert::AlertArgs;
+pub use compare::{AcrossArg, AgainstArgs, BaselineCommand, CompareArgs, DoctorArgs, LiveArgs};
 pub use results::{
     DbCommand, ExportForm, ImageArg, MatrixArgs, PlotArgs, QueryArgs, ReportArgs, ReportForm, Stored, WhichRuns,
 };

@@ -1,17 +1,18 @@
 //! What a run is held against when it has ended: limits, and a baseline. What looks worse than the baseline is measured again before
 //! that is told.
 
-use super::compare::{compare_runs, outcome, tell};
+use super::compare::{alerts as regressions, compare_runs, outcome, tell};
 use super::keep::Keeping;
 use super::run::{begin, names};
 use super::stored::Chosen;
-use super::{CommandError, Exit, baseline, failed, usage};
-use crate::cli::{AgainstArgs, FormatArg, Global, Stored as Place, WhichRuns};
+use super::{CommandError, Exit, alert, baseline, failed, usage};
+use crate::cli::{AgainstArgs, AlertArgs, FormatArg, Global, Stored as Place, WhichRuns};
 use crate::output;
 use crate::progress::Progress;
-use skillbench_engine::compare::{Checked, ComparedCell, Comparison, Limit, Verdict};
+use skillbench_engine::alert::{self as alert_document, Alert, Figures, Kind};
+use skillbench_engine::compare::{Checked, ComparedCell, Comparison, Limit, Verdict, standing_of};
 use skillbench_engine::defaults::defaults;
-use skillbench_engine::document::{Cell, Outcome};
+use skillbench_engine::document::{Cell, Outcome, Run};
 use skillbench_engine::run::{self, BackendChoice, CellName, Inventory, Observer, RunRequest};
 use skillbench_results::Stored;
 use skillbench_results::compared::Across;
@@ -28,6 +29,7 @@ pub struct Ended<'a> {
 
 /// What was asked for before anything is measured: a slip costs nothing yet.
 pub struct Asked {
+    alert: AlertArgs,
     limits: Vec<Limit>,
     baseline: Option<(String, Stored)>,
     fail_on_regression: Option<f64>,
@@ -55,7 +57,8 @@ pub fn asked(global: &Global, args: &AgainstArgs, keeping: &Keeping) -> Result<A
         Ok::<_, CommandError>((name.clone(), stored))
     };
     let baseline = args.baseline.as_ref().map(read).transpose()?;
-    Ok(Asked { limits, baseline, fail_on_regression: args.fail_on_regression, save: args.save_baseline.clone() })
+    let alert = args.alert.clone();
+    Ok(Asked { alert, limits, baseline, fail_on_regression: args.fail_on_regression, save: args.save_baseline.clone() })
 }
 
 /// Holds a run against what was asked for, and tells.
@@ -63,7 +66,7 @@ pub fn asked(global: &Global, args: &AgainstArgs, keeping: &Keeping) -> Result<A
 /// # Errors
 /// What could not be read, measured again or kept.
 pub fn hold(global: &Global, asked: &Asked, keeping: &Keeping, ended: &Ended<'_>) -> Result<Exit, CommandError> {
-    let mut exit = hold_to_limits(&asked.limits, &ended.recorded.run.cells);
+    let (mut exit, mut alerts) = hold_to_limits(&asked.limits, &ended.recorded.run);
     if let Some((name, before)) = &asked.baseline {
         let comparison = hold_to_baseline(global, asked, name, before, keeping, ended)?;
         let file = ended.folder.join("comparison.json");
@@ -73,21 +76,27 @@ pub fn hold(global: &Global, asked: &Asked, keeping: &Keeping, ended: &Ended<'_>
             FormatArg::Json | FormatArg::Csv => output::say(&format!("written: {}", file.display())),
             _ => tell(global, &comparison)?,
         }
+        alerts.extend(regressions(&comparison, asked.fail_on_regression));
         if asked.fail_on_regression.is_some() {
             exit = exit.or(outcome(&comparison.cells, asked.fail_on_regression));
         }
     }
+    alert::send(&asked.alert, &alerts);
     if let Some(name) = &asked.save {
         baseline::save(name, ended.folder, !global.quiet)?;
     }
     Ok(exit)
 }
 
-fn hold_to_limits(limits: &[Limit], cells: &[Cell]) -> Exit {
-    let mut exit = Exit::Good;
+/// How limits end the program, and who is to know of it.
+fn hold_to_limits(limits: &[Limit], run: &Run) -> (Exit, Vec<Alert>) {
+    let (mut exit, mut alerts) = (Exit::Good, vec![]);
     for limit in limits {
-        let mut about =
-            cells.iter().filter(|cell| limit.is_about(cell) && !matches!(cell.outcome, Outcome::Skipped(_))).peekable();
+        let mut about = run
+            .cells
+            .iter()
+            .filter(|cell| limit.is_about(cell) && !matches!(cell.outcome, Outcome::Skipped(_)))
+            .peekable();
         if about.peek().is_none() {
             output::warning(&format!("limit {limit}: it is about no cell of this run"));
             exit = exit.or(Exit::NoVerdict);
@@ -98,7 +107,9 @@ fn hold_to_limits(limits: &[Limit], cells: &[Cell]) -> Exit {
             match limit.check(cell) {
                 Checked::Kept(_) => {}
                 Checked::Broken(value) => {
-                    output::error(&format!("limit {limit} is broken: {value:.4} ({name})"));
+                    let message = format!("limit {limit} is broken: {value:.4} ({name})");
+                    output::error(&message);
+                    alerts.push(of_limit(limit, value, cell, run, &message));
                     exit = exit.or(Exit::Broken);
                 }
                 Checked::Unknown(why) => {
@@ -108,7 +119,24 @@ fn hold_to_limits(limits: &[Limit], cells: &[Cell]) -> Exit {
             }
         }
     }
-    exit
+    (exit, alerts)
+}
+
+fn of_limit(limit: &Limit, value: f64, cell: &Cell, run: &Run, message: &str) -> Alert {
+    let axes: Vec<String> = cell.axes.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let name = alert_document::CellName {
+        plugin: cell.plugin.clone(),
+        device: cell.device.clone(),
+        model: cell.skill.clone(),
+        benchmark: cell.benchmark.clone(),
+        axes: axes.join(" "),
+        precision: cell.placement.as_ref().and_then(|placement| placement.precision.clone()),
+        threads: cell.threads.map(|n| n as i64),
+        standing: standing_of(cell).into(),
+    };
+    let figures =
+        Figures { metric: limit.metric(), after: Some(value), limit: Some(limit.value()), ..Figures::default() };
+    Alert::new(Kind::Limit, &run.environment.machine(), name, figures, &run.run_id, message)
 }
 
 fn hold_to_baseline(

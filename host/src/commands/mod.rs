@@ -1,8 +1,8 @@
 //! One file for each subcommand. Here: which is called, how it can fail, and with which code the program ends.
 
 mod against;
-mod baseline;
 pub mod alert;
+mod baseline;
 mod bench;
 mod check;
 mod compare;
@@ -91,9 +91,9 @@ pub enum CommandError {
     /// The machine did not let it happen.
     #[error("{0}")]
     Failed(String),
-    /// The user wished to end it.
-    #[error("{0}")]
-    Stopped(String),
+    /// All is told already.
+    #[error("")]
+    Exit(Exit),
 }
 
 impl CommandError {
@@ -101,7 +101,7 @@ impl CommandError {
         match self {
             CommandError::Usage(_) => Exit::Usage,
             CommandError::Failed(_) => Exit::Broken,
-            CommandError::Stopped(_) => Exit::Stopped,
+            CommandError::Exit(exit) => *exit,
         }
     }
 }

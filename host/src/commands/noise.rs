@@ -2,6 +2,7 @@
 //! and no difference below it is told as one.
 
 use super::compare::{Talk, base_request, side_plan};
+use super::turn::Turn;
 use super::{CommandError, Done, Exit, failed, usage};
 use crate::cli::{DoctorArgs, Global, LiveArgs};
 use crate::output;
@@ -28,6 +29,8 @@ pub fn noise(global: &Global, args: &DoctorArgs) -> Done {
     let comparisons = args.comparisons.unwrap_or(rules.noise_comparisons);
     let models = if args.model.is_empty() { rules.noise_models.clone() } else { args.model.clone() };
     let machine = Environment::probe().machine();
+    let mut turn = Turn::default();
+    turn.take(global, &args.lock).map_err(CommandError::Exit)?;
     let mut seen: Vec<Seen> = vec![];
     for plugin in &plugins {
         // Model after model, again and again: a moment that is noisy meets all of them.
@@ -99,7 +102,10 @@ fn itself(
     }
     let mut seen = vec![];
     for cell in &plan.cells {
-        let stopped = |_| CommandError::Stopped("stopped; the noise floor is as it was".into());
+        let stopped = |_| {
+            output::say("stopped; the noise floor is as it was");
+            CommandError::Exit(Exit::Stopped)
+        };
         match live.evidence(&mut ring, [cell, cell], &mut talk).map_err(stopped)? {
             Ok(figures) => seen.push(Seen { plugin: plugin.into(), model: model.into(), figures }),
             Err(reason) => output::warning(&format!("{name}: {}", reason.message)),

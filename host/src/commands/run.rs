@@ -89,7 +89,6 @@ pub fn measure(
     run::execute(&plan, &run, &folder, done, &mut observers)
         .map_err(|error| failed(format!("the results could not be kept in {}: {error}", folder.display())))?;
     drop(observers);
-    drop(turn);
 
     let recorded = journal::read(&folder).map_err(failed)?;
     let kept = keeping.keep(global, &folder, &recorded)?;

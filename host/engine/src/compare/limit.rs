@@ -85,6 +85,15 @@ impl fmt::Display for Limit {
 }
 
 impl Limit {
+    /// "latency_ms.p90".
+    pub fn metric(&self) -> String {
+        self.path.join(".")
+    }
+
+    pub fn value(&self) -> f64 {
+        self.value
+    }
+
     /// Whether it is about this cell.
     pub fn is_about(&self, cell: &Cell) -> bool {
         self.model.as_ref().is_none_or(|model| *model == cell.skill)

@@ -164,13 +164,17 @@ fn refused(met: &Met) -> Option<Reason> {
     reasons.into_iter().next().or_else(|| Some(Reason::new("not-verified", "a side could not be verified")))
 }
 
+/// What a cell's figures are of: "hardware", "emulated" or "unverified".
+pub fn standing_of(cell: &Cell) -> &'static str {
+    match &cell.verification {
+        _ if cell.emulated => "emulated",
+        Some(Verification::Passed { .. }) => "hardware",
+        _ => "unverified",
+    }
+}
+
 fn subject(cell: &Cell) -> Subject {
-    let standing = match &cell.verification {
-        _ if cell.emulated => Some("emulated"),
-        Some(Verification::Passed { .. }) => Some("hardware"),
-        Some(_) => Some("unverified"),
-        None => None,
-    };
+    let standing = cell.verification.is_some().then(|| standing_of(cell));
     Subject {
         plugin: cell.plugin.clone(),
         plugin_version: cell.plugin_version.clone(),

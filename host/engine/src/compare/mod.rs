@@ -20,7 +20,7 @@ mod verdict;
 pub use document::{COMPARISON_SCHEMA, ComparedCell, ComparedMetric, Comparison, Mode, Party, Subject};
 pub use evidence::{Evidence, of_apart, of_pairs};
 pub use limit::{Checked, Limit, LimitError};
-pub use live::{Live, Stopped};
+pub use live::{Live, Stopped, standing_of};
 pub use metric::{Metric, Paired, paired};
 pub use noise::{Deviations, Floor, FloorFrom, Noise};
 pub use side::Side;

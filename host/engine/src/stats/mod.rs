@@ -5,9 +5,9 @@
 
 mod binomial;
 mod bootstrap;
+pub mod e_divisive;
 mod fences;
 mod mann_whitney;
-pub mod e_divisive;
 mod percentile;
 mod summary;
 

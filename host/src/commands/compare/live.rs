@@ -3,13 +3,13 @@
 use super::{document, effect};
 use crate::cli::{CompareArgs, Global, LiveArgs};
 use crate::commands::plugin::tell_rejected;
-use crate::commands::{CommandError, failed, usage};
+use crate::commands::turn::Turn;
+use crate::commands::{CommandError, Exit, failed, usage};
 use crate::output;
 use skillbench_engine::compare::{ComparedCell, Comparison, Live, Mode, Noise, Party, Side};
 use skillbench_engine::defaults::defaults;
 use skillbench_engine::environment::Environment;
 use skillbench_engine::run::{self, Inventory, Observer, Plan, PlannedCell, Ring, RunRequest};
-use skillbench_engine::worker::Stop;
 
 pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, CommandError> {
     let sides = [&args.before, &args.after].map(|text| text.parse::<Side>().map_err(usage));
@@ -19,12 +19,8 @@ pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, Comman
     let plans = [side_plan(global, &sides[0], &base)?, side_plan(global, &sides[1], &base)?];
     plans.iter().flat_map(|plan| &plan.warnings).for_each(|warning| output::warning(warning));
     let pairs = pairs(&plans[0], &plans[1])?;
-    let _ = ctrlc::set_handler(|| {
-        if Stop::global().asked() {
-            std::process::exit(130);
-        }
-        Stop::global().ask();
-    });
+    let mut turn = Turn::default();
+    turn.take(global, &args.lock).map_err(CommandError::Exit)?;
 
     let machine = Environment::probe().machine();
     let noise = Noise::load(&machine);
@@ -45,8 +41,10 @@ pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, Comman
         let name = format!("[{}/{}] {}, {}", number + 1, pairs.len(), cell.id(), axes.join(" "));
         let mut talk = Talk { quiet: global.quiet, debug: global.debug, name };
         talk.note(&format!("in turns, {} launches or more", live.launches));
-        let stopped =
-            |_| CommandError::Stopped("the comparison was stopped; what was measured of it is not kept".into());
+        let stopped = |_| {
+            output::say("stopped; what was measured of the comparison is not kept");
+            CommandError::Exit(Exit::Stopped)
+        };
         cells.push(live.compare(&mut ring, *pair, &mut talk).map_err(stopped)?);
     }
     let party = |side: &Side| Party { name: side.name.clone(), run: None, started_at: None, machine: machine.clone() };

@@ -1,14 +1,16 @@
 //! `host compare`: two runs, or two backends measured in turns. `stored` and `live` get the comparison, `show` tells it.
 
+mod alerts;
 mod live;
 mod show;
 mod stored;
 
+pub use alerts::alerts;
 pub use live::{Talk, base_request, side_plan};
 pub use show::{outcome, table};
 pub use stored::compare as compare_runs;
 
-use super::{Done, failed};
+use super::{Done, alert, failed};
 use crate::cli::{AcrossArg, CompareArgs, FormatArg, Global};
 use crate::output;
 use skillbench_engine::compare::{COMPARISON_SCHEMA, ComparedCell, Comparison, Mode, Party};
@@ -22,6 +24,7 @@ pub fn compare(global: &Global, args: &CompareArgs) -> Done {
         false => stored::by_name(global, args)?,
     };
     tell(global, &comparison)?;
+    alert::send(&args.alert, &alerts(&comparison, args.fail_on_regression));
     Ok(outcome(&comparison.cells, args.fail_on_regression))
 }
 
