@@ -10,6 +10,7 @@ use again::{Group, groups};
 use skillbench_engine::defaults::defaults;
 use skillbench_engine::environment::{Environment, now_utc, utc};
 use skillbench_engine::run::{self as engine, BackendChoice, Inventory, RunRequest, Standing};
+use skillbench_engine::worker::Stop;
 use skillbench_report::{Cell, Table};
 use skillbench_results::current::{self, Age, Machine, Measured};
 use skillbench_store::columns::moment;
@@ -68,6 +69,10 @@ pub fn stale(global: &Global, older_than: Option<f64>, which: &Which<'_>, dry_ru
     judged.extend(gone.into_iter().map(|(measured, why)| (measured, Verdict::Gone(why))));
     for group in groups {
         judge(&inventory, &age, group, &mut judged, &mut requests);
+    }
+    // What was not looked at to the end would count as gone.
+    if Stop::global().asked() {
+        return Ok(Exit::Stopped);
     }
     let gone = judged.iter().any(|(_, verdict)| matches!(verdict, Verdict::Gone(_)));
     // What was not asked for by name may be gone.
