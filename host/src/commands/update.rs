@@ -8,6 +8,7 @@ use crate::cli::{Global, UpdateArgs};
 use crate::output;
 use again::{Group, groups};
 use skillbench_engine::defaults::defaults;
+use skillbench_engine::document::Axes;
 use skillbench_engine::environment::{Environment, now_utc, utc};
 use skillbench_engine::run::{self as engine, BackendChoice, Inventory, RunRequest, Standing};
 use skillbench_engine::worker::Stop;
@@ -60,7 +61,9 @@ pub fn stale(global: &Global, older_than: Option<f64>, which: &Which<'_>, dry_ru
         measured.request.as_deref().map(of).unwrap_or_default()
     };
     let mut meant = which.of(&inventory, current::newest(all, own))?;
-    meant.sort_by(|one, other| one.name.cmp(&other.name));
+    // As a run lays its cells out: those of one point together, and in the order of their plan.
+    meant.reverse();
+    meant.sort_by(|one, other| point(one).cmp(&point(other)));
     let most_days = older_than.unwrap_or(defaults().update.older_than_days);
     let age = Age { now: moment(&now_utc()).unwrap_or_default(), most_days };
     tell_future(&age, &meant);
@@ -102,6 +105,11 @@ pub fn stale(global: &Global, older_than: Option<f64>, which: &Which<'_>, dry_ru
         worst = worst.or(ended);
     }
     Ok(worst)
+}
+
+fn point(measured: &Measured) -> (&str, &str, Option<&str>, &Axes) {
+    let name = &measured.name;
+    (&name.model, &name.plugin, name.device.as_deref(), &name.axes)
 }
 
 /// Holds the measurements of a group against what is here now. What is stale of them becomes a request.
