@@ -38,7 +38,11 @@ pub fn missing(
             },
         }
     }
-    let skips = if skipped > 0 { format!(", {skipped} are skipped by a rule") } else { String::new() };
+    let skips = if skipped > 0 {
+        format!("; {skipped} others are skipped by a rule, or of backends that are left out")
+    } else {
+        String::new()
+    };
     if missing.is_empty() {
         output::say(&format!("nothing to do: the database has figures of all {there} cells{skips}"));
         return Ok(None);

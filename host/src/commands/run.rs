@@ -61,7 +61,11 @@ pub fn measure(
     {
         return Ok(exit);
     }
-    let (request, notes) = run::choose(&inventory, request).map_err(usage)?;
+    let chosen = run::choose(&inventory, request);
+    if Stop::global().asked() {
+        return Ok(Exit::Stopped);
+    }
+    let (request, notes) = chosen.map_err(usage)?;
     if !global.quiet {
         notes.iter().for_each(|note| output::say(note));
     }
@@ -74,6 +78,9 @@ pub fn measure(
             Some(missing) => plan = missing,
             None => return Ok(Exit::Good),
         }
+    }
+    if Stop::global().asked() {
+        return Ok(Exit::Stopped);
     }
     let (folder, run) = match earlier {
         Some((folder, run)) => {

@@ -8,8 +8,10 @@ use crate::cli::{Global, UpdateArgs};
 use crate::output;
 use again::{Group, groups};
 use skillbench_engine::defaults::defaults;
+use skillbench_engine::document::Axes;
 use skillbench_engine::environment::{Environment, now_utc, utc};
 use skillbench_engine::run::{self as engine, BackendChoice, Inventory, RunRequest, Standing};
+use skillbench_engine::worker::Stop;
 use skillbench_report::{Cell, Table};
 use skillbench_results::current::{self, Age, Machine, Measured};
 use skillbench_store::columns::moment;
@@ -59,7 +61,9 @@ pub fn stale(global: &Global, older_than: Option<f64>, which: &Which<'_>, dry_ru
         measured.request.as_deref().map(of).unwrap_or_default()
     };
     let mut meant = which.of(&inventory, current::newest(all, own))?;
-    meant.sort_by(|one, other| one.name.cmp(&other.name));
+    // As a run lays its cells out: those of one point together, and in the order of their plan.
+    meant.reverse();
+    meant.sort_by(|one, other| point(one).cmp(&point(other)));
     let most_days = older_than.unwrap_or(defaults().update.older_than_days);
     let age = Age { now: moment(&now_utc()).unwrap_or_default(), most_days };
     tell_future(&age, &meant);
@@ -68,6 +72,10 @@ pub fn stale(global: &Global, older_than: Option<f64>, which: &Which<'_>, dry_ru
     judged.extend(gone.into_iter().map(|(measured, why)| (measured, Verdict::Gone(why))));
     for group in groups {
         judge(&inventory, &age, group, &mut judged, &mut requests);
+    }
+    // What was not looked at to the end would count as gone.
+    if Stop::global().asked() {
+        return Ok(Exit::Stopped);
     }
     let gone = judged.iter().any(|(_, verdict)| matches!(verdict, Verdict::Gone(_)));
     // What was not asked for by name may be gone.
@@ -97,6 +105,11 @@ pub fn stale(global: &Global, older_than: Option<f64>, which: &Which<'_>, dry_ru
         worst = worst.or(ended);
     }
     Ok(worst)
+}
+
+fn point(measured: &Measured) -> (&str, &str, Option<&str>, &Axes) {
+    let name = &measured.name;
+    (&name.model, &name.plugin, name.device.as_deref(), &name.axes)
 }
 
 /// Holds the measurements of a group against what is here now. What is stale of them becomes a request.
