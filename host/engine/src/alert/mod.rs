@@ -24,7 +24,7 @@ use std::path::PathBuf;
 pub struct Targets {
     /// A line of JSON for each is appended; one that stands there already is not.
     pub file: Option<PathBuf>,
-    /// Run by the shell once for all of them, with [`document::envelope`] as its input.
+    /// Run by the shell once for all of them, with `skillbench.alerts/1` as its input.
     pub command: Option<String>,
     /// The same, posted.
     pub webhook: Option<Webhook>,

@@ -77,15 +77,26 @@ pub fn table(told: &[Told<'_>], whole: bool) -> Table {
     table
 }
 
+/// So many rows of a table a comment has; the largest changes stand in it.
+const MOST: usize = 20;
+
 /// Short enough for a comment on a pull request.
 pub fn markdown(summary: &str, notes: &[String], told: &[Told<'_>]) -> String {
     let mut text = format!("### Trend: {summary}\n");
     for (worse, title) in [(true, "Worse"), (false, "Better")] {
-        let some: Vec<Told<'_>> = told.iter().copied().filter(|(_, change)| change.worse == worse).collect();
-        if !some.is_empty() {
-            let mut table = table(&some, false);
-            table.keep_columns(|name, _| !["runs_before", "runs_after"].contains(&name));
-            text += &format!("\n**{title}**\n\n{}", table.render(Format::Markdown));
+        let mut some: Vec<Told<'_>> = told.iter().copied().filter(|(_, change)| change.worse == worse).collect();
+        if some.is_empty() {
+            continue;
+        }
+        let size = |told: &Told<'_>| told.1.ratio.ln().abs();
+        some.sort_by(|one, other| size(other).total_cmp(&size(one)));
+        let more = some.len().saturating_sub(MOST);
+        some.truncate(MOST);
+        let mut table = table(&some, false);
+        table.keep_columns(|name, _| !["runs_before", "runs_after"].contains(&name));
+        text += &format!("\n**{title}**\n\n{}", table.render(Format::Markdown));
+        if more > 0 {
+            text += &format!("\n{more} smaller ones: `host trend`\n");
         }
     }
     if !notes.is_empty() {
