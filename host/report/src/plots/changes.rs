@@ -94,8 +94,8 @@ pub(super) fn trend(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
                 architecture: of.text("architecture_type").into(),
                 emulated: of.is_emulated(),
                 points: points.collect(),
-                note: String::new(),
                 attributes: attributes(of)?,
+                ..Series::default()
             });
             changes.extend(line.windows(2).filter_map(|two| change(two[0], two[1])));
         }
