@@ -1,9 +1,11 @@
-//! The command line's grammar. `run`: measuring. `suite`: files that say what to run. `results`: what is asked of stored results.
+//! The command line's grammar. `run`: measuring. `ahead`: what is asked ahead of it. `suite`: files that say what to run. `results`: what is asked of stored results.
 
+mod ahead;
 mod results;
 mod run;
 mod suite;
 
+pub use ahead::{AheadArgs, GoalArg, PredictArgs, RecommendArgs};
 pub use results::{
     DbCommand, ExportForm, ImageArg, MatrixArgs, PlotArgs, QueryArgs, ReportArgs, ReportForm, Stored, WhichRuns,
 };
@@ -97,6 +99,10 @@ pub enum Command {
     Plot(Box<PlotArgs>),
     /// What runs where, and how well: models by hardware
     Matrix(MatrixArgs),
+    /// What was not measured: latency, throughput and memory, foretold from what was, with intervals
+    Predict(Box<PredictArgs>),
+    /// Which hardware to take for a model, with the evidence
+    Recommend(Box<RecommendArgs>),
     /// The devices of every backend, usable or not
     Devices {
         /// Everything that is known of each

@@ -1,5 +1,6 @@
 //! One file for each subcommand. Here: which is called, how it can fail, and with which code the program ends.
 
+mod ahead;
 mod bench;
 mod check;
 mod db;
@@ -12,7 +13,9 @@ mod models;
 mod new;
 mod plot;
 mod plugin;
+mod predict;
 mod query;
+mod recommend;
 mod report;
 mod run;
 mod runtime;
@@ -131,6 +134,8 @@ pub fn dispatch(cli: Cli) -> Done {
         Command::Report(args) => report::report(global, &args),
         Command::Plot(args) => plot::plot(global, &args),
         Command::Matrix(args) => matrix::matrix(global, &args),
+        Command::Predict(args) => predict::predict(global, &args),
+        Command::Recommend(args) => recommend::recommend(global, &args),
         Command::Devices { verbose } => devices::devices(global, verbose),
         Command::Models(args) => models::models(global, &args),
         Command::Why { plugin, model } => why::why(global, &plugin, model.as_deref()),
