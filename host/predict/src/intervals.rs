@@ -33,7 +33,7 @@ impl HeldOut {
 }
 
 /// The least number of models with which an interval of this level can be told.
-pub(crate) fn least_models(level: f64) -> usize {
+pub fn least_models(level: f64) -> usize {
     // Sums of shares are a little beside.
     (level / (1.0 - level) - 1e-9).ceil() as usize
 }

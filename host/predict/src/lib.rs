@@ -21,6 +21,7 @@ mod rule;
 mod work;
 
 pub use evaluate::{Evaluation, Method, evaluate};
+pub use intervals::least_models;
 pub use predictor::{Basis, NotEnough, Prediction, Predictor};
 pub use rule::{Rule, rule};
 pub use work::{Efficiency, Peaks, Quantity, Sample, Work};

@@ -46,7 +46,7 @@ pub struct Prediction {
 /// Why there is no prediction.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NotEnough {
-    #[error("of other models {models} are measured on it, and an interval needs {least}")]
+    #[error("{models} other models are measured on it, and an interval needs {least}")]
     Models { models: usize, least: usize },
     #[error("no model of the family {family} is measured on it")]
     Family { family: String },

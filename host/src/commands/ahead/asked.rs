@@ -93,7 +93,7 @@ impl Models {
         let request = RunRequest {
             models: vec![id.into()],
             batch_sizes: or(&args.batch_size, &[1]),
-            sequence_lengths: or(&args.sequence_length, &defaults().run.sequence_lengths),
+            sequence_lengths: or(&args.sequence_length, &[usual_length(cells)]),
             ..RunRequest::default()
         };
         let points = inference_points(skill, &request).map_err(usage)?;
@@ -148,6 +148,16 @@ impl Models {
     }
 }
 
+/// The length at which most is measured: there is most to hold a prediction against.
+fn usual_length(cells: &Cells) -> i64 {
+    let mut counts: BTreeMap<i64, usize> = BTreeMap::new();
+    for length in cells.measured.iter().filter_map(|cell| cell.axes.get("sequence")) {
+        *counts.entry(*length).or_default() += 1;
+    }
+    let most = counts.into_iter().max_by_key(|(length, count)| (*count, std::cmp::Reverse(*length)));
+    most.map_or_else(|| defaults().run.sequence_lengths.first().copied().unwrap_or(128), |(length, _)| length)
+}
+
 const SMALL: u64 = 60_000_000;
 
 /// Of a model that nothing describes any more there is what was measured, and no more.
@@ -164,10 +174,5 @@ fn of_the_database(id: &str, args: &AheadArgs, cells: &Cells) -> Asked {
         }
     }
     let told = |of: fn(&super::MeasuredCell) -> &String| own.first().map(|cell| of(cell).clone()).unwrap_or_default();
-    Asked {
-        model: id.into(),
-        family: told(|cell| &cell.family),
-        skill: None,
-        points,
-    }
+    Asked { model: id.into(), family: told(|cell| &cell.family), skill: None, points }
 }

@@ -23,9 +23,8 @@ pub fn draw(global: &Global, answers: &[Answer<'_>], bench: &Bench, file: &Path)
         let on = answer.hardware.map_or_else(|| answer.name.clone(), |hardware| hardware.told());
         let name = [answer.asked.model.as_str(), &on, &rest.join(" ")];
         let name = name.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
-        let name = if predicted { format!("{name}, predicted") } else { name };
         let point = Point { x: batch, estimate };
-        match series.iter_mut().find(|known| known.name == name) {
+        match series.iter_mut().find(|known| known.name == name && known.predicted == predicted) {
             Some(known) => known.points.push(point),
             None => series.push(Series {
                 name,

@@ -11,6 +11,7 @@ use crate::cli::{Global, PredictArgs};
 use crate::output;
 use skillbench_engine::run::Inventory;
 use skillbench_engine::skill::Tell;
+use skillbench_predict::{Quantity, least_models, rule};
 use std::collections::BTreeSet;
 
 pub fn predict(global: &Global, args: &PredictArgs) -> Done {
@@ -56,15 +57,22 @@ pub fn predict(global: &Global, args: &PredictArgs) -> Done {
     if !global.quiet {
         hint(&bench, &models, &answers);
     }
-    Ok(verdict(&answers, args.generate_matrix))
+    Ok(verdict(&answers, &args.about.hardware, args.generate_matrix))
 }
 
-/// Of a matrix something has to be told; of what was named, the latency of all.
-fn verdict(answers: &[Answer<'_>], matrix: bool) -> Exit {
-    let mut asked = answers.iter().filter(|answer| answer.quantity.name() == "latency");
-    let told = match matrix {
-        true => asked.any(Answer::is_told),
-        false => !answers.is_empty() && asked.all(Answer::is_told),
+/// Of a matrix something has to be told. Of what was named, the latency at each point: on all hardware that was named, or else on
+/// some.
+fn verdict(answers: &[Answer<'_>], hardware: &[String], matrix: bool) -> Exit {
+    let asked: Vec<&Answer<'_>> = answers.iter().filter(|answer| answer.quantity == Quantity::Latency).collect();
+    let told = match (matrix, hardware.is_empty()) {
+        (true, _) => asked.iter().any(|answer| answer.is_told()),
+        (false, false) => !asked.is_empty() && asked.iter().all(|answer| answer.is_told()),
+        (false, true) => {
+            let same =
+                |one: &&Answer<'_>, two: &&Answer<'_>| one.asked.model == two.asked.model && one.axes == two.axes;
+            let mut points = asked.chunk_by(same);
+            !asked.is_empty() && points.all(|point| point.iter().any(|answer| answer.is_told()))
+        }
     };
     if told { Exit::Good } else { Exit::NoVerdict }
 }
@@ -76,7 +84,7 @@ fn about(hardware: &Hardware) -> String {
     if left > 0 {
         text += &format!(" ({left} more are emulated or unverified, or nobody counted their work)");
     }
-    if let Some(found) = hardware.efficiency() {
+    if let Some(found) = hardware.efficiency().filter(|_| hardware.models >= least_models(rule().level)) {
         let of = |found: f64, peak: Option<f64>, unit: &str| match peak {
             Some(peak) => format!("{:.3} G{unit} of {:.3} measured at most", found / 1e9, peak / 1e9),
             None => format!("{:.3} G{unit} (fitted; no peak is measured: host run --bench roofline)", found / 1e9),

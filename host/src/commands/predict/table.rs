@@ -28,9 +28,10 @@ pub fn list(answers: &[Answer<'_>], form: Format) -> String {
     ]);
     answers.iter().for_each(|answer| table.rows.push(row(answer)));
     if matches!(form, Format::Table | Format::Markdown) {
-        // What nobody has anything in need not be shown.
+        // What nobody has anything in need not be shown, and the level is told below.
         let kept = ["measured", "predicted"];
-        table.keep_columns(|name, cells| kept.contains(&name) || cells.iter().any(|cell| !cell.value.is_null()));
+        let some = |cells: &[&Cell]| cells.iter().any(|cell| !cell.value.is_null());
+        table.keep_columns(|name, cells| name != "level" && (kept.contains(&name) || some(cells)));
     }
     table.render(form)
 }

@@ -160,7 +160,10 @@ fn verdict(
         output::say("nothing that is measured or can be predicted keeps the limit");
         return Exit::Broken;
     }
-    output::say(&format!("not enough data: there is nothing to rank on {}", bench.machine));
+    match ranked.iter().any(|one| one.value.is_some() && one.within.is_some()) {
+        true => output::say("not enough data: nothing is known to keep the limit"),
+        false => output::say(&format!("not enough data: there is nothing to rank on {}", bench.machine)),
+    }
     let others: Vec<&str> = cells.machines().into_iter().filter(|machine| *machine != bench.machine).collect();
     if !others.is_empty() {
         output::say(&format!("there are cells of other machines, for --machine: {}", others.join("; ")));

@@ -144,10 +144,9 @@ fn better_first(goal: GoalArg, one: &Candidate, two: &Candidate) -> std::cmp::Or
     if goal == GoalArg::Throughput { order.reverse() } else { order }
 }
 
-/// Whether the whole of one interval is better than the whole of another; without an interval a figure is all there is of it.
+/// Whether the whole of one interval is better than the whole of another. Without an interval nothing is clear.
 fn is_clearly_better(one: &Candidate, other: &Candidate, goal: GoalArg) -> bool {
-    let ends = |of: &Candidate| of.interval.or(of.value.map(|value| (value, value)));
-    let (Some(one), Some(other)) = (ends(one), ends(other)) else { return false };
+    let (Some(one), Some(other)) = (one.interval, other.interval) else { return false };
     if goal == GoalArg::Throughput { one.0 > other.1 } else { one.1 < other.0 }
 }
 
@@ -258,5 +257,85 @@ fn against(group: &[Answer<'_>], limit: &Limit) -> Option<(bool, String)> {
             Some(false) => Some((true, format!("broken: {name} {} to {}, predicted", shown(low), shown(high)))),
             None => Some((false, format!("unclear: {name} {} to {}, predicted", shown(low), shown(high)))),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on(hardware: &str, evidence: Evidence, value: f64, spread: f64) -> Candidate {
+        Candidate {
+            model: "m".into(),
+            axes: "batch=1".into(),
+            precision: Some("float32".into()),
+            hardware: hardware.into(),
+            threads: None,
+            evidence,
+            value: Some(value),
+            unit: "ms",
+            interval: Some((value / spread, value * spread)),
+            run: None,
+            date: None,
+            within: None,
+            breaks: false,
+            rank: None,
+            note: String::new(),
+        }
+    }
+
+    fn order(group: &[Candidate], goal: GoalArg) -> Vec<(String, Option<usize>)> {
+        in_order(group, goal).into_iter().map(|one| (one.hardware, one.rank)).collect()
+    }
+
+    fn named(names: &[(&str, Option<usize>)]) -> Vec<(String, Option<usize>)> {
+        names.iter().map(|(name, rank)| (name.to_string(), *rank)).collect()
+    }
+
+    #[test]
+    fn what_is_measured_goes_by_its_figure_and_before_what_is_predicted() {
+        let group = [
+            on("slow", Evidence::Measured, 10.0, 1.01),
+            on("maybe", Evidence::Predicted, 2.0, 4.0),
+            on("fast", Evidence::Measured, 3.0, 1.01),
+        ];
+        let expected = named(&[("fast", Some(1)), ("slow", Some(2)), ("maybe", Some(3))]);
+        assert_eq!(order(&group, GoalArg::Latency), expected);
+        let best = &in_order(&group, GoalArg::Latency)[0];
+        assert!(best.note.contains("maybe is predicted to be better, but not clearly"), "{}", best.note);
+    }
+
+    #[test]
+    fn a_prediction_whose_whole_interval_is_better_goes_first_and_asks_to_be_measured() {
+        let group = [on("cpu", Evidence::Measured, 10.0, 1.01), on("gpu", Evidence::Predicted, 2.0, 2.0)];
+        assert_eq!(order(&group, GoalArg::Latency), named(&[("gpu", Some(1)), ("cpu", Some(2))]));
+        assert!(in_order(&group, GoalArg::Latency)[0].note.contains("measure it before you take it"));
+    }
+
+    #[test]
+    fn of_throughput_more_is_better() {
+        let group = [on("less", Evidence::Measured, 10.0, 1.01), on("more", Evidence::Measured, 20.0, 1.01)];
+        assert_eq!(order(&group, GoalArg::Throughput), named(&[("more", Some(1)), ("less", Some(2))]));
+    }
+
+    #[test]
+    fn what_is_emulated_or_unverified_or_may_break_a_limit_has_no_rank() {
+        let within = |one: Candidate, words: &str| Candidate { within: Some(words.into()), ..one };
+        let group = [
+            on("emulated", Evidence::Emulated, 1.0, 1.01),
+            on("unverified", Evidence::Unverified, 1.0, 1.01),
+            within(on("unclear", Evidence::Predicted, 2.0, 2.0), "unclear: latency_ms 1 to 4, predicted"),
+            within(on("broken", Evidence::Measured, 9.0, 1.01), "broken: latency_ms 9"),
+            within(on("good", Evidence::Measured, 2.5, 1.01), KEPT),
+        ];
+        let found = order(&group, GoalArg::Latency);
+        assert_eq!(found[0], ("good".to_string(), Some(1)));
+        assert!(found[1..].iter().all(|(_, rank)| rank.is_none()), "{found:?}");
+    }
+
+    #[test]
+    fn two_whose_intervals_overlap_are_not_clearly_apart() {
+        let group = [on("a", Evidence::Measured, 10.0, 1.1), on("b", Evidence::Measured, 11.0, 1.1)];
+        assert_eq!(in_order(&group, GoalArg::Latency)[0].note, "not clearly ahead of b");
     }
 }
