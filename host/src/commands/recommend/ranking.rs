@@ -296,7 +296,7 @@ mod tests {
     fn what_is_measured_goes_by_its_figure_and_before_what_is_predicted() {
         let group = [
             on("slow", Evidence::Measured, 10.0, 1.01),
-            on("maybe", Evidence::Predicted, 2.0, 4.0),
+            on("maybe", Evidence::Predicted, 2.0, 6.0),
             on("fast", Evidence::Measured, 3.0, 1.01),
         ];
         let expected = named(&[("fast", Some(1)), ("slow", Some(2)), ("maybe", Some(3))]);
