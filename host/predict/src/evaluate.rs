@@ -63,7 +63,9 @@ pub fn evaluate(samples: &[Sample], quantity: Quantity, peaks: Peaks, method: Me
     let scheme = Scheme { quantity, peaks, with_residual: method != Method::Law, rule };
     let mut held: Vec<(&str, Vec<Held>)> = vec![];
     let mut refused = 0;
-    for model in models(samples) {
+    let names = models(samples);
+    let step = names.len().div_ceil(scheme.rule.evaluation.models.max(1)).max(1);
+    for model in names.into_iter().step_by(step) {
         let own: Vec<&Sample> = samples.iter().filter(|sample| sample.work.model == model).collect();
         let without = |left_out: &dyn Fn(&Sample) -> bool| {
             Predictor::of(samples.iter().filter(|sample| !left_out(sample)).cloned().collect(), scheme.clone())

@@ -43,9 +43,13 @@ pub struct PredictArgs {
     /// Into this file, in place of the terminal; .json, .md, .csv and .html tell the form
     #[arg(long, alias = "output", short, value_name = "FILE")]
     pub output_file: Option<PathBuf>,
-    /// Draw latency against the batch into this file: measured points filled, predicted ones hollow
-    #[arg(long, value_name = "FILE.svg", conflicts_with_all = ["generate_matrix", "evaluate"])]
+    /// Draw latency against the batch into this file: .svg or .png; measured points filled,
+    /// predicted ones hollow
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["generate_matrix", "evaluate"])]
     pub plot: Option<PathBuf>,
+    /// Also what is learned from, into this file
+    #[arg(long, value_name = "FILE")]
+    pub training: Option<PathBuf>,
     /// How far predictions are off: each model held out and foretold from the others
     #[arg(long, conflicts_with_all = ["model", "generate_matrix", "batch_size", "sequence_length"])]
     pub evaluate: bool,

@@ -20,6 +20,8 @@ pub struct Hardware {
     pub cells: Vec<MeasuredCell>,
     /// Of the cells those that teach: measured hardware whose work is known.
     pub taught: usize,
+    /// And of these those whose threads waited for a processor.
+    pub waited: usize,
     pub models: usize,
     pub peaks: Peaks,
     samples: BTreeMap<Quantity, Vec<Sample>>,
@@ -146,6 +148,7 @@ fn learn(place: &Place, name: String, cells: &[&MeasuredCell], peaks: Peaks, mod
         name,
         cells: cells.iter().map(|cell| (*cell).clone()).collect(),
         taught: taught.len(),
+        waited: taught.iter().filter(|(_, index)| cells[*index].waited).count(),
         models: taught.iter().map(|(model, _)| *model).collect::<BTreeSet<_>>().len(),
         peaks,
         predictors: Quantity::ALL.iter().map(train).collect(),

@@ -4,6 +4,7 @@ use serde_json::Value;
 use skillbench_engine::document::Axes;
 use skillbench_engine::environment::Environment;
 use skillbench_predict::Peaks;
+use skillbench_results::questions::rules::rules;
 use skillbench_store::{Database, DatabaseError};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -54,6 +55,8 @@ pub struct MeasuredCell {
     pub throughput_per_s: Option<f64>,
     pub memory_mb: Option<f64>,
     pub energy_j: Option<f64>,
+    /// On a processor that others used too: its threads waited for much of the time.
+    pub waited: bool,
 }
 
 /// A cell that ended otherwise when it was last tried.
@@ -87,7 +90,7 @@ const PEAKS: [(&str, &str); 5] = [
 ];
 const BANDWIDTH: &str = "bandwidth";
 
-const COLUMNS: [&str; 25] = [
+const COLUMNS: [&str; 27] = [
     "run",
     "timestamp",
     "hostname",
@@ -112,6 +115,8 @@ const COLUMNS: [&str; 25] = [
     "throughput_samples_per_sec",
     "peak_memory_mb",
     "energy_j_per_item",
+    "cpu_median_ms",
+    "device_kind",
     "cell",
 ];
 
@@ -142,6 +147,15 @@ impl Row<'_> {
             Some((name.to_string(), value.parse().ok()?))
         };
         self.text("axes").split(' ').filter_map(pair).collect()
+    }
+
+    /// A device that is no processor lets one wait; so only of those it tells of others.
+    fn waited(&self) -> bool {
+        let busy = || {
+            let over_wall = self.number("cpu_median_ms")? / self.number("latency_median_ms")?;
+            Some(over_wall / self.threads()? as f64)
+        };
+        self.text("device_kind") == "cpu" && busy().is_some_and(|busy| busy < rules().clocks.waits)
     }
 
     fn standing(&self) -> Standing {
@@ -244,6 +258,7 @@ impl Cells {
                 throughput_per_s: row.number("throughput_samples_per_sec"),
                 memory_mb: row.number("peak_memory_mb"),
                 energy_j: row.number("energy_j_per_item"),
+                waited: row.waited(),
             });
         }
         Ok(cells)

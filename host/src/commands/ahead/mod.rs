@@ -15,6 +15,7 @@ pub use cells::{Cells, MeasuredCell, Standing};
 
 use super::{CommandError, failed, usage};
 use crate::cli::{FormatArg, Global};
+use crate::output;
 use skillbench_report::Format;
 use skillbench_store::{Database, DatabaseError};
 use std::path::Path;
@@ -28,6 +29,14 @@ pub fn form(global: &Global, file: Option<&Path>) -> Format {
         (FormatArg::Table, Some("csv")) => Format::Csv,
         (FormatArg::Table, Some("html")) => Format::Html,
         (format, _) => format.into(),
+    }
+}
+
+/// Machines are not mixed; which others there are is told.
+pub fn tell_other_machines(bench: &Bench, cells: &Cells) {
+    let others: Vec<&str> = cells.machines().into_iter().filter(|machine| *machine != bench.machine).collect();
+    if !others.is_empty() {
+        output::say(&format!("there are cells of other machines, for --machine: {}", others.join("; ")));
     }
 }
 

@@ -5,16 +5,20 @@ use super::super::report::look;
 use super::super::{CommandError, failed, usage};
 use crate::cli::Global;
 use crate::output;
-use skillbench_charts::{Chart, Estimate, Head, Lines, Point, Series, Theme};
+use skillbench_charts::{Chart, Estimate, Head, Lines, Point, Series, Theme, png};
 use skillbench_predict::{Quantity, rule};
 use std::path::Path;
 
 const WIDTH: u32 = 900;
+/// How many pixels of a PNG one of the drawing becomes.
+const SCALE: f64 = 2.0;
 
 pub fn draw(global: &Global, answers: &[Answer<'_>], bench: &Bench, file: &Path) -> Result<(), CommandError> {
-    if file.extension().is_none_or(|extension| extension != "svg") {
-        return Err(usage(format!("{}: a drawing is an .svg file", file.display())));
-    }
+    let as_png = match file.extension().and_then(|extension| extension.to_str()) {
+        Some("svg") => false,
+        Some("png") => true,
+        _ => return Err(usage(format!("{}: a drawing is an .svg or a .png file", file.display()))),
+    };
     let mut series: Vec<Series> = vec![];
     let mut add = |answer: &Answer<'_>, estimate: Estimate, predicted: bool| {
         let batch = answer.axes.get("batch").copied().unwrap_or(1) as f64;
@@ -63,5 +67,6 @@ pub fn draw(global: &Global, answers: &[Answer<'_>], bench: &Bench, file: &Path)
         ..Lines::default()
     });
     let svg = chart.svg(&look(global)?, chart.natural_size(WIDTH), Theme::Light);
-    output::to_file(file, svg.as_bytes()).map_err(failed)
+    let bytes = if as_png { png(&svg, SCALE).map_err(failed)? } else { svg.into_bytes() };
+    output::to_file(file, &bytes).map_err(failed)
 }

@@ -5,7 +5,7 @@ mod curve;
 mod evaluation;
 pub(super) mod table;
 
-use super::ahead::{Answer, Bench, Cells, Hardware, Models, answers, form, read};
+use super::ahead::{Answer, Bench, Hardware, Models, answers, form, read, tell_other_machines};
 use super::{Done, Exit, failed, usage};
 use crate::cli::{Global, PredictArgs};
 use crate::output;
@@ -35,8 +35,16 @@ pub fn predict(global: &Global, args: &PredictArgs) -> Done {
             output::say(&format!("{} cells that others ran beside teach nothing", cells.beside));
         }
     }
+    if bench.hardware.is_empty() {
+        tell_other_machines(&bench, &cells);
+    }
     if bench.hardware.is_empty() && bench.unmeasured.is_empty() {
-        return Ok(nothing(&bench, &cells));
+        output::say(&format!("not enough data: no such cell is measured on {}", bench.machine));
+        output::say("measure some models first: host run --models-set key --bench inference");
+        return Ok(Exit::NoVerdict);
+    }
+    if let Some(file) = &args.training {
+        output::to_file(file, table::training(&bench).render(form(global, Some(file))).as_bytes()).map_err(failed)?;
     }
     if args.evaluate {
         return evaluation::evaluate(global, &bench, args.output_file.as_deref());
@@ -84,6 +92,9 @@ fn about(hardware: &Hardware) -> String {
     if left > 0 {
         text += &format!(" ({left} more are emulated or unverified, or nobody counted their work)");
     }
+    if hardware.waited > 0 {
+        text += &format!("; in {} of them threads waited for a processor, which widens the intervals", hardware.waited);
+    }
     if let Some(found) = hardware.efficiency().filter(|_| hardware.models >= least_models(rule().level)) {
         let of = |found: f64, peak: Option<f64>, unit: &str| match peak {
             Some(peak) => format!("{:.3} G{unit} of {:.3} measured at most", found / 1e9, peak / 1e9),
@@ -98,16 +109,6 @@ fn about(hardware: &Hardware) -> String {
         );
     }
     text
-}
-
-fn nothing(bench: &Bench, cells: &Cells) -> Exit {
-    output::say(&format!("not enough data: no such cell is measured on {}", bench.machine));
-    let others: Vec<&str> = cells.machines().into_iter().filter(|machine| *machine != bench.machine).collect();
-    if !others.is_empty() {
-        output::say(&format!("there are cells of other machines, for --machine: {}", others.join("; ")));
-    }
-    output::say("measure some models first: host run --models-set key --bench inference");
-    Exit::NoVerdict
 }
 
 /// What to measure so that more can be told.

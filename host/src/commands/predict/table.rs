@@ -1,6 +1,6 @@
 //! Answers as tables: a list of them, and a matrix of models by hardware.
 
-use super::super::ahead::{Answer, by_hardware};
+use super::super::ahead::{Answer, Bench, by_hardware};
 use skillbench_engine::document::Axes;
 use skillbench_predict::{Basis, Prediction, Quantity, rule};
 use skillbench_report::{Cell, Format, Table};
@@ -130,4 +130,52 @@ const STYLE: &str = "body{font:14px sans-serif;margin:2em}table{border-collapse:
 
 pub fn point(axes: &Axes) -> String {
     axes.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+/// What is learned from: a row for each cell, with its work and the peaks of its hardware.
+pub fn training(bench: &Bench) -> Table {
+    let mut table = Table::new([
+        "plugin",
+        "device",
+        "precision",
+        "threads",
+        "model",
+        "family",
+        "batch",
+        "flops",
+        "weight_bytes",
+        "activation_bytes",
+        "kernels",
+        "parameter_bytes",
+        "peak_flops_per_s",
+        "peak_bytes_per_s",
+        "quantity",
+        "value",
+    ]);
+    for hardware in &bench.hardware {
+        for quantity in Quantity::ALL {
+            for sample in hardware.samples(quantity) {
+                let (place, work) = (&hardware.place, &sample.work);
+                table.row([
+                    Cell::text(&place.plugin),
+                    Cell::text(&place.device),
+                    Cell::maybe(place.precision.clone(), Cell::from),
+                    Cell::maybe(place.threads, Cell::count),
+                    Cell::text(&work.model),
+                    Cell::text(&work.family),
+                    Cell::count(work.batch as u64),
+                    Cell::count(work.flops as u64),
+                    Cell::count(work.weight_bytes as u64),
+                    Cell::count(work.activation_bytes as u64),
+                    Cell::count(work.kernels as u64),
+                    Cell::count(work.parameter_bytes as u64),
+                    Cell::maybe(hardware.peaks.flops_per_s, Cell::number),
+                    Cell::maybe(hardware.peaks.bytes_per_s, Cell::number),
+                    quantity.name().into(),
+                    Cell::number(sample.value),
+                ]);
+            }
+        }
+    }
+    table
 }

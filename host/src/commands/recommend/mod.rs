@@ -5,7 +5,7 @@ mod analysis;
 mod limits;
 mod ranking;
 
-use super::ahead::{Asked, Bench, Cells, Models, answers, form, read};
+use super::ahead::{Asked, Bench, Cells, Models, answers, form, read, tell_other_machines};
 use super::{Done, Exit, failed, usage};
 use crate::cli::{Global, RecommendArgs};
 use crate::output;
@@ -164,10 +164,7 @@ fn verdict(
         true => output::say("not enough data: nothing is known to keep the limit"),
         false => output::say(&format!("not enough data: there is nothing to rank on {}", bench.machine)),
     }
-    let others: Vec<&str> = cells.machines().into_iter().filter(|machine| *machine != bench.machine).collect();
-    if !others.is_empty() {
-        output::say(&format!("there are cells of other machines, for --machine: {}", others.join("; ")));
-    }
+    tell_other_machines(bench, cells);
     let names: Vec<&str> = match asked {
         [] => models.to_measure(&BTreeSet::new(), "", 3),
         asked => asked.iter().take(3).map(|one| one.model.as_str()).collect(),
