@@ -61,7 +61,9 @@ pub fn every_command_runs(page: &str, world: &World) {
 
 #[test]
 fn every_command_of_the_documents_runs() {
-    for name in ["README.md", "docs/running.md", "docs/plugins.md", "docs/results.md", "docs/reports.md"] {
+    for name in
+        ["README.md", "docs/running.md", "docs/plugins.md", "docs/results.md", "docs/reports.md", "docs/prediction.md"]
+    {
         every_command_runs(&page(name), &World::default());
     }
 }

@@ -73,12 +73,17 @@ pub(crate) fn with_unit(value: f64, unit: &str) -> String {
 
 /// A value with its unit and interval, or that there is none.
 pub(crate) fn in_words(estimate: Estimate, unit: &str) -> String {
+    in_words_with(estimate, unit, &words().interval)
+}
+
+/// The same, with another name for the interval.
+pub(crate) fn in_words_with(estimate: Estimate, unit: &str, interval: &str) -> String {
     let Some(value) = estimate.value() else {
         return words().not_measured.clone();
     };
     match estimate.interval() {
         Some((low, high)) => {
-            format!("{} ({} {} {} {})", with_unit(value, unit), words().interval, number(low), words().to, number(high))
+            format!("{} ({} {} {} {})", with_unit(value, unit), interval, number(low), words().to, number(high))
         }
         None => with_unit(value, unit),
     }

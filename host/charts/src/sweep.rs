@@ -69,6 +69,7 @@ fn every_kind(values: &[f64], label: &str) -> Vec<Chart> {
                 hardware: text(),
                 architecture: text(),
                 emulated: shift == 1,
+                predicted: shift == 2,
                 points: values
                     .iter()
                     .enumerate()

@@ -10,6 +10,8 @@ pub(crate) struct Words {
     pub no_data: String,
     pub emulated: String,
     pub interval: String,
+    pub predicted: String,
+    pub predicted_interval: String,
     pub to: String,
     pub failed: String,
     pub unavailable: String,

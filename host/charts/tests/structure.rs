@@ -134,6 +134,31 @@ fn a_chart_with_nothing_in_it_says_no_data() {
 }
 
 #[test]
+fn a_prediction_is_hollow_and_never_taken_for_a_measurement() {
+    let points = |y: f64| [1.0, 2.0].map(|x| Point { x, estimate: Estimate::within(x * y, y, 3.0 * y) }).to_vec();
+    let measured =
+        Series { name: "cpu".to_owned(), hardware: "cpu".to_owned(), points: points(2.0), ..Series::default() };
+    let predicted = Series { predicted: true, points: points(3.0), ..measured.clone() };
+    let chart = Chart::Lines(Lines { head: head(), series: vec![measured, predicted], ..Lines::default() });
+    let svg = draw(&chart, Theme::Light);
+    let document = Document::parse(&svg).unwrap();
+    let all = marks(&document);
+    let state = |mark: &Node<'_, '_>| mark.attribute("data-state").map(str::to_owned);
+    let [measured, predicted] = &all[..2] else { panic!("{svg}") };
+    assert_eq!((state(measured), state(predicted)), (Some("measured".to_owned()), Some("predicted".to_owned())));
+    assert!(title(*predicted).ends_with("(predicted)") && !title(*measured).contains("predicted"));
+    let fills = |mark: &Node<'_, '_>| -> Vec<String> {
+        let points = mark.descendants().filter(|node| node.attribute("class") == Some("point"));
+        points
+            .flat_map(|point| point.descendants().filter_map(|node| node.attribute("fill")))
+            .map(str::to_owned)
+            .collect()
+    };
+    assert!(!fills(measured).is_empty() && fills(measured).iter().all(|fill| !fills(predicted).contains(fill)));
+    assert!(svg.contains("interval of predictions"), "{svg}");
+}
+
+#[test]
 fn a_line_has_a_gap_where_a_value_is_missing() {
     let point = |(x, y): (f64, Option<f64>)| Point { x, estimate: Estimate { value: y, low: None, high: None } };
     let chart = |middle: Option<f64>| {

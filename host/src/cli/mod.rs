@@ -1,5 +1,6 @@
-//! The command line's grammar. `run`: measuring. `compare`: what is held against what. `trend`: changes over time. `alert`: who is told. `schedule`: what is run again. `suite`: files that say what to run. `results`: what is asked of stored results.
+//! The command line's grammar. `run`: measuring. `compare`: what is held against what. `trend`: changes over time. `alert`: who is told. `schedule`: what is run again. `ahead`: what is asked ahead of measuring. `suite`: files that say what to run. `results`: what is asked of stored results.
 
+mod ahead;
 mod alert;
 mod compare;
 mod results;
@@ -8,6 +9,7 @@ mod schedule;
 mod suite;
 mod trend;
 
+pub use ahead::{AheadArgs, GoalArg, PredictArgs, RecommendArgs};
 pub use alert::AlertArgs;
 pub use compare::{AcrossArg, AgainstArgs, BaselineCommand, CompareArgs, DoctorArgs, LiveArgs};
 pub use results::{
@@ -113,6 +115,10 @@ pub enum Command {
     Matrix(MatrixArgs),
     /// Since when something is slower, and what changed then
     Trend(Box<TrendArgs>),
+    /// What was not measured: latency, throughput and memory, foretold from what was, with intervals
+    Predict(Box<PredictArgs>),
+    /// Which hardware to take for a model, with the evidence
+    Recommend(Box<RecommendArgs>),
     /// The devices of every backend, usable or not
     Devices {
         /// Everything that is known of each

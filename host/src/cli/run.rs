@@ -178,7 +178,7 @@ fn dimension(text: &str) -> Result<(String, i64), String> {
 }
 
 /// The names that graphs have, and the short ones for them.
-fn precision() -> impl TypedValueParser<Value = String> {
+pub(super) fn precision() -> impl TypedValueParser<Value = String> {
     const SHORT: [(&str, &str); 3] = [("fp32", "float32"), ("fp16", "float16"), ("bf16", "bfloat16")];
     let long = SHORT.map(|(short, name)| PossibleValue::new(name).alias(short));
     let all = long.into_iter().chain([PossibleValue::new("int8")]);

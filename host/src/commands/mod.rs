@@ -1,6 +1,7 @@
 //! One file for each subcommand. Here: which is called, how it can fail, and with which code the program ends.
 
 mod against;
+mod ahead;
 pub mod alert;
 mod baseline;
 mod bench;
@@ -19,7 +20,9 @@ mod new;
 mod noise;
 mod plot;
 mod plugin;
+mod predict;
 mod query;
+mod recommend;
 mod report;
 mod run;
 mod runtime;
@@ -150,6 +153,8 @@ pub fn dispatch(cli: Cli) -> Done {
         Command::Plot(args) => plot::plot(global, &args),
         Command::Matrix(args) => matrix::matrix(global, &args),
         Command::Trend(args) => trend::trend(global, &args),
+        Command::Predict(args) => predict::predict(global, &args),
+        Command::Recommend(args) => recommend::recommend(global, &args),
         Command::Devices { verbose } => devices::devices(global, verbose),
         Command::Models(args) => models::models(global, &args),
         Command::Why { plugin, model } => why::why(global, &plugin, model.as_deref()),

@@ -106,6 +106,23 @@ pub fn all() -> &'static [Skill] {
     &SKILLS
 }
 
+/// What a graph moves, and how many kernels it is; `scripts/zoo-traffic` counts them.
+#[derive(Deserialize)]
+pub struct Traffic {
+    id: String,
+    pub kernels: u64,
+    pub elements: Value,
+}
+
+pub fn traffic() -> &'static BTreeMap<String, Traffic> {
+    static TRAFFIC: LazyLock<BTreeMap<String, Traffic>> = LazyLock::new(|| {
+        let all: Vec<Traffic> =
+            serde_json::from_str(include_str!("../data/traffic.json")).expect("the tests read the same traffic.json");
+        all.into_iter().map(|one| (one.id.clone(), one)).collect()
+    });
+    &TRAFFIC
+}
+
 /// One JSON for each skill, and for each name that no skill serves.
 pub fn descriptions() -> impl Iterator<Item = String> {
     let names: Vec<Value> = serde_json::from_str(include_str!("../data/unavailable.json"))
@@ -130,13 +147,23 @@ impl Skill {
     pub fn description(&self) -> String {
         let mut description = self.described();
         description.insert("content".into(), self.content().into());
+        self.add_traffic(&mut description);
         Value::from(description).to_string()
     }
 
     pub fn manifest(&self) -> String {
         let mut manifest = self.manifested();
         manifest.insert("content".into(), self.content().into());
+        self.add_traffic(&mut manifest);
         format!("{:#}\n", Value::from(manifest))
+    }
+
+    /// What is counted in graphs changes nothing in what is built, and so is no part of the content.
+    fn add_traffic(&self, told: &mut Map<String, Value>) {
+        if let Some(traffic) = traffic().get(&self.id) {
+            told.insert("kernels".into(), traffic.kernels.into());
+            told.insert("elements".into(), traffic.elements.clone());
+        }
     }
 
     /// Changes whenever `build` would write something else.

@@ -118,8 +118,8 @@ fn series(name: &str, hardware: &str, architecture: &str, points: &[(f64, Option
         architecture: architecture.to_owned(),
         emulated: hardware == "qnn",
         points: points.iter().map(point).collect(),
-        note: String::new(),
         attributes: model("bert-base-uncased")?,
+        ..Series::default()
     })
 }
 

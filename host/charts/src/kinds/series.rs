@@ -14,7 +14,7 @@ use crate::draw::theme::Paint;
 use crate::estimate::{Estimate, drawable};
 use crate::look::Look;
 use crate::marker::Marker;
-use crate::number::in_words;
+use crate::number::{in_words, in_words_with};
 use crate::text;
 use crate::words::words;
 
@@ -27,6 +27,8 @@ pub struct Series {
     /// Chooses the marker.
     pub architecture: String,
     pub emulated: bool,
+    /// Not measured: hollow, dashed, and called so. Its intervals are those of predictions.
+    pub predicted: bool,
     pub points: Vec<Point>,
     /// Why there are no points.
     pub note: String,
@@ -47,6 +49,18 @@ pub struct Point {
 pub struct Guide {
     pub label: String,
     pub points: Vec<(f64, f64)>,
+}
+
+impl Series {
+    fn called(&self, names: &[&str], what: &str) -> String {
+        let title = title(names, what, self.emulated);
+        if self.predicted { format!("{title} ({})", words().predicted) } else { title }
+    }
+
+    fn in_words(&self, estimate: Estimate, unit: &str) -> String {
+        let interval = if self.predicted { &words().predicted_interval } else { &words().interval };
+        in_words_with(estimate, unit, interval)
+    }
 }
 
 const LABEL: f64 = 10.0;
@@ -98,14 +112,18 @@ impl Plot<'_> {
         let mut seen: HashMap<(&str, &str), usize> = HashMap::new();
         let pens = self.series.iter().map(|series| {
             let index = seen.entry((&series.hardware, &series.architecture)).or_default();
-            let dash = if series.emulated { "1.5 2.5" } else { ["", "7 3", "7 2 2 2", "3 2", "11 3"][*index % 5] };
+            let dash = match (series.emulated, series.predicted) {
+                (true, _) => "1.5 2.5",
+                (_, true) => "2 4",
+                _ => ["", "7 3", "7 2 2 2", "3 2", "11 3"][*index % 5],
+            };
             *index += 1;
             let colour = Paint::Of(look.colour(&series.hardware));
             Pen {
                 colour,
                 line: Style::line(colour, 1.8).dash(dash),
                 marker: look.marker(&series.architecture),
-                point: point_style(look, &series.hardware, series.emulated),
+                point: point_style(look, &series.hardware, series.emulated || series.predicted),
             }
         });
         pens.collect()
@@ -130,7 +148,7 @@ impl Plot<'_> {
     fn name(&self, series: &Series) -> String {
         let several = self.series.iter().any(|other| other.hardware != self.series[0].hardware);
         let told = !several || names_hardware(&series.name, &series.hardware);
-        title(&[&series.name, if told { "" } else { &series.hardware }], "", series.emulated)
+        series.called(&[&series.name, if told { "" } else { &series.hardware }], "")
     }
 
     /// What the legend and the lines need.
@@ -203,11 +221,10 @@ impl Plot<'_> {
         let own = [
             ("hardware", series.hardware.as_str()),
             ("architecture", series.architecture.as_str()),
-            ("state", state(some, series.emulated)),
+            ("state", if some && series.predicted { "predicted" } else { state(some, series.emulated) }),
         ];
         let told = names_hardware(&series.name, &series.hardware);
-        let title_of =
-            |what: &str| title(&[&series.name, if told { "" } else { &series.hardware }], what, series.emulated);
+        let title_of = |what: &str| series.called(&[&series.name, if told { "" } else { &series.hardware }], what);
         scene.mark("mark series", &own, &series.attributes, &title_of(&what), |scene| {
             let single = points.len() <= SINGLE_POINTS;
             for run in points.split(|(_, y)| y.value().is_none()) {
@@ -221,7 +238,7 @@ impl Plot<'_> {
                 }
                 let (px, py) = plane.at(*x, value);
                 if titled {
-                    let what = format!("{}, {}", (self.say_x)(*x), in_words(*estimate, self.unit));
+                    let what = format!("{}, {}", (self.say_x)(*x), series.in_words(*estimate, self.unit));
                     scene.mark("point", &[], &Attributes::default(), &title_of(&what), |scene| {
                         scene.marker(pen.marker, px, py, 3.4, pen.point);
                     });

@@ -58,6 +58,14 @@ pub(super) fn points(skill: &Skill, request: &RunRequest, workload: Workload) ->
     Ok(grid)
 }
 
+/// The points at which inferences of a model are measured, each with the reason where a rule skips it.
+///
+/// # Errors
+/// As for a plan.
+pub fn inference_points(skill: &Skill, request: &RunRequest) -> Result<Vec<(Axes, Option<Reason>)>, RequestError> {
+    points(skill, request, Workload::Inference)
+}
+
 /// The first point of a model's grid that is not skipped by a rule.
 ///
 /// # Errors

@@ -40,7 +40,7 @@ pub(crate) use summarize::{cpu_per_iteration, measured, rate, series_metrics, st
 
 pub use choose::choose;
 pub use execute::execute;
-pub use grid::first_point;
+pub use grid::{first_point, inference_points};
 pub use inventory::{Inventory, Plugin, Rejected};
 pub use look::{Evidence, Look};
 pub use named::own_options;

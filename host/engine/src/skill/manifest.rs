@@ -45,6 +45,12 @@ pub struct SkillDescription {
     /// Operations of one inference; [`SkillDescription::flops`] tells them at any point it can.
     #[serde(default)]
     pub flops: FlopCounts,
+    /// Values that its operators read and write besides weights; [`SkillDescription::activation_bytes`] tells them at any point.
+    #[serde(default)]
+    pub elements: FlopCounts,
+    /// Operators that compute; `None`: nobody counted.
+    #[serde(default)]
+    pub kernels: Option<u64>,
     /// How the skill makes tokens; `None`: it makes none.
     #[serde(default)]
     pub generation: Option<Generation>,

@@ -54,6 +54,20 @@ impl FlopCounts {
         };
         (batched, parts().map(one).collect())
     }
+
+    /// Of one inference of the whole batch at these axes.
+    fn at(&self, axes: &Axes) -> Option<f64> {
+        let (batch, rest) = without_batch(axes);
+        if batch < 1 {
+            return None;
+        }
+        let (batched, counts) = self.of_one();
+        let (times, point) =
+            if batched { (1, rest.into_iter().chain([("batch".into(), batch)]).collect()) } else { (batch, rest) };
+        let counted = counts.iter().find(|count| count.axes == point).map(|count| count.value);
+        let one = counted.or_else(|| point.keys().find_map(|axis| along(axis, &point, &counts)))?;
+        (one > 0.0).then_some(one * times as f64)
+    }
 }
 
 struct One {
@@ -73,29 +87,35 @@ impl SkillDescription {
     /// differ in one axis alone (attention is a quadratic in a length, all else is linear), times the batch. `None` where
     /// the counts do not tell.
     pub fn flops(&self, axes: &Axes) -> Option<f64> {
-        let (batch, rest) = without_batch(axes);
-        if batch < 1 {
-            return None;
-        }
-        let (batched, counts) = self.flops.of_one();
-        let (times, point) =
-            if batched { (1, rest.into_iter().chain([("batch".into(), batch)]).collect()) } else { (batch, rest) };
-        let counted = counts.iter().find(|count| count.axes == point).map(|count| count.value);
-        let one = counted.or_else(|| point.keys().find_map(|axis| along(axis, &point, &counts)))?;
-        (one > 0.0).then_some(one * times as f64)
+        self.flops.at(axes)
+    }
+
+    /// Bytes that the operators of one inference read and write besides weights, each by itself, as if none were fused; told as
+    /// [`SkillDescription::flops`].
+    pub fn activation_bytes(&self, axes: &Axes, precision: &str) -> Option<f64> {
+        Some(self.elements.at(axes)? * element_size(precision)? as f64)
     }
 
     /// The least weights that have to be read for one inference, whatever the batch: those that every inference reads, once.
     /// `None` where they were not counted, or for an unknown precision.
     pub fn weight_bytes(&self, precision: &str) -> Option<u64> {
-        let element = match precision {
-            "float64" => 8,
-            "float32" => 4,
-            "float16" | "bfloat16" => 2,
-            "int8" => 1,
-            _ => return None,
-        };
-        self.parameters_read?.checked_mul(element)
+        self.parameters_read?.checked_mul(element_size(precision)?)
+    }
+
+    /// All weights, tables included.
+    pub fn parameter_bytes(&self, precision: &str) -> Option<u64> {
+        self.parameters?.checked_mul(element_size(precision)?)
+    }
+}
+
+/// Bytes of one value; `None` for an unknown precision.
+fn element_size(precision: &str) -> Option<u64> {
+    match precision {
+        "float64" => Some(8),
+        "float32" => Some(4),
+        "float16" | "bfloat16" => Some(2),
+        "int8" => Some(1),
+        _ => None,
     }
 }
 
@@ -214,6 +234,17 @@ mod tests {
         assert_eq!(at(200, 16), Some(2.0 * work(200, 16) as f64));
         assert_eq!(at(128, 40), Some(2.0 * work(128, 40) as f64));
         assert_eq!(at(200, 40), None, "both differ from every count");
+    }
+
+    #[test]
+    fn what_operators_move_is_told_as_operations_are() {
+        let text = r#"{"id": "it", "kernels": 7, "elements": [{"value": 10, "axes": {"batch": 1}}]}"#;
+        let skill: SkillDescription = serde_json::from_str(text).unwrap();
+        assert_eq!(skill.kernels, Some(7));
+        assert_eq!(skill.activation_bytes(&axes(&[("batch", 3)]), "float32"), Some(120.0));
+        assert_eq!(skill.activation_bytes(&axes(&[("batch", 3)]), "float16"), Some(60.0));
+        assert_eq!(skill.activation_bytes(&axes(&[("batch", 3)]), ""), None);
+        assert_eq!(SkillDescription::default().activation_bytes(&axes(&[("batch", 1)]), "float32"), None);
     }
 
     #[test]

@@ -97,8 +97,8 @@ pub(super) fn trend(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
                 architecture: of.text("architecture_type").into(),
                 emulated: of.is_emulated(),
                 points: points.collect(),
-                note: String::new(),
                 attributes: attributes(of)?,
+                ..Series::default()
             });
             changes.extend(line.windows(2).filter_map(|two| change(two[0], two[1])));
             changes.extend(judged.iter().filter(|one| is_of(one, of)).flat_map(found));

@@ -69,8 +69,8 @@ pub(super) fn chart(
             architecture: of.text("architecture_type").into(),
             emulated: of.is_emulated(),
             points: points.collect(),
-            note: String::new(),
             attributes: attributes(of)?,
+            ..Series::default()
         });
     }
     series.extend(absent(missing, first, &series)?);

@@ -11,6 +11,10 @@ pub enum Goal {
     Latency,
     /// The highest throughput.
     Throughput,
+    /// The least energy for each item.
+    Energy,
+    /// The lowest peak of the resident set.
+    Memory,
 }
 
 impl Goal {
@@ -18,6 +22,8 @@ impl Goal {
         match self {
             Goal::Latency => "latency_median_ms",
             Goal::Throughput => "throughput_samples_per_sec",
+            Goal::Energy => "energy_j_per_item",
+            Goal::Memory => "peak_memory_mb",
         }
     }
 
@@ -25,6 +31,8 @@ impl Goal {
         match self {
             Goal::Latency => "latency",
             Goal::Throughput => "throughput",
+            Goal::Energy => "energy",
+            Goal::Memory => "memory",
         }
     }
 
@@ -35,7 +43,7 @@ impl Goal {
     /// Above 1 where the first is better.
     fn better(self, first: Expr, second: Expr) -> Expr {
         match self {
-            Goal::Latency => ratio(second, first),
+            Goal::Latency | Goal::Energy | Goal::Memory => ratio(second, first),
             Goal::Throughput => ratio(first, second),
         }
     }
@@ -64,7 +72,7 @@ pub fn optimal_per_model(cells: DataFrame, goal: Goal) -> PolarsResult<DataFrame
     let at = |column: &str, place: i64| col(column).get(lit(place), true);
     let clear = match goal {
         Goal::Latency => col("best_high_ms").lt(col("second_low_ms")),
-        Goal::Throughput => lit(NULL).cast(DataType::Boolean),
+        Goal::Throughput | Goal::Energy | Goal::Memory => lit(NULL).cast(DataType::Boolean),
     };
     ranked(cells, goal)?
         .group_by_stable(columns(WORKLOAD.into_iter().chain(["compared"])))

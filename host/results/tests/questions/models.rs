@@ -85,6 +85,19 @@ fn the_best_by_throughput_may_be_another() {
 }
 
 #[test]
+fn the_best_by_energy_and_by_memory_takes_the_least_of_it() {
+    let of = |plugin, energy: f64, memory: f64| {
+        measured(plugin, "a", 1.0).with("energy_j_per_item", energy).with("peak_memory_mb", memory)
+    };
+    let cells = || frame([of("cpu", 3.0, 100.0), of("cuda", 1.5, 400.0), measured("rocm", "a", 0.1)]);
+    let energy = optimal_per_model(cells(), Goal::Energy).unwrap();
+    assert_eq!((text(&energy, "best").as_deref(), number(&energy, "ahead")), (Some("cuda"), Some(2.0)));
+    assert_eq!(number(&energy, "compared"), Some(2.0), "what nobody measured is not compared");
+    let memory = optimal_per_model(cells(), Goal::Memory).unwrap();
+    assert_eq!((text(&memory, "best").as_deref(), number(&memory, "ahead")), (Some("cpu"), Some(4.0)));
+}
+
+#[test]
 fn one_hardware_is_not_ahead_of_anything() {
     let found = optimal_per_model(frame([measured("cpu", "a", 1.0)]), Goal::Latency).unwrap();
     assert_eq!((number(&found, "compared"), number(&found, "ahead"), text(&found, "second")), (Some(1.0), None, None));

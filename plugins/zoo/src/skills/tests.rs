@@ -52,6 +52,19 @@ fn a_manifest_holds_its_whole_description() {
 }
 
 #[test]
+fn what_is_moved_is_counted_where_operations_are_and_of_skills_that_are_there() {
+    assert!(traffic().len() > 300);
+    for (id, traffic) in traffic() {
+        let counted = |list: &Value| -> Vec<Value> {
+            list.as_array().unwrap().iter().map(|count| count["axes"].clone()).collect()
+        };
+        assert!(traffic.kernels > 0, "{id}");
+        assert_eq!(counted(&traffic.elements), counted(&skill(id).told["flops"]), "{id}");
+        assert!(traffic.elements.as_array().unwrap().iter().all(|count| count["value"].as_f64() > Some(0.0)), "{id}");
+    }
+}
+
+#[test]
 fn each_name_in_a_dimension_is_an_axis() {
     for skill in all() {
         let axes = skill.told["axes"].as_object().unwrap();

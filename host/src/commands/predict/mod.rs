@@ -1,0 +1,141 @@
+//! `host predict`: what was not measured, foretold from what was. `table`: the forms of it. `curve`: a drawing. `evaluation`: how
+//! far predictions are off.
+
+mod curve;
+mod evaluation;
+pub(super) mod table;
+
+use super::ahead::{Answer, Bench, Hardware, Models, answers, form, read, tell_other_machines};
+use super::{Done, Exit, failed, usage};
+use crate::cli::{Global, PredictArgs};
+use crate::output;
+use skillbench_engine::run::Inventory;
+use skillbench_engine::skill::Tell;
+use skillbench_predict::{Quantity, least_models, rule};
+use std::collections::BTreeSet;
+
+pub fn predict(global: &Global, args: &PredictArgs) -> Done {
+    if args.about.model.is_empty() && !args.generate_matrix && !args.evaluate {
+        return Err(usage("name a model with --model, or ask for --generate-matrix of all, or for --evaluate"));
+    }
+    let cells = read(&args.about.stored.database(global))?;
+    let mut inventory = Inventory::take(&global.sources());
+    if !global.quiet {
+        inventory.tell = Tell(output::say);
+    }
+    let mut models = Models::new(inventory.catalog());
+    let asked = match args.evaluate {
+        true => vec![],
+        false => models.asked(&args.about, &cells, args.generate_matrix)?,
+    };
+    let bench = Bench::of(&cells, &args.about, &models, &inventory)?;
+    if !global.quiet {
+        bench.hardware.iter().for_each(|hardware| output::say(&about(hardware)));
+        if cells.beside > 0 {
+            output::say(&format!("{} cells that others ran beside teach nothing", cells.beside));
+        }
+    }
+    if bench.hardware.is_empty() {
+        tell_other_machines(&bench, &cells);
+    }
+    if bench.hardware.is_empty() && bench.unmeasured.is_empty() {
+        output::say(&format!("not enough data: no such cell is measured on {}", bench.machine));
+        output::say("measure some models first: host run --models-set key --bench inference");
+        return Ok(Exit::NoVerdict);
+    }
+    if let Some(file) = &args.training {
+        output::to_file(file, table::training(&bench).render(form(global, Some(file))).as_bytes()).map_err(failed)?;
+    }
+    if args.evaluate {
+        return evaluation::evaluate(global, &bench, args.output_file.as_deref());
+    }
+    let answers = answers(&bench, &cells, &asked);
+    let form = form(global, args.output_file.as_deref());
+    let text = match args.generate_matrix {
+        true => table::matrix(&answers, form),
+        false => table::list(&answers, form),
+    };
+    match &args.output_file {
+        None => output::print(&text),
+        Some(file) => output::to_file(file, text.as_bytes()).map_err(failed)?,
+    }
+    if let Some(file) = &args.plot {
+        curve::draw(global, &answers, &bench, file)?;
+    }
+    if !global.quiet {
+        hint(&bench, &models, &answers);
+    }
+    Ok(verdict(&answers, &args.about.hardware, args.generate_matrix))
+}
+
+/// Of a matrix something has to be told. Of what was named, the latency at each point: on all hardware that was named, or else on
+/// some.
+fn verdict(answers: &[Answer<'_>], hardware: &[String], matrix: bool) -> Exit {
+    let asked: Vec<&Answer<'_>> = answers.iter().filter(|answer| answer.quantity == Quantity::Latency).collect();
+    let told = match (matrix, hardware.is_empty()) {
+        (true, _) => asked.iter().any(|answer| answer.is_told()),
+        (false, false) => !asked.is_empty() && asked.iter().all(|answer| answer.is_told()),
+        (false, true) => {
+            let same =
+                |one: &&Answer<'_>, two: &&Answer<'_>| one.asked.model == two.asked.model && one.axes == two.axes;
+            let mut points = asked.chunk_by(same);
+            !asked.is_empty() && points.all(|point| point.iter().any(|answer| answer.is_told()))
+        }
+    };
+    if told { Exit::Good } else { Exit::NoVerdict }
+}
+
+/// What a prediction on it stands on.
+fn about(hardware: &Hardware) -> String {
+    let mut text = format!("{}: {} cells of {} models", hardware.told(), hardware.taught, hardware.models);
+    let left = hardware.cells.len() - hardware.taught;
+    if left > 0 {
+        text += &format!(" ({left} more are emulated or unverified, or nobody counted their work)");
+    }
+    if hardware.waited > 0 {
+        text += &format!("; in {} of them threads waited for a processor, which widens the intervals", hardware.waited);
+    }
+    if let Some(found) = hardware.efficiency().filter(|_| hardware.models >= least_models(rule().level)) {
+        let of = |found: f64, peak: Option<f64>, unit: &str| match peak {
+            Some(peak) => format!("{:.3} G{unit} of {:.3} measured at most", found / 1e9, peak / 1e9),
+            None => format!("{:.3} G{unit} (fitted; no peak is measured: host run --bench roofline)", found / 1e9),
+        };
+        text += &format!(
+            "; as if {}, {}, {:.3} ms a kernel, {:.3} ms an inference",
+            of(found.flops_per_s, hardware.peaks.flops_per_s, "FLOP/s"),
+            of(found.bytes_per_s, hardware.peaks.bytes_per_s, "B/s"),
+            found.kernel_ms,
+            found.inference_ms
+        );
+    }
+    text
+}
+
+/// What to measure so that more can be told.
+fn hint(bench: &Bench, models: &Models, answers: &[Answer<'_>]) {
+    let unmeasured = bench.unmeasured.iter().map(|name| (name.as_str(), BTreeSet::new()));
+    let few = bench.hardware.iter().filter(|hardware| {
+        let mut own = answers.iter().filter(|answer| answer.hardware.is_some_and(|of| of.place == hardware.place));
+        own.any(|answer| answer.predicted.as_ref().is_err_and(|why| FEW.contains(&why.short.as_str())))
+    });
+    let few = few.map(|hardware| {
+        let measured = hardware.cells.iter().map(|cell| cell.model.as_str()).collect::<BTreeSet<_>>();
+        (hardware.name.as_str(), measured)
+    });
+    let mut told = BTreeSet::new();
+    for (name, measured) in unmeasured.chain(few) {
+        let family = answers.first().map_or("", |answer: &Answer<'_>| answer.asked.family.as_str());
+        let names = models.to_measure(&measured, family, MORE);
+        if told.insert(name) && !names.is_empty() {
+            let names = names.join(",");
+            output::say(&format!(
+                "not enough data on {name}; measure more: host run --plugin {name} --bench inference --model {names}"
+            ));
+        }
+    }
+}
+
+/// So many models more are worth measuring at once.
+const MORE: usize = 10;
+/// What more models may mend.
+const FEW: [&str; 3] = ["too few models", "family not measured", "interval too wide"];

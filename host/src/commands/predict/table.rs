@@ -1,0 +1,181 @@
+//! Answers as tables: a list of them, and a matrix of models by hardware.
+
+use super::super::ahead::{Answer, Bench, by_hardware};
+use skillbench_engine::document::Axes;
+use skillbench_predict::{Basis, Prediction, Quantity, rule};
+use skillbench_report::{Cell, Format, Table};
+
+/// A row for each quantity of each point on each hardware.
+pub fn list(answers: &[Answer<'_>], form: Format) -> String {
+    let mut table = Table::new([
+        "model",
+        "hardware",
+        "precision",
+        "threads",
+        "axes",
+        "quantity",
+        "unit",
+        "measured",
+        "standing",
+        "run",
+        "predicted",
+        "low",
+        "high",
+        "level",
+        "models",
+        "stands_on",
+        "why_not",
+    ]);
+    answers.iter().for_each(|answer| table.rows.push(row(answer)));
+    if matches!(form, Format::Table | Format::Markdown) {
+        // What nobody has anything in need not be shown, and the level is told below.
+        let kept = ["measured", "predicted"];
+        let some = |cells: &[&Cell]| cells.iter().any(|cell| !cell.value.is_null());
+        table.keep_columns(|name, cells| name != "level" && (kept.contains(&name) || some(cells)));
+    }
+    table.render(form)
+}
+
+fn row(answer: &Answer<'_>) -> Vec<Cell> {
+    let place = answer.hardware.map(|hardware| &hardware.place);
+    let measured = answer.measured.as_ref();
+    let predicted = answer.predicted.as_ref().ok();
+    vec![
+        Cell::text(&answer.asked.model),
+        Cell::text(&answer.name),
+        Cell::maybe(place.and_then(|place| place.precision.clone()), Cell::from),
+        Cell::maybe(place.and_then(|place| place.threads), Cell::count),
+        point(answer.axes).into(),
+        answer.quantity.name().into(),
+        answer.quantity.unit().into(),
+        Cell::maybe(measured.map(|figure| figure.value), Cell::number),
+        Cell::maybe(measured.map(|figure| figure.standing.name()), Cell::from),
+        Cell::maybe(measured.map(|figure| figure.run.as_str()), Cell::from),
+        Cell::maybe(predicted.map(|told| told.value), Cell::number),
+        Cell::maybe(predicted.map(|told| told.low), Cell::number),
+        Cell::maybe(predicted.map(|told| told.high), Cell::number),
+        Cell::maybe(predicted.map(|told| told.level), Cell::number),
+        Cell::maybe(predicted.map(|told| told.models as u64), Cell::count),
+        Cell::maybe(predicted.map(stands_on), Cell::from),
+        Cell::maybe(answer.predicted.as_ref().err().map(|why| why.long.as_str()), Cell::from),
+    ]
+}
+
+pub fn stands_on(told: &Prediction) -> &'static str {
+    match (told.basis, told.learned) {
+        (Basis::OtherPoints, _) => "other sizes of it",
+        (Basis::OtherModels, true) => "other models",
+        (Basis::OtherModels, false) => "other models, roofline only",
+    }
+}
+
+/// Models by hardware. Programs get the list; people get latencies, of which predicted ones have their interval and say so.
+pub fn matrix(answers: &[Answer<'_>], form: Format) -> String {
+    if matches!(form, Format::Json | Format::Csv) {
+        return list(answers, form);
+    }
+    let groups = by_hardware(answers);
+    let mut hardware: Vec<String> = vec![];
+    groups.iter().for_each(|group| {
+        let name = heading(&group[0]);
+        if !hardware.contains(&name) {
+            hardware.push(name);
+        }
+    });
+    let columns = ["model", "family", "axes"].map(String::from).into_iter().chain(hardware.clone()).collect();
+    let mut table = Table { columns, rows: vec![] };
+    for line in groups.chunk_by(|one, two| one[0].asked.model == two[0].asked.model && one[0].axes == two[0].axes) {
+        let of = &line[0][0];
+        let mut row = vec![Cell::text(&of.asked.model), Cell::text(&of.asked.family), point(of.axes).into()];
+        for name in &hardware {
+            let group = line.iter().find(|group| heading(&group[0]) == *name);
+            let latency = group.and_then(|group| group.iter().find(|answer| answer.quantity == Quantity::Latency));
+            row.push(Cell::maybe(latency.map(told), Cell::from));
+        }
+        table.rows.push(row);
+    }
+    let level = 100.0 * rule().level;
+    let legend = format!(
+        "Median latency in ms. Measured figures stand alone; predicted ones say so and have their interval of {level:.0}%."
+    );
+    match form {
+        Format::Html => page(&table.render(form), &legend),
+        _ => format!("{}\n{legend}\n", table.render(form)),
+    }
+}
+
+fn heading(answer: &Answer<'_>) -> String {
+    answer.hardware.map_or_else(|| answer.name.clone(), |hardware| hardware.told())
+}
+
+fn told(answer: &Answer<'_>) -> String {
+    let number = |value: f64| Cell::number(value).shown;
+    match (&answer.measured, &answer.predicted) {
+        (Some(figure), _) if figure.standing.name() == "hardware" => number(figure.value),
+        (Some(figure), _) => format!("{} ({})", number(figure.value), figure.standing.name()),
+        (None, Ok(told)) => {
+            format!("predicted {} ({} to {})", number(told.value), number(told.low), number(told.high))
+        }
+        (None, Err(why)) => format!("- {}", why.short),
+    }
+}
+
+fn page(table: &str, legend: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>Measured and predicted</title>\n<style>{STYLE}</style></head>\n<body>\n<h1>Measured and predicted</h1>\n<p>{legend}</p>\n{table}</body>\n</html>\n"
+    )
+}
+
+const STYLE: &str = "body{font:14px sans-serif;margin:2em}table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:2px 8px;text-align:left}";
+
+pub fn point(axes: &Axes) -> String {
+    axes.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
+}
+
+/// What is learned from: a row for each cell, with its work and the peaks of its hardware.
+pub fn training(bench: &Bench) -> Table {
+    let mut table = Table::new([
+        "plugin",
+        "device",
+        "precision",
+        "threads",
+        "model",
+        "family",
+        "batch",
+        "flops",
+        "weight_bytes",
+        "activation_bytes",
+        "kernels",
+        "parameter_bytes",
+        "peak_flops_per_s",
+        "peak_bytes_per_s",
+        "quantity",
+        "value",
+    ]);
+    for hardware in &bench.hardware {
+        for quantity in Quantity::ALL {
+            for sample in hardware.samples(quantity) {
+                let (place, work) = (&hardware.place, &sample.work);
+                table.row([
+                    Cell::text(&place.plugin),
+                    Cell::text(&place.device),
+                    Cell::maybe(place.precision.clone(), Cell::from),
+                    Cell::maybe(place.threads, Cell::count),
+                    Cell::text(&work.model),
+                    Cell::text(&work.family),
+                    Cell::count(work.batch as u64),
+                    Cell::count(work.flops as u64),
+                    Cell::count(work.weight_bytes as u64),
+                    Cell::count(work.activation_bytes as u64),
+                    Cell::count(work.kernels as u64),
+                    Cell::count(work.parameter_bytes as u64),
+                    Cell::maybe(hardware.peaks.flops_per_s, Cell::number),
+                    Cell::maybe(hardware.peaks.bytes_per_s, Cell::number),
+                    quantity.name().into(),
+                    Cell::number(sample.value),
+                ]);
+            }
+        }
+    }
+    table
+}

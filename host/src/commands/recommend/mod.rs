@@ -1,0 +1,174 @@
+//! `host recommend`: which hardware to take, with the evidence. `limits`: what has to be kept. `ranking`: who goes before whom.
+//! `analysis`: the best over all that was measured.
+
+mod analysis;
+mod limits;
+mod ranking;
+
+use super::ahead::{Asked, Bench, Cells, Models, answers, form, read, tell_other_machines};
+use super::{Done, Exit, failed, usage};
+use crate::cli::{Global, RecommendArgs};
+use crate::output;
+use limits::Limit;
+use ranking::{Candidate, Evidence, rank};
+use skillbench_engine::run::Inventory;
+use skillbench_engine::skill::Tell;
+use skillbench_report::{Cell, Format, Table};
+use std::collections::BTreeSet;
+
+pub fn recommend(global: &Global, args: &RecommendArgs) -> Done {
+    let limits: Vec<Limit> =
+        args.within.iter().map(|text| Limit::parse(text)).collect::<Result<_, _>>().map_err(usage)?;
+    let database = args.about.stored.database(global);
+    let cells = read(&database)?;
+    let mut inventory = Inventory::take(&global.sources());
+    if !global.quiet {
+        inventory.tell = Tell(output::say);
+    }
+    let mut models = Models::new(inventory.catalog());
+    let mut asked = models.asked(&args.about, &cells, false)?;
+    let bench = Bench::of(&cells, &args.about, &models, &inventory)?;
+    if args.about.batch_size.is_empty() && args.about.sequence_length.is_empty() {
+        asked.iter_mut().for_each(|one| take_measured_points(one, &bench));
+    }
+    let all = answers(&bench, &cells, &asked);
+    let ranked = rank(&all, args.optimize, &limits);
+    let mut parts = vec![("ranking", "Which hardware to take", table(&ranked))];
+    if args.optimal_hardware_analysis {
+        if args.about.model.is_empty() {
+            parts.clear();
+        }
+        parts.extend(analysis::parts(&database, &bench.machine, &asked, args.optimize)?);
+    }
+    let text = render(&parts, form(global, args.output.as_deref()));
+    match &args.output {
+        None => output::print(&text),
+        Some(file) => output::to_file(file, text.as_bytes()).map_err(failed)?,
+    }
+    Ok(verdict(global, args, &bench, &cells, &models, &asked, &ranked))
+}
+
+/// Without a point that is asked for, what is measured of the model is the evidence.
+fn take_measured_points(asked: &mut Asked, bench: &Bench) {
+    let mut points = vec![];
+    for cell in bench.hardware.iter().flat_map(|hardware| &hardware.cells).filter(|cell| cell.model == asked.model) {
+        if points.iter().all(|(known, _)| *known != cell.axes) {
+            points.push((cell.axes.clone(), None));
+        }
+    }
+    if !points.is_empty() {
+        points.sort();
+        asked.points = points;
+    }
+}
+
+fn table(ranked: &[Candidate]) -> Table {
+    let mut table = Table::new([
+        "model",
+        "axes",
+        "precision",
+        "rank",
+        "hardware",
+        "threads",
+        "evidence",
+        "figure",
+        "unit",
+        "low",
+        "high",
+        "run",
+        "date",
+        "within",
+        "note",
+    ]);
+    for one in ranked {
+        table.row([
+            Cell::text(&one.model),
+            Cell::text(&one.axes),
+            Cell::maybe(one.precision.clone(), Cell::from),
+            Cell::maybe(one.rank.map(|rank| rank as u64), Cell::count),
+            Cell::text(&one.hardware),
+            Cell::maybe(one.threads, Cell::count),
+            one.evidence.name().into(),
+            Cell::maybe(one.value, Cell::number),
+            one.unit.into(),
+            Cell::maybe(one.interval.map(|ends| ends.0), Cell::number),
+            Cell::maybe(one.interval.map(|ends| ends.1), Cell::number),
+            Cell::maybe(one.run.clone(), Cell::from),
+            Cell::maybe(one.date.clone(), Cell::from),
+            Cell::maybe(one.within.clone(), Cell::from),
+            Cell::maybe(Some(one.note.clone()).filter(|note| !note.is_empty()), Cell::from),
+        ]);
+    }
+    table
+}
+
+fn render(parts: &[(&str, &str, Table)], form: Format) -> String {
+    let shown = |table: &Table| {
+        let mut table = table.clone();
+        table.keep_columns(|_, cells| cells.iter().any(|cell| !cell.value.is_null()));
+        table
+    };
+    match (form, parts) {
+        (Format::Json | Format::Csv | Format::Html, [(_, _, one)]) => one.render(form),
+        (Format::Table, [(_, _, one)]) => shown(one).render(form),
+        (Format::Json, _) => {
+            let part = |(name, _, table): &(&str, &str, Table)| format!("{name:?}: {}", table.render(form).trim_end());
+            format!("{{\n{}\n}}\n", parts.iter().map(part).collect::<Vec<_>>().join(",\n"))
+        }
+        // Of several tables a file of rows can hold one.
+        (Format::Csv, _) => parts.first().map(|(_, _, table)| table.render(form)).unwrap_or_default(),
+        _ => {
+            let part = |(_, title, table): &(&str, &str, Table)| {
+                let text = match table.rows.is_empty() {
+                    true => "Nothing.\n".into(),
+                    false => shown(table).render(form),
+                };
+                if form == Format::Html { format!("<h2>{title}</h2>\n{text}") } else { format!("## {title}\n\n{text}") }
+            };
+            parts.iter().map(part).collect::<Vec<_>>().join("\n")
+        }
+    }
+}
+
+/// In words what comes first, what could not be ranked, and how the command ends.
+fn verdict(
+    global: &Global,
+    args: &RecommendArgs,
+    bench: &Bench,
+    cells: &Cells,
+    models: &Models,
+    asked: &[Asked],
+    ranked: &[Candidate],
+) -> Exit {
+    let only_analysis = args.optimal_hardware_analysis && args.about.model.is_empty();
+    if !global.quiet && !only_analysis {
+        ranked.iter().filter(|one| one.rank == Some(1)).for_each(|one| output::say(&one.told()));
+        let aside: BTreeSet<&str> = ranked
+            .iter()
+            .filter(|one| matches!(one.evidence, Evidence::Emulated | Evidence::Unverified))
+            .map(|one| one.hardware.as_str())
+            .collect();
+        if !aside.is_empty() {
+            let aside = aside.into_iter().collect::<Vec<_>>().join(", ");
+            output::say(&format!("not ranked, being emulated or unverified: {aside}"));
+        }
+    }
+    if ranked.iter().any(|one| one.rank.is_some()) {
+        return Exit::Good;
+    }
+    if ranked.iter().any(|one| one.breaks) {
+        output::say("nothing that is measured or can be predicted keeps the limit");
+        return Exit::Broken;
+    }
+    match ranked.iter().any(|one| one.value.is_some() && one.within.is_some()) {
+        true => output::say("not enough data: nothing is known to keep the limit"),
+        false => output::say(&format!("not enough data: there is nothing to rank on {}", bench.machine)),
+    }
+    tell_other_machines(bench, cells);
+    let names: Vec<&str> = match asked {
+        [] => models.to_measure(&BTreeSet::new(), "", 3),
+        asked => asked.iter().take(3).map(|one| one.model.as_str()).collect(),
+    };
+    output::say(&format!("measure: host run --bench inference --hardware all --model {}", names.join(",")));
+    Exit::NoVerdict
+}

@@ -1,0 +1,341 @@
+//! Who goes before whom. What is measured stands by its figure. What is predicted goes behind all that is measured, unless the
+//! whole of its interval is better. What is emulated or unverified, or breaks a limit, or may break it, has no rank.
+//!
+//! Models, points and precisions are ranked each for themselves.
+
+use super::limits::{Limit, Metric};
+use crate::cli::GoalArg;
+use crate::commands::ahead::{Answer, Figure, Standing, by_hardware};
+use crate::commands::predict::table::point;
+use skillbench_predict::Quantity;
+use skillbench_report::Cell;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Evidence {
+    Measured,
+    Predicted,
+    Emulated,
+    Unverified,
+    None,
+}
+
+impl Evidence {
+    pub fn name(self) -> &'static str {
+        match self {
+            Evidence::Measured => "measured",
+            Evidence::Predicted => "predicted",
+            Evidence::Emulated => "emulated",
+            Evidence::Unverified => "unverified",
+            Evidence::None => "none",
+        }
+    }
+}
+
+/// Hardware for a model at a point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Candidate {
+    pub model: String,
+    pub axes: String,
+    pub precision: Option<String>,
+    pub hardware: String,
+    pub threads: Option<u64>,
+    pub evidence: Evidence,
+    pub value: Option<f64>,
+    pub unit: &'static str,
+    pub interval: Option<(f64, f64)>,
+    pub run: Option<String>,
+    pub date: Option<String>,
+    /// Whether the limits are kept, in words.
+    pub within: Option<String>,
+    pub breaks: bool,
+    pub rank: Option<usize>,
+    pub note: String,
+}
+
+impl Candidate {
+    /// The best in a sentence.
+    pub fn told(&self) -> String {
+        let figure = self.value.map(|value| format!("{} {}", Cell::number(value).shown, self.unit)).unwrap_or_default();
+        let from = match (self.evidence, &self.run) {
+            (Evidence::Measured, Some(run)) => format!("measured in {run}"),
+            (evidence, _) => evidence.name().to_string(),
+        };
+        let note = if self.note.is_empty() { String::new() } else { format!("; {}", self.note) };
+        format!("{} {}: {}, {figure} ({from}){note}", self.model, self.axes, self.hardware)
+    }
+}
+
+/// All candidates, the ranked ones of each model, point and precision first and in order.
+pub fn rank(answers: &[Answer<'_>], goal: GoalArg, limits: &[Limit]) -> Vec<Candidate> {
+    let mut all: Vec<Candidate> =
+        by_hardware(answers).into_iter().map(|group| candidate(group, goal, limits)).collect();
+    // Models and points stay in the order in which they were asked for; what has no precision comes last.
+    let mut points: Vec<(String, String)> = vec![];
+    for one in &all {
+        let point = (one.model.clone(), one.axes.clone());
+        if !points.contains(&point) {
+            points.push(point);
+        }
+    }
+    let key = |one: &Candidate| {
+        let place = points.iter().position(|(model, axes)| *model == one.model && *axes == one.axes);
+        (place, one.precision.is_none(), one.precision.clone())
+    };
+    all.sort_by_key(key);
+    let mut ranked = vec![];
+    for group in all.chunk_by(|one, two| key(one) == key(two)) {
+        ranked.extend(in_order(group, goal));
+    }
+    ranked
+}
+
+fn in_order(group: &[Candidate], goal: GoalArg) -> Vec<Candidate> {
+    let sorted = |evidence: Evidence| {
+        let mut some: Vec<Candidate> =
+            group.iter().filter(|one| one.evidence == evidence && is_ranked(one)).cloned().collect();
+        some.sort_by(|one, two| better_first(goal, one, two));
+        some
+    };
+    let mut order = sorted(Evidence::Measured);
+    for one in sorted(Evidence::Predicted) {
+        let before =
+            order.iter().position(|other| other.evidence == Evidence::Measured && is_clearly_better(&one, other, goal));
+        order.insert(before.unwrap_or(order.len()), one);
+    }
+    for place in 0..order.len() {
+        order[place].rank = Some(place + 1);
+    }
+    if let [best, rest @ ..] = order.as_mut_slice() {
+        let unclear: Vec<String> = rest
+            .iter()
+            .filter(|other| other.evidence == Evidence::Measured && !is_clearly_better(best, other, goal))
+            .map(|other| other.hardware.clone())
+            .collect();
+        let likely =
+            rest.iter().find(|other| other.evidence == Evidence::Predicted && better_first(goal, other, best).is_lt());
+        let mut notes = vec![];
+        if best.evidence == Evidence::Predicted {
+            notes.push("no measurement: measure it before you take it".to_string());
+        }
+        if !unclear.is_empty() && best.interval.is_some() {
+            notes.push(format!("not clearly ahead of {}", unclear.join(", ")));
+        }
+        if let Some(other) = likely {
+            notes.push(format!("{} is predicted to be better, but not clearly: measure it", other.hardware));
+        }
+        best.note = notes.join("; ");
+    }
+    let rest = group
+        .iter()
+        .filter(|one| !(matches!(one.evidence, Evidence::Measured | Evidence::Predicted) && is_ranked(one)));
+    order.extend(rest.cloned());
+    order
+}
+
+fn is_ranked(one: &Candidate) -> bool {
+    one.value.is_some() && one.within.as_deref().is_none_or(|within| within == KEPT)
+}
+
+const KEPT: &str = "kept";
+
+fn better_first(goal: GoalArg, one: &Candidate, two: &Candidate) -> std::cmp::Ordering {
+    let value = |of: &Candidate| of.value.unwrap_or(f64::NAN);
+    let order = value(one).total_cmp(&value(two));
+    if goal == GoalArg::Throughput { order.reverse() } else { order }
+}
+
+/// Whether the whole of one interval is better than the whole of another. Without an interval nothing is clear.
+fn is_clearly_better(one: &Candidate, other: &Candidate, goal: GoalArg) -> bool {
+    let (Some(one), Some(other)) = (one.interval, other.interval) else { return false };
+    if goal == GoalArg::Throughput { one.0 > other.1 } else { one.1 < other.0 }
+}
+
+fn candidate(group: &[Answer<'_>], goal: GoalArg, limits: &[Limit]) -> Candidate {
+    let of = &group[0];
+    let place = of.hardware.map(|hardware| &hardware.place);
+    let mut made = Candidate {
+        model: of.asked.model.clone(),
+        axes: point(of.axes),
+        precision: place.and_then(|place| place.precision.clone()),
+        hardware: of.name.clone(),
+        threads: place.and_then(|place| place.threads),
+        evidence: Evidence::None,
+        value: None,
+        unit: unit(goal),
+        interval: None,
+        run: None,
+        date: None,
+        within: None,
+        breaks: false,
+        rank: None,
+        note: String::new(),
+    };
+    let metric = match goal {
+        GoalArg::Latency => Metric::Latency,
+        GoalArg::Throughput => Metric::Throughput,
+        GoalArg::Energy => Metric::Energy,
+        GoalArg::Memory => Metric::Memory,
+    };
+    match known(group, metric) {
+        Known::Measured(figure) => {
+            made.evidence = match figure.standing {
+                Standing::Hardware => Evidence::Measured,
+                Standing::Emulated => Evidence::Emulated,
+                Standing::Unverified => Evidence::Unverified,
+            };
+            made.value = Some(figure.value);
+            made.interval = figure.interval;
+            made.run = Some(figure.run);
+            made.date = Some(figure.date);
+        }
+        Known::Predicted(value, low, high) => {
+            made.evidence = Evidence::Predicted;
+            made.value = Some(value);
+            made.interval = Some((low, high));
+        }
+        Known::Nothing(why) => made.note = why,
+    }
+    if !limits.is_empty() && made.value.is_some() {
+        let told: Vec<(bool, String)> = limits.iter().filter_map(|limit| against(group, limit)).collect();
+        made.breaks = told.iter().any(|(breaks, _)| *breaks);
+        let words: Vec<String> = told.into_iter().map(|(_, words)| words).collect();
+        made.within = Some(if words.is_empty() { KEPT.into() } else { words.join("; ") });
+    }
+    made
+}
+
+fn unit(goal: GoalArg) -> &'static str {
+    match goal {
+        GoalArg::Latency => "ms",
+        GoalArg::Throughput => "1/s",
+        GoalArg::Energy => "J",
+        GoalArg::Memory => "MiB",
+    }
+}
+
+enum Known {
+    Measured(Figure),
+    Predicted(f64, f64, f64),
+    Nothing(String),
+}
+
+/// What is known of a metric: measured, or else predicted.
+fn known(group: &[Answer<'_>], metric: Metric) -> Known {
+    let of = &group[0];
+    let quantity = match metric {
+        Metric::Latency => Quantity::Latency,
+        Metric::Throughput => Quantity::Throughput,
+        Metric::Memory => Quantity::Memory,
+        Metric::Energy => {
+            return match of.hardware.and_then(|hardware| hardware.energy(of.asked, of.axes)) {
+                Some(figure) => Known::Measured(figure),
+                None => Known::Nothing("no energy was measured, and none is predicted".into()),
+            };
+        }
+    };
+    // Of hardware without a cell there is one answer, whatever is asked.
+    let answer = group.iter().find(|answer| answer.quantity == quantity).unwrap_or(of);
+    match (&answer.measured, &answer.predicted) {
+        (Some(figure), _) => Known::Measured(figure.clone()),
+        (None, Ok(told)) => Known::Predicted(told.value, told.low, told.high),
+        (None, Err(why)) => Known::Nothing(why.long.clone()),
+    }
+}
+
+/// Nothing where a limit is kept; or whether it is broken, and how.
+fn against(group: &[Answer<'_>], limit: &Limit) -> Option<(bool, String)> {
+    let name = limit.metric.name();
+    let shown = |value: f64| Cell::number(value).shown;
+    match known(group, limit.metric) {
+        Known::Nothing(_) => Some((false, format!("{name} is not known"))),
+        Known::Measured(figure) => match limit.is_kept(figure.value, figure.value) {
+            Some(true) => None,
+            _ => Some((true, format!("broken: {name} {}", shown(figure.value)))),
+        },
+        Known::Predicted(_, low, high) => match limit.is_kept(low, high) {
+            Some(true) => None,
+            Some(false) => Some((true, format!("broken: {name} {} to {}, predicted", shown(low), shown(high)))),
+            None => Some((false, format!("unclear: {name} {} to {}, predicted", shown(low), shown(high)))),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn on(hardware: &str, evidence: Evidence, value: f64, spread: f64) -> Candidate {
+        Candidate {
+            model: "m".into(),
+            axes: "batch=1".into(),
+            precision: Some("float32".into()),
+            hardware: hardware.into(),
+            threads: None,
+            evidence,
+            value: Some(value),
+            unit: "ms",
+            interval: Some((value / spread, value * spread)),
+            run: None,
+            date: None,
+            within: None,
+            breaks: false,
+            rank: None,
+            note: String::new(),
+        }
+    }
+
+    fn order(group: &[Candidate], goal: GoalArg) -> Vec<(String, Option<usize>)> {
+        in_order(group, goal).into_iter().map(|one| (one.hardware, one.rank)).collect()
+    }
+
+    fn named(names: &[(&str, Option<usize>)]) -> Vec<(String, Option<usize>)> {
+        names.iter().map(|(name, rank)| (name.to_string(), *rank)).collect()
+    }
+
+    #[test]
+    fn what_is_measured_goes_by_its_figure_and_before_what_is_predicted() {
+        let group = [
+            on("slow", Evidence::Measured, 10.0, 1.01),
+            on("maybe", Evidence::Predicted, 2.0, 6.0),
+            on("fast", Evidence::Measured, 3.0, 1.01),
+        ];
+        let expected = named(&[("fast", Some(1)), ("slow", Some(2)), ("maybe", Some(3))]);
+        assert_eq!(order(&group, GoalArg::Latency), expected);
+        let best = &in_order(&group, GoalArg::Latency)[0];
+        assert!(best.note.contains("maybe is predicted to be better, but not clearly"), "{}", best.note);
+    }
+
+    #[test]
+    fn a_prediction_whose_whole_interval_is_better_goes_first_and_asks_to_be_measured() {
+        let group = [on("cpu", Evidence::Measured, 10.0, 1.01), on("gpu", Evidence::Predicted, 2.0, 2.0)];
+        assert_eq!(order(&group, GoalArg::Latency), named(&[("gpu", Some(1)), ("cpu", Some(2))]));
+        assert!(in_order(&group, GoalArg::Latency)[0].note.contains("measure it before you take it"));
+    }
+
+    #[test]
+    fn of_throughput_more_is_better() {
+        let group = [on("less", Evidence::Measured, 10.0, 1.01), on("more", Evidence::Measured, 20.0, 1.01)];
+        assert_eq!(order(&group, GoalArg::Throughput), named(&[("more", Some(1)), ("less", Some(2))]));
+    }
+
+    #[test]
+    fn what_is_emulated_or_unverified_or_may_break_a_limit_has_no_rank() {
+        let within = |one: Candidate, words: &str| Candidate { within: Some(words.into()), ..one };
+        let group = [
+            on("emulated", Evidence::Emulated, 1.0, 1.01),
+            on("unverified", Evidence::Unverified, 1.0, 1.01),
+            within(on("unclear", Evidence::Predicted, 2.0, 2.0), "unclear: latency_ms 1 to 4, predicted"),
+            within(on("broken", Evidence::Measured, 9.0, 1.01), "broken: latency_ms 9"),
+            within(on("good", Evidence::Measured, 2.5, 1.01), KEPT),
+        ];
+        let found = order(&group, GoalArg::Latency);
+        assert_eq!(found[0], ("good".to_string(), Some(1)));
+        assert!(found[1..].iter().all(|(_, rank)| rank.is_none()), "{found:?}");
+    }
+
+    #[test]
+    fn two_whose_intervals_overlap_are_not_clearly_apart() {
+        let group = [on("a", Evidence::Measured, 10.0, 1.1), on("b", Evidence::Measured, 11.0, 1.1)];
+        assert_eq!(in_order(&group, GoalArg::Latency)[0].note, "not clearly ahead of b");
+    }
+}
