@@ -102,29 +102,13 @@ fn another_version_is_compared_by_its_library() {
     std::fs::create_dir_all(old.parent().unwrap()).unwrap();
     std::fs::copy(&library, &old).unwrap();
     let side = old.to_str().unwrap();
-    // What is found in a folder by itself has the platform's name for a plugin.
-    let named = old.with_file_name("libskillbench_old.so");
-    std::fs::rename(&old, &named).unwrap();
-    let side = side.replace(old.file_name().unwrap().to_str().unwrap(), "libskillbench_old.so");
-    let ran = host(
-        &world,
-        &[
-            "compare",
-            "rten",
-            &side,
-            "--interleave",
-            "--model",
-            "probe-mlp",
-            "--launches",
-            "1",
-            "--pairs",
-            "3",
-            "--format",
-            "json",
-        ],
-    );
+    let given =
+        ["compare", "misbehave", side, "--interleave", "--model", "probe-mlp", "--launches", "1", "--pairs", "3"];
+    let ran = host(&world, &[&given[..], &["--format", "json"]].concat());
     let document: Value = serde_json::from_str(&ran.stdout()).unwrap_or_else(|e| panic!("{e}: {}", ran.stderr()));
     assert_eq!(document["cells"][0]["after"]["plugin"], "misbehave", "{document:#}");
+    assert_eq!(document["after"]["name"], side);
+    assert!(metric(&document, "latency_ms")["rounds"].as_u64().is_some_and(|rounds| rounds >= 3));
 }
 
 #[test]

@@ -14,6 +14,7 @@ pub fn baseline(global: &Global, command: &BaselineCommand) -> Done {
     match command {
         BaselineCommand::List => list(global),
         BaselineCommand::Save { name, run, stored } => {
+            checked(name)?;
             let which = WhichRuns { stored: stored.clone(), run: vec![run.clone()], ..WhichRuns::default() };
             let chosen = which.read(global)?;
             save(name, &chosen.folder, !global.quiet)?;

@@ -219,8 +219,11 @@ fn resumed(output: &Path, name: &str) -> Result<(Recorded, PathBuf), CommandErro
 pub fn begin(output: &Path, plan: &Plan) -> Result<(PathBuf, Run), CommandError> {
     let started_at = environment::now_utc();
     let stamp: String = started_at.chars().filter(char::is_ascii_digit).collect();
-    let run_id = format!("{}-{}-{:05}", &stamp[..8], &stamp[8..], std::process::id() % 100_000);
-    let folder = output.join(&run_id);
+    // One process may begin two runs in a second.
+    let numbers = std::process::id()..;
+    let ids = numbers.map(|number| format!("{}-{}-{:05}", &stamp[..8], &stamp[8..], number % 100_000));
+    let free = ids.map(|id| (output.join(&id), id)).find(|(folder, _)| !folder.exists());
+    let (folder, run_id) = free.ok_or_else(|| failed(format!("{}: no new run can begin there", output.display())))?;
     let environment = environment_of(plan);
     let run = Run {
         schema: RUN_SCHEMA.into(),

@@ -60,6 +60,25 @@ impl Inventory {
         Inventory { registry, plugins, rejected, tell: Tell::default() }
     }
 
+    /// Takes this library in place of the one that a plugin of the same id has; its options stay. Returns the plugin's id.
+    ///
+    /// # Errors
+    /// It cannot be described, or no plugin here has its id.
+    pub fn take_library(&mut self, library: &Path) -> Result<String, String> {
+        let description = DescriptionCache::open().describe(library).map_err(|failure: Failure| failure.to_string())?;
+        let id = description.id.clone();
+        let known = self.plugins.iter_mut().find(|plugin| plugin.description.id == id);
+        let Some(plugin) = known else {
+            return Err(format!(
+                "{} is '{id}', and no plugin of that id is known here; `host plugin add` makes it known",
+                library.display()
+            ));
+        };
+        plugin.library = library.into();
+        plugin.description = description;
+        Ok(plugin.id.clone())
+    }
+
     /// A plugin by its id, or by another name that the registry gives it.
     pub fn plugin(&self, id: &str) -> Option<&Plugin> {
         let by_id = self.plugins.iter().find(|plugin| plugin.id == id);

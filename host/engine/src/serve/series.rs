@@ -6,7 +6,9 @@ use crate::worker::{Policy, RoundRecord};
 use skillbench_plugin_api::{RoundKind, SeriesInfo};
 
 /// About how long a round takes: long enough for the clock, short enough to stop soon.
-const ROUND_NS: f64 = 50e6;
+const ROUND_NS: f64 = 25e6;
+/// A tight interval of fewer rounds says nothing of how rounds differ.
+const ROUNDS: usize = 8;
 /// Warm-up rounds agree when their medians are this close.
 const AGREE: f64 = 0.05;
 /// Warming up ends after this share of the budget, agreed or not.
@@ -104,7 +106,7 @@ impl Series {
         self.stable = self.half_width().is_some_and(|width| width <= policy.interval);
         self.stopped_by = match () {
             () if done < least => None,
-            () if self.stable && self.rounds.iter().filter(|r| r.measured).count() >= 3 => Some("interval"),
+            () if self.stable && self.rounds.iter().filter(|r| r.measured).count() >= ROUNDS => Some("interval"),
             () if self.spent_ns >= budget || done >= MOST => Some("budget"),
             () => None,
         };

@@ -83,11 +83,7 @@ pub fn base_request(args: &LiveArgs) -> RunRequest {
 /// # Errors
 /// A name or value that cannot be.
 pub fn side_plan(global: &Global, side: &Side, base: &RunRequest) -> Result<Plan, CommandError> {
-    let mut sources = global.sources();
-    if let Some(folder) = side.library.as_ref().and_then(|library| library.parent()) {
-        sources.search.insert(0, folder.to_path_buf());
-    }
-    let mut inventory = Inventory::take(&sources);
+    let mut inventory = Inventory::take(&global.sources());
     if side.library.is_none() {
         tell_rejected(&inventory);
     }
@@ -96,13 +92,7 @@ pub fn side_plan(global: &Global, side: &Side, base: &RunRequest) -> Result<Plan
     }
     let plugin = match &side.library {
         None => side.backend.clone(),
-        Some(library) => {
-            let real = |path: &std::path::Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-            let found = inventory.plugins.iter().find(|plugin| real(&plugin.library) == real(library));
-            let missing =
-                || usage(format!("{} is no plugin that can be used; `host plugin check` says why", side.name));
-            found.ok_or_else(missing)?.id.clone()
-        }
+        Some(library) => inventory.take_library(library).map_err(usage)?,
     };
     let mut plan = run::plan(&inventory, side.of(base, &plugin)).map_err(usage)?;
     plan.request.verify_only = true;
