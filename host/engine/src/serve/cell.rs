@@ -3,7 +3,7 @@
 use super::Commands;
 use super::opened::import;
 use super::pool::Pool;
-use super::rounds::Rounds;
+use super::rounds::{Rounds, Turn};
 use super::sensors::Sensors;
 use super::target::{CellTarget, lock, resident};
 use super::turns::Turns;
@@ -38,9 +38,10 @@ pub(super) fn serve_cells(
     let pool = Pool::default();
     let mut job = first;
     loop {
-        let turns = job.policy.turn_ns.map(|_| Turns::new(services, commands));
-        let ran = run_cell(services, &opened, &pool, &job, turns.as_ref());
-        drop(turns);
+        let ran = {
+            let turns = job.policy.turn_ns.map(|_| Turns::new(services, commands));
+            run_cell(services, &opened, &pool, &job, turns.as_ref())
+        };
         let keep = job.pooling.keep && ran.is_ok();
         if !keep {
             pool.clear();
@@ -84,7 +85,7 @@ fn run_cell<'i>(
     // What a browser computes, it computes in processes of its own.
     let whole = device.kind != DeviceKind::Browser;
     let wait = turns.map(|turns| |series: &str, measured: bool| turns.wait(series, measured));
-    let turn = wait.as_ref().map(|wait| wait as &(dyn Fn(&str, bool) -> bool + Sync));
+    let turn = wait.as_ref().map(|wait| wait as &Turn);
     let mut rounds = Rounds::new(services, job, &verified, &sensors, whole);
     rounds.turn = turn;
     let parts = TargetParts {

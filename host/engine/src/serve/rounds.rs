@@ -17,6 +17,9 @@ const MOST_SERIES: usize = 1_000;
 /// No sample is larger: figures of them stay finite.
 const LARGEST: f64 = 1e18;
 
+/// Waits for the turn of a round, given its series and whether it is measured. `false`: there were enough.
+pub(super) type Turn<'a> = dyn Fn(&str, bool) -> bool + Sync + 'a;
+
 pub(super) struct Rounds<'a> {
     services: &'static Services,
     policy: &'a Policy,
@@ -25,8 +28,8 @@ pub(super) struct Rounds<'a> {
     whole: bool,
     verified: &'a AtomicBool,
     attachments: Option<&'a Path>,
-    /// What a round waits for, given its series and whether it is measured; `None`: nothing.
-    pub turn: Option<&'a (dyn Fn(&str, bool) -> bool + Sync)>,
+    /// What a round waits for; `None`: nothing.
+    pub turn: Option<&'a Turn<'a>>,
     /// The kernel's mark of the highest resident set was set back when the first measured round began.
     peak_is_of_rounds: AtomicBool,
     began: Instant,

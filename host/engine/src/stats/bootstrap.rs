@@ -45,7 +45,8 @@ pub fn ratio_interval(first: &[f64], second: &[f64], seed: u64) -> Option<[f64; 
     }
     let (mut rng, mut a, mut b) = (Rng::with_seed(seed), vec![], vec![]);
     interval(&mut rng, |rng| {
-        (a.clear(), b.clear());
+        a.clear();
+        b.clear();
         draw(rng, first, &mut a);
         draw(rng, second, &mut b);
         Some(median(&b)? / median(&a).filter(|median| *median > 0.0)?)
