@@ -47,7 +47,7 @@ pub struct PredictArgs {
     /// predicted ones hollow
     #[arg(long, value_name = "FILE", conflicts_with_all = ["generate_matrix", "evaluate"])]
     pub plot: Option<PathBuf>,
-    /// Also what is learned from, into this file
+    /// Also what is learned from, into this file: .csv or .json
     #[arg(long, value_name = "FILE")]
     pub training: Option<PathBuf>,
     /// How far predictions are off: each model held out and foretold from the others

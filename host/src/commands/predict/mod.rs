@@ -12,6 +12,7 @@ use crate::output;
 use skillbench_engine::run::Inventory;
 use skillbench_engine::skill::Tell;
 use skillbench_predict::{Quantity, least_models, rule};
+use skillbench_report::Format;
 use std::collections::BTreeSet;
 
 pub fn predict(global: &Global, args: &PredictArgs) -> Done {
@@ -44,7 +45,9 @@ pub fn predict(global: &Global, args: &PredictArgs) -> Done {
         return Ok(Exit::NoVerdict);
     }
     if let Some(file) = &args.training {
-        output::to_file(file, table::training(&bench).render(form(global, Some(file))).as_bytes()).map_err(failed)?;
+        // It is for programs, whatever form the answer has.
+        let form = if file.extension().is_some_and(|ending| ending == "json") { Format::Json } else { Format::Csv };
+        output::to_file(file, table::training(&bench).render(form).as_bytes()).map_err(failed)?;
     }
     if args.evaluate {
         return evaluation::evaluate(global, &bench, args.output_file.as_deref());
