@@ -193,7 +193,7 @@ mod tests {
     fn play(turns: &Turns, warm: [usize; 2], fails: Option<usize>) -> Vec<usize> {
         let (order, working) = (Mutex::new(vec![]), AtomicUsize::new(0));
         std::thread::scope(|scope| {
-            for side in 0..2 {
+            for (side, warm) in warm.into_iter().enumerate() {
                 let (order, working) = (&order, &working);
                 scope.spawn(move || {
                     let never = || false;
@@ -207,7 +207,7 @@ mod tests {
                     };
                     assert!(turns.start(side, &never));
                     work(false);
-                    for _ in 0..warm[side] {
+                    for _ in 0..warm {
                         assert!(turns.next(side, "latency", false, &never));
                         work(false);
                     }

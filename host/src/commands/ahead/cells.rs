@@ -72,13 +72,16 @@ pub struct Tried {
     pub reason: String,
 }
 
+/// Machine, plugin, device and threads.
+type Place = (String, String, String, Option<u64>);
+
 #[derive(Default)]
 pub struct Cells {
     pub measured: Vec<MeasuredCell>,
     pub tried: Vec<Tried>,
     /// Measured while others ran on the same machine, which nothing here makes use of.
     pub beside: usize,
-    peaks: BTreeMap<(String, String, String, Option<u64>), BTreeMap<&'static str, f64>>,
+    peaks: BTreeMap<Place, BTreeMap<&'static str, f64>>,
 }
 
 const PEAKS: [(&str, &str); 5] = [

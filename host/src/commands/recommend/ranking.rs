@@ -102,8 +102,8 @@ fn in_order(group: &[Candidate], goal: GoalArg) -> Vec<Candidate> {
             order.iter().position(|other| other.evidence == Evidence::Measured && is_clearly_better(&one, other, goal));
         order.insert(before.unwrap_or(order.len()), one);
     }
-    for place in 0..order.len() {
-        order[place].rank = Some(place + 1);
+    for (place, one) in order.iter_mut().enumerate() {
+        one.rank = Some(place + 1);
     }
     if let [best, rest @ ..] = order.as_mut_slice() {
         let unclear: Vec<String> = rest
