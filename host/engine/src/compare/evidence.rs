@@ -27,7 +27,8 @@ pub fn of_pairs(launches: &[Vec<[f64; 2]>], seed: u64) -> Option<Evidence> {
     let logs: Vec<Vec<f64>> =
         launches.iter().map(|pairs| pairs.iter().map(|[before, after]| (after / before).ln()).collect()).collect();
     let all: Vec<f64> = logs.iter().flatten().copied().collect();
-    let interval = grouped_median_interval(&logs, seed).map(|interval| interval.map(f64::exp));
+    let several = all.len() > 1;
+    let interval = grouped_median_interval(&logs, seed).filter(|_| several).map(|interval| interval.map(f64::exp));
     // What a machine does from launch to launch, it does to both: each launch counts against its own middle.
     let centred = |side: usize| -> Vec<f64> {
         let of_launch = |pairs: &Vec<[f64; 2]>| {
@@ -41,7 +42,7 @@ pub fn of_pairs(launches: &[Vec<[f64; 2]>], seed: u64) -> Option<Evidence> {
         after: median(&side(1))?,
         ratio: median(&all)?.exp(),
         interval,
-        p: mann_whitney(&centred(0), &centred(1)).map(|test| test.p),
+        p: mann_whitney(&centred(0), &centred(1)).filter(|_| several).map(|test| test.p),
         rounds: all.len() as u64,
         launches: launches.len() as u64,
     })
@@ -100,6 +101,7 @@ mod tests {
         assert_eq!(of_apart(&[], &[3.0], 0), None);
         assert_eq!(of_apart(&[0.0], &[3.0], 0), None);
         assert_eq!(of_pairs(&[vec![]], 0), None);
+        assert_eq!(of_pairs(&[vec![[1.0, 2.0]]], 0).unwrap().interval, None);
     }
 
     #[test]

@@ -44,6 +44,9 @@ impl Live<'_> {
                 Ok(ComparedCell { reason: Some(reason), ..blank })
             };
         }
+        if let Some(reason) = apart(&met, &blank) {
+            return Ok(ComparedCell { reason: Some(reason), ..blank });
+        }
         let first = match self.launches(ring, &met, 0, observer)? {
             Ok(launches) => launches,
             Err(reason) => return Ok(ComparedCell { reason: Some(reason), ..blank }),
@@ -162,6 +165,22 @@ fn refused(met: &Met) -> Option<Reason> {
         Some(Reason::new(&reason.code, format!("{side}: {}: {}", cell.outcome.name(), reason.message)))
     });
     reasons.into_iter().next().or_else(|| Some(Reason::new("not-verified", "a side could not be verified")))
+}
+
+/// Why two cells that could be measured are not held against each other.
+fn apart(met: &Met, blank: &ComparedCell) -> Option<Reason> {
+    let (a, b) = (&blank.before.standing, &blank.after.standing);
+    if a != b {
+        let shown = |standing: &Option<String>| standing.clone().unwrap_or_else(|| "unknown".into());
+        let text = format!("{} and {} are not held against each other", shown(a), shown(b));
+        return Some(Reason::new("standing", text));
+    }
+    // Under a precision that was asked for, nothing else is compared.
+    let other = |(cell, side): (&Cell, &str)| {
+        let fix = cell.fixes.iter().find(|fix| fix.what == "precision")?;
+        Some(Reason::new("precision", format!("{side}: {}: {}", fix.told(), fix.why)))
+    };
+    met.cells.iter().zip(SIDES).find_map(other)
 }
 
 /// What a cell's figures are of: "hardware", "emulated" or "unverified".

@@ -134,19 +134,14 @@ pub enum Gate {
 /// Whether after is worse by more than `most` (0.05 for 5%).
 pub fn gate(metric: &Metric, evidence: &Evidence, verdict: Verdict, most: f64) -> Gate {
     let (ratio, interval) = cost(metric, evidence);
+    let is_excluded = interval.is_some_and(|[_, high]| high <= 1.0 + most);
     match verdict {
-        verdict if verdict.is_worse() => {
-            if ratio > 1.0 + most {
-                Gate::Broken
-            } else {
-                Gate::Kept
-            }
-        }
-        Verdict::Unclear => match interval {
-            Some([_, high]) if high <= 1.0 + most => Gate::Kept,
-            _ => Gate::Unclear,
-        },
-        _ => Gate::Kept,
+        // Too few to say what an interval of them says.
+        Verdict::Unclear if evidence.rounds < defaults().compare.least_rounds => Gate::Unclear,
+        verdict if verdict.is_worse() && ratio > 1.0 + most => Gate::Broken,
+        Verdict::Faster | Verdict::Less => Gate::Kept,
+        _ if is_excluded => Gate::Kept,
+        _ => Gate::Unclear,
     }
 }
 
@@ -231,6 +226,12 @@ mod tests {
         assert_eq!(gate(&latency(), &slower, Verdict::Slower, 0.15), Gate::Kept);
         assert_eq!(gate(&latency(), &slower, Verdict::Unclear, 0.05), Gate::Unclear);
         assert_eq!(gate(&latency(), &slower, Verdict::Unclear, 0.15), Gate::Kept, "excluded by the interval");
-        assert_eq!(gate(&latency(), &slower, Verdict::Same, 0.05), Gate::Kept);
+        let same = evidence(1.01, [0.99, 1.03], 0.5);
+        assert_eq!(gate(&latency(), &same, Verdict::Same, 0.05), Gate::Kept);
+        assert_eq!(gate(&latency(), &same, Verdict::Same, 0.02), Gate::Unclear, "the same within a floor above the limit");
+        let wide = evidence(1.04, [1.03, 1.12], 1e-9);
+        assert_eq!(gate(&latency(), &wide, Verdict::Slower, 0.05), Gate::Unclear);
+        let few = Evidence { rounds: 1, ..evidence(1.0, [1.0, 1.0], 1.0) };
+        assert_eq!(gate(&latency(), &few, Verdict::Unclear, 0.3), Gate::Unclear);
     }
 }

@@ -128,9 +128,8 @@ impl<'a> Ring<'a> {
                 job.policy.turn_ns = turn_ns;
                 let (turns, limits) = (&turns, &self.limits);
                 scope.spawn(move || {
-                    let ran = run_side(side, job, turns, limits);
-                    turns.end(side);
-                    ran
+                    let _ended = Ended { turns, side };
+                    run_side(side, job, turns, limits)
                 })
             };
             let panicked = || Failure::failed("panic", "a side of the comparison ended in a panic");
@@ -169,6 +168,18 @@ fn of_side(runner: &mut Runner<'_, '_>, planned: &PlannedCell) -> (Cell, Option<
             };
             (cell, Some(job))
         }
+    }
+}
+
+/// Gives a side's turn up for good, however it ends: the other must not wait for it.
+struct Ended<'t> {
+    turns: &'t Turns,
+    side: usize,
+}
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.turns.end(self.side);
     }
 }
 

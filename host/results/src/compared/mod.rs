@@ -43,7 +43,7 @@ pub fn machines(stored: &Stored) -> PolarsResult<Vec<String>> {
     Ok(machines)
 }
 
-/// Every cell of both sides that can be compared, and those that cannot, with the reason; and notes about the rest.
+/// Every cell of both sides: compared, or with the reason why not.
 ///
 /// # Errors
 /// Polars' own.
@@ -51,13 +51,13 @@ pub fn compare(
     before: &Stored,
     after: &Stored,
     question: &Question<'_>,
-) -> PolarsResult<(Vec<ComparedCell>, Vec<String>)> {
+) -> PolarsResult<Vec<ComparedCell>> {
     let (before, after) = (cells(before)?, cells(after)?);
     let mut used = vec![false; before.len()];
-    let (mut compared, mut only_after) = (vec![], 0);
+    let mut compared = vec![];
     for new in &after {
         match partner(&before, new, question.across) {
-            Partner::None => only_after += 1,
+            Partner::None => compared.push(refused(new, new, "only-after", "there is no such cell before".into())),
             Partner::Several => compared.push(refused(
                 new,
                 new,
@@ -75,15 +75,10 @@ pub fn compare(
             }
         }
     }
-    let only_before = used.iter().filter(|used| !**used).count();
-    let mut notes = vec![];
-    if only_before > 0 {
-        notes.push(format!("{only_before} cells are only before, and are not compared"));
+    for (old, _) in before.iter().zip(used).filter(|(_, used)| !used) {
+        compared.push(refused(old, old, "only-before", "there is no such cell after".into()));
     }
-    if only_after > 0 {
-        notes.push(format!("{only_after} cells are only after, and are not compared"));
-    }
-    Ok((compared, notes))
+    Ok(compared)
 }
 
 enum Partner {
@@ -114,11 +109,16 @@ fn between(before: &SideCell, after: &SideCell, across: Across) -> Option<(&'sta
         };
         return Some(("plugin", told("plugin", name(a), name(b))));
     }
+    if before.beside != after.beside {
+        let name = |beside: &str| if beside.is_empty() { "alone".to_string() } else { format!("beside {beside}") };
+        let text = format!("{} and {} are not held against each other", name(&before.beside), name(&after.beside));
+        return Some(("beside", text));
+    }
     if !across.model && (a.model != b.model || before.content != after.content) {
         let content = if a.model == b.model { " (another content)" } else { "" };
         return Some(("model", told("model", a.model.clone(), format!("{}{content}", b.model))));
     }
-    if !across.precision && a.precision != b.precision && a.precision.is_some() && b.precision.is_some() {
+    if !across.precision && a.precision != b.precision {
         return Some(("precision", told("precision", shown(&a.precision), shown(&b.precision))));
     }
     None
@@ -181,7 +181,6 @@ fn labels(before: &SideCell, after: &SideCell) -> Vec<String> {
     differ("plugin version", &a.plugin_version, &b.plugin_version);
     differ("engine", &shown(&a.engine), &shown(&b.engine));
     differ("benchmark version", &before.benchmark_version, &after.benchmark_version);
-    differ("beside", &before.beside, &after.beside);
     for standing in ["emulated", "unverified"] {
         if a.standing.as_deref() == Some(standing) || b.standing.as_deref() == Some(standing) {
             labels.push(standing.into());

@@ -73,7 +73,7 @@ pub struct Tried {
 }
 
 /// Machine, plugin, device and threads.
-type Place = (String, String, String, Option<u64>);
+type PeakKey = (String, String, String, Option<u64>);
 
 #[derive(Default)]
 pub struct Cells {
@@ -81,7 +81,7 @@ pub struct Cells {
     pub tried: Vec<Tried>,
     /// Measured while others ran on the same machine, which nothing here makes use of.
     pub beside: usize,
-    peaks: BTreeMap<Place, BTreeMap<&'static str, f64>>,
+    peaks: BTreeMap<PeakKey, BTreeMap<&'static str, f64>>,
 }
 
 const PEAKS: [(&str, &str); 5] = [

@@ -1,7 +1,7 @@
 //! A comparison as a table, as a sentence, and as an exit code.
 
 use crate::commands::Exit;
-use skillbench_engine::compare::{ComparedCell, ComparedMetric, Comparison, Gate, Subject, Verdict, gate};
+use skillbench_engine::compare::{ComparedCell, ComparedMetric, Comparison, Gate, Metric, Subject, Verdict, gate};
 use skillbench_engine::document::Axes;
 use skillbench_report::{Cell, Table};
 
@@ -101,7 +101,9 @@ pub fn outcome(cells: &[ComparedCell], most: Option<f64>) -> Exit {
         let told = metrics().any(|metric| metric.verdict != Verdict::Unclear);
         return if told { Exit::Good } else { Exit::NoVerdict };
     };
-    let gates: Vec<Gate> = metrics().map(|m| gate(&m.metric, &m.evidence, m.verdict, most)).collect();
+    // One figure on each side, as of memory between two runs, can break no limit and keep none.
+    let judged = metrics().filter(|metric| metric.evidence.interval.is_some() || metric.metric.name != Metric::MEMORY);
+    let gates: Vec<Gate> = judged.map(|m| gate(&m.metric, &m.evidence, m.verdict, most)).collect();
     match () {
         () if gates.contains(&Gate::Broken) => Exit::Broken,
         () if gates.is_empty() || gates.contains(&Gate::Unclear) || cells.iter().any(|cell| cell.reason.is_some()) => {

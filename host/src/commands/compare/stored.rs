@@ -48,8 +48,8 @@ pub fn compare(
     let noise = Noise::load(&machine);
     let seed = seed.unwrap_or(defaults().run.seed);
     let question = Question { across, noise: &noise, effect, seed };
-    let (cells, notes) = compared::compare(sides[0], sides[1], &question).map_err(failed)?;
-    Ok(Comparison { notes, ..document(Mode::Apart, before, after, vec![], cells) })
+    let cells = compared::compare(sides[0], sides[1], &question).map_err(failed)?;
+    Ok(document(Mode::Apart, before, after, vec![], cells))
 }
 
 /// The machine of a run.
