@@ -137,6 +137,10 @@ fn a_run_that_became_slower_than_its_baseline_is_measured_again_and_fails() {
     assert_eq!(runs.count(), 3, "the second measurement is a run of its own");
     let same = run(&world, "20", &["--baseline", "main", "--fail-on-regression", "60"]);
     assert!(same.code() == Some(0) || same.code() == Some(3), "no regression is told: {}", same.stderr());
+    run(&world, "200", &["--baseline", "main", "--fail-on-regression", "5", "--save-baseline", "main"])
+        .exits_with(1)
+        .tells("is as it was");
+    run(&world, "20", &["--save-baseline", "../x"]).exits_with(2).tells("no name for a baseline");
     host(&world, &["baseline", "remove", "main"]).exits_with(0);
     run(&world, "20", &["--baseline", "main"]).exits_with(2).tells("main").tells("host baseline list");
 }
@@ -148,7 +152,7 @@ fn a_limit_that_is_broken_fails_the_run_and_one_that_cannot_be_told_is_not_passe
     run(&world, "5", &["--limit", "probe-mlp:latency_ms.median<=0.000001"]).exits_with(1).tells("is broken");
     run(&world, "5", &["--limit", "energy_j_per_item<=1000"]).exits_with(3).tells("was not measured here");
     run(&world, "5", &["--limit", "bert-tiny:latency_ms.median<=1"]).exits_with(3).tells("no cell of this run");
-    run(&world, "5", &["--limit", "latency<=1"]).exits_with(2).tells("latency_ms.p90<=20");
+    run(&world, "5", &["--limit", "latency_ms.medain<=1"]).exits_with(2).tells("latency_ms.p90<=20");
 }
 
 #[test]

@@ -117,7 +117,8 @@ impl Predictor {
     }
 
     /// # Errors
-    /// Why there is not enough data. Nothing that was measured of this very work goes into what is foretold of it.
+    /// Why there is not enough data. Nothing that was measured of this very work goes into the figure; fits of which the interval's errors
+    /// come may know it.
     pub fn predict(&self, work: &Work) -> Result<Prediction, NotEnough> {
         let rule = &self.scheme.rule;
         let least = least_models(rule.level);

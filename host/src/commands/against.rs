@@ -57,6 +57,7 @@ pub fn asked(global: &Global, args: &AgainstArgs, keeping: &Keeping) -> Result<A
         Ok::<_, CommandError>((name.clone(), stored))
     };
     let baseline = args.baseline.as_ref().map(read).transpose()?;
+    args.save_baseline.as_deref().map(baseline::checked).transpose()?;
     let alert = args.alert.clone();
     Ok(Asked { alert, limits, baseline, fail_on_regression: args.fail_on_regression, save: args.save_baseline.clone() })
 }
@@ -82,7 +83,11 @@ pub fn hold(global: &Global, asked: &Asked, keeping: &Keeping, ended: &Ended<'_>
         }
     }
     alert::send(&asked.alert, &alerts);
-    if let Some(name) = &asked.save {
+    if let Some(name) = asked.save.as_ref().filter(|_| exit == Exit::Broken) {
+        output::warning(&format!(
+            "the baseline '{name}' is as it was: a limit is broken; `host baseline save` keeps the run all the same"
+        ));
+    } else if let Some(name) = &asked.save {
         baseline::save(name, ended.folder, !global.quiet)?;
     }
     Ok(exit)
@@ -151,6 +156,8 @@ fn hold_to_baseline(
     let after = Stored::from_recorded(std::slice::from_ref(ended.recorded)).map_err(failed)?;
     let names = [name, ended.recorded.run.run_id.as_str()];
     let mut first = compare_runs([before, &after], names, Across::default(), effect, ended.request.seed)?;
+    // A baseline may hold more than this run was asked for.
+    first.cells.retain(|cell| cell.reason.as_ref().is_none_or(|reason| reason.code != "only-before"));
     let suspected: Vec<CellName> = ended
         .recorded
         .run
@@ -195,17 +202,15 @@ fn measure_again(
 ) -> Result<Recorded, CommandError> {
     let mut backends: Vec<BackendChoice> = vec![];
     for cell in &exactly {
-        let device = request
-            .backends
-            .iter()
-            .find(|choice| choice.plugin == cell.plugin)
-            .and_then(|choice| choice.device.clone());
+        // On the device it ran on, where devices were asked for by name.
+        let is_named = |choice: &BackendChoice| choice.plugin == cell.plugin && choice.device.is_some();
+        let device = cell.device.clone().filter(|_| request.backends.iter().any(is_named));
         let choice = BackendChoice { plugin: cell.plugin.clone(), device };
         if !backends.contains(&choice) {
             backends.push(choice);
         }
     }
-    let request = RunRequest { backends, exactly, parallel: false, ..request.clone() };
+    let request = RunRequest { backends, exactly, ..request.clone() };
     let inventory = Inventory::take(&global.sources());
     let plan = run::plan(&inventory, request).map_err(usage)?;
     let (folder, head) = begin(&keeping.output_dir, &plan)?;
@@ -223,14 +228,15 @@ fn measure_again(
 fn confirm(first: &mut Comparison, second: &Comparison) {
     for cell in &mut first.cells {
         let same = |other: &&ComparedCell| {
-            (&other.model, &other.benchmark, &other.axes, &other.after.plugin)
-                == (&cell.model, &cell.benchmark, &cell.axes, &cell.after.plugin)
+            (&other.benchmark, &other.axes, &other.before, &other.after.model, &other.after.device)
+                == (&cell.benchmark, &cell.axes, &cell.before, &cell.after.model, &cell.after.device)
         };
         let again = second.cells.iter().find(same);
         for metric in cell.metrics.iter_mut().filter(|metric| metric.verdict.is_worse()) {
             let found = again.and_then(|again| again.metrics.iter().find(|other| other.metric == metric.metric));
             match found {
                 Some(other) if other.verdict == metric.verdict => {
+                    metric.run.clone_from(&second.after.run);
                     metric.first = Some(std::mem::replace(&mut metric.evidence, other.evidence.clone()));
                     metric.reason = format!("twice, {}", other.reason);
                 }
@@ -239,6 +245,7 @@ fn confirm(first: &mut Comparison, second: &Comparison) {
                     metric.reason = format!("{} at first, {what} when measured again", metric.verdict.name());
                     metric.verdict = Verdict::Unclear;
                     if let Some(other) = found {
+                        metric.run.clone_from(&second.after.run);
                         metric.first = Some(std::mem::replace(&mut metric.evidence, other.evidence.clone()));
                     }
                 }

@@ -29,7 +29,7 @@ fn folder() -> PathBuf {
 }
 
 /// A name that is a folder's, and no run's.
-fn checked(name: &str) -> Result<&str, CommandError> {
+pub fn checked(name: &str) -> Result<&str, CommandError> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     match !name.is_empty() && name.chars().all(allowed) && !name.starts_with('.') && name != "latest" {
         true => Ok(name),

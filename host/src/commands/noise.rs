@@ -107,7 +107,12 @@ fn itself(
             CommandError::Exit(Exit::Stopped)
         };
         match live.evidence(&mut ring, [cell, cell], &mut talk).map_err(stopped)? {
-            Ok(figures) => seen.push(Seen { plugin: plugin.into(), model: model.into(), figures }),
+            // Verdicts look it up by the plugin's own id, whatever was set for it here.
+            Ok(figures) => seen.push(Seen {
+                plugin: plan.backends[cell.backend].choice.plugin.clone(),
+                model: model.into(),
+                figures,
+            }),
             Err(reason) => output::warning(&format!("{name}: {}", reason.message)),
         }
     }

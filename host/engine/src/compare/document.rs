@@ -84,6 +84,9 @@ pub struct ComparedMetric {
     pub bar: Bar,
     pub verdict: Verdict,
     pub reason: String,
+    /// The run that the figures after are of, where it is another than the one that was named: what looked worse was measured again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<String>,
     /// The first measurement, where a difference was measured again before it was told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first: Option<Evidence>,

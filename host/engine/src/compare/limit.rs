@@ -1,6 +1,7 @@
 //! Figures that have to be kept: `latency_ms.p90<=20`.
 
-use crate::document::Cell;
+use crate::document::{Cell, EfficiencyMetrics, EnergyMetrics, GenerationMetrics, InitMetrics, MemoryMetrics, Metrics};
+use crate::stats::summarize;
 use serde_json::Value;
 use std::fmt;
 use std::str::FromStr;
@@ -58,15 +59,88 @@ impl FromStr for Limit {
         if path.iter().any(String::is_empty) || model.as_ref().is_some_and(String::is_empty) {
             return Err(wrong("a name is missing"));
         }
-        // A name that no cell can have would be unknown for ever.
-        let blank = serde_json::to_value(crate::document::Metrics::default()).unwrap_or_default();
-        if blank.get(&path[0]).is_none() {
-            let names: Vec<&str> =
-                blank.as_object().into_iter().flat_map(|map| map.keys().map(String::as_str)).collect();
-            return Err(wrong(&format!("there is no metric '{}' among {}", path[0], names.join(", "))));
-        }
+        known(&path).map_err(|why| wrong(&why))?;
         Ok(Limit { model, path, order, value })
     }
+}
+
+/// Whether a cell can have such a figure: one that none can have would be unknown for ever.
+///
+/// # Errors
+/// What is there in its place.
+fn known(path: &[String]) -> Result<(), String> {
+    let example = example();
+    let mut at = &example;
+    for name in path {
+        // Series and counters have names of their own.
+        if at.as_object().is_some_and(serde_json::Map::is_empty) {
+            return Ok(());
+        }
+        at = at.get(name).ok_or_else(|| format!("there is no figure '{name}' among {}", names(at)))?;
+    }
+    match at.is_number() {
+        true => Ok(()),
+        false => Err(format!("{} has several figures: {}", path.join("."), names(at))),
+    }
+}
+
+fn names(of: &Value) -> String {
+    let all: Vec<&str> = of.as_object().into_iter().flat_map(|map| map.keys().map(String::as_str)).collect();
+    all.join(", ")
+}
+
+/// The metrics of a cell that has all of them.
+fn example() -> Value {
+    let samples: Vec<f64> = (1..1_000).map(f64::from).collect();
+    let stats = || summarize(&samples, 1.0);
+    let energy =
+        EnergyMetrics { source: String::new(), scope: String::new(), joules: 1.0, seconds: 1.0, idle_watts: 1.0 };
+    let metrics = Metrics {
+        latency_ms: stats(),
+        cpu_ms: stats(),
+        throughput_per_s: Some(1.0),
+        sequential_per_s: Some(1.0),
+        concurrent_per_s: Some(1.0),
+        concurrent_workers: Some(1),
+        speedup_over_sequential: Some(1.0),
+        init_ms: InitMetrics {
+            import: stats(),
+            instantiate: stats(),
+            load: stats(),
+            read: stats(),
+            compile_cold: stats(),
+            compile_warm: stats(),
+            first_inference: stats(),
+        },
+        memory_mb: MemoryMetrics {
+            before: Some(1.0),
+            loaded: Some(1.0),
+            peak: Some(1.0),
+            average: Some(1.0),
+            device_peak: Some(1.0),
+        },
+        energy_j_per_item: Some(1.0),
+        energy: Some(energy),
+        generation: Some(GenerationMetrics {
+            time_to_first_token_ms: stats(),
+            time_per_output_token_ms: stats(),
+            time_per_output_token_formula: String::new(),
+            inter_token_ms: stats(),
+            end_to_end_ms: stats(),
+            prefill_tokens_per_s: Some(1.0),
+            decode_tokens_per_s: Some(1.0),
+            cache_kept_by_backend: Some(true),
+        }),
+        efficiency: Some(EfficiencyMetrics {
+            flops_per_s: Some(1.0),
+            share_of_peak_flops: Some(1.0),
+            weight_bytes_per_s: Some(1.0),
+            share_of_peak_bandwidth: Some(1.0),
+            peaks_run: None,
+        }),
+        ..Metrics::default()
+    };
+    serde_json::to_value(metrics).unwrap_or_default()
 }
 
 impl fmt::Display for Limit {
@@ -128,8 +202,7 @@ impl Limit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::{Metrics, Outcome, Reason};
-    use crate::stats::summarize;
+    use crate::document::{Outcome, Reason};
 
     fn cell(outcome: Outcome) -> Cell {
         Cell { skill: "bert-tiny".into(), outcome, ..Cell::blank() }
@@ -178,7 +251,10 @@ mod tests {
             ("latency_ms<=fast", "no number"),
             ("latency_ms..p90<=2", "name is missing"),
             (":latency_ms<=2", "name is missing"),
-            ("latencyms.p90<=2", "no metric 'latencyms'"),
+            ("latencyms.p90<=2", "no figure 'latencyms'"),
+            ("latency_ms.medain<=2", "no figure 'medain'"),
+            ("latency_ms.p9<=2", "no figure 'p9'"),
+            ("latency_ms<=2", "several figures"),
             ("latency_ms.p90<=inf", "no number"),
         ] {
             let told = text.parse::<Limit>().unwrap_err().to_string();

@@ -145,7 +145,7 @@ impl Live<'_> {
         let (floor, floor_from) = self.noise.floor(&plugins, &metric, true);
         let bar = Bar { floor, floor_from, effect: self.effect };
         let (verdict, reason) = judge(&metric, &evidence, &bar);
-        Some(ComparedMetric { metric, evidence, bar, verdict, reason, first: None, pairs: launches })
+        Some(ComparedMetric { metric, evidence, bar, verdict, reason, run: None, first: None, pairs: launches })
     }
 }
 

@@ -76,13 +76,9 @@ impl Noise {
         Noise::read(&paths::data().join("noise.json"), machine)
     }
 
-    /// A file that is broken is set aside, not written over.
     fn read(file: &Path, machine: &str) -> Noise {
-        let known = std::fs::read(file).ok().map(|text| serde_json::from_slice(&text));
-        if let Some(Err(_)) = known {
-            let _ = std::fs::rename(file, file.with_extension("broken.json"));
-        }
-        Noise { file: file.into(), machine: machine.into(), machines: known.and_then(Result::ok).unwrap_or_default() }
+        let known = std::fs::read(file).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        Noise { file: file.into(), machine: machine.into(), machines: known.unwrap_or_default() }
     }
 
     /// What is known of this machine.
@@ -90,11 +86,18 @@ impl Noise {
         self.machines.get(&self.machine).map_or(&[], Vec::as_slice)
     }
 
-    /// Takes floors in place of those of the same backends and metrics.
+    /// Takes floors in place of those of the same backends and metrics. A file that is broken is set aside, not written over.
     ///
     /// # Errors
-    /// They cannot be kept.
+    /// They cannot be kept, or the file is there and cannot be read.
     pub fn keep(&mut self, floors: Vec<Floor>) -> std::io::Result<()> {
+        match std::fs::read(&self.file) {
+            Ok(text) if serde_json::from_slice::<BTreeMap<String, Vec<Floor>>>(&text).is_err() => {
+                std::fs::rename(&self.file, self.file.with_extension("broken.json"))?;
+            }
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
         // Somebody may have measured another backend since this was read.
         self.machines = Noise::read(&self.file, &self.machine).machines;
         let known = self.machines.entry(self.machine.clone()).or_default();
@@ -190,6 +193,8 @@ mod tests {
         let file = folder.path().join("noise.json");
         std::fs::write(&file, "{ not").unwrap();
         assert!(Noise::read(&file, "here").floors().is_empty());
+        Noise::read(&file, "here").keep(vec![floor("cpu", "latency_ms", 0.02)]).unwrap();
+        assert_eq!(Noise::read(&file, "here").floors().len(), 1);
         assert!(folder.path().join("noise.broken.json").exists());
     }
 

@@ -228,7 +228,11 @@ mod tests {
         assert_eq!(gate(&latency(), &slower, Verdict::Unclear, 0.15), Gate::Kept, "excluded by the interval");
         let same = evidence(1.01, [0.99, 1.03], 0.5);
         assert_eq!(gate(&latency(), &same, Verdict::Same, 0.05), Gate::Kept);
-        assert_eq!(gate(&latency(), &same, Verdict::Same, 0.02), Gate::Unclear, "the same within a floor above the limit");
+        assert_eq!(
+            gate(&latency(), &same, Verdict::Same, 0.02),
+            Gate::Unclear,
+            "the same within a floor above the limit"
+        );
         let wide = evidence(1.04, [1.03, 1.12], 1e-9);
         assert_eq!(gate(&latency(), &wide, Verdict::Slower, 0.05), Gate::Unclear);
         let few = Evidence { rounds: 1, ..evidence(1.0, [1.0, 1.0], 1.0) };

@@ -47,11 +47,7 @@ pub fn machines(stored: &Stored) -> PolarsResult<Vec<String>> {
 ///
 /// # Errors
 /// Polars' own.
-pub fn compare(
-    before: &Stored,
-    after: &Stored,
-    question: &Question<'_>,
-) -> PolarsResult<Vec<ComparedCell>> {
+pub fn compare(before: &Stored, after: &Stored, question: &Question<'_>) -> PolarsResult<Vec<ComparedCell>> {
     let (before, after) = (cells(before)?, cells(after)?);
     let mut used = vec![false; before.len()];
     let mut compared = vec![];
@@ -226,7 +222,7 @@ fn judged(
     let (floor, floor_from) = question.noise.floor(&plugins, metric, false);
     let bar = Bar { floor, floor_from, effect: question.effect };
     let (verdict, reason) = judge(metric, &evidence, &bar);
-    ComparedMetric { metric: metric.clone(), evidence, bar, verdict, reason, first: None, pairs: vec![] }
+    ComparedMetric { metric: metric.clone(), evidence, bar, verdict, reason, run: None, first: None, pairs: vec![] }
 }
 
 #[cfg(test)]

@@ -55,6 +55,6 @@ fn alert(comparison: &Comparison, cell: &ComparedCell, metric: &ComparedMetric) 
         metric.reason,
         unit = metric.metric.unit,
     );
-    let run = comparison.after.run.as_deref().unwrap_or(&comparison.id);
+    let run = metric.run.as_deref().or(comparison.after.run.as_deref()).unwrap_or(&comparison.id);
     Alert::new(Kind::Regression, &comparison.after.machine, name, figures, run, &message)
 }

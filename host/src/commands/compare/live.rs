@@ -10,6 +10,7 @@ use skillbench_engine::compare::{ComparedCell, Comparison, Live, Mode, Noise, Pa
 use skillbench_engine::defaults::defaults;
 use skillbench_engine::environment::Environment;
 use skillbench_engine::run::{self, Inventory, Observer, Plan, PlannedCell, Ring, RunRequest};
+use skillbench_engine::worker::Stop;
 
 pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, CommandError> {
     let sides = [&args.before, &args.after].map(|text| text.parse::<Side>().map_err(usage));
@@ -17,7 +18,10 @@ pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, Comman
     let sides = [before?, after?];
     let base = base_request(&args.live);
     let plans = [side_plan(global, &sides[0], &base)?, side_plan(global, &sides[1], &base)?];
-    plans.iter().flat_map(|plan| &plan.warnings).for_each(|warning| output::warning(warning));
+    // Of a length that nobody gave nothing is told.
+    let given =
+        |warning: &&String| !args.live.sequence_lengths.is_empty() || !warning.starts_with("--sequence-lengths");
+    plans[0].warnings.iter().filter(given).for_each(|warning| output::warning(warning));
     let pairs = pairs(&plans[0], &plans[1])?;
     let mut turn = Turn::default();
     turn.take(global, &args.lock).map_err(CommandError::Exit)?;
@@ -41,11 +45,10 @@ pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, Comman
         let name = format!("[{}/{}] {}, {}", number + 1, pairs.len(), cell.id(), axes.join(" "));
         let mut talk = Talk { quiet: global.quiet, debug: global.debug, name };
         talk.note(&format!("in turns, {} launches or more", live.launches));
-        let stopped = |_| {
-            output::say("stopped; what was measured of the comparison is not kept");
-            CommandError::Exit(Exit::Stopped)
-        };
-        cells.push(live.compare(&mut ring, *pair, &mut talk).map_err(stopped)?);
+        match live.compare(&mut ring, *pair, &mut talk) {
+            Ok(cell) => cells.push(cell),
+            Err(_) => break,
+        }
     }
     let party = |side: &Side| Party { name: side.name.clone(), run: None, started_at: None, machine: machine.clone() };
     let comparison = document(Mode::Interleaved, party(&sides[0]), party(&sides[1]), vec![], cells);
@@ -54,6 +57,10 @@ pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, Comman
     match global.quiet {
         true => output::write(&file, &text).map_err(failed)?,
         false => output::to_file(&file, &text).map_err(failed)?,
+    }
+    if Stop::global().asked() {
+        output::say(&format!("stopped; {} of {} comparisons are done", comparison.cells.len(), pairs.len()));
+        return Err(CommandError::Exit(Exit::Stopped));
     }
     Ok(comparison)
 }

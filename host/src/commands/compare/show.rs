@@ -41,7 +41,9 @@ pub fn table(comparison: &Comparison) -> Table {
         for metric in &cell.metrics {
             let ComparedMetric { metric: what, evidence, .. } = metric;
             let [low, high] = evidence.interval.map_or([None, None], |[low, high]| [Some(low), Some(high)]);
-            let why = cell.labels.iter().cloned().chain([metric.reason.clone()]).collect::<Vec<_>>().join("; ");
+            let run = metric.run.as_ref().map(|run| format!("after is run {run}"));
+            let why =
+                cell.labels.iter().cloned().chain(run).chain([metric.reason.clone()]).collect::<Vec<_>>().join("; ");
             let rest = [
                 Cell::number(evidence.before),
                 Cell::number(evidence.after),

@@ -117,7 +117,7 @@ fn in_order(group: &[Candidate], goal: GoalArg) -> Vec<Candidate> {
         if best.evidence == Evidence::Predicted {
             notes.push("no measurement: measure it before you take it".to_string());
         }
-        if !unclear.is_empty() && best.interval.is_some() {
+        if !unclear.is_empty() {
             notes.push(format!("not clearly ahead of {}", unclear.join(", ")));
         }
         if let Some(other) = likely {
