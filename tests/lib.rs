@@ -57,6 +57,8 @@ impl World {
         command.env("SKILLBENCH_CONFIG", self.path().join("config"));
         command.env_remove("SKILLBENCH_REGISTRY").env_remove("SKILLBENCH_PLUGIN_PATH");
         command.env_remove("BENCHMARK_DB_PATH");
+        // What cargo and the plugins' own tests set, no user has.
+        command.env_remove("LD_LIBRARY_PATH").env_remove("ORT_DYLIB_PATH").env_remove("OPENVINO_LIB_PATH");
         // Worlds do not wait for each other.
         command.env("SKILLBENCH_LOCK", self.path().join("lock"));
         command

@@ -31,6 +31,7 @@ mod stored;
 mod suite;
 mod trend;
 mod turn;
+mod typed;
 mod update;
 mod why;
 

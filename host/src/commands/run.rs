@@ -3,6 +3,7 @@
 use super::against::Ended;
 use super::keep::Keeping;
 use super::turn::Turn;
+use super::typed::typed;
 use super::{CommandError, Done, Exit, against, failed, incremental, usage};
 use crate::cli::{FormatArg, Global, RunArgs, SetArg};
 use crate::commands::plugin::{tell_problems, tell_rejected};
@@ -229,7 +230,7 @@ pub fn begin(output: &Path, plan: &Plan) -> Result<(PathBuf, Run), CommandError>
         schema: RUN_SCHEMA.into(),
         run_id,
         started_at,
-        command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+        command: typed(),
         seed: plan.request.seed.unwrap_or(skillbench_engine::defaults::defaults().run.seed),
         environment,
         left_out: Default::default(),

@@ -10,6 +10,7 @@ pub use live::{Talk, base_request, side_plan};
 pub use show::{outcome, table};
 pub use stored::compare as compare_runs;
 
+use super::typed::typed;
 use super::{Done, alert, failed};
 use crate::cli::{AcrossArg, CompareArgs, FormatArg, Global};
 use crate::output;
@@ -66,7 +67,7 @@ fn document(mode: Mode, before: Party, after: Party, across: Vec<String>, cells:
         schema: COMPARISON_SCHEMA.into(),
         id: format!("{}-{}-{:05}", &stamp[..8], &stamp[8..], std::process::id() % 100_000),
         compared_at,
-        command: std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect(),
+        command: typed(),
         mode,
         before,
         after,

@@ -40,7 +40,11 @@ pub fn recommend(global: &Global, args: &RecommendArgs) -> Done {
         }
         parts.extend(analysis::parts(&database, &bench.machine, &asked, args.optimize)?);
     }
-    let text = render(&parts, form(global, args.output.as_deref()));
+    let form = form(global, args.output.as_deref());
+    if form == Format::Csv && parts.len() > 1 {
+        return Err(usage("a CSV file holds one table, and this analysis has several: take .md, .html or .json"));
+    }
+    let text = render(&parts, form);
     match &args.output {
         None => output::print(&text),
         Some(file) => output::to_file(file, text.as_bytes()).map_err(failed)?,
@@ -115,7 +119,6 @@ fn render(parts: &[(&str, &str, Table)], form: Format) -> String {
             let part = |(name, _, table): &(&str, &str, Table)| format!("{name:?}: {}", table.render(form).trim_end());
             format!("{{\n{}\n}}\n", parts.iter().map(part).collect::<Vec<_>>().join(",\n"))
         }
-        // Of several tables a file of rows can hold one.
         (Format::Csv, _) => parts.first().map(|(_, _, table)| table.render(form)).unwrap_or_default(),
         _ => {
             let part = |(_, title, table): &(&str, &str, Table)| {
