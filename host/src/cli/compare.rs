@@ -16,7 +16,7 @@ pub enum AcrossArg {
 
 #[derive(Args)]
 pub struct CompareArgs {
-    /// Before: a run, its folder or a baseline; with --interleave PLUGIN[:DEVICE][@KEY=VALUE,...] or a plugin's library
+    /// Before: a run, its folder or a baseline; with --interleave `PLUGIN[:DEVICE][@KEY=VALUE,...]` or a plugin's library
     pub before: String,
     /// After: as before
     pub after: String,
