@@ -73,7 +73,6 @@ impl Met {
 
 /// Where two plans meet.
 pub struct Ring<'a> {
-    plans: [&'a Plan; 2],
     commons: [Common<'a>; 2],
     known: [Known; 2],
     limits: Limits,
@@ -94,7 +93,7 @@ impl<'a> Ring<'a> {
             let pending: VecDeque<PlannedCell> = plan.cells.iter().cloned().collect();
             Common::new(plan, folder, id, Fallen::new(plan, timeout, &nothing), &pending)
         };
-        Ring { plans, commons: plans.map(common), known: Default::default(), limits }
+        Ring { commons: plans.map(common), known: Default::default(), limits }
     }
 
     /// Verifies both cells.
@@ -137,10 +136,6 @@ impl<'a> Ring<'a> {
         });
         let (one, other) = (one.map_err(|failure| (0, failure))?, other.map_err(|failure| (1, failure))?);
         Ok(Launch { reports: [one.0, other.0], watched: [one.1, other.1] })
-    }
-
-    pub fn plans(&self) -> [&'a Plan; 2] {
-        self.plans
     }
 }
 
