@@ -165,7 +165,7 @@ pub fn sha256_bytes(bytes: &[u8]) -> String {
     hex(&sha2::Sha256::digest(bytes))
 }
 
-fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

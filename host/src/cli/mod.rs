@@ -236,6 +236,24 @@ fn count(text: &str) -> Result<u64, String> {
     value.map(|value| (value * scale) as u64).ok_or("expected a number such as 500000, 10M or 1.5B".into())
 }
 
+/// A number of bytes: "60MB" is 60,000,000, "1MiB" is 1,048,576.
+fn bytes(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, u64); 8] = [
+        ("KIB", 1 << 10),
+        ("MIB", 1 << 20),
+        ("GIB", 1 << 30),
+        ("KB", 1_000),
+        ("MB", 1_000_000),
+        ("GB", 1_000_000_000),
+        ("B", 1),
+        ("", 1),
+    ];
+    let upper = text.to_uppercase();
+    let found = UNITS.iter().find_map(|(unit, scale)| Some((upper.strip_suffix(unit)?, scale)));
+    let size = found.and_then(|(digits, scale)| digits.trim().parse::<u64>().ok()?.checked_mul(*scale));
+    size.filter(|size| *size > 0).ok_or("expected a size such as 60MB".into())
+}
+
 fn seconds(text: &str) -> Result<f64, String> {
     let value = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0 && *seconds <= 1e7);
     value.ok_or("expected a number of seconds above 0, and 10,000,000 at most".into())
@@ -300,11 +318,32 @@ pub enum Language {
 pub enum RuntimeCommand {
     /// What plugins need: which version is pinned, whether it is there, where, and how large
     List,
-    /// Fetch what a plugin needs, with the machine's pip or npm, pinned and checked
+    /// Install what a plugin needs: with the machine's pip or npm, or from a folder; pinned and checked
     Install {
         /// Plugins, or packages of `runtime list` (NAME or NAME@VERSION)
         #[arg(required = true, value_delimiter = ',')]
         names: Vec<String>,
+        /// Take it from this folder, without a network: what `pack` wrote, or packages as they were downloaded
+        #[arg(long, value_name = "DIR")]
+        from: Option<PathBuf>,
+        /// Keep the pieces that are in the folder for a later call where others are missing
+        #[arg(long, requires = "from")]
+        partial: bool,
+    },
+    /// Write what a plugin needs into a folder, in pieces, for a machine without a network
+    Pack {
+        /// Plugins, or packages of `runtime list` (NAME or NAME@VERSION)
+        #[arg(required = true, value_delimiter = ',')]
+        names: Vec<String>,
+        /// The folder
+        #[arg(long, short, value_name = "DIR")]
+        output: PathBuf,
+        /// No piece is larger: bytes, or with kB, MB, GB, KiB, MiB, GiB
+        #[arg(long, value_name = "SIZE", default_value = "60MB", value_parser = bytes)]
+        piece_size: u64,
+        /// Also what machines with such a device often have, such as CUDA and cuDNN
+        #[arg(long)]
+        complete: bool,
     },
     /// Remove what `install` fetched
     Remove {

@@ -37,12 +37,21 @@ pub fn why(global: &Global, id: &str, model: Option<&str>) -> Done {
 fn runtime_story(plugin: &Plugin, tell: &mut impl FnMut(&str, String)) {
     for need in &plugin.needs {
         let (package, version) = (&need.package.name, &need.package.version);
-        let text = match runtime::path(need) {
-            Some(path) => format!("{package} {version}: {}", path.display()),
-            None if need.package.file().is_none() => {
+        let own = runtime::path(need).filter(|_| runtime::is_installed(&need.package));
+        let text = match (own, runtime::on_machine(&need.package)) {
+            (Some(path), _) => format!("{package} {version}: {}", path.display()),
+            (None, Some(found)) => {
+                let what =
+                    found.version.map_or("of a version that nobody tells".into(), |found| format!("version {found}"));
+                format!("{package} is found on this machine, {what}: {}", found.folder.display())
+            }
+            (None, None) if need.package.file().is_none() => {
                 format!("{package} {version} is not published for this platform: set the option yourself")
             }
-            None => format!("{package} {version} is not installed: host runtime install {}", plugin.id),
+            (None, None) => format!(
+                "{package} {version} is not installed: `host runtime install {}`; to carry it: `host runtime pack {package} -o DIR`",
+                plugin.id
+            ),
         };
         tell(&format!("runtime for option {}", need.option), text);
     }

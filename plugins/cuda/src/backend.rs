@@ -2,9 +2,10 @@
 
 use crate::choices::Choices;
 use crate::cuda::{self, Cuda, describe};
+use crate::driver;
+use crate::libraries::{self, Libraries};
 use crate::sensors::Sensors;
 use crate::tensorrt::{self, TensorRt};
-use crate::{driver, libraries};
 use skillbench_drivers::{Evidence, both, cuda::Gpu, folders};
 use skillbench_onnxruntime::{Engine, OrtModel, Runtime, Settings, options_schema};
 use skillbench_plugin_api::sdk::{Backend, Counters, Host, Power};
@@ -29,10 +30,12 @@ impl CudaBackend {
         let gpus = driver::find(evidence);
         let runtime = Runtime::built_with(cuda::NAME, options, "cuda");
         evidence.add("ONNX Runtime", runtime.as_ref().map_or_else(|error| error.message.clone(), |it| it.to_string()));
-        let cuda_runtime = libraries::open_cuda(&folders, evidence);
-        let (gpus, runtime) = both(gpus, runtime)?;
+        let libraries = Libraries::open(&folders, evidence);
+        let versions = libraries.versions();
+        evidence.add("versions", versions.as_deref().unwrap_or("cannot be told"));
+        let ((gpus, runtime), libraries) = both(both(gpus, runtime), libraries.complete())?;
         runtime.check_beside("libonnxruntime_providers_cuda.so")?;
-        libraries::served_by_driver(cuda_runtime, evidence)?;
+        libraries::served_by_driver(libraries.runtime, evidence)?;
 
         let sensors = Sensors::open(host, &gpus, evidence);
         let driver = sensors.as_ref().and_then(Sensors::driver_version).unwrap_or_default();
@@ -41,7 +44,7 @@ impl CudaBackend {
             gpus.iter().map(|gpu| describe(gpu, &format!("{kind}{}", gpu.ordinal), &driver)).collect()
         };
         let (own, tensorrts) = (devices("gpu"), devices("tensorrt"));
-        let provider = Cuda { gpus: gpus.clone(), devices: own, choices };
+        let provider = Cuda { gpus: gpus.clone(), devices: own, choices, versions };
         evidence.tell(&host);
         let cuda = Engine::open(host, runtime, provider, settings.clone()).map_err(installed)?;
         let tensorrt = open_tensorrt(host, runtime, gpus, tensorrts, settings, &folders, evidence);

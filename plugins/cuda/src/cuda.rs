@@ -11,6 +11,8 @@ pub(crate) struct Cuda {
     pub gpus: Vec<Gpu>,
     pub devices: Vec<Device>,
     pub choices: Choices,
+    /// "CUDA 13.0, cuDNN 9.19.0".
+    pub versions: Option<String>,
 }
 
 impl Provider for Cuda {
@@ -22,6 +24,10 @@ impl Provider for Cuda {
     /// do not have, and numbers them without regard to CUDA_VISIBLE_DEVICES. CUDA itself knows better.
     fn by_name(&self) -> Option<&[Device]> {
         Some(&self.devices)
+    }
+
+    fn beneath(&self) -> Option<String> {
+        self.versions.clone()
     }
 
     fn configure(&self, load: &Load, _device: &Device) -> Result<Configuration> {
@@ -86,7 +92,7 @@ mod tests {
         let gpus = vec![gpu(0), gpu(1)];
         let devices = gpus.iter().map(|gpu| describe(gpu, "gpu0", "580")).collect();
         let options = Options([("use_tf32".to_string(), tf32.to_string())].into());
-        Cuda { gpus, devices, choices: Choices::read(&options).unwrap() }
+        Cuda { gpus, devices, choices: Choices::read(&options).unwrap(), versions: None }
     }
 
     fn load(precision: Option<&str>, device: u32) -> Load {

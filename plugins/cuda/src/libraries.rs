@@ -4,36 +4,74 @@ use skillbench_drivers::{Evidence, Library, beginning, cuda};
 use skillbench_plugin_api::{Error, Result, Why};
 use std::path::PathBuf;
 
-/// Those of CUDA 13 and cuDNN 9, each after the ones that it needs. The provider's library needs the first four when it is
-/// loaded; the others are asked for when an operator needs them.
-const CUDA: [&str; 8] = [
-    "libcudart.so.13",
-    "libcublasLt.so.13",
-    "libcublas.so.13",
-    "libcurand.so.10",
-    "libnvrtc.so.13",
-    "libnvJitLink.so.13",
-    "libcufft.so.12",
-    "libcudnn.so.9",
+/// Those of CUDA 13 and cuDNN 9, each after the ones that it needs. Without those that are marked nothing is computed; the
+/// others are asked for when an operator needs them.
+const CUDA: [(&str, bool); 8] = [
+    (RUNTIME, true),
+    ("libcublasLt.so.13", true),
+    ("libcublas.so.13", true),
+    ("libcurand.so.10", true),
+    ("libnvrtc.so.13", false),
+    ("libnvJitLink.so.13", false),
+    ("libcufft.so.12", false),
+    (CUDNN, true),
 ];
+const RUNTIME: &str = "libcudart.so.13";
+const CUDNN: &str = "libcudnn.so.9";
 /// Those of TensorRT 10.
 const TENSORRT: [&str; 2] = ["libnvinfer.so.10", "libnvonnxparser.so.10"];
 
-/// Opens what there is, so that ONNX Runtime's provider finds it by name; what is missing is told as evidence, and by the
-/// provider when it misses it. Returns CUDA's runtime.
-pub(crate) fn open_cuda(folders: &[PathBuf], evidence: &mut Evidence) -> Option<&'static Library> {
-    let mut runtime = None;
-    if cfg!(target_os = "linux") {
+/// What was found of CUDA and cuDNN.
+pub(crate) struct Libraries {
+    /// CUDA's runtime.
+    pub runtime: Option<&'static Library>,
+    cudnn: Option<&'static Library>,
+    missing: Vec<&'static str>,
+}
+
+impl Libraries {
+    /// Opens what there is, so that ONNX Runtime's provider finds it by name, and tells it as evidence.
+    pub fn open(folders: &[PathBuf], evidence: &mut Evidence) -> Libraries {
+        let mut found = Libraries { runtime: None, cudnn: None, missing: vec![] };
+        if cfg!(not(target_os = "linux")) {
+            return found;
+        }
         // The compiler's own library has its version in its name, and is asked for when the first kernel is compiled.
         for name in beginning("libnvrtc-builtins.so.", folders) {
             let _ = Library::open(&name, folders, evidence).map(Library::keep);
         }
-        for name in CUDA {
-            let library = Library::open(name, folders, evidence).ok().map(Library::keep);
-            runtime = runtime.or(library.filter(|_| name.starts_with("libcudart")));
+        for (name, needed) in CUDA {
+            match Library::open(name, folders, evidence).map(Library::keep) {
+                Ok(library) if name == RUNTIME => found.runtime = Some(library),
+                Ok(library) if name == CUDNN => found.cudnn = Some(library),
+                Err(_) if needed => found.missing.push(name),
+                _ => {}
+            }
         }
+        found
     }
-    runtime
+
+    /// # Errors
+    /// `Unavailable`: which libraries are missing, and how they get here.
+    pub fn complete(self) -> Result<Libraries> {
+        if self.missing.is_empty() {
+            return Ok(self);
+        }
+        let (names, be) = (self.missing.join(", "), if self.missing.len() == 1 { "is" } else { "are" });
+        let text = format!(
+            "{names} {be} missing: run `host runtime install cuda`; without a network `host runtime install cuda --from DIR` \
+             tells what to carry here"
+        );
+        Err(Error::unavailable(Why::RUNTIME, text))
+    }
+
+    /// "CUDA 13.0, cuDNN 9.19.0": they compute, so figures tell of them.
+    pub fn versions(&self) -> Option<String> {
+        let cuda = self.runtime.and_then(cuda::runtime_version).map(|version| format!("CUDA {version}"));
+        let cudnn = self.cudnn.and_then(cuda::cudnn_version).map(|version| format!("cuDNN {version}"));
+        let told: Vec<String> = cuda.into_iter().chain(cudnn).collect();
+        (!told.is_empty()).then(|| told.join(", "))
+    }
 }
 
 /// Opens TensorRT's libraries.
@@ -75,5 +113,19 @@ pub(crate) fn served_by_driver(runtime: Option<&Library>, evidence: &mut Evidenc
             );
             Err(Error { vendor_code: code, ..Error::unavailable(Why::DRIVER, text) })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Libraries;
+
+    #[test]
+    fn libraries_that_are_missing_are_named_with_the_next_step() {
+        let without = |missing: &[&'static str]| Libraries { runtime: None, cudnn: None, missing: missing.to_vec() };
+        assert!(without(&[]).complete().is_ok());
+        let text = without(&["libcudnn.so.9"]).complete().err().unwrap().message;
+        assert!(text.starts_with("libcudnn.so.9 is missing") && text.contains("--from DIR"), "{text}");
+        assert!(without(&["a", "b"]).complete().err().unwrap().message.starts_with("a, b are missing"));
     }
 }

@@ -128,6 +128,28 @@ pub fn ask_runtime(runtime: &Library) -> Result<i32, (i32, String)> {
     }
 }
 
+/// The version of a CUDA runtime: "13.0". It is known without a driver.
+pub fn runtime_version(runtime: &Library) -> Option<String> {
+    let mut version: c_int = 0;
+    // SAFETY: the symbol has this type in every version of the CUDA runtime; the pointer to a local is writable.
+    let status = unsafe {
+        let ask: Symbol<'_, unsafe extern "C" fn(*mut c_int) -> c_int> =
+            runtime.opened.get(b"cudaRuntimeGetVersion").ok()?;
+        ask(&raw mut version)
+    };
+    (status == 0 && version > 0).then(|| format!("{}.{}", version / 1000, version % 1000 / 10))
+}
+
+/// The version of a cuDNN since 9: "9.19.0".
+pub fn cudnn_version(cudnn: &Library) -> Option<String> {
+    // SAFETY: the symbol has this type in every version of cuDNN.
+    let version = unsafe {
+        let ask: Symbol<'_, unsafe extern "C" fn() -> usize> = cudnn.opened.get(b"cudnnGetVersion").ok()?;
+        ask()
+    };
+    (version >= 90_000).then(|| format!("{}.{}.{}", version / 10_000, version % 10_000 / 100, version % 100))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Absent, gpus, uuid_text};

@@ -15,13 +15,15 @@ pub(super) struct Parsed {
     pub entries: Vec<Entry>,
     pub packages: Vec<Package>,
     pub search: Vec<PathBuf>,
+    /// Where machines have libraries of packages.
+    pub machine: Vec<String>,
     pub problems: Vec<Problem>,
 }
 
 /// Parses a registry. `path` names it in messages, and relative paths are relative to its folder.
 pub(super) fn parse(text: &str, path: &Path) -> Parsed {
     let mut reader = Reader { text, path, problems: vec![] };
-    let (mut entries, mut packages, mut search) = (vec![], vec![], vec![]);
+    let (mut entries, mut packages, mut search, mut machine) = (vec![], vec![], vec![], vec![]);
     match DeTable::parse(text) {
         Err(error) => {
             let at = error.span().map_or(0, |span| span.start);
@@ -37,7 +39,7 @@ pub(super) fn parse(text: &str, path: &Path) -> Parsed {
                 None => reader.problem(0, "version", "expected `version = 1` at the top".into()),
             }
             if let Some(value) = table.get("search") {
-                search = reader.search(value);
+                (search, machine) = reader.search(value);
             }
             for value in reader.array(table.get("package"), "package") {
                 packages.extend(reader.package(value));
@@ -47,7 +49,7 @@ pub(super) fn parse(text: &str, path: &Path) -> Parsed {
             }
         }
     }
-    Parsed { entries, packages, search, problems: reader.problems }
+    Parsed { entries, packages, search, machine, problems: reader.problems }
 }
 
 impl<'t> Reader<'t> {
@@ -58,13 +60,18 @@ impl<'t> Reader<'t> {
         if path.is_absolute() { path } else { base.join(path) }
     }
 
-    fn search(&mut self, value: &Value<'t>) -> Vec<PathBuf> {
+    /// Folders for plugins, and those where machines have libraries of packages.
+    fn search(&mut self, value: &Value<'t>) -> (Vec<PathBuf>, Vec<String>) {
         let DeValue::Table(table) = value.get_ref() else {
-            return self.wrong(value, "search", "a table with `paths`").unwrap_or_default();
+            return self.wrong(value, "search", "a table with `paths` and `machine`").unwrap_or_default();
         };
-        self.known_keys(table, "search.", &["paths"]);
-        let items = self.array(table.get("paths"), "search.paths");
-        items.into_iter().filter_map(|item| self.string(item, "search.paths").map(|path| self.resolve(&path))).collect()
+        self.known_keys(table, "search.", &["paths", "machine"]);
+        let mut texts = |key: &str, name: &str| -> Vec<String> {
+            let items = self.array(table.get(key), name);
+            items.into_iter().filter_map(|item| self.string(item, name)).collect()
+        };
+        let (paths, machine) = (texts("paths", "search.paths"), texts("machine", "search.machine"));
+        (paths.iter().map(|path| self.resolve(path)).collect(), machine)
     }
 
     /// An entry, or nothing where any of its keys is wrong: half an entry is not what was asked for.

@@ -13,7 +13,7 @@ mod sources;
 
 pub use entry::{Entry, Kind, LibraryName};
 pub use origin::{Origin, Problem};
-pub use package::{Hash, Package, PackageFile, PackagePath, Source};
+pub use package::{Hash, Keep, OnMachine, Package, PackageFile, PackagePath, Source};
 pub use search::{Found, Lookup, libraries_in, library_file_name, platform};
 pub use sources::Sources;
 pub(crate) use sources::beside_executable;
@@ -36,6 +36,8 @@ pub struct Registry {
     pub hidden: Vec<(Entry, Origin)>,
     /// Where loose libraries are looked for, in order.
     pub search: Vec<PathBuf>,
+    /// Where machines have libraries of packages, in order: absolute, or relative to the packages of a Python environment.
+    pub machine: Vec<String>,
     /// The files that were read, in order.
     pub files: Vec<PathBuf>,
 }
@@ -66,6 +68,9 @@ impl Registry {
         }
         let shipped = std::env::current_exe().unwrap_or_default().with_file_name("registry.toml (shipped)");
         registry.add_text(SHIPPED, &shipped);
+        for file in registry.packages.iter_mut().flat_map(|package| package.files.values_mut()) {
+            file.machine.iter_mut().for_each(|machine| machine.folders.clone_from(&registry.machine));
+        }
         registry.add_loose();
         registry.check_needs();
         registry
@@ -122,6 +127,7 @@ impl Registry {
                 self.search.push(path);
             }
         }
+        self.machine.extend(parsed.machine);
         for package in parsed.packages {
             let known = |p: &Package| p.name == package.name && p.version == package.version;
             if !self.packages.iter().any(known) {

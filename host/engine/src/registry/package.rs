@@ -3,7 +3,9 @@
 use super::origin::Origin;
 use super::reader::{Reader, Value};
 use super::search::platform;
+use glob::{MatchOptions, Pattern};
 use std::collections::BTreeMap;
+use toml::de::DeTable;
 
 /// A pinned version of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,10 +47,34 @@ pub struct PackageFile {
     /// The compatibility tag of a wheel: "cp311-cp311-manylinux_2_28_x86_64"; empty for npm.
     pub tag: String,
     pub hash: Hash,
+    /// Which files inside are needed; `None`: all.
+    pub keep: Option<Keep>,
     /// Brotli files inside, to be unpacked where they lie; a `.tar.br` into its folder.
     pub unpack: Vec<String>,
     /// Paths inside the package, by the names that plugins ask for.
     pub paths: BTreeMap<String, String>,
+    /// Where else it may be found; `None` for what machines do not have of themselves.
+    pub machine: Option<OnMachine>,
+}
+
+/// The files of a package that are needed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Keep {
+    /// Paths inside the package; `*` stands for any characters of a name.
+    pub patterns: Vec<Pattern>,
+    /// The hash of their listing, so that they can be checked without the rest of the package: SHA-256 of the lines
+    /// `SHA256  PATH`, as `sha256sum` writes them, in the order of the paths.
+    pub sha256: String,
+}
+
+/// What machines with such hardware often have already.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OnMachine {
+    /// The name of a file that a folder must have to count.
+    pub file: String,
+    /// Folders, from `search.machine` of all registries: absolute, or relative to the packages of a Python environment; `*`
+    /// stands for any characters of a name.
+    pub folders: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,6 +91,14 @@ pub struct PackagePath {
     /// A name, or `name@version`.
     pub package: String,
     pub path: String,
+}
+
+impl Keep {
+    /// Whether a file of the package is needed.
+    pub fn takes(&self, path: &str) -> bool {
+        let options = MatchOptions { require_literal_separator: true, ..MatchOptions::new() };
+        self.patterns.iter().any(|pattern| pattern.matches_with(path, options))
+    }
 }
 
 impl Package {
@@ -102,10 +136,13 @@ impl<'t> Reader<'t> {
     fn package_file(&mut self, value: &Value<'t>, source: &Source) -> Option<PackageFile> {
         const KEY: &str = "package.files";
         let table = self.table(value, KEY)?;
-        let (hash_key, keys) = match source {
-            Source::PyPi(_) => ("sha256", ["tag", "sha256", "unpack", "paths"]),
-            Source::Npm(_) => ("integrity", ["integrity", "integrity", "unpack", "paths"]),
+        let (hash_key, own) = match source {
+            Source::PyPi(_) => ("sha256", ["tag", "sha256"]),
+            Source::Npm(_) => ("integrity", ["integrity", "integrity"]),
         };
+        // What is kept is copied out of a wheel as it is; npm's archives have no parts.
+        let kept: &[&str] = if matches!(source, Source::PyPi(_)) { &["keep", "kept_sha256"] } else { &[] };
+        let keys = [&own[..], kept, &["unpack", "paths", "machine"]].concat();
         self.known_keys(table, "package.files.", &keys);
         let Some(hash) = table.get(hash_key) else {
             self.problem(value.span().start, &format!("{KEY}.{hash_key}"), "is missing".into());
@@ -126,7 +163,34 @@ impl<'t> Reader<'t> {
                 paths.insert(name.get_ref().to_string(), self.string(path, "package.files.paths")?);
             }
         }
-        Some(PackageFile { tag, hash, unpack, paths })
+        let keep = self.keep(value, table)?;
+        let machine = match table.get("machine") {
+            None => None,
+            Some(value) => Some(OnMachine { file: self.string(value, "package.files.machine")?, folders: vec![] }),
+        };
+        Some(PackageFile { tag, hash, keep, unpack, paths, machine })
+    }
+
+    /// What to keep, and the hash of it: both or neither. `None` where one of them is wrong.
+    fn keep(&mut self, owner: &Value<'t>, table: &DeTable<'t>) -> Option<Option<Keep>> {
+        let (Some(keep), Some(sha256)) = (table.get("keep"), table.get("kept_sha256")) else {
+            if table.get("keep").is_some() || table.get("kept_sha256").is_some() {
+                let text = "`keep` and `kept_sha256` go together: which files, and the hash of their listing";
+                self.problem(owner.span().start, "package.files.keep", text.into());
+                return None;
+            }
+            return Some(None);
+        };
+        let mut patterns = vec![];
+        for value in self.array(Some(keep), "package.files.keep") {
+            let text = self.string(value, "package.files.keep")?;
+            let Ok(pattern) = Pattern::new(&text) else {
+                return self.wrong(value, "package.files.keep", "a path, in which * stands for any characters");
+            };
+            patterns.push(pattern);
+        }
+        let sha256 = self.sha256(sha256, "package.files.kept_sha256")?;
+        Some(Some(Keep { patterns, sha256 }))
     }
 
     fn text_of(&mut self, owner: &Value<'t>, key: &str, value: Option<&Value<'t>>) -> Option<String> {

@@ -1,15 +1,29 @@
-//! What plugins need from outside: fetched with the machine's own pip or npm, pinned by version and hash, unpacked under the
-//! user's data, `runtimes/PACKAGE/VERSION`, so that several versions live side by side.
+//! What plugins need from outside: fetched with the machine's own pip or npm, or carried to it in pieces; pinned by version and
+//! hash, unpacked under the user's data, `runtimes/PACKAGE/VERSION`, so that several versions live side by side.
 //!
-//! - `fetch`: the package clients; `unpack`: wheels, npm's archives and what is packed inside them.
+//! - `fetch`: the package clients; `unpack`: wheels, npm's archives and what is packed inside them; `kept`: the files of a
+//!   package that are needed, and their hash;
+//! - `pack` writes a package in pieces, described by a `manifest`; `carried` installs from a folder with them;
+//! - `machine`: what the machine has of itself.
 //!
-//! Not here: which plugin needs which package (the registry), and anything outside the user's data folder.
+//! Not here: which plugin needs which package (the registry). Nothing is written outside the user's data folder and the one
+//! that `pack` is given.
 
+mod carried;
 mod fetch;
+mod kept;
+mod machine;
+mod manifest;
+mod pack;
 mod unpack;
 
+pub use carried::{Carried, install_from, is_carried};
+pub use machine::{OnThisMachine, on_machine};
+pub use manifest::{Manifest, Piece};
+pub use pack::pack;
+
 use crate::paths;
-use crate::registry::{Need, Package, platform};
+use crate::registry::{Keep, Need, Package, PackageFile, platform};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -25,6 +39,28 @@ pub enum RuntimeError {
     Client { client: &'static str, what: String, text: String },
     #[error("{file} has {found}, the registry pins {pinned}: refused")]
     Hash { file: String, found: String, pinned: String },
+    #[error(
+        "neither {folder} nor this machine has {package}: where there is a network, run `host runtime pack {package} -o DIR`, \
+         and carry DIR here"
+    )]
+    NotCarried { package: String, folder: PathBuf },
+    #[error(
+        "{folder} has {package} {found}, and this host needs {pinned}: pack it with the registry of this host, and carry it"
+    )]
+    OtherVersion { package: String, found: String, pinned: String, folder: PathBuf },
+    #[error(
+        "{package} {version} is not installed: of its {total} pieces {} not in {folder}: {}: carry them there, or a few at a \
+         time with --partial",
+        if missing.len() == 1 { "one is" } else { "some are" },
+        missing.join(", ")
+    )]
+    MissingPieces { package: String, version: String, missing: Vec<String>, total: usize, folder: PathBuf },
+    #[error("{piece}: {text}: carry it again")]
+    BrokenPiece { piece: PathBuf, text: String },
+    #[error("{file}: {text}")]
+    Manifest { file: PathBuf, text: String },
+    #[error("{folder}: {} MB are needed there, and {} MB are free", needed.div_ceil(1_000_000), free / 1_000_000)]
+    NoRoom { folder: PathBuf, needed: u64, free: u64 },
     #[error("{path}: {text}")]
     Io { path: PathBuf, text: String },
 }
@@ -48,10 +84,10 @@ pub fn is_installed(package: &Package) -> bool {
     package.file().is_some_and(|file| file.paths.values().all(there)) && folder(package).is_dir()
 }
 
-/// What goes into a plugin's option; `None` where the package is not installed.
+/// What goes into a plugin's option: of the installed package, else what the machine has in its place; `None` where neither is.
 pub fn path(need: &Need) -> Option<PathBuf> {
     let path = folder(&need.package).join(need.package.file()?.paths.get(&need.path)?);
-    path.exists().then_some(path)
+    if path.exists() { Some(path) } else { on_machine(&need.package).map(|found| found.folder) }
 }
 
 /// What goes into each option of a plugin, as far as it is installed; several paths with the separator of PATH between them.
@@ -59,7 +95,10 @@ pub fn options(needs: &[Need]) -> BTreeMap<String, String> {
     let mut paths: BTreeMap<String, Vec<PathBuf>> = BTreeMap::new();
     for need in needs {
         if let Some(path) = path(need) {
-            paths.entry(need.option.clone()).or_default().push(path);
+            let all = paths.entry(need.option.clone()).or_default();
+            if !all.contains(&path) {
+                all.push(path);
+            }
         }
     }
     let join = |paths: &Vec<PathBuf>| std::env::join_paths(paths).ok()?.into_string().ok();
@@ -95,19 +134,37 @@ pub fn install(package: &Package) -> Result<bool, RuntimeError> {
     if is_installed(package) {
         return Ok(true);
     }
-    let wanted = package.file().ok_or_else(|| RuntimeError::NoFile {
+    let wanted = wanted_file(package)?;
+    let scratch = scratch(package)?;
+    let archive = fetch::download(package, wanted, scratch.path())?;
+    fetch::check(&archive, &wanted.hash)?;
+    place(package, wanted, &archive, scratch.path())
+}
+
+/// The file of a package for this platform.
+fn wanted_file(package: &Package) -> Result<&PackageFile, RuntimeError> {
+    package.file().ok_or_else(|| RuntimeError::NoFile {
         package: package.name.clone(),
         version: package.version.clone(),
         platform: platform(),
-    })?;
+    })
+}
+
+/// A folder to work in, on the file system that the package will be on.
+fn scratch(package: &Package) -> Result<tempfile::TempDir, RuntimeError> {
     let home = home(package);
     std::fs::create_dir_all(&home).map_err(io(&home))?;
     sweep(&home);
-    let scratch = tempfile::Builder::new().prefix(SCRATCH).tempdir_in(&home).map_err(io(&home))?;
-    let archive = fetch::download(package, wanted, scratch.path())?;
-    fetch::check(&archive, &wanted.hash)?;
-    let unpacked = scratch.path().join("unpacked");
-    unpack::archive(&archive, &unpacked)?;
+    tempfile::Builder::new().prefix(SCRATCH).tempdir_in(&home).map_err(io(&home))
+}
+
+/// Unpacks a checked archive, and puts it where it is looked for. Says whether another process did so before.
+fn place(package: &Package, wanted: &PackageFile, archive: &Path, scratch: &Path) -> Result<bool, RuntimeError> {
+    let unpacked = scratch.join("unpacked");
+    unpack::archive(archive, wanted.keep.as_ref(), &unpacked)?;
+    if let Some(keep) = &wanted.keep {
+        check_listing(package, keep, &kept::files(&unpacked)?)?;
+    }
     for inner in &wanted.unpack {
         unpack::brotli(&unpacked.join(inner))?;
     }
@@ -127,6 +184,32 @@ pub fn install(package: &Package) -> Result<bool, RuntimeError> {
     }
 }
 
+/// Holds the kept files of a package against what the registry pins.
+fn check_listing(package: &Package, keep: &Keep, files: &[kept::KeptFile]) -> Result<(), RuntimeError> {
+    let found = kept::listing(files);
+    match found == keep.sha256 {
+        true => Ok(()),
+        false => Err(RuntimeError::Hash {
+            file: format!("the kept files of {} {}", package.name, package.version),
+            found: format!("a listing with hash {found}"),
+            pinned: keep.sha256.clone(),
+        }),
+    }
+}
+
+/// Whether so many bytes may still be written in a folder; told before they are, since a full disk harms others too.
+#[cfg(unix)]
+fn room(folder: &Path, needed: u64) -> Result<(), RuntimeError> {
+    let Ok(system) = rustix::fs::statvfs(folder) else { return Ok(()) };
+    let free = system.f_bavail.saturating_mul(system.f_frsize);
+    if needed <= free { Ok(()) } else { Err(RuntimeError::NoRoom { folder: folder.into(), needed, free }) }
+}
+
+#[cfg(not(unix))]
+fn room(_folder: &Path, _needed: u64) -> Result<(), RuntimeError> {
+    Ok(())
+}
+
 /// Removes an installed version of a package; says whether there was one. Only what stands among its versions is removed,
 /// whatever a name may look like.
 ///
@@ -135,8 +218,9 @@ pub fn install(package: &Package) -> Result<bool, RuntimeError> {
 pub fn remove(package: &Package) -> Result<bool, RuntimeError> {
     let target = folder(package);
     let is_version = |entry: &std::fs::DirEntry| *entry.file_name() == *package.version && entry.path().is_dir();
+    let forgot = carried::forget(package)?;
     if !std::fs::read_dir(home(package)).into_iter().flatten().flatten().any(|entry| is_version(&entry)) {
-        return Ok(false);
+        return Ok(forgot);
     }
     std::fs::remove_dir_all(&target).map_err(io(&target))?;
     Ok(true)

@@ -1,20 +1,57 @@
 //! Wheels, npm's archives, and the brotli files inside some of these.
 
 use super::{RuntimeError, io};
+use crate::registry::Keep;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
+use zip::ZipArchive;
 
-/// Unpacks a wheel (.whl) or an npm archive (.tgz, whose one folder `package` is left out) into a new folder.
-pub(super) fn archive(archive: &Path, into: &Path) -> Result<(), RuntimeError> {
-    let file = File::open(archive).map_err(io(archive))?;
-    if archive.extension().is_some_and(|extension| extension == "whl") {
-        let broken = |error: zip::result::ZipError| RuntimeError::Io { path: archive.into(), text: error.to_string() };
-        return zip::ZipArchive::new(file).map_err(broken)?.extract(into).map_err(broken);
+/// Unpacks a wheel (.whl, .zip) or an npm archive (.tgz, whose one folder `package` is left out) into a new folder; of a wheel
+/// only what is to be kept.
+pub(super) fn archive(archive: &Path, keep: Option<&Keep>, into: &Path) -> Result<(), RuntimeError> {
+    if is_zip(archive) {
+        return match keep {
+            Some(keep) => kept(archive, keep, into),
+            None => open(archive)?.extract(into).map_err(broken(archive)),
+        };
     }
+    let file = File::open(archive).map_err(io(archive))?;
     let outer = into.with_extension("outer");
     tar::Archive::new(flate2::read::GzDecoder::new(file)).unpack(&outer).map_err(io(archive))?;
     std::fs::rename(outer.join("package"), into).map_err(io(&outer))
+}
+
+fn is_zip(archive: &Path) -> bool {
+    archive.extension().is_some_and(|extension| extension == "whl" || extension == "zip")
+}
+
+pub(super) fn open(archive: &Path) -> Result<ZipArchive<BufReader<File>>, RuntimeError> {
+    let file = File::open(archive).map_err(io(archive))?;
+    ZipArchive::new(BufReader::new(file)).map_err(broken(archive))
+}
+
+pub(super) fn broken(archive: &Path) -> impl Fn(zip::result::ZipError) -> RuntimeError + '_ {
+    |error| match error {
+        zip::result::ZipError::Io(error) => io(archive)(error),
+        error => RuntimeError::Io { path: archive.into(), text: error.to_string() },
+    }
+}
+
+fn kept(archive: &Path, keep: &Keep, into: &Path) -> Result<(), RuntimeError> {
+    let mut zip = open(archive)?;
+    std::fs::create_dir_all(into).map_err(io(into))?;
+    for index in 0..zip.len() {
+        let mut inner = zip.by_index(index).map_err(broken(archive))?;
+        let wanted = inner.is_file() && inner.name().is_ok_and(|name| keep.takes(&name));
+        let Some(path) = inner.enclosed_name().filter(|_| wanted) else { continue };
+        let target = into.join(path);
+        let folder = target.parent().unwrap_or(into);
+        std::fs::create_dir_all(folder).map_err(io(folder))?;
+        let mut out = File::create(&target).map_err(io(&target))?;
+        std::io::copy(&mut inner, &mut out).map_err(io(&target))?;
+    }
+    Ok(())
 }
 
 /// Unpacks a brotli file where it lies, and removes it: `x.tar.br` into its folder, `x.br` to `x`, which may be executed.

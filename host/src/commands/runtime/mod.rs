@@ -1,4 +1,7 @@
-//! `host runtime list | install | remove | path`.
+//! `host runtime list | install | pack | remove | path`.
+
+mod install;
+mod pack;
 
 use super::{CommandError, Done, Exit, failed, usage};
 use crate::cli::{Global, RuntimeCommand};
@@ -12,10 +15,13 @@ pub fn runtime(global: &Global, command: &RuntimeCommand) -> Done {
     let registry = Registry::load(&global.sources());
     match command {
         RuntimeCommand::List => output::table(&list(&registry), global.format.into()),
-        RuntimeCommand::Install { names } => {
-            for name in names {
-                install(&registry, name)?;
-            }
+        RuntimeCommand::Install { names, from: None, .. } => install::fetch(&registry, names)?,
+        RuntimeCommand::Install { names, from: Some(from), partial } => {
+            install::carried(&registry, names, from, *partial)?;
+        }
+        RuntimeCommand::Pack { names, output, piece_size, complete } => {
+            let packed = pack::pack(&registry, names, output, *piece_size, *complete)?;
+            output::table(&packed, global.format.into());
         }
         RuntimeCommand::Remove { names } => {
             for name in names {
@@ -32,19 +38,21 @@ fn list(registry: &Registry) -> Table {
     let mut table = Table::new(columns);
     let mebibytes = |folder: &Path| Cell::number(runtime::size(folder) as f64 / f64::from(1 << 20));
     for package in &registry.packages {
-        let folder = runtime::folder(package);
-        let installed = runtime::is_installed(package);
+        let own = runtime::is_installed(package).then(|| runtime::folder(package));
+        let found = runtime::on_machine(package).filter(|_| own.is_none()).map(|found| found.folder);
+        let folder = own.as_ref().or(found.as_ref());
         table.row([
             Cell::text(&package.name),
             Cell::text(&package.version),
             format!("{} {}", package.source.client(), package.source.name()).into(),
             users(registry, package).join(", ").into(),
             match package.file() {
-                Some(_) => Cell::flag(installed),
+                Some(_) if found.is_some() => Cell::text("on this machine"),
+                Some(_) => Cell::flag(own.is_some()),
                 None => Cell::text("not published for this platform"),
             },
-            if installed { mebibytes(&folder) } else { Cell::none() },
-            if installed { folder.display().to_string().into() } else { Cell::none() },
+            own.as_ref().map_or(Cell::none(), |own| mebibytes(own)),
+            folder.map_or(Cell::none(), |folder| folder.display().to_string().into()),
         ]);
         let pinned = |version: &str| registry.package(&format!("{}@{version}", package.name)).is_some();
         let first = registry.package(&package.name).is_some_and(|first| first.version == package.version);
@@ -85,26 +93,6 @@ fn meant(registry: &Registry, name: &str) -> Result<(Vec<Package>, bool), Comman
         Some(package) => Ok((vec![package.clone()], false)),
         None => Err(usage(format!("{}, and no package of that name or version", registry.unknown(name)))),
     }
-}
-
-fn install(registry: &Registry, name: &str) -> Result<(), CommandError> {
-    let (packages, of_plugin) = meant(registry, name)?;
-    if packages.is_empty() {
-        output::say(&format!("'{name}' needs nothing from outside"));
-    }
-    let some = packages.iter().any(|package| package.file().is_some());
-    for package in packages {
-        if of_plugin && some && package.file().is_none() {
-            // Some packages serve some platforms only, such as Vulkan's where there is no Metal.
-            output::warning(&format!("{} {} is not published for this platform", package.name, package.version));
-            continue;
-        }
-        output::say(&format!("{} {}: with {} ...", package.name, package.version, package.source.client()));
-        let state = if runtime::install(&package).map_err(failed)? { "is there already" } else { "is installed" };
-        let folder = runtime::folder(&package);
-        output::say(&format!("{} {} {state}: {}", package.name, package.version, folder.display()));
-    }
-    Ok(())
 }
 
 fn remove(registry: &Registry, name: &str) -> Result<(), CommandError> {

@@ -1,0 +1,161 @@
+//! What a machine has already of what plugins need: libraries in Python's environments, as PyTorch brings them, and in the
+//! system's folders.
+
+use crate::registry::{OnMachine, Package};
+use glob::Pattern;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+/// A folder of the machine that serves in a package's place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OnThisMachine {
+    pub folder: PathBuf,
+    /// Of the Python package that brought it; `None` where nobody tells.
+    pub version: Option<String>,
+}
+
+/// Where this machine has what the package brings: the first folder with the file that counts.
+pub fn on_machine(package: &Package) -> Option<OnThisMachine> {
+    static ENVIRONMENTS: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    let environments = ENVIRONMENTS.get_or_init(|| environments(&|name| std::env::var_os(name)));
+    let listed = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let listed: Vec<PathBuf> = std::env::split_paths(&listed).filter(|folder| folder.is_absolute()).collect();
+    find(package, package.file()?.machine.as_ref()?, environments, &listed)
+}
+
+fn find(package: &Package, wanted: &OnMachine, environments: &[PathBuf], listed: &[PathBuf]) -> Option<OnThisMachine> {
+    let has = |folder: &PathBuf| folder.join(&wanted.file).is_file();
+    let (absolute, relative): (Vec<&str>, Vec<&str>) =
+        wanted.folders.iter().map(String::as_str).partition(|folder| Path::new(folder).is_absolute());
+    let in_environment = environments.iter().find_map(|environment| {
+        let folder = relative.iter().flat_map(|folder| below(environment, folder)).find(has)?;
+        Some(OnThisMachine { folder, version: version(environment, package.source.name()) })
+    });
+    let of_system = || {
+        let folders = absolute.iter().flat_map(|folder| matching(folder));
+        let folder = listed.iter().cloned().chain(folders).find(has)?;
+        Some(OnThisMachine { folder, version: None })
+    };
+    in_environment.or_else(of_system)
+}
+
+/// The version that a Python environment has of a package, by the name of its record.
+fn version(environment: &Path, package: &str) -> Option<String> {
+    let name = package.to_lowercase().replace(['-', '.'], "_");
+    let record = below(environment, &format!("{name}-*.dist-info")).into_iter().next()?;
+    let record = record.file_name()?.to_str()?;
+    Some(record.strip_prefix(&*name)?.strip_prefix('-')?.strip_suffix(".dist-info")?.to_string())
+}
+
+/// The folders with the packages of the Python environments that a user of this shell would use, the nearest first. No
+/// interpreter is started: where an environment lies tells where its packages are.
+fn environments(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf> {
+    let paths = |name: &str| -> Vec<PathBuf> {
+        let list = variable(name).unwrap_or_default();
+        std::env::split_paths(&list).filter(|path| path.is_absolute()).collect()
+    };
+    let mut folders = paths("PYTHONPATH");
+    let mut prefixes = [paths("VIRTUAL_ENV"), paths("CONDA_PREFIX")].concat();
+    for bin in paths("PATH") {
+        for interpreter in ["python3", "python"] {
+            prefixes.extend(prefixes_of(bin.join(interpreter)));
+        }
+        if bin.ends_with("shims") {
+            // pyenv's: scripts that start the interpreter of one of these.
+            prefixes.extend(bin.parent().into_iter().flat_map(|root| below(root, "versions/*")));
+        }
+    }
+    prefixes.extend(paths("HOME").into_iter().map(|home| home.join(".local")));
+    prefixes.extend(["/usr/local".into(), "/usr".into()]);
+    for prefix in prefixes {
+        for packages in ["lib/python3*/site-packages", "lib64/python3*/site-packages", "lib/python3*/dist-packages"] {
+            folders.extend(below(&prefix, packages));
+        }
+    }
+    let mut seen = std::collections::HashSet::new();
+    folders.retain(|folder| seen.insert(folder.clone()));
+    folders
+}
+
+/// Where an interpreter is installed, and where each file is that it is a link to: a virtual environment's is a link to the
+/// one it was made with.
+fn prefixes_of(mut interpreter: PathBuf) -> Vec<PathBuf> {
+    const MOST_LINKS: usize = 16;
+    let mut prefixes = vec![];
+    for _ in 0..MOST_LINKS {
+        if !interpreter.exists() {
+            break;
+        }
+        prefixes.extend(interpreter.parent().and_then(Path::parent).map(Path::to_path_buf));
+        let Ok(target) = std::fs::read_link(&interpreter) else { break };
+        interpreter = interpreter.parent().unwrap_or(Path::new("/")).join(target);
+    }
+    prefixes
+}
+
+/// What matches a pattern below a folder, whose own name is no pattern.
+fn below(folder: &Path, pattern: &str) -> Vec<PathBuf> {
+    folder.to_str().map(|folder| matching(&format!("{}/{pattern}", Pattern::escape(folder)))).unwrap_or_default()
+}
+
+fn matching(pattern: &str) -> Vec<PathBuf> {
+    glob::glob(pattern).map(|found| found.flatten().collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::{Origin, Source};
+    use std::collections::BTreeMap;
+
+    fn cudnn() -> Package {
+        Package {
+            name: "nvidia-cudnn".into(),
+            source: Source::PyPi("nvidia-cudnn-cu13".into()),
+            version: "9.24.1.1".into(),
+            files: BTreeMap::new(),
+            origin: Origin { file: PathBuf::new(), line: 1 },
+        }
+    }
+
+    fn wanted(folders: &[&str]) -> OnMachine {
+        OnMachine { file: "libcudnn.so.9".into(), folders: folders.iter().map(ToString::to_string).collect() }
+    }
+
+    fn file(path: &Path) {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "").unwrap();
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn libraries_of_a_virtual_environment_are_found_through_its_interpreter_with_their_version() {
+        let folder = tempfile::tempdir().unwrap();
+        let venv = folder.path().join("a [b] *");
+        let packages = venv.join("lib/python3.12/site-packages");
+        file(&packages.join("nvidia/cudnn/lib/libcudnn.so.9"));
+        file(&packages.join("nvidia_cudnn_cu13-9.19.0.56.dist-info/METADATA"));
+        file(&venv.join("bin/python3"));
+        let bin = folder.path().join("bin");
+        std::fs::create_dir_all(&bin).unwrap();
+        std::os::unix::fs::symlink(venv.join("bin/python3"), bin.join("python3")).unwrap();
+        let path = |name: &str| (name == "PATH").then(|| bin.clone().into_os_string());
+        let environments = environments(&path);
+        let found = find(&cudnn(), &wanted(&["nvidia/*/lib"]), &environments, &[]).unwrap();
+        assert_eq!(found.folder, packages.join("nvidia/cudnn/lib"));
+        assert_eq!(found.version.as_deref(), Some("9.19.0.56"));
+    }
+
+    #[test]
+    fn a_folder_without_the_file_does_not_count_and_the_systems_come_last() {
+        let folder = tempfile::tempdir().unwrap();
+        let (old, new) = (folder.path().join("cuda-13.0/lib64"), folder.path().join("cuda-13.1/lib64"));
+        file(&old.join("libcudnn.so.8"));
+        file(&new.join("libcudnn.so.9"));
+        let pattern = format!("{}/cuda-13*/lib64", folder.path().display());
+        let found = find(&cudnn(), &wanted(&["nvidia/*/lib", &pattern]), &[], &[]);
+        assert_eq!(found, Some(OnThisMachine { folder: new, version: None }));
+        assert_eq!(find(&cudnn(), &wanted(&["nvidia/*/lib"]), &[], &[]), None);
+    }
+}

@@ -1,0 +1,95 @@
+//! `host runtime install`: from the network, or from a folder that was carried here.
+
+use super::meant;
+use crate::commands::{CommandError, failed};
+use crate::output;
+use skillbench_engine::registry::{Package, Registry};
+use skillbench_engine::runtime::{self, Carried, OnThisMachine, RuntimeError};
+use std::path::Path;
+
+/// What a name stands for, as far as it is published for this platform; with the rest is told why it is left out.
+fn published(registry: &Registry, name: &str) -> Result<(Vec<Package>, bool), CommandError> {
+    let (packages, of_plugin) = meant(registry, name)?;
+    if packages.is_empty() {
+        output::say(&format!("'{name}' needs nothing from outside"));
+    }
+    let some = packages.iter().any(|package| package.file().is_some());
+    let (here, elsewhere): (Vec<Package>, Vec<Package>) =
+        packages.into_iter().partition(|package| package.file().is_some() || !(of_plugin && some));
+    for package in elsewhere {
+        // Some packages serve some platforms only, such as Vulkan's where there is no Metal.
+        output::warning(&format!("{} is not published for this platform", named(&package)));
+    }
+    Ok((here, of_plugin))
+}
+
+fn named(package: &Package) -> String {
+    format!("{} {}", package.name, package.version)
+}
+
+fn tell_installed(package: &Package, was_there: bool) {
+    let state = if was_there { "is there already" } else { "is installed" };
+    output::say(&format!("{} {state}: {}", named(package), runtime::folder(package).display()));
+}
+
+fn tell_found(package: &Package, found: &OnThisMachine) {
+    let version = found.version.as_ref().map_or(String::new(), |version| format!(" (version {version})"));
+    output::say(&format!("{} is found on this machine{version}: {}", package.name, found.folder.display()));
+}
+
+/// With the machine's package clients. What a plugin needs and the machine has is not fetched; a package that is named is.
+pub fn fetch(registry: &Registry, names: &[String]) -> Result<(), CommandError> {
+    for name in names {
+        let (packages, of_plugin) = published(registry, name)?;
+        let mut found_here = vec![];
+        for package in packages {
+            if let Some(found) = runtime::on_machine(&package).filter(|_| of_plugin && !runtime::is_installed(&package))
+            {
+                tell_found(&package, &found);
+                found_here.push(package.name);
+                continue;
+            }
+            output::say(&format!("{}: with {} ...", named(&package), package.source.client()));
+            let was_there = runtime::install(&package).map_err(failed)?;
+            tell_installed(&package, was_there);
+        }
+        if !found_here.is_empty() {
+            output::say(&format!(
+                "to have the pinned versions all the same: host runtime install {}",
+                found_here.join(" ")
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// From a folder. All that is there is taken; what is missing is told together, so that one more journey brings it.
+pub fn carried(registry: &Registry, names: &[String], from: &Path, partial: bool) -> Result<(), CommandError> {
+    let (mut problems, mut nowhere) = (vec![], vec![]);
+    for name in names {
+        let (packages, of_plugin) = published(registry, name)?;
+        for package in packages {
+            if let Some(found) = runtime::on_machine(&package)
+                .filter(|_| of_plugin && !runtime::is_installed(&package) && !runtime::is_carried(&package, from))
+            {
+                tell_found(&package, &found);
+                continue;
+            }
+            match runtime::install_from(&package, from, partial) {
+                Ok(Carried::There) => tell_installed(&package, true),
+                Ok(Carried::Installed) => tell_installed(&package, false),
+                Ok(Carried::Waiting { missing, total }) => {
+                    let here = total - missing.len();
+                    let text = format!("{here} of {total} pieces are here, missing: {}", missing.join(", "));
+                    output::say(&format!("{}: {text}", named(&package)));
+                }
+                Err(RuntimeError::NotCarried { package, .. }) => nowhere.push(package),
+                Err(error) => problems.push(error.to_string()),
+            }
+        }
+    }
+    if !nowhere.is_empty() {
+        problems.push(RuntimeError::NotCarried { package: nowhere.join(" "), folder: from.into() }.to_string());
+    }
+    if problems.is_empty() { Ok(()) } else { Err(failed(problems.join("\n"))) }
+}
