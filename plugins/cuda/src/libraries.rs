@@ -58,10 +58,7 @@ impl Libraries {
             return Ok(self);
         }
         let (names, be) = (self.missing.join(", "), if self.missing.len() == 1 { "is" } else { "are" });
-        let text = format!(
-            "{names} {be} missing: run `host runtime install cuda`; without a network `host runtime install cuda --from DIR` \
-             tells what to carry here"
-        );
+        let text = format!("{names} {be} missing: run `host runtime install cuda`, offline with `--from DIR`");
         Err(Error::unavailable(Why::RUNTIME, text))
     }
 
