@@ -69,6 +69,12 @@ fn every_command_of_the_documents_runs() {
 }
 
 #[test]
+fn every_command_of_the_page_about_machines_without_a_network_runs() {
+    let world = World::default();
+    every_command_runs(&page("docs/offline.md"), &world);
+}
+
+#[test]
 fn every_command_of_the_page_about_schedules_runs() {
     let world = World::default();
     let suite =

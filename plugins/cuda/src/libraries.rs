@@ -105,7 +105,8 @@ pub(crate) fn served_by_driver(runtime: Option<&Library>, evidence: &mut Evidenc
         Err((code, words)) => {
             evidence.add("cudaGetDeviceCount", format!("error {code}: {words}"));
             let text = format!(
-                "{} cannot work with this driver (error {code}: {words}): install driver 580 or newer, which CUDA 13 needs",
+                "{} cannot work with this driver (error {code}: {words}): CUDA 13 needs driver 580 or newer, and no library that is \
+                 carried here takes its place: install one",
                 runtime.path.display()
             );
             Err(Error { vendor_code: code, ..Error::unavailable(Why::DRIVER, text) })
