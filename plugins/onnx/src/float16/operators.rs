@@ -76,6 +76,11 @@ pub(super) fn only_single(node: &Node<'_>, opset: u64) -> bool {
     }
 }
 
+/// Whether an operator takes nothing of its input but the shape.
+pub(super) fn takes_shape(operator: &str) -> bool {
+    matches!(operator, "Shape" | "Size" | "RandomNormalLike" | "RandomUniformLike" | "EyeLike")
+}
+
 /// Whether an operator quantizes, or computes with quantized numbers.
 pub(super) fn is_quantized(operator: &str) -> bool {
     let beginnings = ["Quantize", "Dequantize", "DynamicQuantize", "QLinear", "QGemm", "QAttention"];

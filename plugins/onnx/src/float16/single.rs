@@ -58,11 +58,11 @@ fn positions(graph: &Graph<'_>, links: &Links<'_>, found: &mut [Option<Single>])
     let mut exact: HashSet<&str> = weights.chain(ports).collect();
     let mut ends = vec![];
     for (index, node) in graph.nodes.iter().enumerate() {
-        if !graph.singles(node).all(|(_, name)| exact.contains(name)) {
+        if !values(graph, node).all(|name| exact.contains(name)) {
             continue;
         }
         exact.extend(&node.outputs);
-        let takes = graph.singles(node).next().is_some() && !matches!(node.operator, "Shape" | "Size");
+        let takes = values(graph, node).next().is_some();
         let gives = node.outputs.iter().any(|output| graph.is_single(output));
         if takes && (!gives || found[index].is_some() || matches!(node.operator, "Sin" | "Cos")) {
             ends.push(index);
@@ -74,8 +74,13 @@ fn positions(graph: &Graph<'_>, links: &Links<'_>, found: &mut [Option<Single>])
             continue;
         }
         found[index].get_or_insert(Single::Position);
-        ends.extend(graph.singles(&graph.nodes[index]).filter_map(|(_, name)| links.makers.get(name)));
+        ends.extend(values(graph, &graph.nodes[index]).filter_map(|name| links.makers.get(name)));
     }
+}
+
+/// The floats whose values a node takes, not only their shape.
+fn values<'g, 'm>(graph: &'g Graph<'m>, node: &'g Node<'m>) -> impl Iterator<Item = &'m str> + 'g {
+    graph.singles(node).filter(|_| !operators::takes_shape(node.operator)).map(|(_, name)| name)
 }
 
 /// `x / sqrt(mean(x * x) + epsilon)` in its several forms, from the square to the division.

@@ -246,6 +246,29 @@ fn whole_numbers_and_truth_values_are_made_of_the_floats_as_they_came() {
 }
 
 #[test]
+fn indices_that_are_drawn_are_drawn_in_float32() {
+    let nodes = vec![
+        Node::new("MatMul", &["x", "w"], "h"),
+        Node::new("RandomUniformLike", &["h"], "drawn"),
+        Node::new("Mul", &["drawn", "count"], "scaled"),
+        Node::new("Cast", &["scaled"], "index").with("to", i64::from(INT64)),
+        Node::new("Gather", &["h", "index"], "y"),
+    ];
+    let table = Tensor::in_file("w", FLOAT, &[3, 3000], "w.data", 0..36_000);
+    let changed = changed(Graph { initializer: vec![floats("count", &[9.0]), table], ..graph(&["x"], nodes, &["y"]) });
+    assert_eq!(
+        lines(&changed)[2..7],
+        [
+            "MatMul(x in float16, w in float16) h",
+            "Cast float(h) h in float32",
+            "RandomUniformLike(h in float32) drawn",
+            "Mul(drawn, count) scaled",
+            "Cast int64(scaled) index",
+        ]
+    );
+}
+
+#[test]
 fn what_comes_from_data_is_no_position() {
     let nodes = vec![
         Node::new("Gather", &["table", "ids"], "h"),
