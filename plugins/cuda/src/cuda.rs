@@ -30,6 +30,11 @@ impl Provider for Cuda {
         self.versions.clone()
     }
 
+    /// The tensor cores multiply float16, and nearly every operator has kernels for it; the others keep float32.
+    fn converts_to(&self, precision: &str) -> bool {
+        precision == "float16"
+    }
+
     fn configure(&self, load: &Load, _device: &Device) -> Result<Configuration> {
         if let Some(other) = load.precision.as_deref().filter(|asked| !COMPUTED.contains(asked)) {
             let text =
@@ -51,7 +56,7 @@ impl Provider for Cuda {
     }
 }
 
-/// What a graph may be written in.
+/// What a graph may be written in; one in float32 is put in float16 where that is asked for.
 const COMPUTED: [&str; 4] = ["float32", "float16", "bfloat16", "int8"];
 
 /// The GPU that a load means.
@@ -120,6 +125,15 @@ mod tests {
         let configuration = provider(false, 9).configure(&load(None, 1), &device).unwrap();
         assert!(configuration.provider.contains(&("device_id".into(), "1".into())));
         assert!(provider(false, 9).configure(&load(None, 2), &device).is_err());
+    }
+
+    #[test]
+    fn a_graph_is_put_in_float16_and_in_nothing_else() {
+        let provider = provider(false, 9);
+        assert!(provider.converts_to("float16"));
+        assert!(!provider.converts_to("bfloat16") && !provider.converts_to("int8"));
+        let told = provider.precision(&load(Some("float16"), 0), &provider.devices[0], Some(Arithmetic::Float16));
+        assert_eq!(told, Some("float16"));
     }
 
     #[test]

@@ -106,6 +106,12 @@ pub fn put(out: &mut Vec<u8>, number: u64, content: &[u8]) {
     out.extend_from_slice(content);
 }
 
+/// Appends a field that holds a number.
+pub fn put_number(out: &mut Vec<u8>, number: u64, value: u64) {
+    put_varint(out, number << 3 | VARINT);
+    put_varint(out, value);
+}
+
 /// The fields of a message until its end, or until the first one that is not whole.
 fn fields(message: &[u8]) -> impl Iterator<Item = Field<'_>> {
     let mut rest = message;
@@ -158,6 +164,22 @@ pub fn edit<E: From<Broken>>(
     Ok(copy)
 }
 
+/// A copy of a message without the fields of these numbers.
+///
+/// # Errors
+/// [`Broken`] for bytes that are no message.
+pub fn without(message: &[u8], numbers: &[u64]) -> Result<Vec<u8>, Broken> {
+    let mut copy = Vec::with_capacity(message.len());
+    let mut rest = message;
+    while !rest.is_empty() {
+        let field = Field::take(&mut rest)?;
+        if !numbers.contains(&field.number) {
+            copy.extend_from_slice(field.whole);
+        }
+    }
+    Ok(copy)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -187,6 +209,14 @@ mod tests {
         assert_eq!(messages_of(&changed, 2).collect::<Vec<_>>(), [&b"first"[..], b"second", b"two"]);
         let same = edit::<Broken>(&message(), 9, |_| Ok(Some(vec![])));
         assert_eq!(same.unwrap(), message());
+    }
+
+    #[test]
+    fn fields_are_left_out_and_numbers_put_in_their_place() {
+        let mut changed = without(&message(), &[1, 2]).unwrap();
+        put_number(&mut changed, 1, 300);
+        assert_eq!(numbers_of(&changed, 1).collect::<Vec<_>>(), [300]);
+        assert_eq!((messages_of(&changed, 2).count(), numbers_of(&changed, 3).count()), (0, 3));
     }
 
     #[test]

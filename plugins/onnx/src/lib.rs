@@ -5,6 +5,7 @@
 //! - `messages`: the messages that are decoded and written whole, and the numbers of the fields that lead to them;
 //! - `declared`: what a file says of itself, for whoever loads it, read without its data (`walk`);
 //! - `outline`: the whole structure of a file, node by node, for whoever checks or classifies it;
+//! - `float16`: a graph in float32 put in float16;
 //! - `model`: a whole model, for graphs that are made from nothing.
 //!
 //! Not here: any engine, and what a graph computes.
@@ -13,6 +14,7 @@
 
 mod declared;
 pub mod fields;
+mod float16;
 pub mod messages;
 pub mod model;
 mod outline;
@@ -20,5 +22,6 @@ mod walk;
 
 pub use declared::{Declared, Elsewhere, Stored};
 pub use fields::{Broken, edit, messages_of, numbers_of};
+pub use float16::{NotConverted, to_float16};
 pub use model::{Graph, Model};
 pub use outline::{External, Function, OperatorSet, Outline, OutlinedGraph, OutlinedNode, OutlinedTensor, Version};

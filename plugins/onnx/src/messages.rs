@@ -29,17 +29,26 @@ pub const NODE_NAME: u64 = 3;
 pub const NODE_OPERATOR: u64 = 4;
 pub const NODE_ATTRIBUTE: u64 = 5;
 pub const NODE_DOMAIN: u64 = 7;
+pub const ATTRIBUTE_NAME: u64 = 1;
+pub const ATTRIBUTE_NUMBER: u64 = 3;
 pub const ATTRIBUTE_TENSOR: u64 = 5;
 pub const ATTRIBUTE_GRAPH: u64 = 6;
 pub const ATTRIBUTE_TENSORS: u64 = 10;
 pub const ATTRIBUTE_GRAPHS: u64 = 11;
+pub const ATTRIBUTE_KIND: u64 = 20;
 pub const SPARSE_VALUES: u64 = 1;
 pub const TENSOR_DIMS: u64 = 1;
 pub const TENSOR_TYPE: u64 = 2;
+pub const TENSOR_FLOATS: u64 = 4;
 pub const TENSOR_NAME: u64 = 8;
 pub const TENSOR_RAW: u64 = 9;
 pub const TENSOR_ELSEWHERE: u64 = 13;
 pub const TENSOR_LOCATION: u64 = 14;
+
+pub const VALUE_NAME: u64 = 1;
+pub const VALUE_TYPE: u64 = 2;
+pub const TYPE_TENSOR: u64 = 1;
+pub const TENSOR_TYPE_ELEMENT: u64 = 1;
 
 /// Element types.
 pub const FLOAT: i32 = 1;
@@ -120,6 +129,8 @@ pub struct Attribute {
 
 /// `AttributeProto.INT`.
 pub const ATTRIBUTE_INT: i32 = 2;
+/// `AttributeProto.TENSOR`.
+pub const ATTRIBUTE_IS_TENSOR: i32 = 4;
 /// `AttributeProto.INTS`.
 pub const ATTRIBUTE_INTS: i32 = 7;
 

@@ -10,10 +10,10 @@ use crate::products::Products;
 use crate::profile::{Recorder, Scratch};
 use crate::provider::{CPU, Hardware, Provider};
 use crate::runtime::Runtime;
-use crate::session::{Recipe, fixed};
+use crate::session::{FOLD_ALL, Recipe, fixed};
 use crate::settings::Settings;
 use ort::session::Session;
-use skillbench_onnx::Declared;
+use skillbench_onnx::{Declared, to_float16};
 use skillbench_plugin_api::sdk::Host;
 use skillbench_plugin_api::{Device, Error, Load, Placement, Result, Why};
 use std::io::ErrorKind;
@@ -96,8 +96,9 @@ impl<P: Provider> Engine<P> {
 
     /// Reads a graph and makes a session of it.
     ///
-    /// `read_ns` is the time to read the graph's file; `compile_ns` that to make the session, in which ONNX Runtime maps the
-    /// files with external data: the pages of those it touches are read then, from the disk or from the system's cache.
+    /// `read_ns` is the time to read the graph's file; `compile_ns` that to put it in another precision, where that is asked
+    /// for, and to make the session, in which ONNX Runtime maps the files with external data: the pages of those it touches are
+    /// read then, from the disk or from the system's cache.
     ///
     /// # Errors
     /// `NotFound` for a missing file, `InvalidArgument` for a broken one, `Unimplemented` for what the provider lacks.
@@ -113,28 +114,41 @@ impl<P: Provider> Engine<P> {
         // What is no model says nothing; ONNX Runtime will say why.
         let declared = Declared::of(&graph).unwrap_or_default();
         let arithmetic = Arithmetic::of(&declared, &Products::of(&graph));
+        self.host.phase("compile", f64::NAN);
+        let started = Instant::now();
+        let half = self.half(load, &graph, arithmetic)?;
+        let converting = started.elapsed();
+        let arithmetic = if half.is_some() { Some(Arithmetic::Float16) } else { arithmetic };
         let precision = self.provider.precision(load, device, arithmetic);
         applied(load, precision)?;
         if self.provider.fixed_shapes() {
             all_fixed(load, &declared, self.settings.dynamic_shapes)?;
         }
 
-        self.host.phase("compile", f64::NAN);
         if self.provider.by_name().is_none() && listed >= self.runtime.devices(self.provider.name()).len() {
             // An empty list would be no error of ONNX Runtime's: it would run on the CPU.
             return Err(Error::unavailable(Why::DEVICE, format!("{} lost its device", self.provider.name())));
         }
         let scratch = load.profile.then(Scratch::new).transpose()?;
+        let mut configuration = self.provider.configure(load, device)?;
+        if half.is_some() {
+            // The casts behind the weights are no part of what is measured.
+            configuration.session.push((FOLD_ALL.0.into(), FOLD_ALL.1.into()));
+        }
         let recipe = Recipe {
             runtime: self.runtime,
             provider: &self.provider,
             listed,
             settings: &self.settings,
             load,
-            configuration: self.provider.configure(load, device)?,
+            configuration,
             profile: scratch.as_ref(),
         };
-        let (session, compile, adapted) = self.session(&recipe, &graph)?;
+        let (session, compile, adapted) = match &half {
+            // Not adapted: ONNX Runtime would fold it for the CPU, which puts casts to float32 around what it computes.
+            Some(half) => self.session(&recipe, half, false)?,
+            None => self.session(&recipe, &graph, true)?,
+        };
 
         let inputs = session.inputs().iter().map(ports::read).collect::<Result<_>>()?;
         let outputs = session.outputs().iter().map(ports::read).collect::<Result<_>>()?;
@@ -145,11 +159,13 @@ impl<P: Provider> Engine<P> {
             return Err(Error::unimplemented(Why::MODEL, text));
         }
         let placed = self.placed(nodes, &device.id);
+        let rewritten = adapted.map(|what| format!(", {what} rewritten"));
+        let changed = rewritten.or_else(|| half.map(|_| ", graph put in float16".into())).unwrap_or_default();
         let placement = Placement {
             precision: precision.unwrap_or_default().into(),
-            engine: adapted.map_or(placed.engine.clone(), |what| format!("{}, {what} rewritten", placed.engine)),
+            engine: format!("{}{changed}", placed.engine),
             read_ns: Some(read.as_nanos() as u64),
-            compile_ns: Some(compile.as_nanos() as u64),
+            compile_ns: Some((converting + compile).as_nanos() as u64),
             ..placed
         };
         let session = Arc::new(session);
@@ -157,9 +173,25 @@ impl<P: Provider> Engine<P> {
         OrtModel::new(self.runtime, session, inputs, outputs, placement, recorder)
     }
 
-    /// A session of the graph and the time it took; where the provider lacks operators, of the graph in others, with what was
-    /// rewritten.
-    fn session(&self, recipe: &Recipe<'_>, graph: &[u8]) -> Result<(Session, Duration, Option<String>)> {
+    /// The graph in float16, where that is asked for, it is in float32, and the provider has kernels for it.
+    fn half(&self, load: &Load, graph: &[u8], arithmetic: Option<Arithmetic>) -> Result<Option<Vec<u8>>> {
+        let asked = load.precision.as_deref() == Some("float16") && self.provider.converts_to("float16");
+        if !asked || arithmetic != Some(Arithmetic::Float32) {
+            return Ok(None);
+        }
+        to_float16(graph)
+            .map(Some)
+            .map_err(|error| Error::unimplemented(Why::PRECISION, format!("{}: {error}", load.source.path.display())))
+    }
+
+    /// A session of the graph and the time it took; where the provider lacks operators and the graph may be adapted, of the
+    /// graph in others, with what was rewritten.
+    fn session(
+        &self,
+        recipe: &Recipe<'_>,
+        graph: &[u8],
+        adaptable: bool,
+    ) -> Result<(Session, Duration, Option<String>)> {
         let timed = |graph: &[u8]| {
             let started = Instant::now();
             recipe.make(graph).map(|session| (session, started.elapsed()))
@@ -169,7 +201,7 @@ impl<P: Provider> Engine<P> {
             other => return other.map(|(session, took)| (session, took, None)),
         };
         // A graph that cannot be adapted stays refused, for its operators.
-        let adapted = adapt(self.runtime, recipe.load, graph).unwrap_or_default();
+        let adapted = adaptable.then(|| adapt(self.runtime, recipe.load, graph).unwrap_or_default()).flatten();
         if let Some((graph, what)) = &adapted {
             match timed(graph) {
                 Err(error) if errors::is_fallback(&error) => {}

@@ -56,6 +56,11 @@ pub trait Provider: Send + Sync + 'static {
         false
     }
 
+    /// Whether a float32 graph is put in this precision where it is asked for: the provider has kernels for it.
+    fn converts_to(&self, _precision: &str) -> bool {
+        false
+    }
+
     /// How to run this load on a device.
     ///
     /// # Errors

@@ -14,6 +14,8 @@ use std::path::Path;
 
 /// The folder that external data of a graph in memory is looked for in. ONNX Runtime maps those files itself.
 pub(crate) const EXTERNAL_FOLDER: &str = "session.model_external_initializers_file_folder_path";
+/// Folds what is constant at any size: by default nothing beyond 1 GiB, which weights can be.
+pub(crate) const FOLD_ALL: (&str, &str) = ("optimization.constant_folding_max_output_size_in_bytes", "0");
 const NO_FALLBACK: &str = "session.disable_cpu_ep_fallback";
 
 /// Everything that a session is made with.
