@@ -57,7 +57,14 @@ impl Libraries {
         if self.missing.is_empty() {
             return Ok(self);
         }
-        let (names, be) = (self.missing.join(", "), if self.missing.len() == 1 { "is" } else { "are" });
+        // The evidence has every name; an error is short.
+        let of_cuda: Vec<&str> = self.missing.iter().copied().filter(|name| *name != CUDNN).collect();
+        let needed_of_cuda = CUDA.iter().filter(|(name, needed)| *needed && *name != CUDNN).count();
+        let mut names = if of_cuda.len() == needed_of_cuda { vec!["CUDA 13"] } else { of_cuda };
+        if self.missing.contains(&CUDNN) {
+            names.push("cuDNN 9");
+        }
+        let (names, be) = (names.join(", "), if names.len() == 1 { "is" } else { "are" });
         let text = format!("{names} {be} missing: run `host runtime install cuda`, offline with `--from DIR`");
         Err(Error::unavailable(Why::RUNTIME, text))
     }
@@ -122,8 +129,11 @@ mod tests {
     fn libraries_that_are_missing_are_named_with_the_next_step() {
         let without = |missing: &[&'static str]| Libraries { runtime: None, cudnn: None, missing: missing.to_vec() };
         assert!(without(&[]).complete().is_ok());
-        let text = without(&["libcudnn.so.9"]).complete().err().unwrap().message;
-        assert!(text.starts_with("libcudnn.so.9 is missing") && text.contains("--from DIR"), "{text}");
-        assert!(without(&["a", "b"]).complete().err().unwrap().message.starts_with("a, b are missing"));
+        let told = |missing: &[&'static str]| without(missing).complete().err().unwrap().message;
+        let text = told(&["libcudnn.so.9"]);
+        assert!(text.starts_with("cuDNN 9 is missing") && text.contains("--from DIR"), "{text}");
+        assert!(told(&["libcublas.so.13", "libcudnn.so.9"]).starts_with("libcublas.so.13, cuDNN 9 are missing"));
+        let all = ["libcudart.so.13", "libcublasLt.so.13", "libcublas.so.13", "libcurand.so.10", "libcudnn.so.9"];
+        assert!(told(&all).starts_with("CUDA 13, cuDNN 9 are missing"));
     }
 }

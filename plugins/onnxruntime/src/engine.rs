@@ -114,24 +114,22 @@ impl<P: Provider> Engine<P> {
         // What is no model says nothing; ONNX Runtime will say why.
         let declared = Declared::of(&graph).unwrap_or_default();
         let arithmetic = Arithmetic::of(&declared, &Products::of(&graph));
-        self.host.phase("compile", f64::NAN);
-        let started = Instant::now();
-        let half = self.half(load, &graph, arithmetic)?;
-        let converting = started.elapsed();
-        let arithmetic = if half.is_some() { Some(Arithmetic::Float16) } else { arithmetic };
+        let half = self.is_put_in_float16(load, arithmetic);
+        let arithmetic = if half { Some(Arithmetic::Float16) } else { arithmetic };
         let precision = self.provider.precision(load, device, arithmetic);
         applied(load, precision)?;
         if self.provider.fixed_shapes() {
             all_fixed(load, &declared, self.settings.dynamic_shapes)?;
         }
 
+        self.host.phase("compile", f64::NAN);
         if self.provider.by_name().is_none() && listed >= self.runtime.devices(self.provider.name()).len() {
             // An empty list would be no error of ONNX Runtime's: it would run on the CPU.
             return Err(Error::unavailable(Why::DEVICE, format!("{} lost its device", self.provider.name())));
         }
         let scratch = load.profile.then(Scratch::new).transpose()?;
         let mut configuration = self.provider.configure(load, device)?;
-        if half.is_some() {
+        if half {
             // The casts behind the weights are no part of what is measured.
             configuration.session.push((FOLD_ALL.0.into(), FOLD_ALL.1.into()));
         }
@@ -144,11 +142,7 @@ impl<P: Provider> Engine<P> {
             configuration,
             profile: scratch.as_ref(),
         };
-        let (session, compile, adapted) = match &half {
-            // Not adapted: ONNX Runtime would fold it for the CPU, which puts casts to float32 around what it computes.
-            Some(half) => self.session(&recipe, half, false)?,
-            None => self.session(&recipe, &graph, true)?,
-        };
+        let (session, compile, adapted) = self.session(&recipe, &graph, half)?;
 
         let inputs = session.inputs().iter().map(ports::read).collect::<Result<_>>()?;
         let outputs = session.outputs().iter().map(ports::read).collect::<Result<_>>()?;
@@ -159,13 +153,13 @@ impl<P: Provider> Engine<P> {
             return Err(Error::unimplemented(Why::MODEL, text));
         }
         let placed = self.placed(nodes, &device.id);
-        let rewritten = adapted.map(|what| format!(", {what} rewritten"));
-        let changed = rewritten.or_else(|| half.map(|_| ", graph put in float16".into())).unwrap_or_default();
+        let rewritten = adapted.map_or(String::new(), |what| format!(", {what} rewritten"));
+        let changed = format!("{rewritten}{}", if half { ", graph put in float16" } else { "" });
         let placement = Placement {
             precision: precision.unwrap_or_default().into(),
             engine: format!("{}{changed}", placed.engine),
             read_ns: Some(read.as_nanos() as u64),
-            compile_ns: Some((converting + compile).as_nanos() as u64),
+            compile_ns: Some(compile.as_nanos() as u64),
             ..placed
         };
         let session = Arc::new(session);
@@ -173,35 +167,32 @@ impl<P: Provider> Engine<P> {
         OrtModel::new(self.runtime, session, inputs, outputs, placement, recorder)
     }
 
-    /// The graph in float16, where that is asked for, it is in float32, and the provider has kernels for it.
-    fn half(&self, load: &Load, graph: &[u8], arithmetic: Option<Arithmetic>) -> Result<Option<Vec<u8>>> {
+    /// Whether the graph is put in float16: that is asked for, it is in float32, and the provider has kernels for it.
+    fn is_put_in_float16(&self, load: &Load, arithmetic: Option<Arithmetic>) -> bool {
         let asked = load.precision.as_deref() == Some("float16") && self.provider.converts_to("float16");
-        if !asked || arithmetic != Some(Arithmetic::Float32) {
-            return Ok(None);
-        }
-        to_float16(graph)
-            .map(Some)
-            .map_err(|error| Error::unimplemented(Why::PRECISION, format!("{}: {error}", load.source.path.display())))
+        asked && arithmetic == Some(Arithmetic::Float32)
     }
 
-    /// A session of the graph and the time it took; where the provider lacks operators and the graph may be adapted, of the
+    /// A session of the graph, put in float16 where it is to be, and the time it took; where the provider lacks operators, of the
     /// graph in others, with what was rewritten.
-    fn session(
-        &self,
-        recipe: &Recipe<'_>,
-        graph: &[u8],
-        adaptable: bool,
-    ) -> Result<(Session, Duration, Option<String>)> {
+    fn session(&self, recipe: &Recipe<'_>, graph: &[u8], half: bool) -> Result<(Session, Duration, Option<String>)> {
+        // After anything that ONNX Runtime folds on the CPU, which would put casts to float32 around what is in float16.
+        let put = |graph: &[u8]| -> Result<Option<Vec<u8>>> {
+            let refused =
+                |error| Error::unimplemented(Why::PRECISION, format!("{}: {error}", recipe.load.source.path.display()));
+            half.then(|| to_float16(graph).map_err(refused)).transpose()
+        };
         let timed = |graph: &[u8]| {
             let started = Instant::now();
-            recipe.make(graph).map(|session| (session, started.elapsed()))
+            let changed = put(graph)?;
+            recipe.make(changed.as_deref().unwrap_or(graph)).map(|session| (session, started.elapsed()))
         };
         let refused = match timed(graph) {
             Err(error) if errors::is_fallback(&error) => error,
             other => return other.map(|(session, took)| (session, took, None)),
         };
         // A graph that cannot be adapted stays refused, for its operators.
-        let adapted = adaptable.then(|| adapt(self.runtime, recipe.load, graph).unwrap_or_default()).flatten();
+        let adapted = adapt(self.runtime, recipe.load, graph).unwrap_or_default();
         if let Some((graph, what)) = &adapted {
             match timed(graph) {
                 Err(error) if errors::is_fallback(&error) => {}
@@ -210,7 +201,8 @@ impl<P: Provider> Engine<P> {
         }
         // Only to tell which operators it lacks: the session is thrown away.
         let graph = adapted.as_ref().map_or(graph, |(graph, _)| graph);
-        let elsewhere = recipe.with_fallback(graph, true).ok();
+        let changed = put(graph)?;
+        let elsewhere = recipe.with_fallback(changed.as_deref().unwrap_or(graph), true).ok();
         let found = elsewhere.and_then(|session| Assignment::read(&session, self.provider.name()));
         Err(found.map_or(refused, |found| errors::lacking(&recipe.load.source.path, &found)))
     }

@@ -31,6 +31,10 @@ impl Provider for ByName {
     fn precision(&self, _load: &Load, _device: &Device, graph: Option<Arithmetic>) -> Option<&'static str> {
         graph?.precision()
     }
+
+    fn converts_to(&self, precision: &str) -> bool {
+        precision == "float16"
+    }
 }
 
 struct Unlisted(Engine<ByName>);
@@ -76,6 +80,22 @@ fn a_model_runs_on_the_device_that_the_load_names() {
     assert!(placement.nodes_total.is_some() && placement.nodes_total == placement.nodes_on_device, "{placement:?}");
     let (x, y) = probe::expected();
     assert!(close(&probe::run(&model, &x), &y));
+}
+
+#[test]
+fn a_float32_graph_is_put_in_float16_where_the_provider_has_kernels_for_it() {
+    let Some(instance) = open("CPUExecutionProvider").map(Result::unwrap) else { return };
+    let asked = |precision: &str| Load { precision: Some(precision.into()), ..load_of(&probe::path()) };
+    let model = instance.load(&asked("float16")).unwrap();
+    let placement = model.placement().unwrap();
+    assert_eq!(placement.precision, "float16");
+    assert!(placement.engine.ends_with(", graph put in float16"), "{}", placement.engine);
+    let (x, exact) = probe::expected();
+    let found = probe::run(&model, &x);
+    assert!(!close(&found, &exact), "half the digits cannot give the same numbers");
+    let largest = exact.iter().fold(0.0_f32, |most, value| most.max(value.abs()));
+    assert!(found.iter().zip(&exact).all(|(a, b)| (a - b).abs() < 1e-2 * largest), "{found:?} {exact:?}");
+    assert_eq!(instance.load(&asked("bfloat16")).err().unwrap().why, Why::PRECISION);
 }
 
 /// What a library without the provider says, of each of the ways to ask for one.
