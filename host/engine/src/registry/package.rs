@@ -203,3 +203,43 @@ impl<'t> Reader<'t> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::file::parse;
+    use std::path::Path;
+
+    const HASH: &str = "5752bd508126ae7c49894d3b9d2e83f0c3d487319246d04c444b393308d7ad7f";
+
+    fn parsed(source: &str, file: &str) -> (Vec<Package>, Vec<String>) {
+        let text = format!(
+            "version = 1\n[search]\nmachine = [\"acme/*/lib\"]\n[[package]]\nname = \"a\"\n{source} = \"a\"\nversion = \"1\"\n\
+             [package.files.any]\n{file}\n"
+        );
+        let parsed = parse(&text, Path::new("r.toml"));
+        (parsed.packages, parsed.problems.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn files_are_kept_by_their_paths_and_a_star_stays_within_a_folder() {
+        let text = format!(
+            "tag = \"x\"\nsha256 = \"{HASH}\"\nkeep = [\"lib/lib*.so*\", \"LICENSE\"]\nkept_sha256 = \"{HASH}\""
+        );
+        let (packages, problems) = parsed("pypi", &text);
+        assert_eq!(problems, Vec::<String>::new());
+        let keep = packages[0].file().unwrap().keep.as_ref().unwrap();
+        let kept = ["lib/liba.so", "lib/libb.so.1", "LICENSE", "lib/deep/libc.so", "other/LICENSE", "lib/a.py"];
+        assert_eq!(kept.map(|path| keep.takes(path)), [true, true, true, false, false, false]);
+    }
+
+    #[test]
+    fn what_is_kept_needs_the_hash_it_is_checked_by_and_a_wheel_to_be_kept_of() {
+        let wheel = format!("tag = \"x\"\nsha256 = \"{HASH}\"\nkeep = [\"lib/*\"]");
+        let (packages, problems) = parsed("pypi", &wheel);
+        assert!(packages.is_empty() && problems[0].contains("`keep` and `kept_sha256` go together"), "{problems:?}");
+        let npm = format!("integrity = \"sha512-x\"\nkeep = [\"lib/*\"]\nkept_sha256 = \"{HASH}\"");
+        let (_, problems) = parsed("npm", &npm);
+        assert!(problems[0].contains("'package.files.keep': unknown key"), "{problems:?}");
+    }
+}
