@@ -270,7 +270,11 @@ fn a_gpu_check_says_what_it_cannot_check_and_rehearses_on_another_backend() {
     assert!(report.contains("no time was left") || report.contains("stopped after"), "{report}");
     assert!(bare.world.path().join("some/results.tar.gz").is_file());
 
-    // Without its manifest or with a piece too few nothing begins.
+    // With a piece too few nothing begins.
+    bare.host(&["runtime", "pack", "onnxruntime-ep-webgpu", "-o", "portable", "--piece-size", "4MB"]).exits_with(0);
+    let of_runtime = files(&portable).into_iter().find(|name| name.ends_with(".whl.001")).unwrap();
+    std::fs::remove_file(portable.join(&of_runtime)).unwrap();
+    check(&["--out", "again"]).exits_with(3).tells(&of_runtime);
     let piece = files(&portable).into_iter().find(|name| name.ends_with(".002")).unwrap();
     std::fs::remove_file(portable.join(&piece)).unwrap();
     std::fs::remove_dir_all(bare.world.path().join("there")).unwrap();
