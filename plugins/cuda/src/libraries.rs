@@ -43,7 +43,17 @@ impl Libraries {
         for (name, needed) in CUDA {
             match Library::open(name, folders, evidence).map(Library::keep) {
                 Ok(library) if name == RUNTIME => found.runtime = Some(library),
-                Ok(library) if name == CUDNN => found.cudnn = Some(library),
+                Ok(library)
+                    if name == CUDNN && cuda::cudnn_built_for(library).is_none_or(|version| version >= 13_000) =>
+                {
+                    found.cudnn = Some(library);
+                }
+                Ok(library) if name == CUDNN => {
+                    // Those for each version of CUDA have the same name.
+                    let text = format!("{} is not for CUDA 13, and does not count", library.path.display());
+                    evidence.add("cuDNN", text);
+                    found.missing.push(name);
+                }
                 Err(_) if needed => found.missing.push(name),
                 _ => {}
             }
@@ -65,7 +75,9 @@ impl Libraries {
             names.push("cuDNN 9");
         }
         let (names, be) = (names.join(", "), if names.len() == 1 { "is" } else { "are" });
-        let text = format!("{names} {be} missing: run `host runtime install cuda`, offline with `--from DIR`");
+        let text = format!(
+            "{names} {be} missing: run `host runtime install cuda`, or carry them: `host runtime pack cuda --complete -o DIR`"
+        );
         Err(Error::unavailable(Why::RUNTIME, text))
     }
 
@@ -131,7 +143,7 @@ mod tests {
         assert!(without(&[]).complete().is_ok());
         let told = |missing: &[&'static str]| without(missing).complete().err().unwrap().message;
         let text = told(&["libcudnn.so.9"]);
-        assert!(text.starts_with("cuDNN 9 is missing") && text.contains("--from DIR"), "{text}");
+        assert!(text.starts_with("cuDNN 9 is missing") && text.contains("runtime pack"), "{text}");
         assert!(told(&["libcublas.so.13", "libcudnn.so.9"]).starts_with("libcublas.so.13, cuDNN 9 are missing"));
         let all = ["libcudart.so.13", "libcublasLt.so.13", "libcublas.so.13", "libcurand.so.10", "libcudnn.so.9"];
         assert!(told(&all).starts_with("CUDA 13, cuDNN 9 are missing"));

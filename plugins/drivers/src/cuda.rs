@@ -150,6 +150,16 @@ pub fn cudnn_version(cudnn: &Library) -> Option<String> {
     (version >= 90_000).then(|| format!("{}.{}.{}", version / 10_000, version % 10_000 / 100, version % 100))
 }
 
+/// The version of CUDA that a cuDNN since 9 was built for: 13000 for 13.0.
+pub fn cudnn_built_for(cudnn: &Library) -> Option<usize> {
+    // SAFETY: the symbol has this type in every version of cuDNN.
+    let version = unsafe {
+        let ask: Symbol<'_, unsafe extern "C" fn() -> usize> = cudnn.opened.get(b"cudnnGetCudartVersion").ok()?;
+        ask()
+    };
+    (version > 0).then_some(version)
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Absent, gpus, uuid_text};

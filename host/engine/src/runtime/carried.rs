@@ -2,7 +2,7 @@
 //! once or a few at a time.
 
 use super::manifest::{self, Manifest, Piece};
-use super::{RuntimeError, fetch, folder, home, io, is_installed, place, room, scratch, wanted_file};
+use super::{RuntimeError, fetch, home, io, is_installed, place, room, scratch, wanted_file};
 use crate::registry::{Package, PackageFile, Source};
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -15,11 +15,17 @@ pub enum Carried {
     /// It was installed before.
     There,
     Installed,
-    /// Some pieces are kept until the others come: the missing ones, of so many.
-    Waiting {
-        missing: Vec<String>,
-        total: usize,
-    },
+    /// Some pieces are kept until the others come.
+    Waiting(Waiting),
+}
+
+/// Pieces that wait for others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    pub missing: Vec<String>,
+    pub total: usize,
+    /// How many kept pieces were given up, since they are of another cutting.
+    pub given_up: usize,
 }
 
 /// Installs a package from a folder. With `partial`, pieces that are there are kept for a later call where others are missing.
@@ -35,80 +41,98 @@ pub fn install_from(package: &Package, from: &Path, partial: bool) -> Result<Car
     std::fs::read_dir(from).map_err(io(from))?;
     if let Some(archive) = as_downloaded(package, wanted, from)? {
         let scratch = scratch(package)?;
-        place(package, wanted, &archive, scratch.path())?;
+        place(package, wanted, &archive, None, scratch.path())?;
         return Ok(Carried::Installed);
     }
-    let waiting = waiting(package);
-    let manifest = manifest(package, wanted, from, &waiting)?;
-    let total = manifest.pieces.len();
-    let stem = manifest::stem(package);
-    // By the names that they must have: those in the manifest are whoever's who wrote it.
-    let named = |(index, piece): (usize, &Piece)| {
-        let file = manifest::piece_name(&stem, &manifest.archive, index + 1);
-        Piece { file, ..piece.clone() }
-    };
-    let pieces: Vec<Piece> = manifest.pieces.iter().enumerate().map(named).collect();
-    let find = |piece: &Piece| [from, &waiting].map(|at| at.join(&piece.file)).into_iter().find(|path| path.is_file());
-    let missing: Vec<String> =
-        pieces.iter().filter(|piece| find(piece).is_none()).map(|piece| piece.file.clone()).collect();
-    if !missing.is_empty() {
-        if !partial {
-            let (package, version) = (package.name.clone(), package.version.clone());
-            return Err(RuntimeError::MissingPieces { package, version, missing, total, folder: from.into() });
+    let pieces = Pieces::find(package, wanted, from)?;
+    if !pieces.missing.is_empty() {
+        if partial {
+            return pieces.keep(from).map(Carried::Waiting);
         }
-        keep(&manifest, &pieces, from, &waiting, &stem)?;
-        return Ok(Carried::Waiting { missing, total });
+        let (package, version) = (package.name.clone(), package.version.clone());
+        let (total, missing) = (pieces.all.len(), pieces.missing);
+        return Err(RuntimeError::MissingPieces { package, version, missing, total, folder: from.into() });
     }
     let scratch = scratch(package)?;
-    let sizes = |files: &mut dyn Iterator<Item = u64>| files.fold(0, u64::saturating_add);
-    let needed = sizes(&mut pieces.iter().map(|piece| piece.size).chain(manifest.kept.iter().map(|file| file.size)));
-    room(scratch.path(), needed)?;
-    let archive = scratch.path().join(format!("joined.{}", manifest.archive));
-    let mut out = File::create(&archive).map_err(io(&archive))?;
-    for piece in &pieces {
-        // It was there a moment ago.
-        let path = find(piece).unwrap_or_else(|| from.join(&piece.file));
-        copy(piece, &path, &mut out, &archive)?;
-    }
-    drop(out);
+    let archive = pieces.join(scratch.path())?;
     if wanted.keep.is_none() {
-        fetch::check(&archive, &wanted.hash)?;
+        let name = format!("{} {}, joined of its pieces,", package.name, package.version);
+        fetch::check_as(&name, &archive, &wanted.hash)?;
     }
-    place(package, wanted, &archive, scratch.path())?;
+    place(package, wanted, &archive, Some(&pieces.manifest.kept), scratch.path())?;
     forget(package)?;
     Ok(Carried::Installed)
 }
 
-/// Gives up the pieces that wait for others; says whether there were any.
-pub(super) fn forget(package: &Package) -> Result<bool, RuntimeError> {
-    let waiting = waiting(package);
-    match std::fs::remove_dir_all(&waiting) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(io(&waiting)(error)),
+/// Whether a package lies in a folder that was carried, in whatever form and version.
+pub fn is_carried(package: &Package, from: &Path) -> bool {
+    let Ok(wanted) = wanted_file(package) else { return false };
+    match as_downloaded(package, wanted, from) {
+        Ok(None) => !matches!(Pieces::find(package, wanted, from), Err(RuntimeError::NotCarried { .. })),
+        _ => true,
     }
 }
 
-/// Where pieces wait for the others.
-fn waiting(package: &Package) -> PathBuf {
+/// The pieces of a package that wait for others, of how many; `None` where none do.
+pub fn waiting(package: &Package) -> Option<(usize, usize)> {
+    let folder = waiting_folder(package);
+    let manifest = Manifest::of_any(&folder.join(format!("{}.json", manifest::stem(package))))?;
+    Some((kept_pieces(&folder), manifest.pieces.len()))
+}
+
+/// Gives up the pieces that wait for others; says whether there were any.
+pub(super) fn forget(package: &Package) -> Result<bool, RuntimeError> {
+    let folder = waiting_folder(package);
+    match std::fs::remove_dir_all(&folder) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(io(&folder)(error)),
+    }
+}
+
+fn waiting_folder(package: &Package) -> PathBuf {
     home(package).join(format!(".pieces-{}", manifest::stem(package)))
+}
+
+fn kept_pieces(folder: &Path) -> usize {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.path().extension().is_some_and(|extension| extension.len() == 3)).count()
+}
+
+/// The names of the plain files in a folder.
+fn names(folder: &Path) -> Result<Vec<String>, RuntimeError> {
+    let entries = std::fs::read_dir(folder).map_err(io(folder))?.flatten();
+    Ok(entries
+        .filter(|entry| entry.path().is_file())
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect())
+}
+
+/// How the file names of a package as it is downloaded begin, up to its version, and how they end.
+fn downloaded_name(package: &Package) -> (String, &'static str) {
+    match &package.source {
+        Source::PyPi(name) => (format!("{}-", name.to_lowercase().replace(['-', '.'], "_")), ".whl"),
+        Source::Npm(name) => (format!("{}-", name.trim_start_matches('@').replace('/', "-")), ".tgz"),
+    }
+}
+
+/// The version in the name of a file of this package as it is downloaded.
+fn downloaded_version(package: &Package, name: &str) -> Option<String> {
+    let (begin, end) = downloaded_name(package);
+    let rest = name.to_lowercase().strip_prefix(&begin)?.strip_suffix(end)?.to_string();
+    let version = rest.split('-').next()?;
+    version.starts_with(|first: char| first.is_ascii_digit()).then(|| version.into())
 }
 
 /// The wheel or npm archive in a folder that has the pinned hash.
 fn as_downloaded(package: &Package, wanted: &PackageFile, from: &Path) -> Result<Option<PathBuf>, RuntimeError> {
-    let version = &package.version;
-    let (begin, end) = match &package.source {
-        Source::PyPi(name) => (format!("{}-{version}-", name.to_lowercase().replace(['-', '.'], "_")), ".whl"),
-        Source::Npm(name) => (format!("{}-{version}", name.trim_start_matches('@').replace('/', "-")), ".tgz"),
-    };
     let mut other = None;
-    for entry in std::fs::read_dir(from).map_err(io(from))?.flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        if !(name.to_lowercase().starts_with(&begin) && name.ends_with(end)) {
+    for name in names(from)? {
+        if downloaded_version(package, &name).as_ref() != Some(&package.version) {
             continue;
         }
-        match fetch::check(&entry.path(), &wanted.hash) {
-            Ok(()) => return Ok(Some(entry.path())),
+        match fetch::check(&from.join(&name), &wanted.hash) {
+            Ok(()) => return Ok(Some(from.join(name))),
             // Perhaps that of another platform, and the right one lies beside it.
             Err(error) => other = Some(error),
         }
@@ -119,54 +143,105 @@ fn as_downloaded(package: &Package, wanted: &PackageFile, from: &Path) -> Result
     }
 }
 
-/// What the pieces are pieces of: from the folder, else from an earlier call.
-fn manifest(package: &Package, wanted: &PackageFile, from: &Path, waiting: &Path) -> Result<Manifest, RuntimeError> {
-    let stem = manifest::stem(package);
-    for folder in [from, waiting] {
-        if let Some(manifest) = Manifest::read(&folder.join(format!("{stem}.json")), package, wanted)? {
-            return Ok(manifest);
+/// The pieces of a package, in a folder and among those that wait.
+struct Pieces {
+    manifest: Manifest,
+    /// By the names that they must have: those in the manifest are whoever's who wrote it.
+    all: Vec<Piece>,
+    missing: Vec<String>,
+    /// Where they are looked for, in order.
+    places: Vec<PathBuf>,
+    waiting: PathBuf,
+    stem: String,
+}
+
+impl Pieces {
+    fn find(package: &Package, wanted: &PackageFile, from: &Path) -> Result<Pieces, RuntimeError> {
+        let (stem, waiting) = (manifest::stem(package), waiting_folder(package));
+        let file = format!("{stem}.json");
+        // One that was kept may be unreadable after a crash, and is then as good as none.
+        let kept = Manifest::read(&waiting.join(&file), package, wanted).ok().flatten();
+        let carried = Manifest::read(&from.join(&file), package, wanted)?;
+        let mut places = vec![from.to_path_buf()];
+        // Pieces of another cutting do not fit.
+        if carried.is_none() || carried == kept {
+            places.push(waiting.clone());
         }
+        let Some(manifest) = carried.or(kept) else { return Err(nothing(package, from, &stem)?) };
+        let form = manifest::archive_form(package, wanted);
+        let named = |(index, piece): (usize, &Piece)| Piece {
+            file: manifest::piece_name(&stem, form, index + 1),
+            ..piece.clone()
+        };
+        let all: Vec<Piece> = manifest.pieces.iter().enumerate().map(named).collect();
+        let mut pieces = Pieces { manifest, all, missing: vec![], places, waiting, stem };
+        let missing = pieces.all.iter().filter(|piece| pieces.place(piece).is_none());
+        pieces.missing = missing.map(|piece| piece.file.clone()).collect();
+        Ok(pieces)
     }
-    let (package, pinned, folder) = (package.name.clone(), package.version.clone(), from.to_path_buf());
-    let (begin, end) = stem.split_once(&*pinned).unwrap_or((&stem, ""));
-    let names: Vec<String> = std::fs::read_dir(from)
-        .map_err(io(from))?
-        .flatten()
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .collect();
-    if names.iter().any(|name| name.starts_with(&format!("{stem}."))) {
-        return Err(RuntimeError::Manifest {
-            file: from.join(format!("{stem}.json")),
-            text: "it is not there, and without it the pieces beside it cannot be checked: carry it with them".into(),
-        });
+
+    fn place(&self, piece: &Piece) -> Option<PathBuf> {
+        self.places.iter().map(|place| place.join(&piece.file)).find(|path| path.is_file())
     }
-    let of_version = |name: &String| Some(name.strip_prefix(begin)?.split_once(&format!("{end}."))?.0.to_string());
-    match names.iter().find_map(of_version) {
-        Some(found) => Err(RuntimeError::OtherVersion { package, found, pinned, folder }),
-        None => Err(RuntimeError::NotCarried { package, folder }),
+
+    /// Keeps what is there for a later call.
+    fn keep(self, from: &Path) -> Result<Waiting, RuntimeError> {
+        let waiting = &self.waiting;
+        let given_up = if self.places.contains(waiting) { 0 } else { kept_pieces(waiting) };
+        if given_up > 0 {
+            std::fs::remove_dir_all(waiting).map_err(io(waiting))?;
+        }
+        std::fs::create_dir_all(waiting).map_err(io(waiting))?;
+        self.manifest.write(&waiting.join(format!("{}.json", self.stem)))?;
+        for piece in &self.all {
+            let (source, target) = (from.join(&piece.file), waiting.join(&piece.file));
+            if !source.is_file() || target.is_file() {
+                continue;
+            }
+            room(waiting, piece.size)?;
+            let mut out = tempfile::NamedTempFile::new_in(waiting).map_err(io(waiting))?;
+            copy(piece, &source, &mut out, &target)?;
+            out.persist(&target).map_err(|error| io(&target)(error.error))?;
+        }
+        Ok(Waiting { missing: self.missing, total: self.all.len(), given_up })
+    }
+
+    /// The archive that they were cut from.
+    fn join(&self, scratch: &Path) -> Result<PathBuf, RuntimeError> {
+        let sizes = self.all.iter().map(|piece| piece.size).chain(self.manifest.kept.iter().map(|file| file.size));
+        room(scratch, sizes.fold(0, u64::saturating_add))?;
+        let archive = scratch.join(format!("joined.{}", self.manifest.archive));
+        let mut out = File::create(&archive).map_err(io(&archive))?;
+        for piece in &self.all {
+            // It was there a moment ago; where it is gone, opening it says so.
+            let path = self.place(piece).unwrap_or_else(|| self.waiting.join(&piece.file));
+            copy(piece, &path, &mut out, &archive)?;
+        }
+        Ok(archive)
     }
 }
 
-/// Keeps what is there of the pieces for a later call.
-fn keep(manifest: &Manifest, pieces: &[Piece], from: &Path, waiting: &Path, stem: &str) -> Result<(), RuntimeError> {
-    let own = waiting.join(format!("{stem}.json"));
-    // Pieces of another cutting do not fit.
-    if std::fs::read(&own).is_ok_and(|bytes| serde_json::from_slice(&bytes).ok().as_ref() != Some(manifest)) {
-        std::fs::remove_dir_all(waiting).map_err(io(waiting))?;
+/// Why a folder has no pieces of a package: they are of another version, lack what describes them, or were not carried.
+fn nothing(package: &Package, from: &Path, stem: &str) -> Result<RuntimeError, RuntimeError> {
+    let names = names(from)?;
+    if names.iter().any(|name| name.starts_with(&format!("{stem}."))) {
+        let text = "it is not there, and without it the pieces beside it cannot be checked: carry it with them";
+        return Ok(RuntimeError::Manifest { file: from.join(format!("{stem}.json")), text: text.into() });
     }
-    std::fs::create_dir_all(waiting).map_err(io(waiting))?;
-    manifest.write(&own)?;
-    for piece in pieces {
-        let (source, target) = (from.join(&piece.file), waiting.join(&piece.file));
-        if !source.is_file() || target.is_file() {
-            continue;
+    let packed = |name: &String| {
+        let manifest = name.ends_with(".json").then(|| Manifest::of_any(&from.join(name)))??;
+        (manifest.package == package.name).then_some(manifest.package_version)
+    };
+    let mut versions = names.iter().filter_map(|name| packed(name).or_else(|| downloaded_version(package, name)));
+    let found = versions.find(|version| *version != package.version);
+    let (package, folder) = (package.clone(), from.to_path_buf());
+    Ok(match found {
+        None => RuntimeError::NotCarried { package: package.name, folder },
+        Some(found) => {
+            let found = manifest::shown(&found);
+            RuntimeError::OtherVersion { package: package.name, found, pinned: package.version, folder }
         }
-        room(waiting, piece.size)?;
-        let mut out = tempfile::NamedTempFile::new_in(waiting).map_err(io(waiting))?;
-        copy(piece, &source, &mut out, &target)?;
-        out.persist(&target).map_err(|error| io(&target)(error.error))?;
-    }
-    Ok(())
+    })
 }
 
 /// Appends a piece, if it is what the manifest says.
@@ -191,16 +266,9 @@ fn copy(piece: &Piece, path: &Path, out: &mut dyn Write, target: &Path) -> Resul
     let found = crate::environment::hex(&hasher.finalize());
     match found == piece.sha256 {
         true => Ok(()),
-        false => Err(broken(format!("it has sha256 {found} in place of {}", piece.sha256))),
-    }
-}
-
-/// Whether a package lies in a folder that was carried, in whatever form and version.
-pub fn is_carried(package: &Package, from: &Path) -> bool {
-    let not_there = |error: &RuntimeError| matches!(error, RuntimeError::NotCarried { .. });
-    let Ok(wanted) = wanted_file(package) else { return false };
-    match as_downloaded(package, wanted, from) {
-        Ok(None) => !manifest(package, wanted, from, &waiting(package)).is_err_and(|error| not_there(&error)),
-        _ => folder(package).parent().is_some(),
+        false => {
+            let text = format!("it has sha256 {found} in place of {}", manifest::shown(&piece.sha256));
+            Err(broken(text))
+        }
     }
 }

@@ -90,6 +90,11 @@ fn downloaded(folder: &Path, extension: &str) -> Option<PathBuf> {
 
 /// Holds a file against its pinned hash.
 pub(super) fn check(file: &Path, pinned: &Hash) -> Result<(), RuntimeError> {
+    check_as(&file.file_name().unwrap_or_default().to_string_lossy(), file, pinned)
+}
+
+/// The same, of a file that has another name for the user.
+pub(super) fn check_as(name: &str, file: &Path, pinned: &Hash) -> Result<(), RuntimeError> {
     let (found, pinned) = match pinned {
         Hash::Sha256(pinned) => (sha256(file).map_err(io(file))?, pinned),
         Hash::Integrity(pinned) => {
@@ -97,10 +102,11 @@ pub(super) fn check(file: &Path, pinned: &Hash) -> Result<(), RuntimeError> {
             (format!("sha512-{}", BASE64_STANDARD.encode(Sha512::digest(bytes))), pinned)
         }
     };
-    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     match found == *pinned {
         true => Ok(()),
-        false => Err(RuntimeError::Hash { file: name, found: format!("hash {found}"), pinned: pinned.clone() }),
+        false => {
+            Err(RuntimeError::Hash { file: name.into(), found: format!("the hash {found}"), pinned: pinned.clone() })
+        }
     }
 }
 

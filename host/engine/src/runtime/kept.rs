@@ -2,6 +2,7 @@
 
 use super::{RuntimeError, io};
 use crate::environment::{sha256, sha256_text};
+use crate::registry::{Keep, Package};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
@@ -41,6 +42,19 @@ fn collect(folder: &Path, prefix: &str, into: &mut Vec<KeptFile>) -> Result<(), 
 pub(super) fn listing(files: &[KeptFile]) -> String {
     let lines: String = files.iter().map(|file| format!("{}  {}\n", file.sha256, file.path)).collect();
     sha256_text(&lines)
+}
+
+/// Holds a listing against what the registry pins.
+pub(super) fn check(package: &Package, keep: &Keep, files: &[KeptFile]) -> Result<(), RuntimeError> {
+    let found = listing(files);
+    match found == keep.sha256 {
+        true => Ok(()),
+        false => Err(RuntimeError::Hash {
+            file: format!("the listing of the kept files of {} {}", package.name, package.version),
+            found: format!("the hash {found}"),
+            pinned: keep.sha256.clone(),
+        }),
+    }
 }
 
 #[cfg(test)]

@@ -28,9 +28,11 @@ fn find(package: &Package, wanted: &OnMachine, environments: &[PathBuf], listed:
     let has = |folder: &PathBuf| folder.join(&wanted.file).is_file();
     let (absolute, relative): (Vec<&str>, Vec<&str>) =
         wanted.folders.iter().map(String::as_str).partition(|folder| Path::new(folder).is_absolute());
+    // By the package's own record too: that of another version of CUDA brings libraries of the same name.
     let in_environment = environments.iter().find_map(|environment| {
+        let version = Some(version(environment, package.source.name())?);
         let folder = relative.iter().flat_map(|folder| below(environment, folder)).find(has)?;
-        Some(OnThisMachine { folder, version: version(environment, package.source.name()) })
+        Some(OnThisMachine { folder, version })
     });
     let of_system = || {
         let folders = absolute.iter().flat_map(|folder| matching(folder));
@@ -145,6 +147,10 @@ mod tests {
         let found = find(&cudnn(), &wanted(&["nvidia/*/lib"]), &environments, &[]).unwrap();
         assert_eq!(found.folder, packages.join("nvidia/cudnn/lib"));
         assert_eq!(found.version.as_deref(), Some("9.19.0.56"));
+
+        let records = packages.join("nvidia_cudnn_cu13-9.19.0.56.dist-info");
+        std::fs::rename(records, packages.join("nvidia_cudnn_cu12-9.10.2.21.dist-info")).unwrap();
+        assert_eq!(find(&cudnn(), &wanted(&["nvidia/*/lib"]), &environments, &[]), None, "that is for another CUDA");
     }
 
     #[test]

@@ -3,14 +3,17 @@
 //! `pack` writes it and `carried` reads it. It is data of whoever carried it: what it says is held against the registry of this
 //! host, which alone decides what is installed, and no name in it becomes a path.
 
-use super::kept::KeptFile;
+use super::kept::{self, KeptFile};
 use super::{RuntimeError, io};
-use crate::registry::{Hash, Package, PackageFile, platform};
+use crate::registry::{Hash, Package, PackageFile, Source, platform};
 use serde::{Deserialize, Serialize};
+use std::io::Read;
 use std::path::Path;
 
 const FORMAT: &str = "skillbench-runtime";
 const VERSION: u32 = 1;
+/// Bytes that no manifest of ours has.
+const TOO_LARGE: u64 = 16 << 20;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
@@ -46,13 +49,31 @@ pub struct Piece {
 
 /// How the files of a packed package begin: "onnxruntime-1.31.1.linux-x86_64".
 pub(super) fn stem(package: &Package) -> String {
-    let platform = if package.files.contains_key(&platform()) { platform() } else { "any".into() };
-    plain(&format!("{}-{}.{platform}", package.name, package.version))
+    plain(&format!("{}-{}.{}", package.name, package.version, platform_of(package)))
+}
+
+fn platform_of(package: &Package) -> String {
+    if package.files.contains_key(&platform()) { platform() } else { "any".into() }
+}
+
+/// What the pieces of a package are when they are joined.
+pub(super) fn archive_form(package: &Package, wanted: &PackageFile) -> &'static str {
+    match (&wanted.keep, &package.source) {
+        (Some(_), _) => "zip",
+        (None, Source::PyPi(_)) => "whl",
+        (None, Source::Npm(_)) => "tgz",
+    }
 }
 
 /// The name of a piece, counted from 1.
 pub(super) fn piece_name(stem: &str, archive: &str, number: usize) -> String {
     format!("{stem}.{archive}.{number:03}")
+}
+
+/// Somebody's text as it may stand in a message.
+pub(super) fn shown(text: &str) -> String {
+    const MOST: usize = 200;
+    text.chars().take(MOST).map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
 /// A text as it may stand in a file's name.
@@ -68,25 +89,34 @@ pub(super) fn pin(hash: &Hash) -> &str {
 }
 
 impl Manifest {
-    pub(super) fn new(package: &Package, wanted: &PackageFile, kept: Vec<KeptFile>, archive: &str) -> Manifest {
+    pub(super) fn new(package: &Package, wanted: &PackageFile, kept: Vec<KeptFile>) -> Manifest {
         Manifest {
             format: FORMAT.into(),
             version: VERSION,
             package: package.name.clone(),
             package_version: package.version.clone(),
-            platform: if package.files.contains_key(&platform()) { platform() } else { "any".into() },
+            platform: platform_of(package),
             source: format!("{} {}", package.source.client(), package.source.name()),
             pinned: pin(&wanted.hash).into(),
             kept_sha256: wanted.keep.as_ref().map(|keep| keep.sha256.clone()),
             kept,
-            archive: archive.into(),
+            archive: archive_form(package, wanted).into(),
             pieces: vec![],
         }
     }
 
+    /// Whole or not at all.
     pub(super) fn write(&self, file: &Path) -> Result<(), RuntimeError> {
         let text = serde_json::to_string_pretty(self).map_err(|error| io(file)(error.into()))?;
-        std::fs::write(file, text + "\n").map_err(io(file))
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let new = file.with_file_name(format!(".{name}.{}", std::process::id()));
+        std::fs::write(&new, text + "\n").map_err(io(&new))?;
+        std::fs::rename(&new, file).map_err(io(file))
+    }
+
+    /// Any manifest, whatever it is of; `None` where the file is none.
+    pub(super) fn of_any(file: &Path) -> Option<Manifest> {
+        serde_json::from_slice(&bytes(file).ok()??).ok()
     }
 
     /// Reads the manifest of this very package; `None` where there is none.
@@ -94,34 +124,46 @@ impl Manifest {
     /// # Errors
     /// One that is no manifest, of a later host, or of other contents than the registry pins.
     pub(super) fn read(file: &Path, package: &Package, wanted: &PackageFile) -> Result<Option<Manifest>, RuntimeError> {
-        let bytes = match std::fs::read(file) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(io(file)(error)),
-        };
         let broken = |text: String| RuntimeError::Manifest { file: file.into(), text };
+        let Some(bytes) = bytes(file).map_err(io(file))? else { return Ok(None) };
+        if bytes.len() as u64 > TOO_LARGE {
+            return Err(broken(format!("it has more than {TOO_LARGE} bytes, which no manifest has")));
+        }
         let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|error| broken(error.to_string()))?;
         if manifest.format != FORMAT || manifest.version != VERSION {
-            return Err(broken(format!("expected {FORMAT} {VERSION}, found {} {}", manifest.format, manifest.version)));
+            let found = format!("{} {}", shown(&manifest.format), manifest.version);
+            return Err(broken(format!("expected {FORMAT} {VERSION}, found {found}")));
         }
-        let pins = (manifest.pinned.as_str(), manifest.kept_sha256.as_deref());
-        let own = (pin(&wanted.hash), wanted.keep.as_ref().map(|keep| keep.sha256.as_str()));
-        if pins != own {
-            let text =
-                |(hash, kept): (&str, Option<&str>)| kept.map_or(hash.into(), |kept| format!("{hash}, kept {kept}"));
-            return Err(RuntimeError::Hash {
-                file: file.display().to_string(),
-                found: format!("the pin {}", text(pins)),
-                pinned: text(own),
-            });
+        let own = Manifest::new(package, wanted, vec![]);
+        let of = |of: &Manifest| format!("{} {} {} as {}", of.package, of.package_version, of.platform, of.archive);
+        if of(&manifest) != of(&own) {
+            return Err(broken(format!("it is of {}, not of {}", shown(&of(&manifest)), of(&own))));
         }
-        if (&manifest.package, &manifest.package_version) != (&package.name, &package.version) {
-            let found = format!("{} {}", manifest.package, manifest.package_version);
-            return Err(broken(format!("it is of {found}, not of {} {}", package.name, package.version)));
+        if (&manifest.pinned, &manifest.kept_sha256) != (&own.pinned, &own.kept_sha256) {
+            let text = |of: &Manifest| {
+                format!(
+                    "{}{}",
+                    of.pinned,
+                    of.kept_sha256.iter().map(|kept| format!(", kept {kept}")).collect::<String>()
+                )
+            };
+            let found = format!("the pin {}", shown(&text(&manifest)));
+            return Err(RuntimeError::Hash { file: file.display().to_string(), found, pinned: text(&own) });
         }
-        if !matches!(&*manifest.archive, "zip" | "whl" | "tgz") {
-            return Err(broken(format!("'{}' is no archive that is known: zip, whl, tgz", manifest.archive)));
+        if let Some(keep) = &wanted.keep {
+            // Told before anything else is carried; and after it the sizes are known to be right.
+            kept::check(package, keep, &manifest.kept)?;
         }
         Ok(Some(manifest))
     }
+}
+
+/// The bytes of a plain file, and no more than tells that there are too many; `None` where it is none.
+fn bytes(file: &Path) -> std::io::Result<Option<Vec<u8>>> {
+    if !file.is_file() {
+        return Ok(None);
+    }
+    let mut bytes = vec![];
+    std::fs::File::open(file)?.take(TOO_LARGE + 1).read_to_end(&mut bytes)?;
+    Ok(Some(bytes))
 }

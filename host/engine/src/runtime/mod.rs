@@ -17,13 +17,14 @@ mod manifest;
 mod pack;
 mod unpack;
 
-pub use carried::{Carried, install_from, is_carried};
+pub use carried::{Carried, Waiting, install_from, is_carried, waiting};
 pub use machine::{OnThisMachine, on_machine};
 pub use manifest::{Manifest, Piece};
 pub use pack::pack;
 
 use crate::paths;
-use crate::registry::{Keep, Need, Package, PackageFile, platform};
+use crate::registry::{Need, Package, PackageFile, platform};
+use kept::KeptFile;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -49,24 +50,38 @@ pub enum RuntimeError {
     )]
     OtherVersion { package: String, found: String, pinned: String, folder: PathBuf },
     #[error(
-        "{package} {version} is not installed: of its {total} pieces {} not in {folder}: {}: carry them there, or a few at a \
-         time with --partial",
-        if missing.len() == 1 { "one is" } else { "some are" },
-        missing.join(", ")
+        "{package} {version} is not installed: {} of its {total} pieces are not in {folder}: {}: carry them there, or a few at \
+         a time with --partial",
+        missing.len(),
+        first_of(missing)
     )]
     MissingPieces { package: String, version: String, missing: Vec<String>, total: usize, folder: PathBuf },
     #[error("{piece}: {text}: carry it again")]
     BrokenPiece { piece: PathBuf, text: String },
     #[error("{file}: {text}")]
     Manifest { file: PathBuf, text: String },
+    #[error("{package} has {} MB, more than {most} pieces of that size: choose a larger --piece-size", size.div_ceil(1_000_000))]
+    TooManyPieces { package: String, size: u64, most: u64 },
+    #[error("{path}: the disk is full: make room there, and call again")]
+    Full { path: PathBuf },
     #[error("{folder}: {} MB are needed there, and {} MB are free", needed.div_ceil(1_000_000), free / 1_000_000)]
     NoRoom { folder: PathBuf, needed: u64, free: u64 },
     #[error("{path}: {text}")]
     Io { path: PathBuf, text: String },
 }
 
+/// The first ones of many names.
+pub fn first_of(names: &[String]) -> String {
+    const SHOWN: usize = 10;
+    let shown = names.iter().take(SHOWN).cloned().collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN { format!("{shown} and {} more", names.len() - SHOWN) } else { shown }
+}
+
 fn io(path: &Path) -> impl Fn(std::io::Error) -> RuntimeError + '_ {
-    |error| RuntimeError::Io { path: path.into(), text: error.to_string() }
+    |error| match error.kind() {
+        std::io::ErrorKind::StorageFull => RuntimeError::Full { path: path.into() },
+        _ => RuntimeError::Io { path: path.into(), text: error.to_string() },
+    }
 }
 
 fn home(package: &Package) -> PathBuf {
@@ -138,7 +153,7 @@ pub fn install(package: &Package) -> Result<bool, RuntimeError> {
     let scratch = scratch(package)?;
     let archive = fetch::download(package, wanted, scratch.path())?;
     fetch::check(&archive, &wanted.hash)?;
-    place(package, wanted, &archive, scratch.path())
+    place(package, wanted, &archive, None, scratch.path())
 }
 
 /// The file of a package for this platform.
@@ -154,16 +169,25 @@ fn wanted_file(package: &Package) -> Result<&PackageFile, RuntimeError> {
 fn scratch(package: &Package) -> Result<tempfile::TempDir, RuntimeError> {
     let home = home(package);
     std::fs::create_dir_all(&home).map_err(io(&home))?;
-    sweep(&home);
+    sweep(&home, SCRATCH);
     tempfile::Builder::new().prefix(SCRATCH).tempdir_in(&home).map_err(io(&home))
 }
 
 /// Unpacks a checked archive, and puts it where it is looked for. Says whether another process did so before.
-fn place(package: &Package, wanted: &PackageFile, archive: &Path, scratch: &Path) -> Result<bool, RuntimeError> {
+fn place(
+    package: &Package,
+    wanted: &PackageFile,
+    archive: &Path,
+    listed: Option<&[KeptFile]>,
+    scratch: &Path,
+) -> Result<bool, RuntimeError> {
     let unpacked = scratch.join("unpacked");
-    unpack::archive(archive, wanted.keep.as_ref(), &unpacked)?;
+    if wanted.keep.is_none() {
+        room(scratch, unpack::size(archive)?)?;
+    }
+    unpack::archive(archive, wanted.keep.as_ref(), listed, &unpacked)?;
     if let Some(keep) = &wanted.keep {
-        check_listing(package, keep, &kept::files(&unpacked)?)?;
+        kept::check(package, keep, &kept::files(&unpacked)?)?;
     }
     for inner in &wanted.unpack {
         unpack::brotli(&unpacked.join(inner))?;
@@ -181,19 +205,6 @@ fn place(package: &Package, wanted: &PackageFile, archive: &Path, scratch: &Path
         // Another process was faster.
         Err(_) if is_installed(package) => Ok(true),
         Err(error) => Err(io(&target)(error)),
-    }
-}
-
-/// Holds the kept files of a package against what the registry pins.
-fn check_listing(package: &Package, keep: &Keep, files: &[kept::KeptFile]) -> Result<(), RuntimeError> {
-    let found = kept::listing(files);
-    match found == keep.sha256 {
-        true => Ok(()),
-        false => Err(RuntimeError::Hash {
-            file: format!("the kept files of {} {}", package.name, package.version),
-            found: format!("a listing with hash {found}"),
-            pinned: keep.sha256.clone(),
-        }),
     }
 }
 
@@ -227,12 +238,12 @@ pub fn remove(package: &Package) -> Result<bool, RuntimeError> {
 }
 
 /// What an interrupted installation left behind.
-fn sweep(home: &Path) {
+fn sweep(home: &Path, prefix: &str) {
     const OLD: std::time::Duration = std::time::Duration::from_secs(3600);
     for entry in std::fs::read_dir(home).into_iter().flatten().flatten() {
         let old =
             entry.metadata().and_then(|data| data.modified()).is_ok_and(|at| at.elapsed().is_ok_and(|age| age > OLD));
-        if old && entry.file_name().to_string_lossy().starts_with(SCRATCH) {
+        if old && entry.file_name().to_string_lossy().starts_with(prefix) {
             let _ = std::fs::remove_dir_all(entry.path());
         }
     }

@@ -1,13 +1,17 @@
 //! A package in pieces that can be carried to a machine without a network.
 
 use super::manifest::{self, Manifest, Piece};
-use super::{RuntimeError, fetch, io, kept, unpack, wanted_file};
+use super::{RuntimeError, fetch, io, kept, room, sweep, unpack, wanted_file};
 use crate::registry::{Keep, Package};
 use sha2::{Digest, Sha256};
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
 use std::path::Path;
 use zip::ZipWriter;
+
+const SCRATCH: &str = ".packing-";
+/// Three digits number them, so that names stand in the order of the pieces.
+const MOST_PIECES: u64 = 999;
 
 /// Fetches a package, checks it, and writes what is kept of it into a folder: a manifest, and pieces of at most `piece_size`
 /// bytes. What stood there of the same package is replaced.
@@ -17,27 +21,30 @@ use zip::ZipWriter;
 pub fn pack(package: &Package, into: &Path, piece_size: u64) -> Result<Manifest, RuntimeError> {
     let wanted = wanted_file(package)?;
     std::fs::create_dir_all(into).map_err(io(into))?;
-    let scratch = tempfile::Builder::new().prefix(".packing-").tempdir_in(into).map_err(io(into))?;
+    sweep(into, SCRATCH);
+    let scratch = tempfile::Builder::new().prefix(SCRATCH).tempdir_in(into).map_err(io(into))?;
     let archive = fetch::download(package, wanted, scratch.path())?;
     fetch::check(&archive, &wanted.hash)?;
-    let stem = manifest::stem(package);
-    let (archive, kept, form) = match &wanted.keep {
-        None => {
-            let form = if archive.extension().is_some_and(|extension| extension == "whl") { "whl" } else { "tgz" };
-            (archive, vec![], form)
-        }
+    let (stem, form) = (manifest::stem(package), manifest::archive_form(package, wanted));
+    let (archive, kept) = match &wanted.keep {
+        None => (archive, vec![]),
         Some(keep) => {
             let unpacked = scratch.path().join("unpacked");
-            unpack::archive(&archive, Some(keep), &unpacked)?;
+            unpack::archive(&archive, Some(keep), None, &unpacked)?;
             let files = kept::files(&unpacked)?;
-            super::check_listing(package, keep, &files)?;
+            kept::check(package, keep, &files)?;
             let smaller = scratch.path().join("kept.zip");
             copy_kept(&archive, keep, &smaller)?;
-            (smaller, files, "zip")
+            (smaller, files)
         }
     };
-    remove_pieces(into, &stem)?;
-    let mut manifest = Manifest::new(package, wanted, kept, form);
+    let size = archive.metadata().map_err(io(&archive))?.len();
+    if size.div_ceil(piece_size.max(1)) > MOST_PIECES {
+        return Err(RuntimeError::TooManyPieces { package: package.name.clone(), size, most: MOST_PIECES });
+    }
+    remove_pieces(into, &stem, form)?;
+    room(into, size)?;
+    let mut manifest = Manifest::new(package, wanted, kept);
     manifest.pieces = cut(&archive, into, &|number| manifest::piece_name(&stem, form, number), piece_size)?;
     // Last: pieces without it are not taken for whole.
     manifest.write(&into.join(format!("{stem}.json")))?;
@@ -59,9 +66,14 @@ fn copy_kept(wheel: &Path, keep: &Keep, into: &Path) -> Result<(), RuntimeError>
 }
 
 /// Those of an earlier packing: fewer may be written now.
-fn remove_pieces(folder: &Path, stem: &str) -> Result<(), RuntimeError> {
+fn remove_pieces(folder: &Path, stem: &str, form: &str) -> Result<(), RuntimeError> {
+    let is_piece = |name: &str| {
+        let number = name.strip_prefix(stem).and_then(|rest| rest.strip_prefix(&format!(".{form}.")));
+        number.is_some_and(|number| number.len() == 3 && number.bytes().all(|digit| digit.is_ascii_digit()))
+    };
     for entry in std::fs::read_dir(folder).map_err(io(folder))?.flatten() {
-        if entry.file_name().to_string_lossy().starts_with(&format!("{stem}.")) {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if is_piece(&name) || name == format!("{stem}.json") {
             std::fs::remove_file(entry.path()).map_err(io(&entry.path()))?;
         }
     }

@@ -1,18 +1,24 @@
 //! Wheels, npm's archives, and the brotli files inside some of these.
 
+use super::kept::KeptFile;
 use super::{RuntimeError, io};
 use crate::registry::Keep;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read};
 use std::path::Path;
 use zip::ZipArchive;
 
 /// Unpacks a wheel (.whl, .zip) or an npm archive (.tgz, whose one folder `package` is left out) into a new folder; of a wheel
-/// only what is to be kept.
-pub(super) fn archive(archive: &Path, keep: Option<&Keep>, into: &Path) -> Result<(), RuntimeError> {
+/// only what is to be kept. Where these files are listed, no byte more than listed is written, whatever the archive holds.
+pub(super) fn archive(
+    archive: &Path,
+    keep: Option<&Keep>,
+    listed: Option<&[KeptFile]>,
+    into: &Path,
+) -> Result<(), RuntimeError> {
     if is_zip(archive) {
         return match keep {
-            Some(keep) => kept(archive, keep, into),
+            Some(keep) => kept(archive, keep, listed, into),
             None => open(archive)?.extract(into).map_err(broken(archive)),
         };
     }
@@ -38,18 +44,36 @@ pub(super) fn broken(archive: &Path) -> impl Fn(zip::result::ZipError) -> Runtim
     }
 }
 
-fn kept(archive: &Path, keep: &Keep, into: &Path) -> Result<(), RuntimeError> {
+/// How many bytes a wheel has when it is unpacked, by its own word; 0 for what is none.
+pub(super) fn size(archive: &Path) -> Result<u64, RuntimeError> {
+    if !is_zip(archive) {
+        return Ok(0);
+    }
+    let mut zip = open(archive)?;
+    let mut sum = 0_u64;
+    for index in 0..zip.len() {
+        sum = sum.saturating_add(zip.by_index_raw(index).map_err(broken(archive))?.size());
+    }
+    Ok(sum)
+}
+
+fn kept(archive: &Path, keep: &Keep, listed: Option<&[KeptFile]>, into: &Path) -> Result<(), RuntimeError> {
     let mut zip = open(archive)?;
     std::fs::create_dir_all(into).map_err(io(into))?;
     for index in 0..zip.len() {
-        let mut inner = zip.by_index(index).map_err(broken(archive))?;
-        let wanted = inner.is_file() && inner.name().is_ok_and(|name| keep.takes(&name));
-        let Some(path) = inner.enclosed_name().filter(|_| wanted) else { continue };
+        let inner = zip.by_index(index).map_err(broken(archive))?;
+        let name = inner.name().map(String::from).unwrap_or_default();
+        let most = match listed {
+            None => Some(u64::MAX),
+            Some(listed) => listed.iter().find(|file| file.path == name).map(|file| file.size),
+        };
+        let wanted = most.filter(|_| inner.is_file() && keep.takes(&name));
+        let (Some(path), Some(most)) = (inner.enclosed_name(), wanted) else { continue };
         let target = into.join(path);
         let folder = target.parent().unwrap_or(into);
         std::fs::create_dir_all(folder).map_err(io(folder))?;
         let mut out = File::create(&target).map_err(io(&target))?;
-        std::io::copy(&mut inner, &mut out).map_err(io(&target))?;
+        std::io::copy(&mut inner.take(most), &mut out).map_err(io(&target))?;
     }
     Ok(())
 }

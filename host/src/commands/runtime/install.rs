@@ -4,7 +4,7 @@ use super::meant;
 use crate::commands::{CommandError, failed};
 use crate::output;
 use skillbench_engine::registry::{Package, Registry};
-use skillbench_engine::runtime::{self, Carried, OnThisMachine, RuntimeError};
+use skillbench_engine::runtime::{self, Carried, OnThisMachine, RuntimeError, Waiting};
 use std::path::Path;
 
 /// What a name stands for, as far as it is published for this platform; with the rest is told why it is left out.
@@ -65,31 +65,48 @@ pub fn fetch(registry: &Registry, names: &[String]) -> Result<(), CommandError> 
 
 /// From a folder. All that is there is taken; what is missing is told together, so that one more journey brings it.
 pub fn carried(registry: &Registry, names: &[String], from: &Path, partial: bool) -> Result<(), CommandError> {
-    let (mut problems, mut nowhere) = (vec![], vec![]);
+    if !from.is_dir() {
+        return Err(failed(format!("--from: there is no folder {}", from.display())));
+    }
+    // Plugins share packages; each is told once. Where one is named itself, the machine's own does not serve.
+    let mut wanted: Vec<(Package, bool)> = vec![];
     for name in names {
         let (packages, of_plugin) = published(registry, name)?;
         for package in packages {
-            if let Some(found) = runtime::on_machine(&package)
-                .filter(|_| of_plugin && !runtime::is_installed(&package) && !runtime::is_carried(&package, from))
-            {
-                tell_found(&package, &found);
-                continue;
+            match wanted.iter_mut().find(|(known, _)| *known == package) {
+                Some((_, of_plugins)) => *of_plugins &= of_plugin,
+                None => wanted.push((package, of_plugin)),
             }
-            match runtime::install_from(&package, from, partial) {
-                Ok(Carried::There) => tell_installed(&package, true),
-                Ok(Carried::Installed) => tell_installed(&package, false),
-                Ok(Carried::Waiting { missing, total }) => {
-                    let here = total - missing.len();
-                    let text = format!("{here} of {total} pieces are here, missing: {}", missing.join(", "));
-                    output::say(&format!("{}: {text}", named(&package)));
-                }
-                Err(RuntimeError::NotCarried { package, .. }) => nowhere.push(package),
-                Err(error) => problems.push(error.to_string()),
-            }
+        }
+    }
+    let (mut problems, mut nowhere) = (vec![], vec![]);
+    for (package, of_plugin) in wanted {
+        if let Some(found) = runtime::on_machine(&package)
+            .filter(|_| of_plugin && !runtime::is_installed(&package) && !runtime::is_carried(&package, from))
+        {
+            tell_found(&package, &found);
+            continue;
+        }
+        match runtime::install_from(&package, from, partial) {
+            Ok(Carried::There) => tell_installed(&package, true),
+            Ok(Carried::Installed) => tell_installed(&package, false),
+            Ok(Carried::Waiting(waiting)) => tell_waiting(&package, &waiting),
+            Err(RuntimeError::NotCarried { package, .. }) => nowhere.push(package),
+            Err(error) => problems.push(error.to_string()),
         }
     }
     if !nowhere.is_empty() {
         problems.push(RuntimeError::NotCarried { package: nowhere.join(" "), folder: from.into() }.to_string());
     }
     if problems.is_empty() { Ok(()) } else { Err(failed(problems.join("\n"))) }
+}
+
+fn tell_waiting(package: &Package, waiting: &Waiting) {
+    if waiting.given_up > 0 {
+        let text = format!("{} pieces that waited were of another cutting, and are given up", waiting.given_up);
+        output::warning(&format!("{}: {text}", named(package)));
+    }
+    let here = waiting.total - waiting.missing.len();
+    let text = format!("{here} of {} pieces are here, missing: {}", waiting.total, runtime::first_of(&waiting.missing));
+    output::say(&format!("{} is not installed yet: {text}", named(package)));
 }

@@ -47,8 +47,10 @@ fn list(registry: &Registry) -> Table {
             format!("{} {}", package.source.client(), package.source.name()).into(),
             users(registry, package).join(", ").into(),
             match package.file() {
+                Some(_) if own.is_some() => Cell::flag(true),
                 Some(_) if found.is_some() => Cell::text("on this machine"),
-                Some(_) => Cell::flag(own.is_some()),
+                Some(_) => runtime::waiting(package)
+                    .map_or(Cell::flag(false), |(here, all)| format!("{here} of {all} pieces").into()),
                 None => Cell::text("not published for this platform"),
             },
             own.as_ref().map_or(Cell::none(), |own| mebibytes(own)),

@@ -50,7 +50,6 @@ fn one(package: &Package, into: &Path, piece_size: u64) -> Result<Vec<Cell>, Com
     output::say(&format!("{} {}: with {} ...", package.name, package.version, package.source.client()));
     let manifest = runtime::pack(package, into, piece_size).map_err(failed)?;
     let megabytes = |bytes: u64| format!("{:.1}", bytes as f64 / 1e6);
-    let sizes: Vec<String> = manifest.pieces.iter().map(|piece| megabytes(piece.size)).collect();
     let all: u64 = manifest.pieces.iter().map(|piece| piece.size).sum();
     let (files, note) = match manifest.kept.len() {
         0 => (Cell::text("all"), Cell::text("as it was downloaded")),
@@ -60,7 +59,7 @@ fn one(package: &Package, into: &Path, piece_size: u64) -> Result<Vec<Cell>, Com
         Cell::flag(true),
         files,
         megabytes(all).into(),
-        format!("{}: {} MB", sizes.len(), sizes.join(" + ")).into(),
+        format!("{} of at most {} MB", manifest.pieces.len(), megabytes(piece_size)).into(),
         note,
     ])
 }

@@ -62,8 +62,17 @@ fn refused(reason: impl Into<String>) -> NotConverted {
 ///
 /// # Errors
 /// [`NotConverted::Refused`] for a graph that holds other graphs, functions or sequences, that is quantized, has operators
-/// beside the standard ones, or whose weights are mostly of another type; [`NotConverted::Broken`] for bytes that are no model.
+/// beside the standard ones, whose weights are mostly of another type, or that would stay in float32 for the most part: half its
+/// products, or, in a graph without any, half its nodes; [`NotConverted::Broken`] for bytes that are no model.
 pub fn to_float16(model: &[u8]) -> Result<Vec<u8>, NotConverted> {
+    match convert(model)? {
+        (_, true) => Err(refused("most of what it computes would stay in float32")),
+        (converted, false) => Ok(converted),
+    }
+}
+
+/// The graph, and whether most of it stayed as it was.
+fn convert(model: &[u8]) -> Result<(Vec<u8>, bool), NotConverted> {
     if messages_of(model, MODEL_FUNCTION).next().is_some() {
         return Err(refused("it has functions of its own"));
     }
@@ -71,13 +80,16 @@ pub fn to_float16(model: &[u8]) -> Result<Vec<u8>, NotConverted> {
         .find(|set| read::is_standard(messages_of(set, OPERATORS_DOMAIN).next().unwrap_or_default()))
         .and_then(|set| numbers_of(set, OPERATORS_VERSION).next())
         .unwrap_or_default();
-    edit(model, MODEL_GRAPH, |bytes| {
+    let mut stayed = false;
+    let converted = edit(model, MODEL_GRAPH, |bytes| {
         let graph = Graph::read(bytes)?;
         check(&graph, bytes)?;
         let single = single::find(&graph, opset);
+        stayed = single::is_most(&graph, &single);
         let plan = Plan::of(&graph, &single, opset);
-        Ok(Some(vec![write::write(bytes, &graph, &single, &plan)?]))
-    })
+        Ok::<_, NotConverted>(Some(vec![write::write(bytes, &graph, &single, &plan)?]))
+    })?;
+    Ok((converted, stayed))
 }
 
 /// Refuses what this code could only guess at.

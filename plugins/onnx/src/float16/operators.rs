@@ -95,6 +95,12 @@ pub(super) fn is_of_sequences(operator: &str) -> bool {
         || matches!(operator, "SplitToSequence" | "ConcatFromSequence")
 }
 
+/// Whether an operator multiplies: what most of a model's work is.
+pub(super) fn multiplies(operator: &str) -> bool {
+    matches!(operator, "MatMul" | "Gemm" | "Conv" | "ConvTranspose" | "DeformConv" | "Einsum" | "Attention")
+        || matches!(operator, "LSTM" | "GRU" | "RNN")
+}
+
 /// Whether a weight of this operator is one that was trained, and so never near the ends of float16.
 pub(super) fn is_product(operator: &str) -> bool {
     match operator {

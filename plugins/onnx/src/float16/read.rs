@@ -108,7 +108,9 @@ impl<'m> Graph<'m> {
         let mut types: HashMap<&str, i32> = declared.clone();
         types.extend(weights.iter().map(|weight| (weight.name, weight.element)));
         for node in &nodes {
-            for (index, name) in node.outputs.iter().enumerate().filter(|(_, name)| !declared.contains_key(*name)) {
+            // An optional output that is left out has no name, and is no value.
+            let told = |name: &&str| name.is_empty() || declared.contains_key(*name);
+            for (index, name) in node.outputs.iter().enumerate().filter(|(_, name)| !told(name)) {
                 let of = |input: usize| node.inputs.get(input).and_then(|name| types.get(name)).copied();
                 if let Some(element) = operators::element(node, index, of) {
                     types.insert(name, element);
@@ -120,7 +122,7 @@ impl<'m> Graph<'m> {
 
     /// Whether a value is in float32.
     pub fn is_single(&self, name: &str) -> bool {
-        self.types.get(name) == Some(&FLOAT)
+        !name.is_empty() && self.types.get(name) == Some(&FLOAT)
     }
 
     /// Those inputs of a node that are in float32, with their places.

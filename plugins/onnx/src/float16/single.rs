@@ -26,6 +26,22 @@ pub(super) fn find(graph: &Graph<'_>, opset: u64) -> Vec<Option<Single>> {
     found
 }
 
+/// Whether half of the work or more stays in float32, so that the graph could not be said to compute in float16: of the
+/// products, or, where there are none, of all nodes that take floats.
+pub(super) fn is_most(graph: &Graph<'_>, single: &[Option<Single>]) -> bool {
+    let stays = |only_products: bool| {
+        let nodes = graph.nodes.iter().zip(single).filter(|(node, _)| {
+            values(graph, node).next().is_some() && (!only_products || operators::multiplies(node.operator))
+        });
+        nodes.fold((0, 0), |(all, stay), (_, why)| (all + 1, stay + usize::from(why.is_some())))
+    };
+    let (all, stay) = match stays(true) {
+        (0, _) => stays(false),
+        products => products,
+    };
+    stay > 0 && 2 * stay >= all
+}
+
 struct Links<'m> {
     makers: HashMap<&'m str, usize>,
     takers: HashMap<&'m str, Vec<usize>>,

@@ -29,7 +29,7 @@ fn bare(graph: &[u8]) -> Vec<u8> {
 }
 
 fn changed(graph: Graph) -> Graph {
-    decoded(&to_float16(&model(graph)).unwrap())
+    decoded(&convert(&model(graph)).unwrap().0)
 }
 
 fn decoded(model: &[u8]) -> Graph {
@@ -381,4 +381,39 @@ fn bytes_that_are_no_model_are_refused_or_left_and_the_same_give_the_same() {
     let cut = Tensor::of_bytes("c", FLOAT, &[1], vec![0; 3]);
     let cut = Graph { initializer: vec![cut], ..graph(&["x"], vec![Node::new("Add", &["x", "c"], "y")], &["y"]) };
     assert!(reason(cut).contains("'c'"));
+}
+
+#[test]
+fn a_graph_that_would_stay_in_float32_is_not_called_float16() {
+    let weights = |name: &str| Tensor::of_bytes(name, FLOAT, &[3, 4], vec![0; 48]);
+    let nodes = vec![
+        Node::new("MatMul", &["x", "w"], "a"),
+        Node::new("Relu", &["a"], "b"),
+        Node::new("MatMul", &["b", "v"], "c"),
+        Node::new("ArgMax", &["c"], "y"),
+    ];
+    let output = vec![port("y", INT64)];
+    let classes = Graph { initializer: vec![weights("w"), weights("v")], output, ..graph(&["x"], nodes, &[]) };
+    assert!(reason(classes).contains("stay in float32"));
+    let squares = vec![Node::new("Mul", &["x", "x"], "a"), Node::new("ReduceSum", &["a"], "y")];
+    assert!(reason(graph(&["x"], squares, &["y"])).contains("stay in float32"));
+}
+
+#[test]
+fn an_optional_output_that_is_left_out_is_no_value() {
+    let two = |operator: &str, inputs: &[&str], outputs: &[&str]| {
+        let mut node = Node::new(operator, inputs, outputs[0]);
+        node.output = outputs.iter().map(ToString::to_string).collect();
+        node
+    };
+    let nodes = vec![
+        two("GRU", &["x", "w", "r"], &["", "h"]),
+        two("LayerNormalization", &["h", "s"], &["n", "", "d"]),
+        Node::new("Clip", &["n", "", "m"], "y"),
+    ];
+    let mut all = graph(&["x"], nodes, &["y"]);
+    all.initializer = ["w", "r", "s", "m"].map(|name| floats(name, &[1.0])).to_vec();
+    let lines = lines(&changed(all));
+    assert!(lines.iter().all(|line| !line.contains("Cast float16()") && !line.contains("Cast float()")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.starts_with("GRU(x in float16") && line.contains(") , h")), "{lines:?}");
 }
