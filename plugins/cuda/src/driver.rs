@@ -34,7 +34,7 @@ fn explain(absent: Absent, node: bool, on_bus: Option<usize>) -> Error {
         Absent::Driver(words) if on_bus == Some(0) => {
             let text = format!(
                 "this machine has no NVIDIA GPU (none on the PCI bus, no /dev/nvidia0) and no driver for one ({words}): \
-                 use another backend, or a machine with such a GPU"
+                 use another backend or machine"
             );
             Error::unavailable(Why(Why::DRIVER.0 | Why::DEVICE.0), text)
         }

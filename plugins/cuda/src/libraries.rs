@@ -76,7 +76,7 @@ impl Libraries {
         }
         let (names, be) = (names.join(", "), if names.len() == 1 { "is" } else { "are" });
         let text = format!(
-            "{names} {be} missing: run `host runtime install cuda`, or carry them: `host runtime pack cuda --complete -o DIR`"
+            "{names} {be} missing: `host runtime install cuda` brings them, `host runtime pack cuda --complete` to carry"
         );
         Err(Error::unavailable(Why::RUNTIME, text))
     }

@@ -4,7 +4,7 @@ use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor};
 use nvml_wrapper::error::NvmlError;
 use nvml_wrapper::{Device, Nvml};
 use skillbench_drivers::Evidence;
-use skillbench_drivers::cuda::Gpu;
+use skillbench_drivers::cuda::{self, Gpu};
 use skillbench_plugin_api::sdk::{Counters, Host, Power};
 use skillbench_plugin_api::{Counter, Energy, Error, Memory, Result, Scope, Why};
 
@@ -18,7 +18,11 @@ pub(crate) struct Sensors {
 impl Sensors {
     /// `None` where NVML cannot be used: then nobody knows of energy and clocks, and the rest works.
     pub fn open(host: Host, gpus: &[Gpu], evidence: &mut Evidence) -> Option<Sensors> {
-        match Nvml::init() {
+        let elsewhere = || {
+            let library = cuda::beside_the_loader("libnvidia-ml.so.1").ok_or(NvmlError::LibraryNotFound)?;
+            Nvml::builder().lib_path(library.as_os_str()).init()
+        };
+        match Nvml::init().or_else(|error| elsewhere().map_err(|_| error)) {
             Ok(nvml) => {
                 evidence.add("NVML", nvml.sys_nvml_version().unwrap_or_else(|error| error.to_string()));
                 // CUDA's devices, and TensorRT's, which are the same GPUs again.

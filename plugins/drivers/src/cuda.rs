@@ -7,6 +7,7 @@ use cudarc::driver::sys::{self, CUdevice_attribute, CUresult};
 use cudarc::driver::{DriverError, result};
 use libloading::Symbol;
 use std::ffi::{CStr, c_char, c_int};
+use std::path::{Path, PathBuf};
 
 /// Why there is nothing to compute on.
 #[derive(Debug)]
@@ -34,12 +35,26 @@ pub struct Gpu {
 /// The file name of the driver's library.
 const DRIVER: &str = if cfg!(windows) { "nvcuda.dll" } else { "libcuda.so.1" };
 
+/// Where NVIDIA's libraries are in containers and under WSL whose loader does not look there.
+const FOLDERS: [&str; 2] = ["/usr/local/nvidia/lib64", "/usr/lib/wsl/lib"];
+
+/// A library of the driver that lies in a folder of its own; `None` where the loader has to find it.
+pub fn beside_the_loader(name: &str) -> Option<PathBuf> {
+    FOLDERS.iter().map(|folder| Path::new(folder).join(name)).find(|path| path.is_file())
+}
+
 /// The GPUs that the driver lets this process use.
 ///
 /// # Errors
 /// Why there are none.
 pub fn gpus(evidence: &mut Evidence) -> Result<Vec<Gpu>, Absent> {
-    let library = Library::open(DRIVER, &[], evidence).map_err(Absent::Driver)?;
+    let library = Library::open(DRIVER, &[], evidence);
+    // Opened by its path, it is the one that is found by its name from then on.
+    let library = library.or_else(|words| {
+        let found = beside_the_loader(DRIVER).ok_or(words)?;
+        Library::open(&found.to_string_lossy(), &[], evidence)
+    });
+    let library = library.map_err(Absent::Driver)?;
     library.keep();
     // SAFETY: it opens the driver's library, which is open, and closes it again. Without it every later call would panic.
     if !unsafe { sys::is_culib_present() } {

@@ -46,6 +46,8 @@ pub fn find_provider(host: &Host, options: &Options, plugin: &CStr) -> Result<Pa
 /// `Unavailable` for what the loader refuses, what is not ONNX Runtime, and what is older than the API used here.
 pub(crate) fn open(path: &Path) -> Result<String> {
     let refuse = |reason: String| {
+        // The loader's own words begin with the path too.
+        let reason = reason.trim_start_matches(&format!("{}: ", path.display()));
         let text = format!("ONNX Runtime cannot be used: {}: {reason}", path.display());
         Error::unavailable(Why::RUNTIME, text)
     };
