@@ -41,8 +41,7 @@ fn runtime_story(plugin: &Plugin, tell: &mut impl FnMut(&str, String)) {
         let text = match (own, runtime::on_machine(&need.package)) {
             (Some(path), _) => format!("{package} {version}: {}", path.display()),
             (None, Some(found)) => {
-                let what =
-                    found.version.map_or("of a version that nobody tells".into(), |found| format!("version {found}"));
+                let what = found.version.map_or("of an unknown version".into(), |found| format!("version {found}"));
                 format!("{package} is found on this machine, {what}: {}", found.folder.display())
             }
             (None, None) if need.package.file().is_none() => {

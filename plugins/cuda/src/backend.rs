@@ -32,7 +32,7 @@ impl CudaBackend {
         evidence.add("ONNX Runtime", runtime.as_ref().map_or_else(|error| error.message.clone(), |it| it.to_string()));
         let libraries = Libraries::open(&folders, evidence);
         let versions = libraries.versions();
-        evidence.add("versions", versions.as_deref().unwrap_or("cannot be told"));
+        evidence.add("versions", versions.as_deref().unwrap_or("unknown"));
         let ((gpus, runtime), libraries) = both(both(gpus, runtime), libraries.complete())?;
         runtime.check_beside("libonnxruntime_providers_cuda.so")?;
         libraries::served_by_driver(libraries.runtime, evidence)?;

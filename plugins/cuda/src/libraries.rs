@@ -85,8 +85,8 @@ impl Libraries {
     pub fn versions(&self) -> Option<String> {
         let cuda = self.runtime.and_then(cuda::runtime_version).map(|version| format!("CUDA {version}"));
         let cudnn = self.cudnn.and_then(cuda::cudnn_version).map(|version| format!("cuDNN {version}"));
-        let told: Vec<String> = cuda.into_iter().chain(cudnn).collect();
-        (!told.is_empty()).then(|| told.join(", "))
+        let versions: Vec<String> = cuda.into_iter().chain(cudnn).collect();
+        (!versions.is_empty()).then(|| versions.join(", "))
     }
 }
 
@@ -141,11 +141,11 @@ mod tests {
     fn libraries_that_are_missing_are_named_with_the_next_step() {
         let without = |missing: &[&'static str]| Libraries { runtime: None, cudnn: None, missing: missing.to_vec() };
         assert!(without(&[]).complete().is_ok());
-        let told = |missing: &[&'static str]| without(missing).complete().err().unwrap().message;
-        let text = told(&["libcudnn.so.9"]);
+        let message = |missing: &[&'static str]| without(missing).complete().err().unwrap().message;
+        let text = message(&["libcudnn.so.9"]);
         assert!(text.starts_with("cuDNN 9 is missing") && text.contains("runtime pack"), "{text}");
-        assert!(told(&["libcublas.so.13", "libcudnn.so.9"]).starts_with("libcublas.so.13, cuDNN 9 are missing"));
+        assert!(message(&["libcublas.so.13", "libcudnn.so.9"]).starts_with("libcublas.so.13, cuDNN 9 are missing"));
         let all = ["libcudart.so.13", "libcublasLt.so.13", "libcublas.so.13", "libcurand.so.10", "libcudnn.so.9"];
-        assert!(told(&all).starts_with("CUDA 13, cuDNN 9 are missing"));
+        assert!(message(&all).starts_with("CUDA 13, cuDNN 9 are missing"));
     }
 }

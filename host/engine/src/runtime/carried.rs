@@ -133,7 +133,7 @@ fn as_downloaded(package: &Package, wanted: &PackageFile, from: &Path) -> Result
         }
         match fetch::check(&from.join(&name), &wanted.hash) {
             Ok(()) => return Ok(Some(from.join(name))),
-            // Perhaps that of another platform, and the right one lies beside it.
+            // Perhaps that of another platform, and the right one is in the folder too.
             Err(error) => other = Some(error),
         }
     }
@@ -225,7 +225,7 @@ impl Pieces {
 fn nothing(package: &Package, from: &Path, stem: &str) -> Result<RuntimeError, RuntimeError> {
     let names = names(from)?;
     if names.iter().any(|name| name.starts_with(&format!("{stem}."))) {
-        let text = "it is not there, and without it the pieces beside it cannot be checked: carry it with them";
+        let text = "it is missing, and the pieces cannot be checked without it: carry it with them";
         return Ok(RuntimeError::Manifest { file: from.join(format!("{stem}.json")), text: text.into() });
     }
     let packed = |name: &String| {

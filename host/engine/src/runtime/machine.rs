@@ -11,7 +11,7 @@ use std::sync::OnceLock;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OnThisMachine {
     pub folder: PathBuf,
-    /// Of the Python package that brought it; `None` where nobody tells.
+    /// Of the Python package that it belongs to; `None` for the system's own.
     pub version: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What lies beside the pieces of a packed package: a JSON file that says what they are pieces of, and how to check them.
+//! The JSON file that goes with the pieces of a packed package: what they are pieces of, and how to check them.
 //!
 //! `pack` writes it and `carried` reads it. It is data of whoever carried it: what it says is held against the registry of this
 //! host, which alone decides what is installed, and no name in it becomes a path.

@@ -208,7 +208,7 @@ fn place(
     }
 }
 
-/// Whether so many bytes may still be written in a folder; told before they are, since a full disk harms others too.
+/// Refuses to write so many bytes where there is no room for them, before the first one: a full disk harms others too.
 #[cfg(unix)]
 fn room(folder: &Path, needed: u64) -> Result<(), RuntimeError> {
     let Ok(system) = rustix::fs::statvfs(folder) else { return Ok(()) };

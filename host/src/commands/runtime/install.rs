@@ -7,7 +7,8 @@ use skillbench_engine::registry::{Package, Registry};
 use skillbench_engine::runtime::{self, Carried, OnThisMachine, RuntimeError, Waiting};
 use std::path::Path;
 
-/// What a name stands for, as far as it is published for this platform; with the rest is told why it is left out.
+/// The packages that a name stands for and that are published for this platform, and whether the name is a plugin's. Warns about
+/// the other packages.
 fn published(registry: &Registry, name: &str) -> Result<(Vec<Package>, bool), CommandError> {
     let (packages, of_plugin) = meant(registry, name)?;
     if packages.is_empty() {
@@ -63,12 +64,12 @@ pub fn fetch(registry: &Registry, names: &[String]) -> Result<(), CommandError> 
     Ok(())
 }
 
-/// From a folder. All that is there is taken; what is missing is told together, so that one more journey brings it.
+/// From a folder. Takes all that is there, and names everything that is missing in one error, so that one more journey brings it.
 pub fn carried(registry: &Registry, names: &[String], from: &Path, partial: bool) -> Result<(), CommandError> {
     if !from.is_dir() {
         return Err(failed(format!("--from: there is no folder {}", from.display())));
     }
-    // Plugins share packages; each is told once. Where one is named itself, the machine's own does not serve.
+    // Plugins share packages; each is installed once. Where a package is named itself, the machine's own does not serve.
     let mut wanted: Vec<(Package, bool)> = vec![];
     for name in names {
         let (packages, of_plugin) = published(registry, name)?;

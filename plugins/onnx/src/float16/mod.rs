@@ -62,7 +62,7 @@ fn refused(reason: impl Into<String>) -> NotConverted {
 ///
 /// # Errors
 /// [`NotConverted::Refused`] for a graph that holds other graphs, functions or sequences, that is quantized, has operators
-/// beside the standard ones, whose weights are mostly of another type, or that would stay in float32 for the most part: half its
+/// that are not standard, whose weights are mostly of another type, or that would stay in float32 for the most part: half its
 /// products, or, in a graph without any, half its nodes; [`NotConverted::Broken`] for bytes that are no model.
 pub fn to_float16(model: &[u8]) -> Result<Vec<u8>, NotConverted> {
     match convert(model)? {

@@ -10,7 +10,7 @@ pub(super) struct Graph<'m> {
     pub weights: Vec<Weight<'m>>,
     pub inputs: Vec<&'m str>,
     pub outputs: Vec<&'m str>,
-    /// The element type of every value, as far as it can be told.
+    /// The element type of every value, as far as it is known.
     types: HashMap<&'m str, i32>,
 }
 
@@ -109,8 +109,8 @@ impl<'m> Graph<'m> {
         types.extend(weights.iter().map(|weight| (weight.name, weight.element)));
         for node in &nodes {
             // An optional output that is left out has no name, and is no value.
-            let told = |name: &&str| name.is_empty() || declared.contains_key(*name);
-            for (index, name) in node.outputs.iter().enumerate().filter(|(_, name)| !told(name)) {
+            let known = |name: &&str| name.is_empty() || declared.contains_key(*name);
+            for (index, name) in node.outputs.iter().enumerate().filter(|(_, name)| !known(name)) {
                 let of = |input: usize| node.inputs.get(input).and_then(|name| types.get(name)).copied();
                 if let Some(element) = operators::element(node, index, of) {
                     types.insert(name, element);

@@ -151,7 +151,7 @@ fn value(attribute: &[u8]) -> Result<Vec<u8>, NotConverted> {
     })
 }
 
-/// The attributes by which a node is told to make float32 say float16.
+/// Changes the attributes that choose float32 as a node's output to float16.
 fn makes_half(node: &Node<'_>, bytes: Vec<u8>) -> Result<Vec<u8>, NotConverted> {
     let said = match node.operator {
         "Cast" => "to",
