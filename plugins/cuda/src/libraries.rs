@@ -76,7 +76,7 @@ impl Libraries {
         }
         let (names, be) = (names.join(", "), if names.len() == 1 { "is" } else { "are" });
         let text = format!(
-            "{names} {be} missing: `host runtime install cuda` brings them, `host runtime pack cuda --complete` to carry"
+            "{names} {be} missing: run `host runtime install cuda`, or carry what `host runtime pack cuda --complete` packs"
         );
         Err(Error::unavailable(Why::RUNTIME, text))
     }
