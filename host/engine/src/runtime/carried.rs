@@ -193,16 +193,19 @@ impl Pieces {
         }
         std::fs::create_dir_all(waiting).map_err(io(waiting))?;
         self.manifest.write(&waiting.join(format!("{}.json", self.stem)))?;
-        for piece in &self.all {
+        let keep = |piece: &Piece| -> Result<(), RuntimeError> {
             let (source, target) = (from.join(&piece.file), waiting.join(&piece.file));
             if !source.is_file() || target.is_file() {
-                continue;
+                return Ok(());
             }
             room(waiting, piece.size)?;
             let mut out = tempfile::NamedTempFile::new_in(waiting).map_err(io(waiting))?;
             copy(piece, &source, &mut out, &target)?;
-            out.persist(&target).map_err(|error| io(&target)(error.error))?;
-        }
+            out.persist(&target).map(drop).map_err(|error| io(&target)(error.error))
+        };
+        // One that is broken does not cost the others.
+        let kept: Vec<Result<(), RuntimeError>> = self.all.iter().map(keep).collect();
+        kept.into_iter().collect::<Result<Vec<()>, _>>()?;
         Ok(Waiting { missing: self.missing, total: self.all.len(), given_up })
     }
 
@@ -228,18 +231,20 @@ fn nothing(package: &Package, from: &Path, stem: &str) -> Result<RuntimeError, R
         let text = "it is missing, and the pieces cannot be checked without it: carry it with them";
         return Ok(RuntimeError::Manifest { file: from.join(format!("{stem}.json")), text: text.into() });
     }
+    let pinned = format!("{} for {}", package.version, manifest::platform_of(package));
     let packed = |name: &String| {
         let manifest = name.ends_with(".json").then(|| Manifest::of_any(&from.join(name)))??;
-        (manifest.package == package.name).then_some(manifest.package_version)
+        let found = format!("{} for {}", manifest.package_version, manifest.platform);
+        (manifest.package == package.name).then_some(found)
     };
     let mut versions = names.iter().filter_map(|name| packed(name).or_else(|| downloaded_version(package, name)));
-    let found = versions.find(|version| *version != package.version);
+    let found = versions.find(|version| ![&pinned, &package.version].contains(&version));
     let (package, folder) = (package.clone(), from.to_path_buf());
     Ok(match found {
         None => RuntimeError::NotCarried { package: package.name, folder },
         Some(found) => {
             let found = manifest::shown(&found);
-            RuntimeError::OtherVersion { package: package.name, found, pinned: package.version, folder }
+            RuntimeError::OtherVersion { package: package.name, found, pinned, folder }
         }
     })
 }

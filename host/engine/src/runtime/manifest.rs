@@ -52,7 +52,8 @@ pub(super) fn stem(package: &Package) -> String {
     plain(&format!("{}-{}.{}", package.name, package.version, platform_of(package)))
 }
 
-fn platform_of(package: &Package) -> String {
+/// The platform that a package is packed for: this one, or any.
+pub(super) fn platform_of(package: &Package) -> String {
     if package.files.contains_key(&platform()) { platform() } else { "any".into() }
 }
 

@@ -182,8 +182,8 @@ fn place(
     scratch: &Path,
 ) -> Result<bool, RuntimeError> {
     let unpacked = scratch.join("unpacked");
-    if wanted.keep.is_none() {
-        room(scratch, unpack::size(archive)?)?;
+    if listed.is_none() {
+        room(scratch, unpack::size(archive, wanted.keep.as_ref())?)?;
     }
     unpack::archive(archive, wanted.keep.as_ref(), listed, &unpacked)?;
     if let Some(keep) = &wanted.keep {

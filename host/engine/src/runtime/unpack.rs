@@ -44,15 +44,17 @@ pub(super) fn broken(archive: &Path) -> impl Fn(zip::result::ZipError) -> Runtim
     }
 }
 
-/// How many bytes a wheel has when it is unpacked, by its own word; 0 for what is none.
-pub(super) fn size(archive: &Path) -> Result<u64, RuntimeError> {
+/// How many bytes are written when a wheel is unpacked, by its own word; 0 for what is none.
+pub(super) fn size(archive: &Path, keep: Option<&Keep>) -> Result<u64, RuntimeError> {
     if !is_zip(archive) {
         return Ok(0);
     }
     let mut zip = open(archive)?;
     let mut sum = 0_u64;
     for index in 0..zip.len() {
-        sum = sum.saturating_add(zip.by_index_raw(index).map_err(broken(archive))?.size());
+        let inner = zip.by_index_raw(index).map_err(broken(archive))?;
+        let wanted = keep.is_none_or(|keep| inner.name().is_ok_and(|name| keep.takes(&name)));
+        sum = sum.saturating_add(if wanted { inner.size() } else { 0 });
     }
     Ok(sum)
 }

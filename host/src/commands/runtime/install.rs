@@ -97,7 +97,13 @@ pub fn carried(registry: &Registry, names: &[String], from: &Path, partial: bool
         }
     }
     if !nowhere.is_empty() {
-        problems.push(RuntimeError::NotCarried { package: nowhere.join(" "), folder: from.into() }.to_string());
+        let text = RuntimeError::NotCarried { package: nowhere.join(" "), folder: from.into() }.to_string();
+        // With `partial` it may come with a later call.
+        if partial {
+            output::warning(&text);
+        } else {
+            problems.push(text);
+        }
     }
     if problems.is_empty() { Ok(()) } else { Err(failed(problems.join("\n"))) }
 }
