@@ -2,8 +2,8 @@
 
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use skillbench_engine::document::{Cell, GenerationMetrics, Metrics, Samples};
 use skillbench_engine::run::{Observer, PlannedCell};
+use skillbench_record::{Cell, GenerationMetrics, Metrics, Samples};
 use std::collections::{BTreeMap, HashMap};
 use std::io::IsTerminal;
 

@@ -173,7 +173,7 @@ fn a_carried_folder_that_is_not_whole_or_not_right_is_refused_by_the_file() {
     // A manifest that agrees with changed pieces does not make them what the registry pins.
     with("pin", &|at| edit(at, "\"pinned\": \"5d8c", "\"pinned\": \"0000")).exits_with(1).tells("refused");
     let consistent = |at: &Path| {
-        let sha256 = |at: &Path| skillbench_engine::environment::sha256(&at.join(pieces[0])).unwrap();
+        let sha256 = |at: &Path| skillbench_record::hash::sha256(&at.join(pieces[0])).unwrap();
         let before = sha256(at);
         flip(at);
         edit(at, &before, &sha256(at));

@@ -14,8 +14,6 @@ pub struct Defaults {
     pub reference: Reference,
     pub cache: CacheDefaults,
     pub fixes: FixDefaults,
-    pub compare: CompareDefaults,
-    pub trend: TrendDefaults,
     pub alert: AlertDefaults,
     pub schedule: ScheduleDefaults,
     pub update: UpdateDefaults,
@@ -73,34 +71,8 @@ pub struct CacheDefaults {
 }
 
 #[derive(Debug, Deserialize)]
-pub struct CompareDefaults {
-    pub launches: u64,
-    pub most_launches: u64,
-    pub interval: f64,
-    pub pairs: u64,
-    pub round_ms: f64,
-    pub budget_s: f64,
-    pub least_rounds: u64,
-    pub significance: f64,
-    pub effect: f64,
-    pub assumed_interleaved: f64,
-    pub assumed_apart: f64,
-    pub assumed_memory: f64,
-    pub noise_comparisons: u64,
-    pub noise_models: Vec<String>,
-}
-
-#[derive(Debug, Deserialize)]
 pub struct FixDefaults {
     pub lowest_opset: i64,
-}
-
-#[derive(Debug, Deserialize)]
-pub struct TrendDefaults {
-    pub seed: u64,
-    pub nearby_runs: usize,
-    pub clock_slack_s: i64,
-    pub rules: crate::stats::e_divisive::Rules,
 }
 
 #[derive(Debug, Deserialize)]

@@ -9,8 +9,6 @@
 //! - [`run`]: a request becomes a plan, a plan becomes outcomes.
 //! - [`suite`]: runs that are written down in files.
 //! - [`schedule`]: when a suite is run again, as cron and systemd take it. [`lock`]: one benchmark at a time on a machine.
-//! - [`stats`]: samples become figures.
-//! - [`document`]: the outcome of a run as data, the form of `run.json`.
 //! - [`check`]: the rules of a well-behaved plugin.
 //! - [`compare`]: whether one of two things is slower, and how sure that is.
 //! - [`cores`]: which cores there are, and binding work to them.
@@ -26,7 +24,6 @@ pub mod compare;
 pub mod cores;
 pub mod defaults;
 pub mod describe;
-pub mod document;
 pub mod environment;
 mod loader;
 pub mod lock;
@@ -39,7 +36,5 @@ pub mod runtime;
 pub mod schedule;
 pub mod serve;
 pub mod skill;
-pub mod stats;
-pub mod suggest;
 pub mod suite;
 pub mod worker;

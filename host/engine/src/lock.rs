@@ -35,7 +35,7 @@ impl Holder {
     fn own() -> Holder {
         let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
         let command: String = arguments.collect::<Vec<_>>().join(" ").chars().take(1000).collect();
-        Holder { pid: std::process::id(), command, since: crate::environment::now_utc() }
+        Holder { pid: std::process::id(), command, since: skillbench_record::time::now_utc() }
     }
 }
 

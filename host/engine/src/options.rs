@@ -1,8 +1,9 @@
 //! A plugin's options, held against its JSON Schema before the plugin sees them.
 
 use crate::registry::PluginOptions;
-use crate::suggest;
 use serde_json::{Map, Value};
+use skillbench_record::suggest;
+use std::path::Path;
 
 /// Checks options against a schema; an empty schema takes none.
 ///
@@ -39,6 +40,24 @@ pub fn check(options: &PluginOptions, schema: &str, owner: &str) -> Result<(), S
 
 fn property<'a>(schema: &'a Value, key: &str) -> Option<&'a Value> {
     schema.get("properties")?.get(key)
+}
+
+/// Of the options that a plugin is opened with, those that make a measurement another one. A number of threads is a dimension of its
+/// own, what is the plugin's default changes nothing, and a file or folder counts as what it holds, which is provenance.
+pub fn of_key(options: &PluginOptions, schema: &str) -> PluginOptions {
+    let schema: Value = serde_json::from_str(schema).unwrap_or_default();
+    let is_default = |key: &str, value: &str| {
+        let property = property(&schema, key);
+        let default = property.and_then(|property| property.get("default"));
+        default.is_some_and(|default| typed(value, property) == *default)
+    };
+    let is_path = |key: &str, value: &str| {
+        let format = property(&schema, key).and_then(|property| property.get("format"));
+        format.is_some_and(|format| format == "path") || Path::new(value).is_absolute() || Path::new(value).exists()
+    };
+    let counts =
+        |(key, value): &(&String, &String)| *key != "threads" && !is_default(key, value) && !is_path(key, value);
+    options.iter().filter(counts).map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
 /// Whether a schema has a property of this name.
@@ -79,6 +98,17 @@ mod tests {
     fn options_that_fit_pass() {
         assert_eq!(told("threads", "2"), Ok(()));
         assert_eq!(told("library", "7"), Ok(()));
+    }
+
+    #[test]
+    fn only_what_differs_from_the_defaults_and_names_no_file_is_of_the_key() {
+        let schema = r#"{"properties": {"level": {"type": "integer", "default": 3}, "cache": {"type": "string"}}}"#;
+        let options = |pairs: &[(&str, &str)]| -> PluginOptions {
+            pairs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect()
+        };
+        let given = options(&[("level", "3"), ("threads", "2"), ("library", "/opt/engine.so"), ("cache", "off")]);
+        assert_eq!(of_key(&given, schema), options(&[("cache", "off")]));
+        assert_eq!(of_key(&options(&[("level", "2")]), schema), options(&[("level", "2")]));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Where the time of cells went: their phases, and the operators of their models.
 
 use crate::{Cell, Table};
-use skillbench_engine::document::{Cell as Measured, OperatorCost, PartProfile, Run};
+use skillbench_record::{Cell as Measured, OperatorCost, PartProfile, Run};
 
 /// No more types of operators of one part are shown; files have them all.
 const MOST_TYPES: usize = 12;

@@ -1,8 +1,9 @@
-//! Results as data frames, in the columns of `skillbench_store::columns`. What was not measured is null.
+//! Results as data frames, in the columns of [`skillbench_record::catalog`]. What was not measured is null.
 
 use polars::prelude::*;
-use skillbench_engine::document::{Run, Samples};
-use skillbench_store::columns::{self, Column as Known, Kind, Row, Value, moment};
+use skillbench_record::catalog::{self, Column as Known, Kind, Row, Value};
+use skillbench_record::time::moment;
+use skillbench_record::{Run, Samples};
 
 /// One row for each cell of each run.
 ///
@@ -16,11 +17,11 @@ pub fn cells<'a>(runs: impl IntoIterator<Item = &'a Run>) -> PolarsResult<DataFr
             run.cells.iter().map(move |cell| Row { run, started, cell })
         })
         .collect();
-    DataFrame::new(rows.len(), columns::all().map(|known| column(known, &rows)).collect::<PolarsResult<_>>()?)
+    DataFrame::new(rows.len(), catalog::all().map(|known| column(&known, &rows)).collect::<PolarsResult<_>>()?)
 }
 
 fn column(known: &Known, rows: &[Row<'_>]) -> PolarsResult<Column> {
-    let (name, values) = (PlSmallStr::from(known.name), || rows.iter().map(|row| (known.of)(*row)));
+    let (name, values) = (PlSmallStr::from(known.name), || rows.iter().map(|row| known.of(*row)));
     Ok(match known.kind {
         Kind::Text => {
             let texts = values().map(|value| if let Value::Text(text) = value { Some(text) } else { None });

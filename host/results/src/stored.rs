@@ -3,7 +3,7 @@
 
 use crate::frames;
 use polars::prelude::*;
-use skillbench_engine::document::Run;
+use skillbench_record::Run;
 use skillbench_store::database::Filter;
 use skillbench_store::{Database, DatabaseError, JournalError, Recorded, journal};
 use std::path::{Path, PathBuf};

@@ -12,6 +12,8 @@ pub enum AcrossArg {
     Precision,
     /// Backends, devices, numbers of threads
     Plugin,
+    /// Options of a backend, and how many requests are at once
+    Options,
 }
 
 #[derive(Args)]

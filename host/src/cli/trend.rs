@@ -2,8 +2,8 @@
 
 use super::{AlertArgs, Stored};
 use clap::Args;
-use skillbench_engine::environment::now_utc;
-use skillbench_store::columns::moment;
+use skillbench_record::time::moment;
+use skillbench_record::time::now_utc;
 use std::path::PathBuf;
 
 #[derive(Args)]

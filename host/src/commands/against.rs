@@ -3,21 +3,24 @@
 
 use super::compare::{alerts as regressions, compare_runs, outcome, tell};
 use super::keep::Keeping;
-use super::run::{begin, names};
 use super::stored::Chosen;
+use super::typed::typed;
 use super::{CommandError, Exit, alert, baseline, failed, usage};
 use crate::cli::{AgainstArgs, AlertArgs, FormatArg, Global, Stored as Place, WhichRuns};
 use crate::output;
 use crate::progress::Progress;
 use skillbench_engine::alert::{self as alert_document, Alert, Figures, Kind};
-use skillbench_engine::compare::{Checked, ComparedCell, Comparison, Limit, Verdict, standing_of};
-use skillbench_engine::defaults::defaults;
-use skillbench_engine::document::{Cell, Outcome, Run};
-use skillbench_engine::run::{self, BackendChoice, CellName, Inventory, Observer, RunRequest};
+use skillbench_engine::run::{self, Inventory};
+use skillbench_record::catalog::{Checked, Limit};
+use skillbench_record::options_text;
+use skillbench_record::{BackendChoice, CellName, RunRequest};
+use skillbench_record::{Cell, Outcome, Run};
 use skillbench_results::Stored;
 use skillbench_results::compared::Across;
-use skillbench_store::{Journal, Recorded, journal};
-use std::collections::HashSet;
+use skillbench_session::{self as session, Begun, names};
+use skillbench_stats::compare::{ComparedCell, Comparison, Verdict};
+use skillbench_stats::rules;
+use skillbench_store::Recorded;
 use std::path::Path;
 
 /// A run that has ended.
@@ -107,8 +110,7 @@ fn hold_to_limits(limits: &[Limit], run: &Run) -> (Exit, Vec<Alert>) {
             exit = exit.or(Exit::NoVerdict);
         }
         for cell in about {
-            let axes: Vec<String> = cell.axes.iter().map(|(name, value)| format!("{name}={value}")).collect();
-            let name = format!("{} on {}, {}, {}", cell.skill, cell.plugin, cell.benchmark, axes.join(" "));
+            let name = cell.key(run);
             match limit.check(cell) {
                 Checked::Kept(_) => {}
                 Checked::Broken(value) => {
@@ -128,20 +130,20 @@ fn hold_to_limits(limits: &[Limit], run: &Run) -> (Exit, Vec<Alert>) {
 }
 
 fn of_limit(limit: &Limit, value: f64, cell: &Cell, run: &Run, message: &str) -> Alert {
-    let axes: Vec<String> = cell.axes.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let name = alert_document::CellName {
         plugin: cell.plugin.clone(),
         device: cell.device.clone(),
         model: cell.skill.clone(),
         benchmark: cell.benchmark.clone(),
-        axes: axes.join(" "),
+        axes: cell.axes.to_string(),
         precision: cell.placement.as_ref().and_then(|placement| placement.precision.clone()),
         threads: cell.threads.map(|n| n as i64),
-        standing: standing_of(cell).into(),
+        options: options_text(&cell.options),
+        trust: cell.trust().map(|trust| trust.name().to_string()).unwrap_or_default(),
     };
     let figures =
         Figures { metric: limit.metric(), after: Some(value), limit: Some(limit.value()), ..Figures::default() };
-    Alert::new(Kind::Limit, &run.environment.machine(), name, figures, &run.run_id, message)
+    Alert::new(Kind::Limit, &run.environment.machine_label(), name, figures, &run.run_id, message)
 }
 
 fn hold_to_baseline(
@@ -152,7 +154,7 @@ fn hold_to_baseline(
     keeping: &Keeping,
     ended: &Ended<'_>,
 ) -> Result<Comparison, CommandError> {
-    let effect = asked.fail_on_regression.unwrap_or(defaults().compare.effect);
+    let effect = asked.fail_on_regression.unwrap_or(rules().compare.effect);
     let after = Stored::from_recorded(std::slice::from_ref(ended.recorded)).map_err(failed)?;
     let names = [name, ended.recorded.run.run_id.as_str()];
     let mut first = compare_runs([before, &after], names, Across::default(), effect, ended.request.seed)?;
@@ -213,14 +215,10 @@ fn measure_again(
     let request = RunRequest { backends, exactly, ..request.clone() };
     let inventory = Inventory::take(&global.sources());
     let plan = run::plan(&inventory, request).map_err(usage)?;
-    let (folder, head) = begin(&keeping.output_dir, &plan)?;
-    let journal = Journal::open(&folder, &plan.request).map_err(failed)?;
+    let begun = Begun::new(&keeping.output_dir, &plan, typed()).map_err(failed)?;
     let progress = Progress::new(global.quiet, global.debug, plan.cells.len(), names(&plan));
-    let mut observers: Vec<Box<dyn Observer>> = vec![Box::new(journal), Box::new(progress)];
-    run::execute(&plan, &head, &folder, &HashSet::new(), &mut observers).map_err(failed)?;
-    drop(observers);
-    let recorded = journal::read(&folder).map_err(failed)?;
-    keeping.keep(global, &folder, &recorded)?;
+    let recorded = session::measure(&plan, &begun, vec![Box::new(progress)]).map_err(failed)?;
+    keeping.keep(global, &begun.folder, &recorded)?;
     Ok(recorded)
 }
 

@@ -4,8 +4,9 @@
 use super::{CommandError, Done, Exit, failed, usage};
 use crate::cli::{BaselineCommand, Global, WhichRuns};
 use crate::output;
-use skillbench_engine::environment::{Environment, sha256_text};
 use skillbench_engine::paths;
+use skillbench_record::hash::sha256_text;
+use skillbench_record::machine;
 use skillbench_report::Table;
 use skillbench_store::{Recorded, journal};
 use std::path::{Path, PathBuf};
@@ -43,8 +44,10 @@ fn of_machine(name: &str, machine: &str) -> PathBuf {
 
 /// The baseline of this name that belongs to this machine.
 pub fn find(name: &str) -> Option<PathBuf> {
-    let place = of_machine(checked(name).ok()?, &Environment::probe().machine());
-    place.join(journal::NAME).is_file().then_some(place)
+    let name = checked(name).ok()?;
+    // An older host kept it under the name of the machine.
+    let places = [machine::this(), machine::label()].map(|machine| of_machine(name, &machine));
+    places.into_iter().find(|place| place.join(journal::NAME).is_file())
 }
 
 /// Keeps a run's journal under a name, in place of what had it.
@@ -59,14 +62,15 @@ pub fn save(name: &str, run: &Path, talk: bool) -> Result<(), CommandError> {
         return Err(usage(text));
     }
     let Recorded { run: head, .. } = journal::read(run).map_err(usage)?;
-    let (machine, here) = (head.environment.machine(), Environment::probe().machine());
-    if machine != here {
+    if head.environment.machine_id().as_deref() != Some(&machine::this()) {
         return Err(usage(format!(
-            "{} was measured on {machine}, and this is {here}: every machine has its own",
-            run.display()
+            "{} was measured on {}, and this is {}: every machine has its own",
+            run.display(),
+            head.environment.machine_label(),
+            machine::label()
         )));
     }
-    let place = of_machine(name, &machine);
+    let place = of_machine(name, &machine::this());
     let told = |error: std::io::Error| failed(format!("{}: {error}", place.display()));
     std::fs::create_dir_all(&place).map_err(told)?;
     // A reader finds the old one or the new one, whole.
@@ -80,7 +84,6 @@ pub fn save(name: &str, run: &Path, talk: bool) -> Result<(), CommandError> {
 
 fn list(global: &Global) -> Done {
     let mut table = Table::new(["name", "run", "measured_at", "machine", "here", "cells"]);
-    let here = Environment::probe().machine();
     let mut places: Vec<(String, PathBuf)> = vec![];
     for name in entries(&folder()) {
         let shown = name.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -91,13 +94,12 @@ fn list(global: &Global) -> Done {
             output::warning(&format!("baseline '{name}' in {} cannot be read", place.display()));
             continue;
         };
-        let machine = run.environment.machine();
-        let is_here = machine == here;
+        let is_here = run.environment.machine_id().as_deref() == Some(&machine::this());
         table.row([
             name.into(),
             run.run_id.into(),
             run.started_at.into(),
-            machine.into(),
+            run.environment.machine_label().into(),
             skillbench_report::Cell::flag(is_here),
             skillbench_report::Cell::count(run.cells.len() as u64),
         ]);
@@ -119,10 +121,10 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 fn remove(name: &str) -> Done {
-    let place = of_machine(checked(name)?, &Environment::probe().machine());
-    if !place.is_dir() {
+    checked(name)?;
+    let Some(place) = find(name) else {
         return Err(usage(format!("this machine has no baseline '{name}'; `host baseline list` lists them")));
-    }
+    };
     std::fs::remove_dir_all(&place).map_err(|error| failed(format!("{}: {error}", place.display())))?;
     // Other machines may have theirs under this name.
     let _ = std::fs::remove_dir(folder().join(name));

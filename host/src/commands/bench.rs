@@ -6,9 +6,9 @@ use crate::cli::{BenchArgs, BenchCommand, FormatArg, Global, LockArgs};
 use crate::commands::plugin::tell_problems;
 use crate::output;
 use skillbench_engine::bench::{self, BenchRequest, BenchResult, BenchRun, Discovery, Found, Progress};
-use skillbench_engine::environment;
-use skillbench_engine::run::{Inventory, OptionChoice};
+use skillbench_engine::run::Inventory;
 use skillbench_engine::worker::Stop;
+use skillbench_record::OptionChoice;
 use skillbench_report::{Cell, Table};
 use std::path::{Path, PathBuf};
 
@@ -100,7 +100,7 @@ fn run(global: &Global, which: &BenchArgs, request: &BenchRequest, output_dir: &
 }
 
 fn folder(output_dir: &Path) -> PathBuf {
-    let stamp: String = environment::now_utc().chars().filter(char::is_ascii_digit).collect();
+    let stamp: String = skillbench_record::time::now_utc().chars().filter(char::is_ascii_digit).collect();
     output_dir.join(format!("bench-{}-{}-{:05}", &stamp[..8], &stamp[8..], std::process::id() % 100_000))
 }
 

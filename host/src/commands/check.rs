@@ -6,7 +6,8 @@ use crate::output;
 use skillbench_engine::check::{self, RULES, Verdict};
 use skillbench_engine::describe::DescriptionCache;
 use skillbench_engine::registry::PluginOptions;
-use skillbench_engine::run::{Inventory, OptionChoice};
+use skillbench_engine::run::Inventory;
+use skillbench_record::OptionChoice;
 use skillbench_report::{Cell, Table};
 use std::path::{Path, PathBuf};
 

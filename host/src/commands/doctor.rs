@@ -3,9 +3,9 @@
 use super::{Done, Exit};
 use crate::cli::Global;
 use crate::output;
-use skillbench_engine::environment::Environment;
 use skillbench_engine::paths;
 use skillbench_engine::run::{Inventory, Look};
+use skillbench_record::Environment;
 use skillbench_report::Table;
 
 pub fn doctor(global: &Global) -> Done {
@@ -39,7 +39,7 @@ pub fn doctor(global: &Global) -> Done {
             Err(error) => tell(name, "not writable", format!("{}: {error}", folder.display())),
         }
     }
-    for advice in machine(&Environment::probe()) {
+    for advice in machine(&skillbench_engine::environment::probe()) {
         tell("machine", "noisy", advice);
     }
     output::table(&table, global.format.into());

@@ -2,7 +2,7 @@
 
 use super::{CommandError, failed, matrix};
 use crate::cli::ExportForm;
-use skillbench_engine::document::Run;
+use skillbench_record::Run;
 use skillbench_results::{files, forms, matrix as results};
 use skillbench_store::Database;
 use skillbench_store::database::{Exported, Filter, Form};

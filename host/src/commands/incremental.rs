@@ -1,12 +1,11 @@
-//! `--incremental`: of a plan the cells of which the database has no figures that still hold.
+//! `--incremental`: says what is missing of a plan, and plans that.
 
-use super::here::{self, Here};
 use super::keep::Keeping;
-use super::{CommandError, failed, usage};
+use super::{CommandError, failed};
 use crate::cli::Global;
 use crate::output;
-use skillbench_engine::run::{self, CellName, Inventory, Plan, RunRequest, Standing};
-use skillbench_results::current::{self, Machine, Measured, Wanted};
+use skillbench_engine::run::{Inventory, Plan};
+use skillbench_session::incremental;
 
 /// The plan of what is missing; `None`: nothing is, which is told.
 ///
@@ -18,58 +17,24 @@ pub fn missing(
     plan: Plan,
     keeping: &Keeping,
 ) -> Result<Option<Plan>, CommandError> {
-    let here = Here::look(inventory, &plan);
-    let stored = stored(keeping)?;
-    let (mut missing, mut skipped, mut there): (Vec<CellName>, usize, usize) = (vec![], 0, 0);
-    for cell in &plan.cells {
-        let name = here.name(cell);
-        match here.standing(cell) {
-            _ if cell.skip.is_some() => skipped += 1,
-            Standing::LeftOut(_) => skipped += 1,
-            // Its outcome says so.
-            Standing::Nowhere(_) => missing.push(name),
-            Standing::On(device) => match found(inventory, &stored, &here.wanted(cell, device)) {
-                None => missing.push(name),
-                Some(changes) if changes.is_empty() => there += 1,
-                Some(changes) => {
-                    say(global, &format!("{} is measured again: {}", here::told(&name), changes.join("; ")));
-                    missing.push(name);
-                }
-            },
+    let found = incremental::missing(&plan, keeping.database.as_ref()).map_err(failed)?;
+    let say = |text: String| {
+        if !global.quiet {
+            output::say(&text);
         }
-    }
-    let skips = if skipped > 0 {
-        format!("; {skipped} others are skipped by a rule, or of backends that are left out")
-    } else {
-        String::new()
     };
-    if missing.is_empty() {
-        output::say(&format!("nothing to do: the database has figures of all {there} cells{skips}"));
+    found.changed.iter().for_each(|(name, changes)| say(format!("{name} is measured again: {}", changes.join("; "))));
+    let skips = match found.skipped {
+        0 => String::new(),
+        n => format!("; {n} others are skipped by a rule, or of backends that are left out"),
+    };
+    found.failed_since.iter().for_each(|(name, newer)| {
+        say(format!("{name}: its figures hold, and a newer try did not succeed: {newer}"));
+    });
+    if found.cells.is_empty() {
+        output::say(&format!("nothing to do: the database has figures of all {} cells{skips}", found.there));
         return Ok(None);
     }
-    say(global, &format!("{} of {} cells are missing in the database{skips}", missing.len(), plan.cells.len()));
-    drop(here);
-    let request = RunRequest { exactly: missing, ..plan.request };
-    run::plan(inventory, request).map(Some).map_err(usage)
-}
-
-fn say(global: &Global, text: &str) {
-    if !global.quiet {
-        output::say(text);
-    }
-}
-
-fn stored(keeping: &Keeping) -> Result<Vec<Measured>, CommandError> {
-    let machine = Machine::of(&skillbench_engine::environment::Environment::probe());
-    match (&keeping.database, machine) {
-        (Some(database), Some(machine)) if database.exists() => current::of_machine(database, &machine).map_err(failed),
-        _ => Ok(vec![]),
-    }
-}
-
-/// What changed since the cell was measured, least of all its measurements; `None`: it never was.
-fn found(inventory: &Inventory, stored: &[Measured], wanted: &Wanted) -> Option<Vec<String>> {
-    let own = |request: &RunRequest| here::own_options(inventory, request, &wanted.name.plugin);
-    let same = stored.iter().filter(|known| wanted.is(known, own, here::workers));
-    same.map(|known| known.made_with.changed(&wanted.made_with)).min_by_key(Vec::len)
+    say(format!("{} of {} cells are missing in the database{skips}", found.cells.len(), plan.cells.len()));
+    incremental::only(inventory, plan, found.cells).map(Some).map_err(failed)
 }

@@ -11,7 +11,6 @@ mod db;
 mod devices;
 mod doctor;
 mod forms;
-mod here;
 mod incremental;
 mod keep;
 mod matrix;

@@ -4,9 +4,9 @@ use super::{Done, Exit, failed, usage};
 use crate::cli::{Global, ModelsArgs, ModelsCommand};
 use crate::output;
 use skillbench_engine::brought::local::NO_LIMIT;
-use skillbench_engine::document::Axes;
 use skillbench_engine::run::Inventory;
 use skillbench_engine::skill::{ModelCache, Skill, SkillDescription, SkillSource, Tell, clean_references};
+use skillbench_record::Axes;
 use skillbench_report::{Cell, Table};
 
 pub fn models(global: &Global, args: &ModelsArgs) -> Done {

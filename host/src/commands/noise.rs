@@ -6,11 +6,15 @@ use super::turn::Turn;
 use super::{CommandError, Done, Exit, failed, usage};
 use crate::cli::{DoctorArgs, Global, LiveArgs};
 use crate::output;
-use skillbench_engine::compare::{Deviations, Evidence, Floor, Live, Metric, Noise, Side};
+use skillbench_engine::compare::{Live, Side};
 use skillbench_engine::defaults::defaults;
-use skillbench_engine::environment::{Environment, now_utc};
+use skillbench_engine::paths;
 use skillbench_engine::run::{Inventory, Look, Ring};
+use skillbench_record::machine;
+use skillbench_record::time::now_utc;
 use skillbench_report::{Cell, Table};
+use skillbench_stats::compare::{Deviations, Evidence, Floor, Metric, Noise};
+use skillbench_stats::rules;
 use std::collections::BTreeMap;
 
 /// One comparison of a model with itself.
@@ -25,10 +29,10 @@ pub fn noise(global: &Global, args: &DoctorArgs) -> Done {
     if plugins.is_empty() {
         return Err(usage("no backend can be used here; `host doctor` says why"));
     }
-    let rules = &defaults().compare;
+    let rules = &rules().compare;
     let comparisons = args.comparisons.unwrap_or(rules.noise_comparisons);
     let models = if args.model.is_empty() { rules.noise_models.clone() } else { args.model.clone() };
-    let machine = Environment::probe().machine();
+    let machine = machine::this();
     let mut turn = Turn::default();
     turn.take(global, &args.lock).map_err(CommandError::Exit)?;
     let mut seen: Vec<Seen> = vec![];
@@ -59,11 +63,11 @@ pub fn noise(global: &Global, args: &DoctorArgs) -> Done {
             Cell::count(floor.comparisons),
         ]);
     }
-    let mut kept = Noise::load(&machine);
+    let mut kept = Noise::load(&paths::data(), &machine);
     kept.keep(floors).map_err(|error| failed(format!("the noise floor could not be kept: {error}")))?;
     output::table(&table, global.format.into());
     if !global.quiet {
-        output::say(&format!("kept for {machine}: no smaller difference is told as one"));
+        output::say(&format!("kept for {}: no smaller difference is told as one", machine::label()));
     }
     Ok(Exit::Good)
 }
@@ -90,7 +94,7 @@ fn itself(
     let base = base_request(&live_args);
     let plan = side_plan(global, &side, &base)?;
     let floors = Noise::default();
-    let rules = &defaults().compare;
+    let rules = &rules().compare;
     // Every comparison is one of its own: other orders, other draws.
     let seed = defaults().run.seed + number * 1_000_003;
     let live = Live { noise: &floors, effect: 0.0, launches: rules.launches, pairs: rules.pairs, seed };

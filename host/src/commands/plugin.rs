@@ -4,10 +4,10 @@ use super::{CommandError, Done, Exit, failed, plugin_id, usage};
 use crate::cli::Global;
 use crate::output;
 use skillbench_engine::describe::{Description, DescriptionCache};
-use skillbench_engine::environment::sha256;
 use skillbench_engine::paths;
 use skillbench_engine::registry::Registry;
 use skillbench_engine::run::{Inventory, Plugin};
+use skillbench_record::hash::sha256;
 use skillbench_report::{Cell, Table};
 use std::path::{Path, PathBuf};
 

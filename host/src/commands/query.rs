@@ -3,7 +3,7 @@
 use super::{CommandError, Done, Exit, failed, usage};
 use crate::cli::{Global, QueryArgs};
 use crate::output;
-use skillbench_engine::suggest::did_you_mean;
+use skillbench_record::suggest::did_you_mean;
 use skillbench_report::Table;
 use skillbench_store::Database;
 use std::collections::BTreeSet;

@@ -10,16 +10,14 @@ use crate::commands::plugin::{tell_problems, tell_rejected};
 use crate::output;
 use crate::progress::Progress;
 use skillbench_engine::brought::custom;
-use skillbench_engine::document::{Cell, Outcome, RUN_SCHEMA, Run, Verification};
-use skillbench_engine::environment::{self, Environment};
-use skillbench_engine::run::{
-    self, BackendChoice, Inventory, ModelSet, Observer, OptionChoice, Plan, RunRequest, Selection,
-};
-use skillbench_engine::skill::{SkillSource, Tell};
+use skillbench_engine::run::{self, Inventory};
+use skillbench_engine::skill::Tell;
 use skillbench_engine::worker::Stop;
+use skillbench_record::{BackendChoice, ModelSet, OptionChoice, RunRequest, Selection};
+use skillbench_record::{Cell, Outcome, Run, Verification};
 use skillbench_results::{frames, questions};
-use skillbench_store::{Journal, Recorded, journal};
-use std::collections::HashSet;
+use skillbench_session::{self as session, Begun, names};
+use skillbench_store::{Recorded, journal};
 use std::path::{Path, PathBuf};
 
 pub fn run(global: &Global, args: &RunArgs) -> Done {
@@ -28,25 +26,18 @@ pub fn run(global: &Global, args: &RunArgs) -> Done {
         return done;
     }
     let earlier = args.resume.as_ref().map(|name| resumed(&keeping.output_dir, name)).transpose()?;
-    let (request, folder, done) = match earlier {
+    let (request, earlier) = match earlier {
         Some((recorded, folder)) => {
-            let done = recorded.run.cells.iter().map(|cell| cell.index).collect();
             let request = recorded.request.ok_or_else(|| usage("the journal does not say what was asked for"))?;
-            (request, Some((folder, recorded.run)), done)
+            (request, Some((folder, recorded.run)))
         }
-        None => (request(args)?, None, HashSet::new()),
+        None => (request(args)?, None),
     };
-    measure(global, request, &keeping, folder, &done)
+    measure(global, request, &keeping, earlier)
 }
 
 /// Carries a request out, from the plan to the printed table; `earlier` is a run to go on with.
-pub fn measure(
-    global: &Global,
-    request: RunRequest,
-    keeping: &Keeping,
-    earlier: Option<(PathBuf, Run)>,
-    done: &HashSet<usize>,
-) -> Done {
+pub fn measure(global: &Global, request: RunRequest, keeping: &Keeping, earlier: Option<(PathBuf, Run)>) -> Done {
     let asked = against::asked(global, &keeping.against, keeping)?;
     let mut inventory = Inventory::take(&global.sources());
     if !global.quiet {
@@ -83,22 +74,13 @@ pub fn measure(
     if Stop::global().asked() {
         return Ok(Exit::Stopped);
     }
-    let (folder, run) = match earlier {
-        Some((folder, run)) => {
-            unchanged(&plan, &run)?;
-            (folder, run)
-        }
-        None => begin(&keeping.output_dir, &plan)?,
+    let begun = match earlier {
+        Some((folder, run)) => Begun::resumed(folder, run, &plan).map_err(usage)?,
+        None => Begun::new(&keeping.output_dir, &plan, typed()).map_err(failed)?,
     };
-    let journal =
-        Journal::open(&folder, &plan.request).map_err(|error| failed(format!("{}: {error}", folder.display())))?;
     let progress = Progress::new(global.quiet, global.debug, plan.cells.len(), names(&plan));
-    let mut observers: Vec<Box<dyn Observer>> = vec![Box::new(journal), Box::new(progress)];
-    run::execute(&plan, &run, &folder, done, &mut observers)
-        .map_err(|error| failed(format!("the results could not be kept in {}: {error}", folder.display())))?;
-    drop(observers);
-
-    let recorded = journal::read(&folder).map_err(failed)?;
+    let recorded = session::measure(&plan, &begun, vec![Box::new(progress)]).map_err(failed)?;
+    let folder = begun.folder;
     let kept = keeping.keep(global, &folder, &recorded)?;
     show(global, &recorded.run).map_err(failed)?;
     let ended = Ended { request: &plan.request, folder: &folder, recorded: &recorded };
@@ -114,40 +96,13 @@ pub fn measure(
     Ok(exit(&recorded.run.cells, verify_only).or(kept).or(held))
 }
 
-/// What is done stays done only if the plan is the one it was done by, with the very same plugins.
-fn unchanged(plan: &Plan, run: &Run) -> Result<(), CommandError> {
-    let libraries = libraries(plan);
-    let other = |(id, hash): &(&String, &String)| run.environment.plugin_sha256.get(*id) != Some(*hash);
-    if let Some((id, _)) = libraries.iter().find(other) {
-        return Err(usage(format!("plugin '{id}' is not the one this run began with; begin a new run")));
-    }
-    // Beyond the plan are smaller batches that were tried where memory did not suffice.
-    let same = |cell: &Cell| plan.cells.get(cell.index).is_none_or(|planned| plan.is_cell(planned, cell));
-    match run.cells.iter().all(same) {
-        true => Ok(()),
-        false => Err(usage("the plugins or models here would make another plan than this run's; begin a new run")),
-    }
-}
-
-/// SHA-256 of every library that a plan uses, by plugin.
-fn libraries(plan: &Plan) -> std::collections::BTreeMap<String, String> {
-    let backends = plan.backends.iter().map(|backend| (backend.choice.plugin.clone(), &backend.plugin.library));
-    let benchmarks = plan.benchmarks.iter().map(|b| (b.description.id.clone(), &b.library));
-    let reference = plan.references.iter().map(|known| (known.plugin.id.clone(), &known.plugin.library));
-    let skillsets = plan.models.iter().filter_map(|skill| match &skill.source {
-        SkillSource::Skillset { library, plugin } => Some((plugin.clone(), library)),
-        SkillSource::Brought(_) | SkillSource::Bad { .. } => None,
-    });
-    let all = backends.chain(benchmarks).chain(reference).chain(skillsets);
-    all.filter_map(|(id, library)| Some((id, environment::sha256(library).ok()?))).collect()
-}
-
 fn request(args: &RunArgs) -> Result<RunRequest, CommandError> {
     Ok(RunRequest {
         backends: args.plugin.iter().map(|text| BackendChoice::parse(text)).collect(),
         chosen: Default::default(),
         include_web_platforms: args.include_web_platforms,
         models: models(args)?,
+        names: Default::default(),
         selection: selection(args),
         benchmarks: args.bench.clone(),
         batch_sizes: args.batch_sizes.clone(),
@@ -214,67 +169,6 @@ fn resumed(output: &Path, name: &str) -> Result<(Recorded, PathBuf), CommandErro
     let folder = folder.ok_or_else(|| usage(format!("there is no run '{name}' in {}", output.display())))?;
     let recorded = journal::read(&folder).map_err(usage)?;
     Ok((recorded, folder))
-}
-
-/// A new run's folder and its head.
-pub fn begin(output: &Path, plan: &Plan) -> Result<(PathBuf, Run), CommandError> {
-    let started_at = environment::now_utc();
-    let stamp: String = started_at.chars().filter(char::is_ascii_digit).collect();
-    // One process may begin two runs in a second.
-    let numbers = std::process::id()..;
-    let ids = numbers.map(|number| format!("{}-{}-{:05}", &stamp[..8], &stamp[8..], number % 100_000));
-    let free = ids.map(|id| (output.join(&id), id)).find(|(folder, _)| !folder.exists());
-    let (folder, run_id) = free.ok_or_else(|| failed(format!("{}: no new run can begin there", output.display())))?;
-    let environment = environment_of(plan);
-    let run = Run {
-        schema: RUN_SCHEMA.into(),
-        run_id,
-        started_at,
-        command: typed(),
-        seed: plan.request.seed.unwrap_or(skillbench_engine::defaults::defaults().run.seed),
-        environment,
-        left_out: Default::default(),
-        cells: vec![],
-    };
-    Ok((folder, run))
-}
-
-/// The machine, and what identifies all that a plan uses.
-pub fn environment_of(plan: &Plan) -> Environment {
-    let mut environment = Environment::probe();
-    environment.plugin_sha256 = libraries(plan);
-    let runtimes = plan.backends.iter().flat_map(|backend| {
-        // The engine's library by the plugin's name, and whatever other files the plugin was opened with.
-        let name = |option: &str| match option {
-            "library" => backend.choice.plugin.clone(),
-            other => format!("{} {other}", backend.choice.plugin),
-        };
-        let files = backend.plugin.options.iter().filter(|(_, value)| Path::new(value).is_file());
-        files.filter_map(move |(option, path)| Some((name(option), environment::sha256(Path::new(path)).ok()?)))
-    });
-    environment.runtime_sha256 = runtimes.collect();
-    let models = plan.models.iter().filter_map(|skill| match &skill.source {
-        SkillSource::Skillset { .. } => Some((skill.id().to_string(), skill.description.content.clone())),
-        SkillSource::Brought(brought) => {
-            let hashes = brought.parts.iter().filter_map(|(_, graph)| environment::sha256(graph).ok());
-            Some((skill.id().to_string(), hashes.collect::<Vec<_>>().join(" ")))
-        }
-        SkillSource::Bad { path, .. } => Some((skill.id().to_string(), environment::sha256(path).ok()?)),
-    });
-    environment.models = models.collect();
-    environment
-}
-
-/// What each cell is called: "bert-tiny on rten, inference, batch=1 sequence=32".
-pub fn names(plan: &Plan) -> Vec<String> {
-    let name = |cell: &run::PlannedCell| {
-        let axes: Vec<String> = cell.axes.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let choice = &plan.backends[cell.backend].choice;
-        let device = choice.device.as_ref().map_or(String::new(), |device| format!(":{device}"));
-        let (model, benchmark) = (plan.models[cell.model].id(), &plan.benchmarks[cell.benchmark].description.id);
-        format!("{model} on {}{device}, {benchmark}, {}", choice.plugin, axes.join(" "))
-    };
-    plan.cells.iter().map(name).collect()
 }
 
 fn show(global: &Global, run: &Run) -> Result<(), String> {

@@ -6,9 +6,9 @@ use super::update::Which;
 use super::{CommandError, Done, Exit, failed, run, schedule, update, usage};
 use crate::cli::{FormatArg, Global, InPlace, ScheduleArgs, SuiteArgs, SuiteCommand};
 use crate::output;
-use skillbench_engine::run::{self as engine, BackendChoice, Inventory, RunRequest};
+use skillbench_engine::run::{self as engine, Inventory};
 use skillbench_engine::suite::{self, Format, Generated, SuiteFile};
-use std::collections::HashSet;
+use skillbench_record::{BackendChoice, RunRequest};
 use std::path::{Path, PathBuf};
 
 pub fn suite(global: &Global, args: &SuiteArgs) -> Done {
@@ -100,7 +100,7 @@ fn run_suite(
     };
     let mut keeping = keeping;
     keeping.against.limit.extend(suite.limits.iter().cloned());
-    run::measure(global, request, &keeping, None, &HashSet::new())
+    run::measure(global, request, &keeping, None)
 }
 
 fn check(global: &Global, name: &str, suite: &SuiteFile, in_place: &InPlace) -> Done {

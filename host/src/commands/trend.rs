@@ -4,14 +4,15 @@ use super::{CommandError, Done, Exit, alert, failed, usage};
 use crate::cli::{FormatArg, Global, TrendArgs};
 use crate::output;
 use skillbench_engine::alert::{Alert, CellName, Figures, Kind};
-use skillbench_engine::defaults::defaults;
-use skillbench_engine::environment::now_utc;
-use skillbench_engine::suggest::did_you_mean;
+use skillbench_record::catalog::{Better, Metric};
+use skillbench_record::suggest::did_you_mean;
+use skillbench_record::time::moment;
+use skillbench_record::time::now_utc;
 use skillbench_report::Table;
 use skillbench_report::story::trend as shown;
 use skillbench_results::StoredError;
-use skillbench_results::trend::{self, Change, Found, Judged, Metric, words};
-use skillbench_store::columns::moment;
+use skillbench_results::trend::{self, Change, Found, Judged};
+use skillbench_stats::rules;
 use skillbench_store::database::Filter;
 use skillbench_store::{Database, DatabaseError};
 
@@ -73,7 +74,7 @@ fn is_since(args: &TrendArgs, judged: &Judged, change: &Change) -> bool {
 }
 
 fn metrics(names: &[String]) -> Result<Vec<&'static Metric>, CommandError> {
-    let known = || words().metric.iter().map(|metric| metric.name.as_str());
+    let known = || trend::metrics().map(|metric| metric.name);
     let one = |name: &String| {
         trend::metric(name).ok_or_else(|| {
             let all: Vec<&str> = known().collect();
@@ -85,9 +86,9 @@ fn metrics(names: &[String]) -> Result<Vec<&'static Metric>, CommandError> {
 
 fn metrics_table() -> Table {
     let mut table = Table::new(["metric", "unit", "better", "column"]);
-    for metric in &words().metric {
-        let better = if metric.less_is_better { "less" } else { "more" };
-        table.row([metric.name.as_str(), &metric.unit, better, &metric.column].map(Into::into));
+    for metric in trend::metrics() {
+        let better = if metric.better == Better::Lower { "less" } else { "more" };
+        table.row([metric.name, metric.unit, better, metric.id].map(Into::into));
     }
     table
 }
@@ -125,7 +126,7 @@ fn untold(found: &Found) -> Option<String> {
     if found.judged.iter().any(|one| one.changes.is_some()) {
         return None;
     }
-    let least = defaults().trend.rules.least_runs;
+    let least = rules().trend.rules.least_runs;
     Some(match found.judged.iter().map(|one| one.history.points.len()).max() {
         None => "nothing that was asked for has been measured: `host run` measures and stores it".into(),
         Some(longest) => format!(
@@ -147,7 +148,7 @@ fn summary(found: &Found, told: &[(&Judged, &Change)]) -> String {
     };
     if !short.is_empty() {
         let longest = short.iter().map(|one| one.history.points.len()).max().unwrap_or_default();
-        let least = defaults().trend.rules.least_runs;
+        let least = rules().trend.rules.least_runs;
         text += &format!("; {} too short to be judged, with at most {longest} of {least} runs", histories(short.len()));
     }
     text
@@ -190,11 +191,12 @@ fn of(judged: &Judged, change: &Change) -> Option<Alert> {
         axes: of.axes.clone(),
         precision: of.precision.clone(),
         threads: of.threads,
-        standing: of.standing.clone(),
+        options: of.options.clone(),
+        trust: of.trust.clone(),
     };
     let figures = Figures {
-        metric: history.metric.name.clone(),
-        unit: history.metric.unit.clone(),
+        metric: history.metric.name.into(),
+        unit: history.metric.unit.into(),
         before: Some(change.before.median),
         before_n: Some(change.before.n as u64),
         after: Some(change.after.median),

@@ -1,6 +1,5 @@
 //! `host update`: what the database has of this machine is measured again where it is too old, or made with what is no longer here.
 
-use super::here::{self, Here};
 use super::keep::Keeping;
 use super::turn::Turn;
 use super::{CommandError, Done, Exit, failed, run, usage};
@@ -8,14 +7,17 @@ use crate::cli::{Global, UpdateArgs};
 use crate::output;
 use again::{Group, groups};
 use skillbench_engine::defaults::defaults;
-use skillbench_engine::document::Axes;
-use skillbench_engine::environment::{Environment, now_utc, utc};
-use skillbench_engine::run::{self as engine, BackendChoice, Inventory, RunRequest, Standing};
+use skillbench_engine::run::{self as engine, Availability, Inventory};
 use skillbench_engine::worker::Stop;
+use skillbench_record::Axes;
+use skillbench_record::machine;
+use skillbench_record::time::moment;
+use skillbench_record::time::{now_utc, utc};
+use skillbench_record::{BackendChoice, RunRequest};
 use skillbench_report::{Cell, Table};
-use skillbench_results::current::{self, Age, Machine, Measured};
-use skillbench_store::columns::moment;
-use std::collections::{BTreeMap, HashSet};
+use skillbench_results::freshness::{self, Age, Measured};
+use skillbench_session::Conditions;
+use std::collections::BTreeMap;
 
 mod again;
 
@@ -46,21 +48,13 @@ pub fn stale(global: &Global, older_than: Option<f64>, which: &Which<'_>, dry_ru
     let Some(database) = &keeping.database else {
         return Err(usage("what is measured again is stale until it is stored: leave --no-save out"));
     };
-    let Some(machine) = Machine::of(&Environment::probe()) else {
-        output::say("this machine has no name that can be read, so that nothing is known to be measured on it");
-        return Ok(Exit::NoVerdict);
-    };
     let mut turn = Turn::default();
     if !dry_run && let Err(exit) = turn.take(global, &keeping.lock) {
         return Ok(exit);
     }
     let inventory = Inventory::take(&global.sources());
-    let all = current::of_machine(database, &machine).map_err(failed)?;
-    let own = |measured: &Measured| {
-        let of = |request: &RunRequest| here::own_options(&inventory, request, &measured.name.plugin);
-        measured.request.as_deref().map(of).unwrap_or_default()
-    };
-    let mut meant = which.of(&inventory, current::newest(all, own))?;
+    let all = freshness::of_machine(database, &machine::this()).map_err(failed)?;
+    let mut meant = which.of(&inventory, all)?;
     // As a run lays its cells out: those of one point together, and in the order of their plan.
     meant.reverse();
     meant.sort_by(|one, other| point(one).cmp(&point(other)));
@@ -98,7 +92,7 @@ pub fn stale(global: &Global, older_than: Option<f64>, which: &Which<'_>, dry_ru
     }
     let mut worst = exit;
     for request in requests {
-        let ended = run::measure(global, request, keeping, None, &HashSet::new())?;
+        let ended = run::measure(global, request, keeping, None)?;
         if ended == Exit::Stopped {
             return Ok(ended);
         }
@@ -128,13 +122,13 @@ fn judge(
             return;
         }
     };
-    let here = Here::look(inventory, &plan);
+    let conditions = Conditions::look(&plan);
     let mut stale = vec![];
     for (cell, measured) in plan.cells.iter().zip(group.cells) {
-        let verdict = match here.standing(cell) {
-            Standing::LeftOut(why) | Standing::Nowhere(why) => Verdict::Gone(why.clone()),
-            Standing::On(device) => {
-                let changes = measured.made_with.changed(&here.wanted(cell, device).made_with);
+        let verdict = match conditions.availability(cell) {
+            Availability::LeftOut(why) | Availability::Unusable(why) => Verdict::Gone(why.clone()),
+            Availability::Usable(device) => {
+                let changes = measured.made_with.changed(&conditions.wanted(cell, device).made_with);
                 let why: Vec<String> = age.too_old(&measured).into_iter().chain(changes).collect();
                 match why.is_empty() {
                     true => Verdict::Holds,
@@ -143,7 +137,7 @@ fn judge(
             }
         };
         if let Verdict::Stale(_) = verdict {
-            stale.push(here.name(cell));
+            stale.push(conditions.name(cell));
         }
         judged.push((measured, verdict));
     }
@@ -171,7 +165,7 @@ fn tell(global: &Global, judged: &[(Measured, Verdict)]) {
     for (measured, verdict) in judged {
         match verdict {
             Verdict::Stale(why) if !global.quiet => {
-                output::say(&format!("{}: {why}", here::told(&measured.name)));
+                output::say(&format!("{}: {why}", measured.name));
             }
             Verdict::Gone(why) => *gone.entry(why).or_default() += 1,
             Verdict::Stale(_) | Verdict::Holds => {}
@@ -191,8 +185,10 @@ fn table(judged: &[(Measured, Verdict)]) -> Table {
         "axes",
         "precision",
         "threads",
+        "options",
         "measured",
         "run",
+        "newer_try",
         "now",
         "why",
     ]);
@@ -208,11 +204,13 @@ fn table(judged: &[(Measured, Verdict)]) -> Table {
             Cell::text(&name.plugin),
             Cell::maybe(name.device.clone(), Cell::from),
             Cell::text(&name.benchmark),
-            here::axes(name).into(),
+            name.axes.to_string().into(),
             Cell::maybe(measured.precision.clone(), Cell::from),
             Cell::maybe(measured.threads, Cell::count),
+            Cell::maybe(measured.options.clone(), Cell::from),
             Cell::maybe(measured.began.map(|began| utc(began.div_euclid(1_000_000))), Cell::from),
             Cell::text(&measured.run),
+            Cell::maybe(measured.newer.as_ref().map(|newer| format!("{} in {}", newer.outcome, newer.run)), Cell::from),
             now.into(),
             Cell::text(why),
         ]);

@@ -5,10 +5,11 @@ use crate::cli::Global;
 use crate::commands::plugin::facts;
 use crate::output;
 use skillbench_engine::registry::PluginOptions;
-use skillbench_engine::run::{Evidence, Inventory, Look, Plugin, RunRequest, first_point};
+use skillbench_engine::run::{Evidence, Inventory, Look, Plugin, first_point};
 use skillbench_engine::runtime;
 use skillbench_engine::skill;
 use skillbench_engine::worker::{Command, Limits, Reply, Worker};
+use skillbench_record::RunRequest;
 use skillbench_report::Table;
 
 pub fn why(global: &Global, id: &str, model: Option<&str>) -> Done {

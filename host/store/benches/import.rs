@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             "schema": "skillbench.run/1", "run_id": id, "started_at": "2026-11-21T12:00:00Z", "command": ["host", "run"], "seed": 42,
             "environment": {"host_version": "0.1.0", "os": "linux", "arch": "x86_64", "clock": "monotonic", "plugin_sha256": {}}, "left_out": {}, "cells": []
         });
-        let request = serde_json::to_value(skillbench_engine::run::RunRequest::default())?;
+        let request = serde_json::to_value(skillbench_record::RunRequest::default())?;
         let path = folder.path().join(format!("{id}.ndjson"));
         let mut file = std::io::BufWriter::new(std::fs::File::create(&path)?);
         writeln!(file, "{}", json!({"type": "run", "request": request, "run": run}))?;

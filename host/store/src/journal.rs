@@ -1,8 +1,8 @@
 //! The journal: appended and flushed as each cell ends. It survives a `kill -9`; a line that was cut off is not counted.
 
 use serde::{Deserialize, Serialize};
-use skillbench_engine::document::{Cell, Run, Samples};
-use skillbench_engine::run::{Observer, RunRequest};
+use skillbench_record::RunRequest;
+use skillbench_record::{Cell, Run, Samples};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
@@ -77,13 +77,14 @@ pub struct Recorded {
 /// The file cannot be read, or is no run.
 pub fn read_document(path: &Path) -> Result<Recorded, JournalError> {
     let bytes = std::fs::read(path).map_err(|error| JournalError::Unreadable { path: path.into(), error })?;
-    let run: Run = serde_json::from_slice(&bytes).map_err(|error| JournalError::Broken {
+    let mut run: Run = serde_json::from_slice(&bytes).map_err(|error| JournalError::Broken {
         path: path.into(),
         line: error.line(),
         text: error.to_string(),
     })?;
     named(&run, path)?;
-    let fingerprint = skillbench_engine::environment::sha256_bytes(&bytes);
+    run.upgrade(None);
+    let fingerprint = skillbench_record::hash::sha256_bytes(&bytes);
     Ok(Recorded { request: None, run, samples: vec![], fingerprint })
 }
 
@@ -135,8 +136,12 @@ fn ends_with_newline(path: &Path) -> io::Result<bool> {
     Ok(std::fs::read(path)?.last() == Some(&b'\n'))
 }
 
-impl Observer for Journal {
-    fn begun(&mut self, run: &Run) -> io::Result<()> {
+impl Journal {
+    /// The run begins: what was asked for, and its head. One that is resumed has that already.
+    ///
+    /// # Errors
+    /// The file cannot be written; so for each of these.
+    pub fn begun(&mut self, run: &Run) -> io::Result<()> {
         if self.resumed {
             return Ok(());
         }
@@ -145,11 +150,12 @@ impl Observer for Journal {
         self.append(&Line::Run { request: &request, run: &run })
     }
 
-    fn left_out(&mut self, plugin: &str, why: &str) -> io::Result<()> {
+    /// A backend has no cells, for this reason.
+    pub fn left_out(&mut self, plugin: &str, why: &str) -> io::Result<()> {
         self.append(&Line::LeftOut { plugin, why })
     }
 
-    fn cell_ended(&mut self, cell: &Cell, samples: &[Samples]) -> io::Result<()> {
+    pub fn cell_ended(&mut self, cell: &Cell, samples: &[Samples]) -> io::Result<()> {
         self.append(&Line::Cell { cell, samples })
     }
 }
@@ -195,8 +201,9 @@ pub fn read(place: &Path) -> Result<Recorded, JournalError> {
     let Some((request, run)) = head else { return Err(JournalError::Empty(path)) };
     named(&run, &path)?;
     let (cells, samples): (Vec<Cell>, Vec<Vec<Samples>>) = cells.into_values().unzip();
-    let run = Run { cells, left_out, ..*run };
-    let fingerprint = skillbench_engine::environment::sha256_bytes(&bytes);
+    let mut run = Run { cells, left_out, ..*run };
+    run.upgrade(Some(&request));
+    let fingerprint = skillbench_record::hash::sha256_bytes(&bytes);
     Ok(Recorded { request: Some(*request), run, samples: samples.into_iter().flatten().collect(), fingerprint })
 }
 

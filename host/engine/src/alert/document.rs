@@ -1,7 +1,8 @@
 //! What an alert says: `skillbench.alert/1`.
 
-use crate::environment::{now_utc, sha256_text};
 use serde::{Deserialize, Serialize};
+use skillbench_record::hash::sha256_text;
+use skillbench_record::time::now_utc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -25,8 +26,12 @@ pub struct CellName {
     pub axes: String,
     pub precision: Option<String>,
     pub threads: Option<i64>,
+    /// Options of the plugin that differ from its defaults.
+    #[serde(default)]
+    pub options: Option<String>,
     /// `hardware`, `emulated` or `unverified`.
-    pub standing: String,
+    #[serde(alias = "standing")]
+    pub trust: String,
 }
 
 /// The evidence. What a kind of alert has no use for is null.

@@ -2,9 +2,10 @@
 
 use super::{CATEGORIES, Discovery, Found, folded};
 use crate::registry::PluginOptions;
-use crate::run::{OptionChoice, RequestError};
-use crate::suggest::did_you_mean;
+use crate::run::RequestError;
 use serde::{Deserialize, Serialize};
+use skillbench_record::OptionChoice;
+use skillbench_record::suggest::did_you_mean;
 
 /// Benchmarks, as a user asks for them. Empty lists mean any.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -6,7 +6,7 @@ use crate::describe::{BenchmarkDescription, Description, DescriptionCache};
 use crate::registry::{beside_executable, libraries_in};
 use crate::run::{Inventory, Rejected};
 use crate::skill::Catalog;
-use crate::suggest::did_you_mean;
+use skillbench_record::suggest::did_you_mean;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -1,9 +1,9 @@
 //! What became of benchmarks without a target, as data.
 
-use crate::document::{Outcome, Reason, SeriesMetrics, Stats};
-use crate::environment::Environment;
 use crate::run::Rejected;
 use serde::{Deserialize, Serialize};
+use skillbench_record::Environment;
+use skillbench_record::{Outcome, OutcomeKind, Reason, SeriesMetrics, Stats};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ pub struct BenchRun {
 
 /// One benchmark, and how it ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(from = "ResultForm", into = "ResultForm")]
+#[serde(try_from = "ResultForm", into = "ResultForm")]
 pub struct BenchResult {
     pub id: String,
     pub version: String,
@@ -121,7 +121,7 @@ struct ResultForm {
     library: PathBuf,
     category: Option<String>,
     model: Option<String>,
-    outcome: String,
+    outcome: OutcomeKind,
     reason: Option<Reason>,
     stable: bool,
     metrics: Option<Box<FunctionMetrics>>,
@@ -137,7 +137,7 @@ impl From<BenchResult> for ResultForm {
             library: result.library,
             category: result.category,
             model: result.model,
-            outcome: result.outcome.name().into(),
+            outcome: result.outcome.kind(),
             reason: result.outcome.reason().cloned(),
             stable: result.stable,
             metrics: match result.outcome {
@@ -148,10 +148,12 @@ impl From<BenchResult> for ResultForm {
     }
 }
 
-impl From<ResultForm> for BenchResult {
-    fn from(form: ResultForm) -> BenchResult {
-        BenchResult {
-            outcome: Outcome::from_parts(&form.outcome, form.reason, form.metrics),
+impl TryFrom<ResultForm> for BenchResult {
+    type Error = String;
+
+    fn try_from(form: ResultForm) -> Result<BenchResult, String> {
+        Ok(BenchResult {
+            outcome: Outcome::from_parts(form.outcome, form.reason, form.metrics)?,
             id: form.id,
             version: form.version,
             plugin: form.plugin,
@@ -160,6 +162,6 @@ impl From<ResultForm> for BenchResult {
             category: form.category,
             model: form.model,
             stable: form.stable,
-        }
+        })
     }
 }

@@ -4,14 +4,15 @@ use super::choose::options;
 use super::document::{BENCH_SCHEMA, BenchResult, BenchRun, FunctionMemory, FunctionMetrics};
 use super::{BenchRequest, Found};
 use crate::defaults::defaults;
-use crate::document::{Outcome, Reason};
-use crate::environment::{Environment, now_utc, sha256};
 use crate::registry::PluginOptions;
 use crate::run::{Rejected, RequestError, cpu_per_iteration, measured, rate, series_metrics, stable};
-use crate::stats::summarize;
 use crate::worker::{
     Command, Event, Failure, FunctionJob, FunctionReport, Limits, Policy, Reply, SeriesRecord, Stop, Watched, Worker,
 };
+use skillbench_record::hash::sha256;
+use skillbench_record::time::now_utc;
+use skillbench_record::{Outcome, Reason};
+use skillbench_stats::summarize;
 use std::path::Path;
 use std::time::Duration;
 
@@ -41,7 +42,7 @@ pub fn execute(
     progress: &mut dyn Progress,
 ) -> Result<BenchRun, RequestError> {
     let options = options(chosen, request)?;
-    let mut environment = Environment::probe();
+    let mut environment = crate::environment::probe();
     let hash = |found: &Found| Some((found.plugin.clone(), sha256(&found.library).ok()?));
     environment.plugin_sha256 = chosen.iter().filter_map(hash).collect();
     let mut run = BenchRun {

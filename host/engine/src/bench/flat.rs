@@ -3,8 +3,8 @@
 //! Times are in seconds, memory in mebibytes, medians where there are many samples. What is not known is null.
 
 use super::document::{BenchResult, BenchRun, FunctionMetrics, Summary};
-use crate::document::Outcome;
 use serde_json::{Map, Value, json};
+use skillbench_record::Outcome;
 
 /// Of a whole run; `model` where all its benchmarks are about one.
 pub fn json(run: &BenchRun) -> Value {
@@ -102,9 +102,8 @@ fn field(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::bench::{BENCH_SCHEMA, FunctionMemory};
-    use crate::document::{Reason, SeriesMetrics};
-    use crate::environment::Environment;
-    use crate::stats::summarize;
+    use skillbench_record::{Reason, SeriesMetrics};
+    use skillbench_stats::summarize;
 
     fn series(kind: &str, values: &[f64]) -> SeriesMetrics {
         SeriesMetrics {
@@ -151,7 +150,7 @@ mod tests {
             schema: BENCH_SCHEMA.into(),
             started_at: "2026-01-02T03:04:05Z".into(),
             command: vec![],
-            environment: Environment::probe(),
+            environment: crate::environment::probe(),
             benchmarks: results.iter().map(one).collect(),
             rejected: vec![],
         }

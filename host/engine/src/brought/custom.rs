@@ -2,8 +2,8 @@
 //! and the key.
 
 use super::local;
-use crate::suggest::did_you_mean;
 use serde_json::Value;
+use skillbench_record::suggest::did_you_mean;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -2,7 +2,6 @@
 
 use super::{Finding, Test};
 use crate::bench::CATEGORIES;
-use crate::document::Axes;
 use crate::loader;
 use crate::registry::PluginOptions;
 use crate::serve::{Services, run_alone};
@@ -11,6 +10,7 @@ use crate::worker::{CellJob, CellReport, CheckJob, Failure, ModelPaths, Policy, 
 use skillbench_plugin_api::client::BenchmarkRef;
 use skillbench_plugin_api::provide::{ReporterServices, ReporterTable};
 use skillbench_plugin_api::{Options, Result as SbResult, Round, SeriesInfo};
+use skillbench_record::Axes;
 use std::collections::HashSet;
 
 fn benchmarks(job: &CheckJob) -> Result<Vec<BenchmarkRef>, String> {

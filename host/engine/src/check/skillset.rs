@@ -1,13 +1,13 @@
 //! Rules about skillsets.
 
 use super::Test;
-use crate::environment::sha256;
 use crate::loader;
 use crate::serve::Services;
 use crate::skill::{Manifest, SkillDescription};
 use crate::worker::CheckJob;
 use skillbench_plugin_api::Options;
 use skillbench_plugin_api::client::SkillsetRef;
+use skillbench_record::hash::sha256;
 use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 

@@ -1,12 +1,13 @@
 //! A comparison that is measured: in turns, judged, and where it shows a difference, measured once more before that is told.
 
-use super::{
-    Bar, ComparedCell, ComparedMetric, Evidence, Metric, Noise, Paired, Subject, Verdict, judge, of_pairs, paired,
-};
-use crate::defaults::defaults;
-use crate::document::{Cell, Reason, Verification};
+use super::{Paired, paired};
 use crate::run::{Launch, LaunchRules, Met, Observer, PlannedCell, Ring};
 use crate::worker::{Failure, FailureKind};
+use skillbench_record::{Cell, Reason, Trust, options_text};
+use skillbench_stats::compare::{
+    Bar, ComparedCell, ComparedMetric, Evidence, Metric, Noise, Subject, Verdict, judge, of_pairs,
+};
+use skillbench_stats::rules;
 use std::time::Duration;
 
 /// How a comparison is measured and judged.
@@ -106,7 +107,7 @@ impl Live<'_> {
         before: u64,
         observer: &mut dyn Observer,
     ) -> Result<Result<Vec<Launch>, Reason>, Stopped> {
-        let defaults = &defaults().compare;
+        let defaults = &rules().compare;
         let (budget, round) =
             (Duration::from_secs_f64(defaults.budget_s), Duration::from_secs_f64(defaults.round_ms * 1e-3));
         let most = defaults.most_launches.max(self.launches);
@@ -135,7 +136,7 @@ impl Live<'_> {
             let [low, high] = of_pairs(&paired.launches, self.seed)?.interval?;
             Some((high / low).sqrt() - 1.0)
         });
-        widths.all(|width| width <= defaults().compare.interval)
+        widths.all(|width| width <= rules().compare.interval)
     }
 
     fn judged(&self, paired: Paired, plugins: &[String; 2]) -> Option<ComparedMetric> {
@@ -169,31 +170,22 @@ fn refused(met: &Met) -> Option<Reason> {
 
 /// Why two cells that could be measured are not held against each other.
 fn apart(met: &Met, blank: &ComparedCell) -> Option<Reason> {
-    let (a, b) = (&blank.before.standing, &blank.after.standing);
+    let (a, b) = (blank.before.trust, blank.after.trust);
     if a != b {
-        let shown = |standing: &Option<String>| standing.clone().unwrap_or_else(|| "unknown".into());
+        let shown = |trust: Option<Trust>| trust.map_or("unknown", Trust::name);
         let text = format!("{} and {} are not held against each other", shown(a), shown(b));
-        return Some(Reason::new("standing", text));
+        return Some(Reason::new("trust", text));
     }
     // Under a precision that was asked for, nothing else is compared.
     let other = |(cell, side): (&Cell, &str)| {
         let fix = cell.fixes.iter().find(|fix| fix.what == "precision")?;
-        Some(Reason::new("precision", format!("{side}: {}: {}", fix.told(), fix.why)))
+        Some(Reason::new("precision", format!("{side}: {}: {}", fix.describe(), fix.why)))
     };
     met.cells.iter().zip(SIDES).find_map(other)
 }
 
-/// What a cell's figures are of: "hardware", "emulated" or "unverified".
-pub fn standing_of(cell: &Cell) -> &'static str {
-    match &cell.verification {
-        _ if cell.emulated => "emulated",
-        Some(Verification::Passed { .. }) => "hardware",
-        _ => "unverified",
-    }
-}
-
 fn subject(cell: &Cell) -> Subject {
-    let standing = cell.verification.is_some().then(|| standing_of(cell));
+    let trust = cell.verification.as_ref().map(|verification| Trust::of(cell.emulated, Some(verification)));
     Subject {
         plugin: cell.plugin.clone(),
         plugin_version: cell.plugin_version.clone(),
@@ -202,16 +194,18 @@ fn subject(cell: &Cell) -> Subject {
         precision: cell.placement.as_ref().and_then(|placement| placement.precision.clone()),
         threads: cell.threads,
         engine: cell.placement.as_ref().map(|placement| placement.engine.clone()),
-        standing: standing.map(String::from),
+        trust,
+        options: options_text(&cell.options),
+        workers: cell.workers,
     }
 }
 
 fn blank(met: &Met) -> ComparedCell {
     let [before, after] = met.cells.each_ref().map(subject);
     let mut labels: Vec<String> = vec![];
-    for standing in ["emulated", "unverified"] {
-        if [&before, &after].iter().any(|subject| subject.standing.as_deref() == Some(standing)) {
-            labels.push(standing.into());
+    for trust in [Trust::Emulated, Trust::Unverified] {
+        if [&before, &after].iter().any(|subject| subject.trust == Some(trust)) {
+            labels.push(trust.name().into());
         }
     }
     if let (Some(one), Some(other)) = (&before.precision, &after.precision)
@@ -220,7 +214,7 @@ fn blank(met: &Met) -> ComparedCell {
         labels.push(format!("precision {one} against {other}"));
     }
     for (cell, side) in met.cells.iter().zip(SIDES) {
-        labels.extend(cell.fixes.iter().map(|fix| format!("{side}: {}", fix.told())));
+        labels.extend(cell.fixes.iter().map(|fix| format!("{side}: {}", fix.describe())));
     }
     let cell = &met.cells[0];
     ComparedCell {

@@ -1,7 +1,7 @@
 //! What one side of a live comparison is measured with: `cpu`, `openvino:GPU`, `cpu@threads=1,precision=float16`, or a library of
 //! another version, `./old/libskillbench_cpu.so`.
 
-use crate::run::{BackendChoice, OptionChoice, RunRequest};
+use skillbench_record::{BackendChoice, OptionChoice, RunRequest};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 

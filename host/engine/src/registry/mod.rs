@@ -18,7 +18,7 @@ pub use search::{Found, Lookup, libraries_in, library_file_name, platform};
 pub use sources::Sources;
 pub(crate) use sources::beside_executable;
 
-use crate::suggest;
+use skillbench_record::suggest;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 

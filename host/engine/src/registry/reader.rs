@@ -1,7 +1,7 @@
 //! Reading typed values out of TOML, with a problem for each one that is of another type or unknown.
 
 use super::origin::Problem;
-use crate::suggest;
+use skillbench_record::suggest;
 use std::path::Path;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};

@@ -1,15 +1,16 @@
 //! Which backend measures a model where none is asked for: the first by preference that has a device here and loads the model.
 
+use super::error::RequestError;
 use super::grid::first_point;
 use super::look::Look;
 use super::named::{models_of, own_options};
-use super::request::{BackendChoice, RequestError, RunRequest};
 use super::{Inventory, Plugin};
 use crate::architectures::architectures;
 use crate::defaults::defaults;
-use crate::document::Axes;
 use crate::skill::{self, BuiltModel, Skill};
 use crate::worker::{Command, Failure, Limits, Worker};
+use skillbench_record::Axes;
+use skillbench_record::{BackendChoice, RunRequest};
 use std::collections::HashMap;
 use std::time::Duration;
 

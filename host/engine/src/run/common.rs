@@ -4,9 +4,9 @@ use super::fallen::Fallen;
 use super::jury::{Dissents, Place};
 use super::plan::{Plan, PlannedCell};
 use super::prepare::Shared;
-use crate::document::{Cell, Dissent, Reason};
 use crate::peaks::Peaks;
 use parking_lot::Mutex;
+use skillbench_record::{Cell, Dissent, Reason};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::Path;
 

@@ -1,5 +1,6 @@
 //! Cells in workers, one after the other, or in lanes side by side; a plugin that fails costs its own cell and nothing else.
 
+use super::availability;
 use super::common::Common;
 use super::fallen::Fallen;
 use super::lanes::Lane;
@@ -10,13 +11,12 @@ use super::parallel;
 use super::phases::{self, PhaseWatch};
 use super::plan::{Plan, PlannedCell};
 use super::prepare::{Startup, start_up};
-use super::present;
 use super::samples;
 use super::summarize::{Reports, metrics, stable};
 use crate::defaults::defaults;
-use crate::document::{Cell, HardwareRecord, Outcome, ParallelRecord, Reason, Run, Samples};
-use crate::environment::now_utc;
 use crate::worker::{DeviceRecord, Failure, Limits};
+use skillbench_record::time::now_utc;
+use skillbench_record::{Cell, HardwareRecord, Outcome, ParallelRecord, Reason, Run, Samples};
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::Path;
 use std::time::Duration;
@@ -164,7 +164,7 @@ impl Runner<'_, '_> {
     pub(super) fn device(&mut self, planned: &PlannedCell) -> Option<DeviceRecord> {
         let asked = self.plan.backends[planned.backend].choice.device.clone();
         let startup = self.startup(planned.backend).ok()?;
-        present::meant(asked.as_deref(), &startup.devices).cloned()
+        availability::meant(asked.as_deref(), &startup.devices).cloned()
     }
 
     /// Whether the cells of a backend are left out, which is said once.
@@ -185,7 +185,7 @@ impl Runner<'_, '_> {
             return None;
         }
         let device = self.startup(planned.backend).map(|_| self.device(planned));
-        present::why_left_out(backend, device.as_ref().map(Option::as_ref))
+        availability::why_left_out(backend, device.as_ref().map(Option::as_ref))
     }
 
     /// Runs a cell; `next` is the one after it.
@@ -273,6 +273,8 @@ impl Runner<'_, '_> {
             benchmark_version: benchmark.version.clone(),
             precision_requested: self.plan.request.precision.clone(),
             threads: self.plugin_of(planned).options.get("threads").and_then(|text| text.parse().ok()),
+            workers: self.plan.benchmarks[planned.benchmark].workers(),
+            options: backend.key_options.clone(),
             axes: planned.axes.clone(),
             hardware: None,
             emulated: false,

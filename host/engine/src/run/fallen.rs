@@ -2,7 +2,7 @@
 //! what would take longer than the time limit is not begun.
 
 use super::plan::{Plan, PlannedCell};
-use crate::document::{Axes, Cell, Outcome, Reason};
+use skillbench_record::{Axes, Cell, Outcome, Reason};
 use std::collections::HashSet;
 use std::time::Duration;
 

@@ -5,12 +5,12 @@
 
 use crate::brought::{examine::examine, opset};
 use crate::defaults::defaults;
-use crate::document::Fix;
-use crate::environment::sha256_text;
 use crate::paths;
 use crate::skill::BuiltModel;
 use crate::worker::{Failure, FailureKind};
 use skillbench_plugin_api::Why;
+use skillbench_record::Fix;
+use skillbench_record::hash::sha256_text;
 use std::path::PathBuf;
 
 const OPSET: &str = "opset";
@@ -67,7 +67,7 @@ impl Attempt {
     /// A failure, with what was tried before it.
     pub fn told(&self, mut failure: Failure) -> Failure {
         for fix in &self.fixes {
-            failure.reason.message.push_str(&format!(" (with {})", fix.told()));
+            failure.reason.message.push_str(&format!(" (with {})", fix.describe()));
         }
         failure
     }

@@ -2,11 +2,12 @@
 //!
 //! A grid is the product of lanes: batch sizes, sequence lengths, image sizes ... A model has the lanes that fit it.
 
-use super::request::{RequestError, RunRequest};
+use super::error::RequestError;
 use crate::defaults::defaults;
-use crate::document::{Axes, Reason};
 use crate::skill::{DimRule, InputRule, Skill, evaluate, standard_axis};
-use crate::suggest::did_you_mean;
+use skillbench_record::RunRequest;
+use skillbench_record::suggest::did_you_mean;
+use skillbench_record::{Axes, Reason};
 use std::collections::BTreeMap;
 
 /// What a benchmark does with a model.

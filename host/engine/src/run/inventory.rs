@@ -1,7 +1,6 @@
 //! Registry and descriptions together: the plugins that can be used, and why the others cannot.
 
 use crate::describe::{BackendDescription, BenchmarkDescription, Description, DescriptionCache};
-use crate::environment;
 use crate::registry::{Entry, Found, Need, PluginOptions, Registry, Sources};
 use crate::skill::{Catalog, Tell};
 use crate::worker::{Failure, PluginUse};
@@ -108,7 +107,7 @@ impl Inventory {
             None => {
                 let known =
                     self.plugins.iter().map(|p| p.id.as_str()).chain(self.rejected.iter().map(|r| r.id.as_str()));
-                format!("there is no plugin '{id}'{}", crate::suggest::did_you_mean(id, known))
+                format!("there is no plugin '{id}'{}", skillbench_record::suggest::did_you_mean(id, known))
             }
         }
     }
@@ -133,7 +132,7 @@ fn describe(registry: &Registry, entry: &Entry, cache: &mut DescriptionCache) ->
 
 fn check_pin(entry: &Entry, library: &Path) -> Result<(), String> {
     let Some(pin) = &entry.sha256 else { return Ok(()) };
-    let hash = environment::sha256(library).map_err(|error| format!("{}: {error}", library.display()))?;
+    let hash = skillbench_record::hash::sha256(library).map_err(|error| format!("{}: {error}", library.display()))?;
     match hash == *pin {
         true => Ok(()),
         false => Err(format!("{} has sha256 {hash}, the registry pins {pin}: refused", library.display())),
@@ -141,6 +140,11 @@ fn check_pin(entry: &Entry, library: &Path) -> Result<(), String> {
 }
 
 impl Plugin {
+    /// The JSON Schema of the backend's options; empty: it takes none, or is no backend.
+    pub fn options_schema(&self) -> &str {
+        self.description.backend.as_ref().map_or("", |backend| &backend.options_schema)
+    }
+
     /// How to open the backend: the registry's options, what the host knows of its runtime, and then the user's own.
     ///
     /// # Errors

@@ -3,10 +3,10 @@
 
 use super::plan::{Plan, PlannedCell};
 use crate::defaults::defaults;
-use crate::document::{Dissent, Verification};
 use crate::serve::{self, Agreement};
 use crate::skill::{BuiltModel, Manifest};
 use crate::worker::{CellReport, Failure, FailureKind, VerifyJob};
+use skillbench_record::{Dissent, Verification};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 

@@ -8,11 +8,11 @@ use super::plan::PlannedCell;
 use super::profile::profile;
 use crate::cores;
 use crate::defaults::defaults;
-use crate::document::{Fix, ProfileReport};
 use crate::worker::{
     CellJob, CellReport, Command, Event, Failure, FailureKind, PluginUse, Policy, Pooling, ProfileJob, Reply,
     VerifyJob, Watched, Worker,
 };
+use skillbench_record::{Fix, ProfileReport};
 use std::collections::BTreeSet;
 
 /// No more warnings of one cell's plugins are passed on.
@@ -79,7 +79,7 @@ impl Runner<'_, '_> {
                         attempt.fix(&failure)
                     };
                     let Some(fix) = fix else { return Err(attempt.told(failure)) };
-                    self.observer.warning(&format!("{name}: {}; {}", failure, fix.told()));
+                    self.observer.warning(&format!("{name}: {}; {}", failure, fix.describe()));
                 }
             }
         }

@@ -1,15 +1,17 @@
 //! A request becomes a plan, a plan becomes outcomes.
 //!
 //! - `inventory`: registry and descriptions together: what can be asked for, and why not.
-//! - `look`: a backend's devices, with the evidence. `present`: the device of each backend of a plan. `choose`: a backend where none is asked for.
-//! - `request`, `named`, `select`, `grid` and `plan`: what is asked for, what its names and words stand for, the points of the workload, cells. `precheck`: what is refused is found out first; `execute`: cells in order; `measure`: one in its worker; `jury`: whose outputs are right; `fixes`: safe ways around; `fallen`: what cells that failed mean for others. `summarize`: what a worker reported becomes figures.
+//! - `look`: a backend's devices, with the evidence. `availability`: the device of each backend of a plan. `choose`: a backend where none is asked for.
+//! - `request`, `named`, `select`, `tell_apart`, `grid` and `plan`: what is asked for, what its names and words stand for (`tell_apart`: where two models would have one), the points of the workload, cells. `precheck`: what is refused is found out first; `execute`: cells in order; `measure`: one in its worker; `jury`: whose outputs are right; `fixes`: safe ways around; `fallen`: what cells that failed mean for others. `summarize`: what a worker reported becomes figures.
 //! - `parallel`: backends side by side, in the lanes that `lanes` lays out; `common`: what all cells share; `relay`: one observer for several lanes.
 //! - `ring`: two targets measured in turns, so that they can be compared; `turns`: whose turn it is.
 //! - `profile`: what the operators of a cell's model cost. `phases`: where a cell's time went.
 //! - `observer`: whoever wants to know how it goes (journal, terminal) is told; nothing is drawn or stored here.
 
+mod availability;
 mod choose;
 mod common;
+mod error;
 mod execute;
 mod fallen;
 mod fixes;
@@ -26,19 +28,20 @@ pub mod phases;
 mod plan;
 mod precheck;
 mod prepare;
-mod present;
 mod profile;
 mod relay;
-mod request;
 mod ring;
 mod samples;
 mod select;
 mod summarize;
+mod tell_apart;
 mod turns;
 
 pub(crate) use summarize::{cpu_per_iteration, measured, rate, series_metrics, stable};
 
+pub use availability::{Availability, availability};
 pub use choose::choose;
+pub use error::RequestError;
 pub use execute::execute;
 pub use grid::{first_point, inference_points};
 pub use inventory::{Inventory, Plugin, Rejected};
@@ -46,7 +49,5 @@ pub use look::{Evidence, Look};
 pub use named::own_options;
 pub use observer::Observer;
 pub use plan::{Plan, PlannedCell, plan};
-pub use present::{Standing, standings};
 pub use profile::profile;
-pub use request::{BackendChoice, CellName, ModelSet, OptionChoice, RequestError, RunRequest, Selection};
 pub use ring::{Launch, LaunchRules, Met, Ring};

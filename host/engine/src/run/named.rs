@@ -1,7 +1,7 @@
 //! What the names of a request stand for: backends with their options, models, benchmarks.
 
+use super::error::RequestError;
 use super::grid::Workload;
-use super::request::{BackendChoice, OptionChoice, RequestError, RunRequest};
 use super::select::select;
 use super::{Inventory, Plugin};
 use crate::architectures::architectures;
@@ -9,8 +9,10 @@ use crate::defaults::defaults;
 use crate::describe::BenchmarkDescription;
 use crate::registry::PluginOptions;
 use crate::skill::{Catalog, Skill};
-use crate::suggest::did_you_mean;
 use crate::worker::PluginUse;
+use skillbench_record::suggest::did_you_mean;
+use skillbench_record::{BackendChoice, OptionChoice, RunRequest};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 #[derive(Clone, Debug)]
@@ -21,6 +23,8 @@ pub struct PlannedBackend {
     pub asked: Asked,
     /// Threads that were asked for; `None`: as many as there are processors, where it takes a number.
     pub threads: Option<u64>,
+    /// Options that make a measurement another one: those that differ from the plugin's defaults.
+    pub key_options: PluginOptions,
 }
 
 /// How a backend came into a run.
@@ -66,7 +70,8 @@ pub(super) fn choose_backends(
         let set = |options: &PluginOptions| options.get("threads").and_then(|text| text.parse().ok());
         let threads = set(&own).or(request.threads).or_else(|| set(&plugin.entry.options));
         let version = plugin.description.version.clone();
-        backends.push(PlannedBackend { choice, version, plugin: opened, asked, threads });
+        let key_options = crate::options::of_key(&opened.options, plugin.options_schema());
+        backends.push(PlannedBackend { choice, version, plugin: opened, asked, threads, key_options });
     }
     match backends.is_empty() {
         true => Err(RequestError(
@@ -78,7 +83,7 @@ pub(super) fn choose_backends(
 
 /// The options of a request that are for this plugin.
 pub fn own_options(request: &RunRequest, plugin: &Plugin) -> PluginOptions {
-    let schema = plugin.description.backend.as_ref().map_or("", |backend| backend.options_schema.as_str());
+    let schema = plugin.options_schema();
     let mine = request.options.iter().filter(|option| match &option.plugin {
         Some(owner) => is_named(plugin, owner),
         None => crate::options::takes(schema, &option.key),
@@ -162,7 +167,7 @@ fn check_option_owner(option: &OptionChoice, choices: &[Chosen<'_>]) -> Result<(
 pub(super) fn models_of(inventory: &Inventory, request: &RunRequest) -> Result<Vec<Skill>, RequestError> {
     let benchmarks = choose_benchmarks(inventory, request)?;
     let catalog = inventory.catalog();
-    let models = choose_models(&catalog, request, &benchmarks, &mut vec![])?;
+    let models = choose_models(&catalog, request, &benchmarks, &mut request.names.clone(), &mut vec![])?;
     // Where all that is done is making tokens, the models that are loaded are those that make them.
     let only_generates = benchmarks.iter().all(|benchmark| benchmark.workload() == Workload::Generation);
     let loaded = |skill: &Skill| match (only_generates, generator(&catalog, skill)) {
@@ -177,10 +182,11 @@ pub(super) fn choose_models(
     catalog: &Catalog,
     request: &RunRequest,
     benchmarks: &[PlannedBenchmark],
+    names: &mut BTreeMap<String, String>,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<Skill>, RequestError> {
     let any = benchmarks.iter().any(|benchmark| benchmark.description.skill.is_none());
-    let mut models = if any { select(catalog, request, warnings)? } else { vec![] };
+    let mut models = if any { select(catalog, request, names, warnings)? } else { vec![] };
     for own in benchmarks.iter().filter_map(|benchmark| benchmark.description.skill.as_ref()) {
         let (skill, _) = catalog.find(own).map_err(RequestError)?;
         if !models.iter().any(|known| known.id() == skill.id()) {
@@ -200,6 +206,11 @@ pub(super) fn generator(catalog: &Catalog, skill: &Skill) -> Option<Skill> {
 }
 
 impl PlannedBenchmark {
+    /// Requests at once, where it takes a number of them.
+    pub fn workers(&self) -> Option<u64> {
+        self.options.get("workers")?.parse().ok()
+    }
+
     /// One that can be told how many tokens to make measures skills that make tokens.
     pub(super) fn workload(&self) -> Workload {
         match crate::options::takes(&self.description.options_schema, "new_tokens") {

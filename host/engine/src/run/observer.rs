@@ -1,7 +1,7 @@
 //! Whoever wants to know how a run goes.
 
 use super::PlannedCell;
-use crate::document::{Cell, Run, Samples};
+use skillbench_record::{Cell, Run, Samples};
 
 /// Told in order, from one thread. A journal and a terminal are two of them. Where backends run side by side, several cells have begun
 /// at once, and they end in any order.

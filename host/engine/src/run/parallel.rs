@@ -8,8 +8,8 @@ use super::lanes::{Accelerator, Claim, Lane, Layout, lay_out};
 use super::plan::{Plan, PlannedCell};
 use super::relay::{Abreast, Relay, Told};
 use crate::cores;
-use crate::document::{Cell, Metrics, Outcome};
 use crate::worker::{Limits, Stop};
+use skillbench_record::{Cell, Metrics, Outcome};
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
@@ -216,7 +216,7 @@ fn without_shared_energy(metrics: &mut Metrics) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::EnergyMetrics;
+    use skillbench_record::EnergyMetrics;
 
     fn measured(scope: &str) -> Metrics {
         let energy =

@@ -1,17 +1,18 @@
 //! From a request to cells: every backend × model × benchmark × point of the grid that was asked for, in order.
 
 use super::Inventory;
+use super::error::RequestError;
 use super::grid::{Point, Workload, own_point, points, without_effect};
 use super::named::{
     Asked, PlannedBackend, PlannedBenchmark, choose_backends, choose_benchmarks, choose_models, generator,
 };
-use super::request::{CellName, RequestError, RunRequest};
 use crate::architectures::architectures;
 use crate::defaults::defaults;
-use crate::document::{Axes, Cell, Reason};
 use crate::registry::PluginOptions;
 use crate::skill::{Catalog, Skill};
 use crate::worker::PluginUse;
+use skillbench_record::{Axes, Cell, Reason};
+use skillbench_record::{CellName, RunRequest};
 
 #[derive(Clone, Debug)]
 pub struct PlannedCell {
@@ -46,12 +47,14 @@ pub struct Plan {
 ///
 /// # Errors
 /// The first name or value that cannot be, with what was expected.
-pub fn plan(inventory: &Inventory, request: RunRequest) -> Result<Plan, RequestError> {
+pub fn plan(inventory: &Inventory, mut request: RunRequest) -> Result<Plan, RequestError> {
     let mut warnings = vec![];
     let backends = choose_backends(inventory, &request, &mut warnings)?;
     let benchmarks = choose_benchmarks(inventory, &request)?;
     let catalog = inventory.catalog();
-    let models = choose_models(&catalog, &request, &benchmarks, &mut warnings)?;
+    let mut names = std::mem::take(&mut request.names);
+    let models = choose_models(&catalog, &request, &benchmarks, &mut names, &mut warnings)?;
+    request.names = names;
     let (references, no_reference) = references(inventory);
     let mut plan = Plan { references, no_reference, request, backends, models, benchmarks, cells: vec![], warnings };
     match plan.request.exactly.is_empty() {

@@ -5,8 +5,8 @@ use super::execute::Runner;
 use super::fixes::Attempt;
 use super::grid::Workload;
 use super::plan::PlannedCell;
-use crate::document::Axes;
 use crate::worker::{Command, Failure, FailureKind, Limits, Worker};
+use skillbench_record::Axes;
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 

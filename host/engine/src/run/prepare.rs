@@ -3,13 +3,13 @@
 use super::named::PlannedBackend;
 use super::plan::{Plan, PlannedCell, Reference};
 use crate::defaults::defaults;
-use crate::document::Axes;
-use crate::environment::sha256_text;
 use crate::paths;
 use crate::serve;
 use crate::skill::{self, BuiltModel};
 use crate::worker::{Command, DeviceRecord, Failure, Limits, Reply, Worker};
 use parking_lot::Mutex;
+use skillbench_record::Axes;
+use skillbench_record::hash::sha256_text;
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::path::PathBuf;

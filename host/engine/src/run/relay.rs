@@ -1,7 +1,7 @@
 //! Between lanes and the observer: lanes are threads, and an observer is told from one.
 
 use super::{Observer, PlannedCell};
-use crate::document::{Cell, Samples};
+use skillbench_record::{Cell, Samples};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::mpsc::{Sender, channel};

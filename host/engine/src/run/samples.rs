@@ -2,8 +2,8 @@
 
 use super::measure::Measured;
 use super::prepare::Startup;
-use crate::document::Samples;
 use crate::worker::{CellReport, LoadRecord, SeriesRecord};
+use skillbench_record::Samples;
 
 /// All of a cell's.
 pub(super) fn of_cell(cell: usize, measured: &Measured, startup: Option<&Startup>) -> Vec<Samples> {

@@ -1,54 +1,31 @@
 //! Models by what they are: key classes, families, categories; or a user's own list.
 
-use super::request::{ModelSet, RequestError, RunRequest, Selection};
+use super::error::RequestError;
+use super::tell_apart::tell_apart;
 use crate::defaults::defaults;
 use crate::skill::{Catalog, Skill};
-use crate::suggest::did_you_mean;
-use std::collections::BTreeSet;
+use skillbench_record::suggest::did_you_mean;
+use skillbench_record::{ModelSet, RunRequest, Selection};
+use std::collections::{BTreeMap, BTreeSet};
 
-impl RunRequest {
-    /// Whether the models are left to the defaults.
-    pub fn asks_for_no_model(&self) -> bool {
-        self.models.is_empty() && self.selection == Selection::default()
-    }
-}
-
-impl Selection {
-    /// The set whose members are taken; a filter alone filters a set of its own.
-    fn base(&self) -> Option<ModelSet> {
-        match self.set {
-            Some(ModelSet::Key) if self.small => Some(ModelSet::Small),
-            Some(set) => Some(set),
-            None if !self.categories.is_empty() => Some(ModelSet::All),
-            None if self.small => Some(ModelSet::Small),
-            None if !self.families.is_empty() || !self.keys.is_empty() => Some(ModelSet::Key),
-            None if self.custom.is_some() => Some(ModelSet::Custom),
-            None => None,
-        }
-    }
-}
-
-/// The models of a request: those that are named, and those that its selection means.
+/// The models of a request: those that are named, and those that its selection means. `given` gets the names that tell models of the
+/// user's own apart, by their paths.
 ///
 /// # Errors
 /// The first name that is not there, or a selection that nothing fits.
 pub(super) fn select(
     catalog: &Catalog,
     request: &RunRequest,
+    given: &mut BTreeMap<String, String>,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<Skill>, RequestError> {
     let default = &defaults().run.models;
     let names = if request.asks_for_no_model() { default } else { &request.models };
     let mut models: Vec<Skill> = vec![];
-    let mut add = |skill: Skill| {
-        if !models.iter().any(|known| known.id() == skill.id()) {
-            models.push(skill);
-        }
-    };
     for name in names {
         let (skill, note) = catalog.find(name).map_err(RequestError)?;
         warnings.extend(note);
-        add(skill);
+        models.push(skill);
     }
     let selection = &request.selection;
     if let Some(set) = selection.base() {
@@ -58,9 +35,9 @@ pub(super) fn select(
         if kept.is_empty() {
             return Err(RequestError("no model fits all of what was asked for; `host models` lists them".into()));
         }
-        kept.into_iter().for_each(add);
+        models.extend(kept);
     }
-    Ok(models)
+    Ok(tell_apart(models, given))
 }
 
 fn members(catalog: &Catalog, set: ModelSet, selection: &Selection) -> Result<Vec<Skill>, RequestError> {
@@ -135,7 +112,8 @@ mod tests {
 
     fn ids(selection: Selection) -> Result<Vec<String>, String> {
         let request = RunRequest { selection, ..RunRequest::default() };
-        let found = select(&catalog(), &request, &mut vec![]).map_err(|error| error.to_string())?;
+        let found =
+            select(&catalog(), &request, &mut BTreeMap::new(), &mut vec![]).map_err(|error| error.to_string())?;
         Ok(found.iter().map(|skill| skill.id().to_string()).collect())
     }
 

@@ -268,7 +268,7 @@ fn copy(piece: &Piece, path: &Path, out: &mut dyn Write, target: &Path) -> Resul
             }
         }
     }
-    let found = crate::environment::hex(&hasher.finalize());
+    let found = skillbench_record::hash::hex(&hasher.finalize());
     match found == piece.sha256 {
         true => Ok(()),
         false => {

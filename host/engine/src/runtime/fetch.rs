@@ -1,11 +1,11 @@
 //! The package clients of the machine, so that its mirrors and proxies are honoured.
 
 use super::{RuntimeError, io};
-use crate::environment::sha256;
 use crate::registry::{Hash, Package, PackageFile, Source};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use sha2::{Digest, Sha512};
+use skillbench_record::hash::sha256;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

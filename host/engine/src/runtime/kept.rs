@@ -1,9 +1,9 @@
 //! The files of a package that are needed, and the one hash that they are checked by.
 
 use super::{RuntimeError, io};
-use crate::environment::{sha256, sha256_text};
 use crate::registry::{Keep, Package};
 use serde::{Deserialize, Serialize};
+use skillbench_record::hash::{sha256, sha256_text};
 use std::path::Path;
 
 /// A file of a package.

@@ -101,7 +101,7 @@ fn cut(file: &Path, into: &Path, name: &dyn Fn(usize) -> String, size: u64) -> R
             rest -= read as u64;
         }
         left -= piece.size;
-        pieces.push(Piece { sha256: crate::environment::hex(&hasher.finalize()), ..piece });
+        pieces.push(Piece { sha256: skillbench_record::hash::hex(&hasher.finalize()), ..piece });
     }
     Ok(pieces)
 }
@@ -119,6 +119,6 @@ mod tests {
         let read = |piece: &Piece| std::fs::read(folder.path().join(&piece.file)).unwrap();
         assert_eq!(pieces.iter().map(|piece| piece.size).collect::<Vec<_>>(), [4, 4, 2]);
         assert_eq!(pieces.iter().flat_map(read).collect::<Vec<u8>>(), b"0123456789");
-        assert_eq!(pieces[0].sha256, crate::environment::sha256_text("0123"));
+        assert_eq!(pieces[0].sha256, skillbench_record::hash::sha256_text("0123"));
     }
 }

@@ -24,7 +24,7 @@ pub fn name_of(suite: &Path) -> String {
     let stem = suite.file_stem().unwrap_or_default().to_string_lossy();
     let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
     let stem: String = stem.chars().map(plain).take(60).collect();
-    let hash = crate::environment::sha256_bytes(suite.as_os_str().as_encoded_bytes());
+    let hash = skillbench_record::hash::sha256_bytes(suite.as_os_str().as_encoded_bytes());
     format!("skillbench-{stem}-{}", &hash[..8])
 }
 

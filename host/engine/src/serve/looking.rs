@@ -4,11 +4,11 @@ use super::Services;
 use super::opened::{Opened, import};
 use super::target::fixed;
 use crate::describe::{BackendDescription, BenchmarkDescription, Description, SkillsetDescription};
-use crate::document::Axes;
 use crate::loader;
 use crate::skill::Manifest;
 use crate::worker::{DeviceRecord, Failure, ModelPaths, PluginUse, PortRecord, Reply, Stage};
 use skillbench_plugin_api::{Error, Load, Options, Port, Source};
+use skillbench_record::Axes;
 use std::path::Path;
 
 fn of_plugin(error: Error) -> Failure {

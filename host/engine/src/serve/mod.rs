@@ -1,7 +1,7 @@
 //! A worker from the inside: it opens libraries, and does what the host asks, one command after the other.
 //!
 //! - `services`: what every plugin gets. `target`: loading, inputs, verification for benchmarks. `pool`: what a cell leaves for the next. `rounds`, `series`: how often it is run. `turns`: when, if another worker runs in between. `sensors`: energy and counters.
-//! - `cell`, `function`, `reference`, `profile`, `looking`: the commands. `trace`: a profile in the form that viewers open.
+//! - `cell`, `function`, `reference`, `profile`, `looking`: the commands. `recorded`: its operators summed up. `trace`: a profile in the form that viewers open.
 //!
 //! Not here: deciding what to run, summing up, files of results.
 
@@ -12,6 +12,7 @@ mod opened;
 mod outputs;
 mod pool;
 mod profile;
+mod recorded;
 mod reference;
 mod rounds;
 mod sensors;

@@ -1,13 +1,14 @@
 //! What the operators of a model cost, as its engine tells it. Nothing here is a measurement: a model that records is slower.
 
+use super::recorded::Recorded;
 use super::target::{bind_inputs, fixed, refuse_lost_axes};
 use super::trace::{Run, Trace};
 use super::{Opened, Services};
 use crate::defaults::defaults;
-use crate::document::{PartProfile, ProfileReport, Recorded};
 use crate::skill::Manifest;
 use crate::worker::{Failure, FailureKind, ProfileJob, Reply, Stage};
 use skillbench_plugin_api::{Device, Error, Load, Operator, Placement, Source};
+use skillbench_record::{PartProfile, ProfileReport};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;

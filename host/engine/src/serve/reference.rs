@@ -2,12 +2,12 @@
 
 use super::target::{bind_inputs, fixed, refuse_lost_axes};
 use super::{Opened, Services, outputs};
-use crate::document::Axes;
 use crate::skill::Manifest;
 use crate::worker::{Failure, FailureKind, ModelPaths, PluginUse, Reply, Stage};
 use serde::{Deserialize, Serialize};
 use skillbench_plugin_api::client::Output;
 use skillbench_plugin_api::{Error, Load, Source};
+use skillbench_record::Axes;
 use std::path::{Path, PathBuf};
 
 /// What the file at `out` holds: for each part of the model, why the reference could not run it, or that its outputs lie beside it.

@@ -1,9 +1,9 @@
 //! A series while it is measured: how long to warm up, how many iterations, and when it is enough.
 
 use super::sensors::{Reading, Used};
-use crate::stats::median_interval;
 use crate::worker::{Policy, RoundRecord};
 use skillbench_plugin_api::{RoundKind, SeriesInfo};
+use skillbench_stats::median_interval;
 
 /// About how long a round takes: long enough for the clock, short enough to stop soon.
 const ROUND_NS: f64 = 25e6;
@@ -72,7 +72,7 @@ impl Series {
     /// The last two warm-up rounds show the same speed.
     pub fn agrees(&self) -> bool {
         let medians: Vec<f64> =
-            self.rounds.iter().rev().take(2).filter_map(|r| crate::stats::median(&r.values)).collect();
+            self.rounds.iter().rev().take(2).filter_map(|r| skillbench_stats::median(&r.values)).collect();
         matches!(medians[..], [a, b] if (a - b).abs() <= AGREE * a.max(b))
     }
 

@@ -2,12 +2,12 @@
 
 use super::pool::{Key, Pool};
 use super::{Opened, Services, outputs, reference};
-use crate::document::{Axes, PlacementRecord, PoolRecord, Verification};
 use crate::skill::{self, DimRule, InputRule, Manifest};
 use crate::worker::{CellJob, LoadRecord, Stage, VerifyJob};
 use skillbench_plugin_api::client::{Model, Output, Request};
 use skillbench_plugin_api::provide::TargetServices;
 use skillbench_plugin_api::{Code, Device, Dim, Direction, Error, HostTensor, Load, Result, Source, Why};
+use skillbench_record::{Axes, PlacementRecord, PoolRecord, Verification};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -167,7 +167,7 @@ impl<'i, 'c> CellTarget<'i, 'c> {
             cache_hit: placement.cache_hit,
         });
         seen.memory_loaded = seen.memory_loaded.or_else(resident);
-        let (record, precision) = (PlacementRecord::from(&placement), placement.precision.clone());
+        let (record, precision) = (placement_record(&placement), placement.precision.clone());
         Ok(Loaded { model, key, placement: record, precision, manifest, kept: Mutex::default() })
     }
 
@@ -439,5 +439,16 @@ impl TargetServices for CellTarget<'_, '_> {
         let verified = self.noting(self.verify_now(model, request));
         self.services.enter(Stage::Run);
         verified
+    }
+}
+
+fn placement_record(placement: &skillbench_plugin_api::Placement) -> PlacementRecord {
+    PlacementRecord {
+        precision: Some(placement.precision.clone()).filter(|precision| !precision.is_empty()),
+        device: placement.device.clone(),
+        engine: placement.engine.clone(),
+        nodes_total: placement.nodes_total,
+        nodes_on_device: placement.nodes_on_device,
+        cache_hit: placement.cache_hit,
     }
 }

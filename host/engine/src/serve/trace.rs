@@ -1,7 +1,7 @@
 //! A recording as a trace in the form of Chrome's trace events, which chrome://tracing, Perfetto and speedscope open: complete events in
 //! microseconds, a process for each part, in it a thread for the runs and one for each device.
 
-use crate::document::Recorded;
+use super::recorded::Recorded;
 use serde_json::{Value, json};
 use skillbench_plugin_api::Operator;
 use std::collections::HashMap;

@@ -4,8 +4,8 @@ use super::cache::{Held, ModelCache};
 use super::catalog::{Skill, SkillSource};
 use super::manifest::Manifest;
 use crate::brought::local::Brought;
-use crate::environment::sha256_text;
 use crate::worker::{Command, Failure, Limits, ModelPaths, Reply, Worker};
+use skillbench_record::hash::sha256_text;
 use std::path::{Path, PathBuf};
 
 /// A model that is ready to load.

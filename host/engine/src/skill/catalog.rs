@@ -4,8 +4,8 @@ use super::SkillDescription;
 use crate::brought::local::{Brought, LocalError};
 use crate::brought::{self, Meant, custom, hub};
 use crate::describe::Description;
-use crate::suggest;
 use serde::Deserialize;
+use skillbench_record::suggest;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -229,6 +229,24 @@ impl Skill {
 
     pub fn id(&self) -> &str {
         &self.description.id
+    }
+
+    /// Where a model of the user's own is; `None`: it is of a skillset.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.source {
+            SkillSource::Skillset { .. } => None,
+            SkillSource::Brought(brought) => Some(&brought.path),
+            SkillSource::Bad { path, .. } => Some(path),
+        }
+    }
+
+    /// The same model under another name.
+    pub fn renamed(mut self, id: &str) -> Skill {
+        self.description.id = id.into();
+        if let SkillSource::Brought(brought) = &mut self.source {
+            Arc::make_mut(brought).rename(id);
+        }
+        self
     }
 
     pub fn has_axis(&self, name: &str) -> bool {

@@ -1,8 +1,8 @@
 //! Dimensions of inputs from the cell's axes.
 
 use super::manifest::{DimRule, Manifest};
-use crate::document::Axes;
 use skillbench_plugin_api::Port;
+use skillbench_record::Axes;
 
 /// The value of a dimension: a number, an axis, or sums and products of them.
 ///

@@ -2,8 +2,8 @@
 
 use super::manifest::DimRule;
 use super::{dims, manifest::InputRule};
-use crate::document::Axes;
 use skillbench_plugin_api::{DType, HostTensor, Port};
+use skillbench_record::Axes;
 
 /// FNV-1a.
 fn hash(text: &str) -> u64 {

@@ -1,8 +1,8 @@
 //! The form of a skill's description and of `skill.json`. `docs/skills.md` tells it to people.
 
 use super::work::FlopCounts;
-use crate::document::Axes;
 use serde::{Deserialize, Serialize};
+use skillbench_record::Axes;
 use std::collections::BTreeMap;
 
 /// What a skillset says of one skill. Fields that this host does not know are left alone.

@@ -2,8 +2,8 @@
 //! these, so what was not counted stays unknown.
 
 use super::SkillDescription;
-use crate::document::Axes;
 use serde::{Deserialize, Serialize};
+use skillbench_record::Axes;
 
 /// Operations of one inference, counted at these axes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,11 +2,11 @@
 
 use super::text::{self, Text, within};
 use super::{Format, Schedule, SuiteFile};
-use crate::compare::Limit;
 use crate::registry::Problem;
 use crate::schedule::Time;
-use crate::suggest::did_you_mean;
 use serde_json::{Map, Value};
+use skillbench_record::catalog::Limit;
+use skillbench_record::suggest::did_you_mean;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;

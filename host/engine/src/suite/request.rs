@@ -1,8 +1,8 @@
 //! A suite as a request for a run.
 
 use super::SuiteFile;
-use crate::run::{BackendChoice, RunRequest};
-use crate::suggest::did_you_mean;
+use skillbench_record::suggest::did_you_mean;
+use skillbench_record::{BackendChoice, RunRequest};
 
 /// The families that models are sorted by.
 const FAMILIES: [&str; 5] = ["embedding", "text_generation", "vision", "audio", "multimodal"];

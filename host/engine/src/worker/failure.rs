@@ -1,9 +1,9 @@
 //! What became of a worker that did not answer as it should.
 
 use super::Reply;
-use crate::document::{Outcome, Reason};
 use serde::{Deserialize, Serialize};
 use skillbench_plugin_api::{Code, Error, Why};
+use skillbench_record::{Outcome, Reason};
 use std::fmt;
 
 /// How it went wrong.

@@ -45,6 +45,6 @@ impl Limits {
 
 /// Nine tenths of what is available now: a plugin that allocates without end is stopped before the machine suffers.
 fn default_memory() -> Option<u64> {
-    let available = crate::environment::Environment::memory_available_now()?;
+    let available = crate::environment::memory_available()?;
     Some((available * 0.9) as u64)
 }

@@ -3,10 +3,10 @@
 
 use super::Failure;
 use crate::describe::Description;
-use crate::document::{Axes, Dissent, HardwareRecord, PlacementRecord, PoolRecord, ProfileReport, Verification};
 use crate::registry::PluginOptions;
 use crate::skill::Manifest;
 use serde::{Deserialize, Serialize};
+use skillbench_record::{Axes, Dissent, HardwareRecord, PlacementRecord, PoolRecord, ProfileReport, Verification};
 use std::path::PathBuf;
 
 pub const PROTOCOL: u32 = 1;

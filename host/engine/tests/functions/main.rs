@@ -4,11 +4,12 @@
 #![cfg(unix)]
 
 use skillbench_engine::bench::{BenchRequest, BenchResult, Discovery, Found, csv, execute, json};
-use skillbench_engine::document::Outcome;
 use skillbench_engine::registry::{Registry, library_file_name};
-use skillbench_engine::run::{Inventory, OptionChoice};
+use skillbench_engine::run::Inventory;
 use skillbench_engine::serve::WORKER_ARGUMENT;
 use skillbench_engine::suite;
+use skillbench_record::OptionChoice;
+use skillbench_record::Outcome;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

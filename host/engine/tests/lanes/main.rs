@@ -6,9 +6,9 @@
 mod world;
 
 use skillbench_engine::cores;
-use skillbench_engine::document::{Cell, Outcome};
-use skillbench_engine::run::{BackendChoice, OptionChoice, RunRequest};
 use skillbench_engine::serve::WORKER_ARGUMENT;
+use skillbench_record::{BackendChoice, OptionChoice, RunRequest};
+use skillbench_record::{Cell, Outcome};
 use std::collections::BTreeSet;
 use world::{Seen, World};
 

@@ -1,10 +1,10 @@
 //! Runs with the plugins of this folder, and what was seen of them.
 
 use skillbench_engine::cores;
-use skillbench_engine::document::{Cell, RUN_SCHEMA, Run, Samples};
-use skillbench_engine::environment::Environment;
 use skillbench_engine::registry::{Sources, library_file_name};
-use skillbench_engine::run::{Inventory, Observer, PlannedCell, RunRequest, execute, plan};
+use skillbench_engine::run::{Inventory, Observer, PlannedCell, execute, plan};
+use skillbench_record::RunRequest;
+use skillbench_record::{Cell, RUN_SCHEMA, Run, Samples};
 use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::path::Path;
@@ -150,7 +150,7 @@ impl World {
             started_at: "2026-01-31T12:00:00Z".into(),
             command: vec![],
             seed: 1,
-            environment: Environment::probe(),
+            environment: skillbench_engine::environment::probe(),
             left_out: Default::default(),
             cells: done.to_vec(),
         };

@@ -22,7 +22,7 @@ pub(super) fn efficiency(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
         }
         let behind = taken(&frame, &rows)?;
         let mut bars = vec![];
-        let of_model = Rows::of(&behind).groups(&["hardware", "standing", "model_id"]);
+        let of_model = Rows::of(&behind).groups(&["hardware", "trust", "model_id"]);
         let best = |cells: Vec<Row<'_>>| {
             let order = |row: &Row<'_>| share(row).unwrap_or(f64::NEG_INFINITY);
             cells.into_iter().max_by(|one, other| order(one).total_cmp(&order(other))).map(|row| row.place)

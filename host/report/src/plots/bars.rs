@@ -138,7 +138,7 @@ pub(super) fn groups(kind: PlotKind, sources: &Sources) -> Result<Vec<Plot>, Plo
 }
 
 fn is_baseline(row: Row<'_>) -> bool {
-    row.text("hardware") == BASELINE && row.text("standing") == skillbench_results::questions::standing::HARDWARE
+    row.text("hardware") == BASELINE && row.text("trust") == skillbench_results::questions::latest::HARDWARE
 }
 
 /// "5 models, 2 without a cell of the cpu".

@@ -5,8 +5,9 @@ use super::rows::{Row, Rows, taken};
 use super::words::words;
 use super::{Plot, PlotError, PlotKind, Sources};
 use skillbench_charts::{Attributes, Change, Chart, Estimate, Pair, Pairs, Point, Series, Trend, number};
+use skillbench_record::catalog::Metric;
 use skillbench_results::questions;
-use skillbench_results::trend::{self as results, Judged, Metric};
+use skillbench_results::trend::{self as results, Judged};
 
 /// Each cell that both have; what only one has is counted, and stands in the table.
 pub(super) fn before_after(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
@@ -87,7 +88,7 @@ pub(super) fn trend(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
         let Some(first) = rows.first().copied() else { continue };
         let behind = taken(&frame, &rows)?;
         let (mut series, mut changes) = (vec![], vec![]);
-        for line in Rows::of(&behind).groups(&["hardware", "standing", "axes", "threads"]) {
+        for line in Rows::of(&behind).groups(&["hardware", "trust", "axes", "threads"]) {
             let of = line[0];
             let points =
                 line.iter().filter_map(|row| Some(Point { x: row.number("timestamp")?, estimate: latency(*row) }));
@@ -130,7 +131,7 @@ fn is_of(judged: &Judged, row: Row<'_>) -> bool {
         (&of.benchmark, "benchmark"),
         (&of.axes, "axes"),
         (of.precision.as_deref().unwrap_or(""), "precision"),
-        (&of.standing, "standing"),
+        (&of.trust, "trust"),
     ];
     let threads = row.number("threads").map(|threads| threads as i64);
     texts.into_iter().all(|(text, column)| row.text(column) == text) && threads == of.threads
@@ -140,7 +141,7 @@ fn is_of(judged: &Judged, row: Row<'_>) -> bool {
 fn found(judged: &Judged) -> impl Iterator<Item = Change> {
     judged.changes.iter().flatten().filter_map(|change| {
         let at = change.point(&judged.history)?.time as f64 / 1e6;
-        let label = format!("{} {}", judged.history.of.hardware, judged.history.metric.told(change.ratio));
+        let label = format!("{} {}", judged.history.of.hardware, judged.history.metric.describe(change.ratio));
         Some(Change { at, label, attributes: Attributes::default() })
     })
 }

@@ -6,7 +6,7 @@ use super::{Plot, PlotError, PlotKind, Sources};
 use crate::Table;
 use polars::prelude::*;
 use skillbench_charts::{Attributes, Bars, Chart, Estimate, Head, Reference};
-use skillbench_results::questions::{not_measured, problems, standing};
+use skillbench_results::questions::{latest, not_measured, problems};
 use std::collections::BTreeSet;
 
 /// What a mark tells the page around it. `hardware` is written by the chart.
@@ -17,7 +17,7 @@ const TOLD: [(&str, &str); 7] = [
     ("benchmark", "benchmark"),
     ("precision", "precision"),
     ("axes", "axes"),
-    ("standing", "standing"),
+    ("trust", "trust"),
 ];
 
 /// Attributes of a mark made from a row. `outcome` is that of the row, or `measured` where it has a standing.
@@ -30,7 +30,7 @@ pub(super) fn attributes(row: Row<'_>) -> Result<Attributes, PlotError> {
         }
     }
     let outcome = match row.text("outcome") {
-        "" if !row.text("standing").is_empty() => "measured",
+        "" if !row.text("trust").is_empty() => "measured",
         outcome => outcome,
     };
     if !outcome.is_empty() {
@@ -96,8 +96,8 @@ pub(super) fn precision<'a>(row: Row<'a>) -> &'a str {
 /// Hardware as people read it: an unverified one says so. What is emulated is drawn and named as such by the chart.
 pub(super) fn named(row: Row<'_>) -> String {
     let hardware = row.text("hardware");
-    match row.text("standing") {
-        standing::UNVERIFIED => format!("{hardware} ({})", words().unverified),
+    match row.text("trust") {
+        latest::UNVERIFIED => format!("{hardware} ({})", words().unverified),
         _ => hardware.into(),
     }
 }
@@ -133,9 +133,9 @@ pub(super) fn far_apart(values: impl IntoIterator<Item = Option<f64>>) -> bool {
 
 /// A heading for what may not be ranked beside measured hardware; such rows come after it.
 pub(super) fn apart(row: Row<'_>) -> (u8, &'static str) {
-    match row.text("standing") {
-        standing::EMULATED => (2, &words().emulated),
-        standing::UNVERIFIED => (1, &words().unverified),
+    match row.text("trust") {
+        latest::EMULATED => (2, &words().emulated),
+        latest::UNVERIFIED => (1, &words().unverified),
         _ => (0, ""),
     }
 }

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 const CHART: [&str; 4] = ["machine", "model_id", "benchmark", "precision"];
 
 /// What lines of a chart are told apart by.
-const LINE: [&str; 4] = ["hardware", "standing", "other_axes", "threads"];
+const LINE: [&str; 4] = ["hardware", "trust", "other_axes", "threads"];
 
 pub(super) fn against(kind: PlotKind, sources: &Sources) -> Result<Vec<Plot>, PlotError> {
     let along = if kind == PlotKind::SequenceScaling { Along::Sequence } else { Along::Batch };

@@ -85,7 +85,7 @@ impl Map<'_> {
             let (name, column) = (self.row_of(*row), (row.text("hardware").to_string(), named(*row)));
             // What is not measured has no standing of its own: it is a column where its hardware is not one already.
             let known = |one: &(String, String)| {
-                if row.text("standing").is_empty() { one.0 == column.0 } else { *one == column }
+                if row.text("trust").is_empty() { one.0 == column.0 } else { *one == column }
             };
             if !down.contains(&name) {
                 down.push(name);

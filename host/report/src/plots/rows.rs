@@ -1,7 +1,7 @@
 //! A frame, looked at row by row.
 
 use polars::prelude::*;
-use skillbench_results::questions::standing;
+use skillbench_results::questions::latest;
 
 /// Rows of a frame. A column that is not there is as one without values.
 #[derive(Clone, Copy)]
@@ -77,7 +77,7 @@ impl<'a> Row<'a> {
     }
 
     pub(super) fn is_emulated(self) -> bool {
-        self.text("standing") == standing::EMULATED || self.flag("emulated") == Some(true)
+        self.text("trust") == latest::EMULATED || self.flag("emulated") == Some(true)
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) fn init_phases(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
     let frame = questions::init_phases(sources.cells.clone())?;
     let mut plots = vec![];
     // What is emulated starts so much slower that nothing else could be read beside it.
-    for rows in Rows::of(&frame).groups(&["machine", "benchmark", "precision", "standing"]) {
+    for rows in Rows::of(&frame).groups(&["machine", "benchmark", "precision", "trust"]) {
         let behind = taken(&frame, &rows)?;
         let models = Rows::of(&behind).groups(&["model_id"]).into_iter().flatten().map(|row| row.place);
         let by_model =

@@ -71,7 +71,7 @@ fn index(stored: &Stored, look: &Look, files: &BTreeMap<String, String>) -> Resu
             ("hardware", "hardware"),
             ("benchmark", "benchmark"),
             ("precision", "precision"),
-            ("standing", "standing"),
+            ("trust", "trust"),
             ("family", "family"),
             ("parameter_count", "parameters"),
             ("cells", "cells"),

@@ -5,7 +5,7 @@ use super::{StoryError, WORDS};
 use crate::Cell;
 use crate::page::{Finding, Tone};
 use polars::prelude::DataFrame;
-use skillbench_engine::document::Run;
+use skillbench_record::Run;
 use skillbench_results::questions;
 
 /// Of one kind of advice, so many pieces are told one by one; the table has all.

@@ -1,12 +1,12 @@
 //! The top of a report: one sentence, how far the figures can be trusted, and where they come from.
 
-use super::rows::{Rows, placed};
+use super::rows::{Rows, now};
 use super::{About, StoryError};
 use crate::page::{Badge, Tone};
 use polars::prelude::*;
-use skillbench_engine::document::Run;
+use skillbench_record::Run;
 use skillbench_results::Stored;
-use skillbench_results::questions::{clocks, speedups, standing};
+use skillbench_results::questions::{clocks, latest, speedups};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// From this share of time on, what the hypervisor took is worth a warning.
@@ -35,7 +35,7 @@ pub fn plural(count: usize, one: &str) -> String {
 
 /// What a reader in a hurry takes away: how much was measured, and what is fastest of what can be compared.
 pub fn verdict(cells: &DataFrame) -> Result<String, StoryError> {
-    let frame = placed(cells.clone())?;
+    let frame = now(cells.clone())?;
     let rows = Rows(&frame);
     let measured = |row: usize| rows.text(row, "outcome") == Some("measured");
     let count = (0..rows.len()).filter(|row| measured(*row)).count();
@@ -74,7 +74,7 @@ fn fastest(cells: &DataFrame) -> Result<Option<String>, StoryError> {
     let mut groups: BTreeMap<(&str, &str), Vec<Ranked<'_>>> = BTreeMap::new();
     for row in 0..rows.len() {
         let inference = rows.text(row, "benchmark") == Some("inference");
-        let hardware = rows.text(row, "standing") == Some(standing::HARDWARE);
+        let hardware = rows.text(row, "trust") == Some(latest::HARDWARE);
         if let (true, true, Some(speedup)) = (inference, hardware, rows.number(row, "speedup_common")) {
             let key = (rows.text(row, "machine").unwrap_or_default(), rows.text(row, "precision").unwrap_or("unknown"));
             let name = rows.text(row, "hardware").unwrap_or_default();
@@ -98,14 +98,16 @@ fn fastest(cells: &DataFrame) -> Result<Option<String>, StoryError> {
 
 /// How far the figures can be trusted.
 pub fn badges(cells: &DataFrame) -> Result<Vec<Badge>, StoryError> {
-    let frame = placed(cells.clone())?;
+    let frame = now(cells.clone())?;
     let rows = Rows(&frame);
     let count = |test: &dyn Fn(usize) -> bool| (0..rows.len()).filter(|row| test(*row)).count();
     let measured = count(&|row| rows.text(row, "outcome") == Some("measured"));
-    let standing = |name: &'static str| count(&|row| rows.text(row, "standing") == Some(name));
-    let noisy = count(&|row| rows.text(row, "standing").is_some() && rows.flag(row, "stable") == Some(false));
+    let of_trust = |name: &'static str| count(&|row| rows.text(row, "trust") == Some(name));
+    let noisy = count(&|row| rows.text(row, "trust").is_some() && rows.flag(row, "stable") == Some(false));
     let fixed = count(&|row| rows.text(row, "fixes").is_some());
     let beside = count(&|row| rows.text(row, "beside").is_some());
+    let again = count(&|row| rows.text(row, "newer_outcome").is_some());
+    let set = count(&|row| rows.text(row, "options").is_some());
     let unmeasured = count(&|row| !matches!(rows.text(row, "outcome"), Some("measured" | "skipped")));
     let mut badges = vec![];
     let mut add = |count: usize, text: &str, tone: Tone, why: String| {
@@ -113,11 +115,11 @@ pub fn badges(cells: &DataFrame) -> Result<Vec<Badge>, StoryError> {
             badges.push(Badge { text: text.into(), tone, why });
         }
     };
-    let valid = standing(standing::HARDWARE);
+    let valid = of_trust(latest::HARDWARE);
     let of = plural(measured, "measured cell");
     add(valid, "valid", Tone::Good, format!("{valid} of {of}: outputs were checked before they were timed"));
     add(noisy, "noisy", Tone::Warn, format!("{noisy} of {of}: the interval stayed wider than asked for"));
-    let (emulated, unverified) = (standing(standing::EMULATED), standing(standing::UNVERIFIED));
+    let (emulated, unverified) = (of_trust(latest::EMULATED), of_trust(latest::UNVERIFIED));
     add(
         emulated,
         "emulated",
@@ -127,6 +129,16 @@ pub fn badges(cells: &DataFrame) -> Result<Vec<Badge>, StoryError> {
     add(unverified, "unverified", Tone::Warn, format!("{unverified} of {of}: outputs were held against nothing"));
     add(unmeasured, "not measured", Tone::Bad, format!("{}, each with its reason below", plural(unmeasured, "cell")));
     add(fixed, "fixed", Tone::Info, format!("{}: something was done otherwise than asked", plural(fixed, "cell")));
+    add(
+        again,
+        "newer try failed",
+        Tone::Warn,
+        format!(
+            "{}: the figures are of the newest measurement, and a newer try failed or is believed less",
+            plural(again, "cell")
+        ),
+    );
+    add(set, "options", Tone::Info, format!("{}: options of the plugin differ from its defaults", plural(set, "cell")));
     add(
         beside,
         "side by side",
@@ -153,8 +165,7 @@ pub fn notes(stored: &Stored) -> Result<Vec<String>, StoryError> {
             notes.push(format!("{id}: the processor's governor is '{governor}', so that its frequency moves"));
         }
     }
-    let machines: BTreeSet<_> =
-        stored.runs.iter().map(|run| (&run.environment.hostname, &run.environment.cpu_model)).collect();
+    let machines: BTreeSet<_> = stored.runs.iter().map(|run| run.environment.machine_id()).collect();
     if machines.len() > 1 {
         notes.push(format!("the runs are of {} machines: nothing is compared across them", machines.len()));
     }

@@ -3,7 +3,7 @@
 use crate::page::{PageCell, PageRow, PageTable, Tone};
 use crate::{Cell, Table};
 use polars::prelude::*;
-use skillbench_results::questions::standing;
+use skillbench_results::questions::latest;
 
 /// Attributes that readers filter by: the name, what it is called, and the column it is in.
 pub const ATTRIBUTES: [(&str, &str, &str); 6] = [
@@ -15,9 +15,14 @@ pub const ATTRIBUTES: [(&str, &str, &str); 6] = [
     ("outcome", "Outcome", "outcome"),
 ];
 
-/// The cells with `machine`, `hardware` and `standing`.
+/// The cells with `machine`, `hardware` and `trust`.
 pub fn placed(cells: DataFrame) -> PolarsResult<DataFrame> {
-    standing::placed(cells)?.collect()
+    latest::placed(cells)?.collect()
+}
+
+/// Of these the cells that count now, each with what became of a newer try.
+pub fn now(cells: DataFrame) -> PolarsResult<DataFrame> {
+    latest::latest(placed(cells)?)
 }
 
 /// A frame, read by row and column. What is not there is not told.
@@ -79,7 +84,7 @@ pub fn page_table(frame: &DataFrame, columns: &[(&str, &str)]) -> PageTable {
         let cell = PageCell::from(Cell::of_value(&rows.value(row, column).unwrap_or(AnyValue::Null)));
         match column {
             "outcome" | "state" => toned(cell, rows.text(row, "reason")),
-            "standing" if cell.shown != standing::HARDWARE => cell.tone(Tone::Emulated),
+            "trust" if cell.shown != latest::HARDWARE => cell.tone(Tone::Emulated),
             "stable" if rows.flag(row, column) == Some(false) => cell.tone(Tone::Warn),
             _ => cell,
         }

@@ -1,6 +1,6 @@
 //! Tables and charts by subject.
 
-use super::rows::{Rows, attributed, page_table, placed};
+use super::rows::{Rows, attributed, now, page_table, placed};
 use super::tables::{GROUP, RESULTS, SPEEDUPS, beside};
 use super::{StoryError, WORDS, findings};
 use crate::page::{Figure, PageTable, Section};
@@ -8,7 +8,7 @@ use crate::plots::{self, PlotKind, Sources};
 use polars::prelude::*;
 use skillbench_charts::{Look, Theme};
 use skillbench_results::Stored;
-use skillbench_results::questions::{self, Goal, standing};
+use skillbench_results::questions::{self, Goal};
 use std::collections::BTreeMap;
 
 /// Charts in pages are drawn this wide; the page scales them.
@@ -114,8 +114,7 @@ impl Asked<'_> {
     pub fn families(&self) -> Result<Section, StoryError> {
         let mut section = section("families");
         section.figures = self.figures(PlotKind::HardwareComparison)?;
-        // Of a cell that stands there more than once the newest.
-        let frame = standing::latest(standing::placed(self.stored.cells.clone())?)?.collect()?;
+        let frame = now(self.stored.cells.clone())?;
         let rows = Rows(&frame);
         let mut families: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for row in 0..rows.len() {

@@ -5,13 +5,15 @@ use crate::Cell;
 use crate::page::{PageCell, PageRow, PageTable, Tone};
 
 /// What a cell is known by, and its figures.
-pub const RESULTS: [(&str, &str); 31] = [
+pub const RESULTS: [(&str, &str); 33] = [
     ("model_id", "model"),
     ("hardware", "hardware"),
     ("benchmark", "benchmark"),
     ("axes", "axes"),
     ("precision", "precision"),
     ("threads", "threads"),
+    ("workers", "at once"),
+    ("options", "options"),
     ("outcome", "outcome"),
     ("latency_median_ms", "median ms"),
     ("latency_ci95_low_ms", "95% from"),
@@ -43,7 +45,7 @@ pub const SPEEDUPS: [(&str, &str); 10] = [
     ("hardware", "hardware"),
     ("benchmark", "benchmark"),
     ("precision", "precision"),
-    ("standing", "standing"),
+    ("trust", "trust"),
     ("speedup_common", "speed-up, common work"),
     ("models_common", "models"),
     ("speedup_all", "speed-up, all it has"),
@@ -56,7 +58,7 @@ pub const GROUP: [(&str, &str); 9] = [
     ("hardware", "hardware"),
     ("benchmark", "benchmark"),
     ("precision", "precision"),
-    ("standing", "standing"),
+    ("trust", "trust"),
     ("models", "models"),
     ("cells", "cells"),
     ("speedup", "speed-up over cpu"),
@@ -120,7 +122,14 @@ pub fn beside(rows: &Rows<'_>, of: &[usize], column: &str) -> PageTable {
         match rows.number(row, column) {
             Some(value) => {
                 let cell = PageCell::from(Cell::number(value));
-                match rows.text(row, "standing") {
+                let cell = match rows.text(row, "newer_outcome") {
+                    // What was tried since stands beside the figure, and not in its place.
+                    Some(outcome) => PageCell { shown: format!("{} (since then {outcome})", cell.shown), ..cell }
+                        .tone(Tone::Warn)
+                        .why(rows.text(row, "newer_reason").unwrap_or_default()),
+                    None => cell,
+                };
+                match rows.text(row, "trust") {
                     Some("emulated") => {
                         PageCell { shown: format!("{} (emulated)", cell.shown), ..cell }.tone(Tone::Emulated)
                     }

@@ -5,14 +5,14 @@ use super::sections::{Asked, tabled};
 use crate::page::{PageTable, Section};
 use crate::plots::PlotKind;
 use crate::{Cell, Format, Table};
-use skillbench_results::questions::standing::HARDWARE;
+use skillbench_results::questions::latest::HARDWARE;
 use skillbench_results::trend::{self, Change, Judged, date};
 use std::collections::{BTreeMap, BTreeSet};
 
 type Told<'a> = (&'a Judged, &'a Change);
 
 /// Columns that people need only where there is something to tell apart.
-const APART: [&str; 5] = ["machine", "threads", "beside", "standing", "precision"];
+const APART: [&str; 7] = ["machine", "threads", "workers", "options", "beside", "trust", "precision"];
 
 /// A row for each change. Programs get every column.
 pub fn table(told: &[Told<'_>], whole: bool) -> Table {
@@ -23,8 +23,10 @@ pub fn table(told: &[Told<'_>], whole: bool) -> Table {
         "axes",
         "precision",
         "threads",
+        "workers",
+        "options",
         "beside",
-        "standing",
+        "trust",
         "machine",
         "metric",
         "run",
@@ -52,17 +54,19 @@ pub fn table(told: &[Told<'_>], whole: bool) -> Table {
             of.axes.as_str().into(),
             text(&of.precision),
             Cell::maybe(of.threads, |n| Cell::count(n.unsigned_abs())),
+            Cell::maybe(of.workers, |n| Cell::count(n.unsigned_abs())),
+            text(&of.options),
             text(&of.beside),
-            of.standing.as_str().into(),
+            of.trust.as_str().into(),
             of.machine.as_str().into(),
-            history.metric.name.as_str().into(),
+            history.metric.name.into(),
             Cell::maybe(point, |point| point.run.as_str().into()),
             Cell::maybe(point, |point| date(point.time).into()),
             figure(change.before.median),
             Cell::count(change.before.n as u64),
             figure(change.after.median),
             Cell::count(change.after.n as u64),
-            Cell { value: change.ratio.into(), shown: history.metric.told(change.ratio) },
+            Cell { value: change.ratio.into(), shown: history.metric.describe(change.ratio) },
             Cell::number(change.p),
             change.explained().into(),
         ]);
@@ -70,7 +74,7 @@ pub fn table(told: &[Told<'_>], whole: bool) -> Table {
     if !whole {
         table.keep_columns(|name, cells| {
             let values: BTreeSet<&str> = cells.iter().map(|cell| cell.shown.as_str()).collect();
-            let usual = name != "standing" || values.iter().all(|value| *value == HARDWARE);
+            let usual = name != "trust" || values.iter().all(|value| *value == HARDWARE);
             !APART.contains(&name) || values.len() > 1 || !usual
         });
     }
@@ -136,8 +140,8 @@ pub(super) fn section(asked: &Asked<'_>) -> Result<Section, StoryError> {
 pub fn sentence(judged: &Judged, change: &Change) -> String {
     let (history, of) = (&judged.history, &judged.history.of);
     let number = |value: f64| Cell::number(value).shown;
-    let standing = if of.standing == HARDWARE { "" } else { of.standing.as_str() };
-    let circumstances = [of.benchmark.as_str(), &of.axes, of.precision.as_deref().unwrap_or_default(), standing];
+    let trust = if of.trust == HARDWARE { "" } else { of.trust.as_str() };
+    let circumstances = [of.benchmark.as_str(), &of.axes, of.precision.as_deref().unwrap_or_default(), trust];
     let circumstances: Vec<&str> = circumstances.into_iter().filter(|text| !text.is_empty()).collect();
     let (run, began) = change.point(history).map(|point| (point.run.as_str(), date(point.time))).unwrap_or_default();
     format!(
@@ -146,7 +150,7 @@ pub fn sentence(judged: &Judged, change: &Change) -> String {
         of.hardware,
         circumstances.join(", "),
         history.metric.name,
-        history.metric.told(change.ratio),
+        history.metric.describe(change.ratio),
         number(change.before.median),
         number(change.after.median),
         history.metric.unit,

@@ -8,7 +8,7 @@ mod shown;
 
 use polars::prelude::DataFrame;
 use skillbench_charts::{Chart, Look, Theme, png};
-use skillbench_engine::document::Samples;
+use skillbench_record::Samples;
 use skillbench_report::plots::{Plot, PlotKind, Sources, draw};
 use skillbench_results::frames;
 

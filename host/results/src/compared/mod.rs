@@ -8,10 +8,8 @@ mod sides;
 use crate::Stored;
 use polars::prelude::PolarsResult;
 use sides::{SideCell, cells};
-use skillbench_engine::compare::{
-    Bar, ComparedCell, ComparedMetric, Evidence, Metric, Noise, Subject, judge, of_apart,
-};
-use skillbench_engine::document::Reason;
+use skillbench_record::{Reason, Trust};
+use skillbench_stats::compare::{Bar, ComparedCell, ComparedMetric, Evidence, Metric, Noise, Subject, judge, of_apart};
 
 /// What is compared although it is not the same, because that was asked for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -21,6 +19,8 @@ pub struct Across {
     pub precision: bool,
     /// Backends, devices and numbers of threads.
     pub plugin: bool,
+    /// Options of a backend, and how many requests are at once.
+    pub options: bool,
 }
 
 /// What is asked of a difference.
@@ -91,9 +91,10 @@ fn between(before: &SideCell, after: &SideCell, across: Across) -> Option<(&'sta
     let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".into());
     let told =
         |what: &str, a: String, b: String| format!("{what} {a} and {b}; --across {what} compares them all the same");
-    if a.standing != b.standing && a.standing.is_some() && b.standing.is_some() {
-        let text = format!("{} and {} are not held against each other", shown(&a.standing), shown(&b.standing));
-        return Some(("standing", text));
+    if let (Some(before), Some(after)) = (a.trust, b.trust)
+        && before != after
+    {
+        return Some(("trust", format!("{before} and {after} are not held against each other")));
     }
     if !across.machine && before.machine != after.machine {
         return Some(("machine", told("machine", before.machine.clone(), after.machine.clone())));
@@ -104,6 +105,9 @@ fn between(before: &SideCell, after: &SideCell, across: Across) -> Option<(&'sta
             format!("{}{threads}", subject.plugin)
         };
         return Some(("plugin", told("plugin", name(a), name(b))));
+    }
+    if !across.options && !across.plugin && (a.options != b.options || a.workers != b.workers) {
+        return Some(("options", told("options", set_for(a), set_for(b))));
     }
     if before.beside != after.beside {
         let name = |beside: &str| if beside.is_empty() { "alone".to_string() } else { format!("beside {beside}") };
@@ -118,6 +122,13 @@ fn between(before: &SideCell, after: &SideCell, across: Across) -> Option<(&'sta
         return Some(("precision", told("precision", shown(&a.precision), shown(&b.precision))));
     }
     None
+}
+
+/// What is set for a side: "cache=off, 8 at once", or "the defaults".
+fn set_for(subject: &Subject) -> String {
+    let workers = subject.workers.map(|n| format!("{n} at once"));
+    let all: Vec<String> = subject.options.clone().into_iter().chain(workers).collect();
+    if all.is_empty() { "the defaults".into() } else { all.join(", ") }
 }
 
 fn partner(before: &[SideCell], new: &SideCell, across: Across) -> Partner {
@@ -174,13 +185,18 @@ fn labels(before: &SideCell, after: &SideCell) -> Vec<String> {
     differ("model content", &before.content, &after.content);
     differ("precision", &shown(&a.precision), &shown(&b.precision));
     differ("plugin", &a.plugin, &b.plugin);
+    differ("options", &set_for(a), &set_for(b));
     differ("plugin version", &a.plugin_version, &b.plugin_version);
     differ("engine", &shown(&a.engine), &shown(&b.engine));
     differ("benchmark version", &before.benchmark_version, &after.benchmark_version);
-    for standing in ["emulated", "unverified"] {
-        if a.standing.as_deref() == Some(standing) || b.standing.as_deref() == Some(standing) {
-            labels.push(standing.into());
+    for trust in [Trust::Emulated, Trust::Unverified] {
+        if a.trust == Some(trust) || b.trust == Some(trust) {
+            labels.push(trust.name().into());
         }
+    }
+    // What is the same on both sides and not as usual is told once.
+    if a.options == b.options {
+        labels.extend(a.options.clone());
     }
     labels
 }

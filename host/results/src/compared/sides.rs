@@ -1,10 +1,10 @@
 //! Cells as they are compared: what ran, and the value of each metric in each round.
 
 use crate::Stored;
-use crate::questions::standing;
+use crate::questions::latest;
 use polars::prelude::*;
-use skillbench_engine::compare::{Metric, Subject};
-use skillbench_engine::document::{Axes, Reason};
+use skillbench_record::{Axes, Reason};
+use skillbench_stats::compare::{Metric, Subject};
 use std::collections::HashMap;
 
 /// A metric in every round of a cell.
@@ -43,15 +43,9 @@ impl Reader<'_> {
     }
 }
 
-/// "batch=4 sequence=32" as it was.
-fn axes(text: &str) -> Axes {
-    let pairs = text.split(' ').filter_map(|pair| pair.split_once('='));
-    pairs.filter_map(|(name, value)| Some((name.to_string(), value.parse().ok()?))).collect()
-}
-
-/// The newest row of each cell.
+/// The rows that count of a side.
 pub(super) fn cells(stored: &Stored) -> PolarsResult<Vec<SideCell>> {
-    let frame = standing::latest(standing::placed(stored.cells.clone())?)?.collect()?;
+    let frame = latest::latest(latest::placed(stored.cells.clone())?.collect()?)?;
     let rounds = rounds(stored)?;
     let read = Reader(&frame);
     let cell = |row: usize| {
@@ -71,12 +65,14 @@ pub(super) fn cells(stored: &Stored) -> PolarsResult<Vec<SideCell>> {
                 precision: text("precision"),
                 threads: read.number(row, "threads").map(|n| n as u64),
                 engine: text("engine"),
-                standing: text("standing"),
+                trust: text("trust").and_then(|text| text.parse().ok()),
+                options: text("options"),
+                workers: read.number(row, "workers").map(|n| n as u64),
             },
             machine: text("machine").unwrap_or_default(),
             benchmark: text("benchmark").unwrap_or_default(),
             benchmark_version: text("benchmark_version").unwrap_or_default(),
-            axes: axes(&text("axes").unwrap_or_default()),
+            axes: text("axes").and_then(|text| text.parse().ok()).unwrap_or_default(),
             content: text("model_content").unwrap_or_default(),
             beside: text("beside").unwrap_or_default(),
             outcome,

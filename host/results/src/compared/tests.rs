@@ -1,7 +1,7 @@
 use super::*;
 use crate::Stored;
 use polars::prelude::*;
-use skillbench_engine::compare::Verdict;
+use skillbench_stats::compare::Verdict;
 
 /// Cells with 12 rounds of 5 samples each around a latency.
 struct Given {
@@ -9,6 +9,7 @@ struct Given {
     hostname: &'static str,
     plugin: &'static str,
     precision: &'static str,
+    options: Option<&'static str>,
     emulated: bool,
     latency_ms: f64,
     peak: Option<f64>,
@@ -19,10 +20,17 @@ const BEFORE: Given = Given {
     hostname: "here",
     plugin: "cpu",
     precision: "float32",
+    options: None,
     emulated: false,
     latency_ms: 10.0,
     peak: Some(100.0),
 };
+
+impl Given {
+    fn key(&self) -> String {
+        format!("{}|{}|{}|{:?}", self.hostname, self.plugin, self.precision, self.options)
+    }
+}
 
 fn stored(given: &[Given]) -> Stored {
     let n = given.len();
@@ -52,6 +60,16 @@ fn stored(given: &[Given]) -> Stored {
         nothing("reason_code"),
         nothing("reason"),
         same("verified", "yes"),
+        Column::new("machine".into(), given.iter().map(|g| g.hostname).collect::<Vec<_>>()),
+        Column::new("key".into(), given.iter().map(Given::key).collect::<Vec<_>>()),
+        Column::new("attempt".into(), given.iter().map(Given::key).collect::<Vec<_>>()),
+        Column::new(
+            "trust".into(),
+            given.iter().map(|g| if g.emulated { "emulated" } else { "hardware" }).collect::<Vec<_>>(),
+        ),
+        Column::new("has_figures".into(), vec![true; n]),
+        Column::new("options".into(), given.iter().map(|g| g.options).collect::<Vec<_>>()),
+        Column::new("workers".into(), vec![None::<i64>; n]),
         same("model_content", "c"),
         Column::new("peak_memory_mb".into(), given.iter().map(|g| g.peak).collect::<Vec<_>>()),
         Column::new("throughput_samples_per_sec".into(), vec![None::<f64>; n]),
@@ -126,6 +144,19 @@ fn what_is_not_the_same_is_refused_unless_it_is_asked_for_and_then_labelled() {
 }
 
 #[test]
+fn options_are_compared_only_where_that_is_asked_for_and_are_told() {
+    let set = || Given { run: "b", options: Some("graph_optimization=disable"), latency_ms: 30.0, ..BEFORE };
+    let found = ask(&[BEFORE], &[set()], Across::default());
+    assert_eq!(code(&found[0]), "options");
+    let found = ask(&[BEFORE], &[set()], Across { options: true, ..Across::default() });
+    assert_eq!(found[0].metrics[0].verdict, Verdict::Slower);
+    let told = "options the defaults against graph_optimization=disable".to_string();
+    assert!(found[0].labels.contains(&told), "{:?}", found[0].labels);
+    let both = ask(&[Given { run: "a", ..set() }], &[set()], Across::default());
+    assert_eq!((code(&both[0]), both[0].labels.as_slice()), ("", &["graph_optimization=disable".to_string()][..]));
+}
+
+#[test]
 fn backends_are_compared_only_across_plugins() {
     let rten = || Given { run: "b", plugin: "rten", latency_ms: 30.0, ..BEFORE };
     let apart = ask(&[BEFORE], &[rten()], Across::default());
@@ -137,7 +168,7 @@ fn backends_are_compared_only_across_plugins() {
 
 #[test]
 fn emulated_hardware_is_never_held_against_real_hardware() {
-    let across = Across { machine: true, model: true, precision: true, plugin: true };
+    let across = Across { machine: true, model: true, precision: true, plugin: true, options: true };
     let found = ask(&[BEFORE], &[Given { run: "b", emulated: true, ..BEFORE }], across);
-    assert_eq!(code(&found[0]), "standing");
+    assert_eq!(code(&found[0]), "trust");
 }

@@ -1,7 +1,7 @@
 //! How a cell ended, and its figures as other tools have them: times in seconds.
 
 use serde_json::{Map, Value, json};
-use skillbench_engine::document::{Cell, Metrics, Outcome, SeriesMetrics, Stats, Verification};
+use skillbench_record::{Cell, Metrics, Outcome, SeriesMetrics, Stats, Verification};
 
 pub(super) type Object = Map<String, Value>;
 

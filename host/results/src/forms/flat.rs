@@ -7,7 +7,7 @@ use super::groups::Hardware;
 use super::key;
 use polars::prelude::*;
 use serde_json::{Value, json};
-use skillbench_engine::document::{Cell, Metrics, Outcome, Run};
+use skillbench_record::{Cell, Metrics, Outcome, Run};
 use std::collections::BTreeMap;
 
 /// Of a whole run, `model` where all of it is about one. A cell is called `model/hardware/benchmark/point`.
@@ -33,7 +33,7 @@ pub fn json(run: &Run) -> Value {
 }
 
 fn numbers(metrics: &Metrics) -> Object {
-    let median = |stats: &Option<skillbench_engine::document::Stats>| stats.as_ref().map(|stats| seconds(stats.median));
+    let median = |stats: &Option<skillbench_record::Stats>| stats.as_ref().map(|stats| seconds(stats.median));
     let numbers = [
         ("execution_time", main_ms(metrics, |stats| stats.median).map(seconds)),
         ("memory_used_mb", metrics.memory_mb.loaded),

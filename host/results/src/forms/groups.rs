@@ -1,6 +1,6 @@
 //! The cells of a run by model and hardware.
 
-use skillbench_engine::document::{Cell, Run};
+use skillbench_record::{Cell, Run};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One model on one hardware.

@@ -7,7 +7,7 @@ use super::INFERENCE;
 use super::entry::{Object, entry, has_failed, milliseconds, pooled, seconds, together};
 use super::groups::{Group, groups};
 use serde_json::{Value, json};
-use skillbench_engine::document::{Cell, Metrics, Run, Stats};
+use skillbench_record::{Cell, Metrics, Run, Stats};
 use std::collections::BTreeMap;
 
 const LOADS: &str = "throughput-load";

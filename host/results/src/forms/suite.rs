@@ -7,7 +7,7 @@ use super::entry::{Object, entry, main_ms, milliseconds, pooled, precision, seco
 use super::groups::{Group, groups};
 use super::{INFERENCE, key, system};
 use serde_json::{Value, json};
-use skillbench_engine::document::{Cell, Metrics, Run};
+use skillbench_record::{Cell, Metrics, Run};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The whole run.

@@ -1,7 +1,7 @@
 //! The machine, as the suite form tells it.
 
 use serde_json::{Value, json};
-use skillbench_engine::document::{Outcome, Run};
+use skillbench_record::{Outcome, Run};
 
 pub(super) fn json(run: &Run) -> Value {
     let environment = &run.environment;

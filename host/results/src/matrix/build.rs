@@ -5,7 +5,9 @@ use super::rows::{Row, rows};
 use super::rule::{Rule, rule};
 use super::speedup::{Baseline, rated, speedups};
 use super::{Entry, Failure, Family, Matrix, Model, Rating, Status, family, history};
+use crate::questions::latest::placed;
 use polars::prelude::{DataFrame, PolarsResult};
+use skillbench_record::Trust;
 use std::collections::{BTreeMap, HashMap};
 
 /// The matrix of the cells that are in the frame, which has the columns of [`COLUMNS`]. Of a cell that was tried more than once the newest
@@ -15,15 +17,16 @@ use std::collections::{BTreeMap, HashMap};
 /// Polars' own: a column that is not there, or of another type.
 pub fn build(cells: &DataFrame) -> PolarsResult<Matrix> {
     let rule = rule();
-    let rows = rows(cells)?;
+    let placed = placed(cells.clone())?.collect()?;
+    let rows = rows(&placed)?;
     let baseline = Baseline::of(&rows, rule);
-    let hardware = rule.in_order(rows.iter().map(|row| row.hardware.clone()).collect());
+    let hardware = rule.in_order(rows.iter().map(|row| row.hardware.to_string()).collect());
     let mut families: BTreeMap<&str, BTreeMap<&str, HashMap<&str, Vec<&Row<'_>>>>> = BTreeMap::new();
     // A model is of the family that its newest cell has.
     let of_model: HashMap<&str, &str> = rows.iter().map(|row| (row.model, row.family)).collect();
     for row in &rows {
         let models = families.entry(of_model[row.model]).or_default();
-        models.entry(row.model).or_default().entry(&row.hardware).or_default().push(row);
+        models.entry(row.model).or_default().entry(row.hardware).or_default().push(row);
     }
     let model = |(id, cells): (&str, HashMap<&str, Vec<&Row<'_>>>)| Model {
         id: id.into(),
@@ -41,23 +44,8 @@ pub fn build(cells: &DataFrame) -> PolarsResult<Matrix> {
     Ok(Matrix { timestamp, hardware: hardware.clone(), families })
 }
 
-/// The newest of each cell.
-fn newest<'a>(rows: &[&'a Row<'a>]) -> Vec<&'a Row<'a>> {
-    let mut cells: HashMap<_, &Row<'_>> = HashMap::new();
-    for row in rows {
-        let key = (&row.machine, row.benchmark, row.axes, row.precision_requested, row.threads);
-        // What a rule skipped was not tried: it takes the place of no try.
-        if Status::of_outcome(row.outcome) != Status::NotTried || !cells.contains_key(&key) {
-            cells.insert(key, row);
-        }
-    }
-    let mut newest: Vec<&Row<'_>> = cells.into_values().collect();
-    newest.sort_by(|one, other| one.order().cmp(&other.order()));
-    newest
-}
-
 fn entry(hardware: &str, model: &str, rows: &[&Row<'_>], baseline: &Baseline<'_>, rule: &Rule) -> Entry {
-    let now = newest(rows);
+    let now: Vec<&Row<'_>> = rows.iter().copied().filter(|row| row.is_latest).collect();
     let status = now.iter().map(|row| Status::of_outcome(row.outcome)).max().unwrap_or(Status::NotTried);
     let mut speedups = speedups(&now, baseline, rule);
     let rating = rated(&speedups).unwrap_or(match status {
@@ -68,7 +56,7 @@ fn entry(hardware: &str, model: &str, rows: &[&Row<'_>], baseline: &Baseline<'_>
     let real = measured().any(|row| row.comparable());
     let (what, reason) = why(&now, status, rating, rule);
     // A command names the backend; its device may be another one elsewhere.
-    let plugin = hardware.split(':').next().unwrap_or(hardware);
+    let plugin = hardware.split([':', ' ']).next().unwrap_or(hardware);
     Entry {
         hardware: hardware.into(),
         status,
@@ -81,7 +69,7 @@ fn entry(hardware: &str, model: &str, rows: &[&Row<'_>], baseline: &Baseline<'_>
         reason: reason.or_else(|| rule.why(what, plugin, model)),
         next: rule.next(what, plugin, model),
         emulated: !real && measured().any(|row| row.emulated),
-        verified: (status == Status::Measured).then(|| measured().any(|row| row.verified)),
+        verified: (status == Status::Measured).then(|| measured().any(|row| row.trust != Some(Trust::Unverified))),
         others: if speedups.is_empty() { vec![] } else { speedups.split_off(1) },
         speedup: speedups.pop(),
         models: BTreeMap::new(),
@@ -96,7 +84,7 @@ fn why(now: &[&Row<'_>], status: Status, rating: Rating, rule: &Rule) -> (&'stat
         let row = now.iter().rev().find(|row| Status::of_outcome(row.outcome) == status)?;
         let reason = row.reason.unwrap_or("no reason was recorded");
         // Of several words that come to the same status, which one it was.
-        Some(if row.outcome == status.name() { reason.into() } else { format!("{}: {reason}", row.outcome) })
+        Some(if row.outcome.name() == status.name() { reason.into() } else { format!("{}: {reason}", row.outcome) })
     };
     let any = |test: &dyn Fn(&Row<'_>) -> bool| now.iter().any(|row| row.measured() && test(row));
     match status {
@@ -116,14 +104,21 @@ fn why(now: &[&Row<'_>], status: Status, rating: Rating, rule: &Rule) -> (&'stat
 }
 
 fn failures(now: &[&Row<'_>]) -> Vec<Failure> {
-    let mut failures: BTreeMap<(&str, &str), u64> = BTreeMap::new();
-    for row in now.iter().filter(|row| !row.measured()) {
-        *failures.entry((row.outcome, row.reason.unwrap_or("no reason was recorded"))).or_default() += 1;
+    let mut failures: BTreeMap<(bool, &str, &str), u64> = BTreeMap::new();
+    for row in now {
+        // Figures stay those of the measurement; what was tried since stands beside them.
+        let (since, outcome, reason) = match (row.measured(), row.newer) {
+            (false, _) => (false, row.outcome, row.reason),
+            (true, Some((outcome, reason))) => (true, outcome, reason),
+            (true, None) => continue,
+        };
+        *failures.entry((since, outcome.name(), reason.unwrap_or("no reason was recorded"))).or_default() += 1;
     }
-    let failure = |((outcome, reason), cells): ((&str, &str), u64)| Failure {
+    let failure = |((since, outcome, reason), cells): ((bool, &str, &str), u64)| Failure {
         outcome: outcome.into(),
         reason: reason.into(),
         cells,
+        since,
     };
     failures.into_iter().map(failure).collect()
 }

@@ -3,9 +3,10 @@
 use super::rows::Row;
 use super::rule::Rule;
 use super::{Measurement, Status};
+use skillbench_record::Trust;
 use std::collections::BTreeMap;
 
-/// Of every cell of one model on one hardware, in the order of time: for each run, and in it for each precision and standing, the means
+/// Of every cell of one model on one hardware, in the order of time: for each run, and in it for each precision and trust, the means
 /// over its points; of a run that measured nothing, how far it came.
 pub(super) fn history(rows: &[&Row<'_>], rule: &Rule) -> Vec<Measurement> {
     let mut runs: Vec<Vec<&Row<'_>>> = vec![];
@@ -21,9 +22,9 @@ pub(super) fn history(rows: &[&Row<'_>], rule: &Rule) -> Vec<Measurement> {
 fn of_run(rows: &[&Row<'_>], rule: &Rule) -> Vec<Measurement> {
     let asked: Vec<&Row<'_>> = rows.iter().copied().filter(|row| row.benchmark == rule.benchmark).collect();
     let rows = if asked.is_empty() { rows } else { &asked };
-    let mut kinds: BTreeMap<(Option<&str>, bool, bool), Vec<&Row<'_>>> = BTreeMap::new();
+    let mut kinds: BTreeMap<(Option<&str>, Option<Trust>), Vec<&Row<'_>>> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.measured()) {
-        kinds.entry((row.precision, row.emulated, row.verified)).or_default().push(row);
+        kinds.entry((row.precision, row.trust)).or_default().push(row);
     }
     if kinds.is_empty() {
         let furthest = rows.iter().max_by_key(|row| Status::of_outcome(row.outcome));
@@ -42,12 +43,12 @@ fn measurement(of: &Row<'_>, cells: &[&Row<'_>], figures: bool) -> Measurement {
         timestamp: of.moment(),
         run: Some(of.run.into()),
         model_name: Some(of.model.into()),
-        outcome: Some(of.outcome.into()),
+        outcome: Some(of.outcome.name().into()),
         mean_latency: mean(|row| row.mean_ms).map(|ms| ms / 1000.0),
         mean_throughput: mean(|row| row.throughput),
         precision: of.precision.map(String::from),
         cells: Some(cells.len() as u64),
         emulated: of.emulated,
-        verified: of.measured().then_some(of.verified),
+        verified: of.trust.map(|trust| trust != Trust::Unverified),
     }
 }

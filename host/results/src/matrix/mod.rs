@@ -91,6 +91,9 @@ pub struct Failure {
     pub outcome: String,
     pub reason: String,
     pub cells: u64,
+    /// They are measured, and this became of a newer try: the figures hold.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub since: bool,
 }
 
 /// A model on hardware, or a family.

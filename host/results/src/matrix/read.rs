@@ -224,6 +224,7 @@ fn failure(at: &At<'_>) -> Read<Failure> {
         outcome: needed(at, "outcome", at.text("outcome")?)?,
         reason: needed(at, "reason", at.text("reason")?)?,
         cells: needed(at, "cells", at.count("cells")?)?,
+        since: at.flag("since")?.unwrap_or(false),
     })
 }
 

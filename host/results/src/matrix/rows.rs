@@ -1,12 +1,15 @@
 //! What the matrix needs of the cells' frame.
 
+use crate::questions::latest::counting;
 use polars::prelude::*;
-use std::collections::{BTreeMap, BTreeSet};
+use skillbench_record::{OutcomeKind, Trust};
+use std::collections::HashMap;
 
 /// The columns it is built from.
-pub const COLUMNS: [&str; 24] = [
+pub const COLUMNS: [&str; 32] = [
     "run",
     "timestamp",
+    "machine",
     "hostname",
     "cpu_model",
     "cell",
@@ -15,17 +18,24 @@ pub const COLUMNS: [&str; 24] = [
     "device_kind",
     "emulated",
     "model_id",
+    "model_content",
     "family",
     "benchmark",
     "axes",
     "precision_requested",
     "precision",
     "threads",
+    "workers",
+    "options",
+    "beside",
     "outcome",
     "reason_code",
     "reason",
     "stable",
-    "verified",
+    "trust",
+    "has_figures",
+    "key",
+    "attempt",
     "latency_mean_ms",
     "latency_median_ms",
     "throughput_samples_per_sec",
@@ -37,10 +47,11 @@ pub(super) struct Row<'a> {
     /// Microseconds since 1970-01-01.
     pub timestamp: Option<i64>,
     pub cell: Option<i64>,
-    /// Its name and its processor; where it has no name, a run is a machine of its own.
-    pub machine: String,
-    /// The backend, and its device where several of it are in the frame.
-    pub hardware: String,
+    pub machine: &'a str,
+    /// See [`skillbench_record::HardwareLabel`].
+    pub hardware: &'a str,
+    /// As everybody gets it: no option is set, and nothing ran at the same time.
+    pub plain: bool,
     pub plugin: &'a str,
     pub on_cpu: bool,
     pub emulated: bool,
@@ -48,12 +59,16 @@ pub(super) struct Row<'a> {
     pub family: &'a str,
     pub benchmark: &'a str,
     pub axes: &'a str,
-    pub precision_requested: Option<&'a str>,
     pub precision: Option<&'a str>,
     pub threads: Option<i64>,
-    pub outcome: &'a str,
+    pub outcome: OutcomeKind,
     pub reason: Option<&'a str>,
-    pub verified: bool,
+    /// `None`: it is not measured.
+    pub trust: Option<Trust>,
+    /// It counts now.
+    pub is_latest: bool,
+    /// How a newer try of it ended, and why.
+    pub newer: Option<(OutcomeKind, Option<&'a str>)>,
     pub mean_ms: Option<f64>,
     pub median_ms: Option<f64>,
     pub throughput: Option<f64>,
@@ -61,12 +76,12 @@ pub(super) struct Row<'a> {
 
 impl Row<'_> {
     pub fn measured(&self) -> bool {
-        self.outcome == "measured"
+        self.outcome == OutcomeKind::Measured
     }
 
     /// Hardware itself, with outputs that were held against others: what may be ranked.
     pub fn comparable(&self) -> bool {
-        self.measured() && !self.emulated && self.verified
+        self.trust.is_some_and(Trust::is_comparable)
     }
 
     pub fn order(&self) -> (Option<i64>, &str, Option<i64>) {
@@ -74,58 +89,55 @@ impl Row<'_> {
     }
 
     pub fn moment(&self) -> Option<String> {
-        self.timestamp.map(|us| skillbench_engine::environment::utc(us.div_euclid(1_000_000)))
+        self.timestamp.map(|us| skillbench_record::time::utc(us.div_euclid(1_000_000)))
     }
 }
 
-/// The rows of cells that have a model, a backend and an outcome, in the order of time and plan.
+/// The rows of cells that have a model, a backend and an outcome, in the order of time and plan. The frame is one of
+/// [`crate::questions::latest::placed`].
 pub(super) fn rows(frame: &DataFrame) -> PolarsResult<Vec<Row<'_>>> {
-    let text = |name: &str| frame.column(name)?.str().map(|column| column.iter().collect::<Vec<Option<&str>>>());
+    let text = |name: &str| {
+        frame.column(name)?.as_materialized_series().str().map(|column| column.iter().collect::<Vec<Option<&str>>>())
+    };
     let whole = |name: &str| frame.column(name)?.i64().map(|column| column.iter().collect::<Vec<_>>());
     let number = |name: &str| frame.column(name)?.f64().map(|column| column.iter().collect::<Vec<_>>());
     let microseconds = DataType::Datetime(TimeUnit::Microseconds, None);
     let times = frame.column("timestamp")?.cast(&microseconds)?.cast(&DataType::Int64)?;
     let times: Vec<Option<i64>> = times.i64()?.iter().collect();
     let emulated: Vec<Option<bool>> = frame.column("emulated")?.bool()?.iter().collect();
-    let (run, hostname, cpu, plugin, device) =
-        (text("run")?, text("hostname")?, text("cpu_model")?, text("plugin")?, text("device_id")?);
+    let (run, machine, hardware, plugin) = (text("run")?, text("machine")?, text("hardware")?, text("plugin")?);
     let (kind, model, family, benchmark) =
         (text("device_kind")?, text("model_id")?, text("family")?, text("benchmark")?);
-    let (axes, requested, precision) = (text("axes")?, text("precision_requested")?, text("precision")?);
-    let (outcome, reason, verified) = (text("outcome")?, text("reason")?, text("verified")?);
+    let (axes, precision, options, beside) = (text("axes")?, text("precision")?, text("options")?, text("beside")?);
+    let (outcome, reason, trust) = (text("outcome")?, text("reason")?, text("trust")?);
     let (cell, threads) = (whole("cell")?, whole("threads")?);
     let (mean, median, rate) =
         (number("latency_mean_ms")?, number("latency_median_ms")?, number("throughput_samples_per_sec")?);
-    let several = several_devices(&plugin, &device);
+    let latest: HashMap<usize, Option<usize>> =
+        counting(frame)?.into_iter().map(|latest| (latest.place, latest.newer)).collect();
+    let ended = |at: usize| outcome[at].and_then(|text| text.parse::<OutcomeKind>().ok());
     let row = |at: usize| {
-        let (run, plugin) = (run[at]?, plugin[at]?);
-        let machine = match (hostname[at], cpu[at]) {
-            (Some(host), Some(cpu)) => format!("{host}, {cpu}"),
-            (Some(host), None) => host.to_string(),
-            (None, _) => run.to_string(),
-        };
         Some(Row {
-            run,
+            run: run[at]?,
             timestamp: times[at],
             cell: cell[at],
-            machine,
-            hardware: match device[at] {
-                Some(device) if several.contains(plugin) => format!("{plugin}:{device}"),
-                _ => plugin.to_string(),
-            },
-            plugin,
+            machine: machine[at].unwrap_or_default(),
+            hardware: hardware[at]?,
+            plain: options[at].is_none() && beside[at].is_none(),
+            plugin: plugin[at]?,
             on_cpu: kind[at] == Some("cpu"),
             emulated: emulated[at] == Some(true),
             model: model[at]?,
             family: family[at].unwrap_or("unknown"),
             benchmark: benchmark[at].unwrap_or_default(),
             axes: axes[at].unwrap_or_default(),
-            precision_requested: requested[at],
             precision: precision[at],
             threads: threads[at],
-            outcome: outcome[at]?,
+            outcome: ended(at)?,
             reason: reason[at],
-            verified: verified[at].is_some_and(|how| how.starts_with("yes") || how == "itself"),
+            trust: trust[at].and_then(|text| text.parse().ok()),
+            is_latest: latest.contains_key(&at),
+            newer: latest.get(&at).copied().flatten().and_then(|newer| Some((ended(newer)?, reason[newer]))),
             mean_ms: mean[at],
             median_ms: median[at],
             throughput: rate[at],
@@ -134,14 +146,4 @@ pub(super) fn rows(frame: &DataFrame) -> PolarsResult<Vec<Row<'_>>> {
     let mut rows: Vec<Row<'_>> = (0..frame.height()).filter_map(row).collect();
     rows.sort_by(|one, other| one.order().cmp(&other.order()));
     Ok(rows)
-}
-
-fn several_devices<'a>(plugins: &[Option<&'a str>], devices: &[Option<&'a str>]) -> BTreeSet<&'a str> {
-    let mut ids: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for (plugin, device) in plugins.iter().zip(devices) {
-        if let (Some(plugin), Some(device)) = (plugin, device) {
-            ids.entry(plugin).or_default().insert(device);
-        }
-    }
-    ids.into_iter().filter(|(_, devices)| devices.len() > 1).map(|(plugin, _)| plugin).collect()
 }

@@ -2,6 +2,7 @@
 
 use super::{Rating, Status};
 use serde::Deserialize;
+use skillbench_record::OutcomeKind;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
@@ -62,7 +63,7 @@ impl Rule {
 
     /// Ids in the order in which they are shown, each once.
     pub fn in_order(&self, mut ids: Vec<String>) -> Vec<String> {
-        let plugin = |id: &str| id.split(':').next().unwrap_or(id).to_string();
+        let plugin = |id: &str| id.split([':', ' ']).next().unwrap_or(id).to_string();
         let place = |id: &String| {
             (self.hardware.iter().position(|known| *known == plugin(id)).unwrap_or(usize::MAX), id.clone())
         };
@@ -133,13 +134,13 @@ impl Status {
     }
 
     /// That of a cell's outcome. What a rule skipped was not tried.
-    pub(super) fn of_outcome(outcome: &str) -> Status {
+    pub(super) fn of_outcome(outcome: OutcomeKind) -> Status {
         match outcome {
-            "measured" => Status::Measured,
-            "unsupported" => Status::Unsupported,
-            "unavailable" => Status::Unavailable,
-            "skipped" => Status::NotTried,
-            _ => Status::Failed,
+            OutcomeKind::Measured => Status::Measured,
+            OutcomeKind::Unsupported => Status::Unsupported,
+            OutcomeKind::Unavailable => Status::Unavailable,
+            OutcomeKind::Skipped => Status::NotTried,
+            OutcomeKind::Failed | OutcomeKind::Crashed | OutcomeKind::TimedOut | OutcomeKind::Wrong => Status::Failed,
         }
     }
 }

@@ -18,13 +18,14 @@ pub(super) struct Baseline<'a> {
 }
 
 fn key<'a>(row: &'a Row<'a>) -> Option<Key<'a>> {
-    Some((&row.machine, row.model, row.axes, row.precision?))
+    Some((row.machine, row.model, row.axes, row.precision?))
 }
 
 impl<'a> Baseline<'a> {
     pub fn of(rows: &'a [Row<'a>], rule: &Rule) -> Baseline<'a> {
         let mut cells: HashMap<Key<'a>, Vec<&'a Row<'a>>> = HashMap::new();
-        for row in rows.iter().filter(|row| row.plugin == rule.baseline && row.benchmark == rule.benchmark) {
+        for row in rows.iter().filter(|row| row.plugin == rule.baseline && row.plain && row.benchmark == rule.benchmark)
+        {
             if let (true, Some(key)) = (row.comparable() && row.median_ms.is_some(), key(row)) {
                 cells.entry(key).or_default().push(row);
             }
@@ -34,7 +35,7 @@ impl<'a> Baseline<'a> {
 
     /// How many times as fast as the CPU; `None`: there is nothing to hold it against.
     fn speedup(&self, row: &Row<'_>) -> Option<f64> {
-        let key = (row.machine.as_str(), row.model, row.axes, row.precision?);
+        let key = (row.machine, row.model, row.axes, row.precision?);
         let fits = |cpu: &&&Row<'_>| !row.on_cpu || row.threads.zip(cpu.threads).is_none_or(|(own, its)| own == its);
         let best = |cpu: &&&Row<'_>| (cpu.run == row.run, cpu.timestamp, cpu.threads, cpu.cell == row.cell);
         let cpu = self.cells.get(&key)?.iter().filter(fits).max_by_key(best)?;
@@ -53,7 +54,7 @@ pub(super) fn speedups(rows: &[&Row<'_>], baseline: &Baseline<'_>, rule: &Rule) 
     let mut kinds: BTreeMap<(&str, &str), Vec<(f64, &Row<'_>)>> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.comparable() && row.benchmark == rule.benchmark) {
         if let (Some(precision), Some(ratio)) = (row.precision, baseline.speedup(row)) {
-            kinds.entry((precision, &row.machine)).or_default().push((ratio, row));
+            kinds.entry((precision, row.machine)).or_default().push((ratio, row));
         }
     }
     let one = |((precision, machine), points): ((&str, &str), Vec<(f64, &Row<'_>)>)| {

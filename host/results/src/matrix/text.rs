@@ -9,13 +9,19 @@ impl Entry {
     /// A few words: "high, 4.12 times", "n/a, failed", "unknown, emulated".
     pub fn told(&self) -> String {
         let rating = self.rating.name();
-        match (&self.speedup, self.status) {
+        let since: u64 = self.failures.iter().filter(|failure| failure.since).map(|failure| failure.cells).sum();
+        let text = match (&self.speedup, self.status) {
             (Some(speedup), _) => format!("{rating}, {:.2}×", speedup.value),
             (None, Status::Measured) if self.rating != Rating::Unknown => rating.into(),
             (None, Status::Measured) if self.emulated => format!("{rating}, emulated"),
             (None, Status::Measured) if self.verified == Some(false) => format!("{rating}, unverified"),
             (None, Status::NotTried) => format!("{rating}, not tried"),
             (None, status) => format!("{rating}, {}", status.name()),
+        };
+        match since {
+            0 => text,
+            1 => format!("{text}; 1 cell did not succeed when tried again"),
+            n => format!("{text}; {n} cells did not succeed when tried again"),
         }
     }
 
@@ -37,7 +43,10 @@ impl Entry {
             return self.reason.iter().map(|reason| format!("{reason}{next}")).collect();
         }
         let cells = |n: u64| if n == 1 { "1 cell".to_string() } else { format!("{n} cells") };
-        let failed = self.failures.iter().map(|one| format!("{} {}: {}", cells(one.cells), one.outcome, one.reason));
+        let failed = self.failures.iter().map(|one| {
+            let since = if one.since { " when tried again" } else { "" };
+            format!("{} {}{since}: {}", cells(one.cells), one.outcome, one.reason)
+        });
         self.reason.iter().cloned().chain(failed).collect()
     }
 }

@@ -1,8 +1,8 @@
 //! Where the wall clock and the CPU's part.
 
+use super::latest::now;
 use super::math::{columns, ratio};
 use super::rules::rules;
-use super::standing::now;
 use polars::prelude::*;
 
 /// The CPU time of a run over its wall time (`cpu_over_wall`: how many processors worked), and over its threads (`busy`).
@@ -22,7 +22,7 @@ pub fn clocks(cells: DataFrame) -> PolarsResult<DataFrame> {
         .then(lit("exceeds"))
         .otherwise(lit(NULL));
     now(cells)?
-        .filter(col("standing").is_not_null())
+        .filter(col("trust").is_not_null())
         .filter(col("cpu_median_ms").is_not_null().and(col("latency_median_ms").is_not_null()))
         .with_column(ratio(col("cpu_median_ms"), col("latency_median_ms")).alias("cpu_over_wall"))
         .with_column(ratio(col("cpu_over_wall"), col("threads")).alias("busy"))
@@ -35,7 +35,7 @@ pub fn clocks(cells: DataFrame) -> PolarsResult<DataFrame> {
             "benchmark",
             "axes",
             "precision",
-            "standing",
+            "trust",
             "threads",
             "latency_median_ms",
             "cpu_median_ms",

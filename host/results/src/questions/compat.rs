@@ -1,7 +1,7 @@
 //! What runs where.
 
+use super::latest::{EMULATED, HARDWARE, UNVERIFIED, now};
 use super::math::columns;
-use super::standing::{EMULATED, HARDWARE, UNVERIFIED, now};
 use polars::prelude::*;
 
 /// How a cell may end other than measured, as in the column `outcome`.
@@ -18,9 +18,9 @@ pub fn compatibility(cells: DataFrame) -> PolarsResult<DataFrame> {
     let cells = now(cells)?;
     let counts = cells.clone().group_by_stable(columns(["machine", "model_id", "hardware"])).agg(
         [
-            standing_is("measured", HARDWARE),
-            standing_is("emulated", EMULATED),
-            standing_is("unverified", UNVERIFIED),
+            trust_is("measured", HARDWARE),
+            trust_is("emulated", EMULATED),
+            trust_is("unverified", UNVERIFIED),
             reason_of(&["failed", "crashed", "timed-out", "wrong"]).alias("why_failed"),
             reason_of(&["unsupported"]).alias("why_unsupported"),
             reason_of(&["unavailable"]).alias("why_unavailable"),
@@ -92,8 +92,8 @@ fn column(outcome: &'static str) -> &'static str {
     if outcome == "timed-out" { "timed_out" } else { outcome }
 }
 
-fn standing_is(column: &'static str, standing: &'static str) -> Expr {
-    col("standing").eq(lit(standing)).sum().cast(DataType::Int64).alias(column)
+fn trust_is(column: &'static str, standing: &'static str) -> Expr {
+    col("trust").eq(lit(standing)).sum().cast(DataType::Int64).alias(column)
 }
 
 fn reason_of(outcomes: &[&'static str]) -> Expr {

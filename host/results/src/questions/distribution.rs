@@ -1,10 +1,10 @@
 //! How samples are distributed. The frame of samples is that of [`crate::frames::samples`].
 
+use super::latest::placed;
 use super::math::columns;
-use super::standing::placed;
 use polars::prelude::*;
 use polars::series::IsSorted;
-use skillbench_engine::stats::percentile;
+use skillbench_stats::percentile;
 use std::cmp::Ordering;
 
 const SERIES: [&str; 3] = ["run", "cell", "series"];
@@ -85,9 +85,9 @@ pub fn of_cells(samples: DataFrame, cells: DataFrame) -> PolarsResult<DataFrame>
         "benchmark",
         "axes",
         "precision",
-        "standing",
+        "trust",
     ];
-    let known = placed(cells)?.filter(col("standing").is_not_null()).select(columns(told));
+    let known = placed(cells)?.filter(col("trust").is_not_null()).select(columns(told));
     let key = || columns(["run", "cell"]);
     samples.lazy().join(known, key(), key(), JoinArgs::new(JoinType::Inner)).collect()
 }

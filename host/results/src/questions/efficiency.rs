@@ -1,7 +1,7 @@
 //! What was achieved of what the hardware can do.
 
+use super::latest::now;
 use super::math::columns;
-use super::standing::now;
 use polars::prelude::*;
 
 /// Operations and bytes of a second, and their shares of the peaks that were measured on the same device with as many threads.
@@ -18,7 +18,7 @@ pub fn efficiency(cells: DataFrame) -> PolarsResult<DataFrame> {
         .then(lit("memory"))
         .otherwise(lit(NULL));
     now(cells)?
-        .filter(col("standing").is_not_null())
+        .filter(col("trust").is_not_null())
         .filter(col("flops_per_sec").is_not_null().or(col("weight_bytes_per_sec").is_not_null()))
         .with_column(nearer.cast(DataType::String).alias("nearer_to"))
         .select(columns([
@@ -31,7 +31,7 @@ pub fn efficiency(cells: DataFrame) -> PolarsResult<DataFrame> {
             "axes",
             "precision",
             "threads",
-            "standing",
+            "trust",
             "latency_median_ms",
             "flops_per_sec",
             "share_of_peak_flops",
@@ -47,11 +47,11 @@ pub fn efficiency(cells: DataFrame) -> PolarsResult<DataFrame> {
 /// # Errors
 /// Polars' own.
 pub fn peaks(cells: DataFrame) -> PolarsResult<DataFrame> {
-    let key = ["machine", "hardware", "device_name", "threads", "standing"];
+    let key = ["machine", "hardware", "device_name", "threads", "trust"];
     let peak = |of: &'static str, column: &'static str| -> PolarsResult<LazyFrame> {
         let highest = col(column).max().alias("per_sec");
         Ok(now(cells.clone())?
-            .filter(col("standing").is_not_null().and(col(column).is_not_null()))
+            .filter(col("trust").is_not_null().and(col(column).is_not_null()))
             .group_by_stable(columns(key))
             .agg([lit(of).first().alias("of"), highest]))
     };

@@ -4,14 +4,14 @@
 //! CPU, each model being one value, however many points of the grid it was measured at. Emulated and unverified cells form rows
 //! of their own.
 
+use super::latest::HARDWARE;
 use super::math::{columns, geometric_mean};
 use super::relative::relative;
 use super::rules::rules;
-use super::standing::HARDWARE;
 use polars::prelude::*;
 
 /// What rows of one group have in common beside the group.
-const BESIDE: [&str; 5] = ["machine", "hardware", "benchmark", "precision", "standing"];
+const BESIDE: [&str; 5] = ["machine", "hardware", "benchmark", "precision", "trust"];
 
 /// One row for each model, hardware, benchmark and precision: the range of its figures over the grid. Raw figures stand here
 /// because they are one model's.
@@ -146,14 +146,14 @@ fn highest_first() -> SortMultipleOptions {
 /// Polars' own.
 pub fn speedups(cells: DataFrame) -> PolarsResult<DataFrame> {
     let set = || columns(["machine", "benchmark", "precision"]);
-    let of = || columns(["machine", "hardware", "benchmark", "precision", "standing"]);
+    let of = || columns(["machine", "hardware", "benchmark", "precision", "trust"]);
     let workload = || columns(["machine", "benchmark", "precision", "model_id", "axes"]);
     // One value for each workload and hardware: of several with other threads, the best.
     let ratios = relative(cells)?
         .filter(col("speedup").is_not_null())
-        .group_by_stable(columns(["machine", "hardware", "benchmark", "precision", "standing", "model_id", "axes"]))
+        .group_by_stable(columns(["machine", "hardware", "benchmark", "precision", "trust", "model_id", "axes"]))
         .agg([col("speedup").max()]);
-    let comparable = || ratios.clone().filter(col("standing").eq(lit(HARDWARE)));
+    let comparable = || ratios.clone().filter(col("trust").eq(lit(HARDWARE)));
     let wholes = comparable().group_by(set()).agg([
         col("model_id").n_unique().cast(DataType::Int64).alias("models_in_all"),
         as_struct(columns(["model_id", "axes"])).n_unique().cast(DataType::Int64).alias("workloads_in_all"),
@@ -166,7 +166,7 @@ pub fn speedups(cells: DataFrame) -> PolarsResult<DataFrame> {
         .select(
             workload().into_iter().chain([col("on").eq(col("hardware_in_all")).alias("common")]).collect::<Vec<_>>(),
         );
-    let shared = || col("common").and(col("standing").eq(lit(HARDWARE)));
+    let shared = || col("common").and(col("trust").eq(lit(HARDWARE)));
     ratios
         .clone()
         .join(common, workload(), workload(), JoinArgs::new(JoinType::Left))
@@ -194,7 +194,7 @@ pub fn speedups(cells: DataFrame) -> PolarsResult<DataFrame> {
             "hardware",
             "benchmark",
             "precision",
-            "standing",
+            "trust",
             "models_used",
             "models_missing",
             "workloads_used",

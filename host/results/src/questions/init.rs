@@ -1,7 +1,7 @@
 //! From nothing to the first result.
 
+use super::latest::now;
 use super::math::columns;
-use super::standing::now;
 use polars::prelude::*;
 
 /// The phases before the measured rounds, in the order in which they pass: loading the plugin's library, opening the backend, reading
@@ -17,7 +17,7 @@ pub fn init_phases(cells: DataFrame) -> PolarsResult<DataFrame> {
     let rest = col("load_ms") - parts;
     let known = rest.clone().gt_eq(lit(0.0)).and(told);
     now(cells)?
-        .filter(col("standing").is_not_null())
+        .filter(col("trust").is_not_null())
         .filter(col("load_ms").is_not_null().or(col("first_inference_ms").is_not_null()))
         .with_columns([
             when(known).then(rest).otherwise(lit(NULL)).alias("load_rest_ms"),
@@ -32,7 +32,7 @@ pub fn init_phases(cells: DataFrame) -> PolarsResult<DataFrame> {
             "benchmark",
             "axes",
             "precision",
-            "standing",
+            "trust",
             "import_ms",
             "instantiate_ms",
             "read_ms",

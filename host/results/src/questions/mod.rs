@@ -1,8 +1,7 @@
 //! Questions asked of the cells' frame: each a function with a name, a lazy pipeline, and a test on a frame worked out by hand.
 //!
-//! What may be compared is said in one place, [`standing`]: a cell's machine, hardware, precision and standing are part of every key,
-//! so that no figure mixes machines, precisions, or measured hardware with what is emulated or unverified. What was not measured is
-//! null and is counted, never filled in.
+//! Which rows count, and what may be compared, is said in one place, [`latest`](mod@latest). What was not measured is null and is
+//! counted, never filled in.
 
 mod clocks;
 mod compat;
@@ -10,6 +9,7 @@ mod distribution;
 mod efficiency;
 mod groups;
 mod init;
+pub mod latest;
 mod math;
 mod opportunities;
 mod optimal;
@@ -18,7 +18,6 @@ mod problems;
 mod relative;
 pub mod rules;
 mod scaling;
-pub mod standing;
 mod summary;
 mod time;
 

@@ -3,10 +3,10 @@
 //! Each row is one piece of advice that was measured: what it is now, what it would be, and by which factor. Only measured hardware
 //! advises, and none of it is worked out from anything but cells in the data. Thresholds: `data/rules.toml`.
 
+use super::latest::{HARDWARE, comparable, now};
 use super::math::{columns, ratio};
 use super::rules::rules;
 use super::scaling::{Along, scaling};
-use super::standing::{HARDWARE, comparable, now};
 use polars::prelude::*;
 
 const CELL: [&str; 7] = ["machine", "hardware", "model_id", "family", "benchmark", "axes", "precision"];
@@ -97,7 +97,7 @@ fn larger_batch(cells: DataFrame) -> PolarsResult<LazyFrame> {
     let apart = ratio(col("high"), col("best")).lt(ratio(col("low"), col("smallest"))).fill_null(lit(false));
     let lines = scaling(cells, Along::Batch)?
         .lazy()
-        .filter(col("standing").eq(lit(HARDWARE)).and(per_sec().is_not_null()).and(batch_is_work))
+        .filter(col("trust").eq(lit(HARDWARE)).and(per_sec().is_not_null()).and(batch_is_work))
         .group_by_stable(columns(line))
         .agg([
             col("axes").first(),

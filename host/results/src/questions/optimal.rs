@@ -1,7 +1,7 @@
 //! The best hardware for a model, and for an architecture.
 
+use super::latest::{comparable, now};
 use super::math::{columns, geometric_mean, ratio};
-use super::standing::{comparable, now};
 use polars::prelude::*;
 
 /// What is meant by the best.

@@ -1,9 +1,9 @@
 //! Models that stand out from the others of their hardware.
 
+use super::latest::HARDWARE;
 use super::math::{abs, columns, exp, geometric_mean, ln};
 use super::relative::relative;
 use super::rules::rules;
-use super::standing::HARDWARE;
 use polars::prelude::*;
 
 const GROUP: [&str; 5] = ["machine", "hardware", "benchmark", "precision", "measure"];
@@ -19,7 +19,7 @@ const GROUP: [&str; 5] = ["machine", "hardware", "benchmark", "precision", "meas
 /// Polars' own.
 pub fn outlier_models(cells: DataFrame) -> PolarsResult<DataFrame> {
     let rules = &rules().outliers;
-    let cells = relative(cells)?.filter(col("standing").eq(lit(HARDWARE)));
+    let cells = relative(cells)?.filter(col("trust").eq(lit(HARDWARE)));
     let measure = |column: &'static str| {
         cells
             .clone()

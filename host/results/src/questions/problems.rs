@@ -1,7 +1,7 @@
 //! What went wrong, and what was done about it.
 
+use super::latest::now;
 use super::math::columns;
-use super::standing::now;
 use polars::prelude::*;
 
 /// Every cell that was not measured, those of one hardware with the same outcome and reason as one row: how many (`cells`), of which

@@ -1,7 +1,7 @@
 //! Cells held against the CPU.
 
+use super::latest::{comparable, now, placed};
 use super::math::{columns, ratio};
-use super::standing::{comparable, now, placed};
 use polars::prelude::*;
 
 /// The hardware that others are held against.
@@ -31,7 +31,7 @@ const TOLD: [&str; 29] = [
     "sequence_length",
     "precision",
     "threads",
-    "standing",
+    "trust",
     "stable",
     "latency_median_ms",
     "latency_ci95_low_ms",
@@ -44,13 +44,13 @@ const TOLD: [&str; 29] = [
 
 /// Every measured cell beside that of the CPU: `speedup` above 1 is faster than the CPU.
 ///
-/// The CPU's cell is measured hardware of the same machine, model, benchmark, axes and precision; of the same run if there is one,
+/// The CPU's cell has no options set and ran alone; it is measured hardware of the same machine, model, benchmark, axes and precision; of the same run if there is one,
 /// otherwise the newest. A backend that runs on the CPU itself, where both say how many threads they had, is held against as many;
 /// any other device against the CPU's cell with the most. Null where there is none.
 ///
 /// `speedup` is the CPU's median latency over the cell's (`by` says `latency`), with `speedup_low` and `speedup_high` from the
 /// ends of both intervals; where a benchmark has no latency it is the cell's throughput over the CPU's (`throughput`).
-/// Emulated and unverified cells have a ratio too: `standing` keeps them apart.
+/// Emulated and unverified cells have a ratio too: `trust` keeps them apart.
 ///
 /// # Errors
 /// Polars' own.
@@ -59,8 +59,7 @@ pub fn relative_to_cpu(cells: DataFrame) -> PolarsResult<DataFrame> {
 }
 
 pub(super) fn relative(cells: DataFrame) -> PolarsResult<LazyFrame> {
-    let rows =
-        now(cells.clone())?.filter(col("standing").is_not_null()).select(columns(TOLD)).with_row_index("row", None);
+    let rows = now(cells.clone())?.filter(col("trust").is_not_null()).select(columns(TOLD)).with_row_index("row", None);
     let chosen = rows
         .clone()
         .select(columns(["row", "run", "device_kind", "threads"].into_iter().chain(SAME)))
@@ -113,12 +112,17 @@ pub(super) fn relative(cells: DataFrame) -> PolarsResult<LazyFrame> {
         .drop(cols(["row"])))
 }
 
+/// As everybody gets it: no option is set, and nothing ran at the same time.
+fn is_plain() -> Expr {
+    col("options").is_null().and(col("beside").is_null())
+}
+
 /// Every measured cell of the CPU, with whether it is the newest of its kind.
 fn baseline(cells: DataFrame) -> PolarsResult<LazyFrame> {
     let kind = columns(SAME.into_iter().chain(["threads", "hardware"]));
     let moment = coalesce(&[col("timestamp").cast(DataType::Int64), lit(i64::MIN)]);
     let newest = moment.clone().eq(moment.max().over(kind)?);
-    Ok(placed(cells)?.filter(col("plugin").eq(lit(BASELINE)).and(comparable())).select(
+    Ok(placed(cells)?.filter(col("plugin").eq(lit(BASELINE)).and(is_plain()).and(comparable())).select(
         columns(SAME)
             .into_iter()
             .chain([

@@ -1,7 +1,7 @@
 //! How figures grow with the work: with the batch, with the sequence, with the model.
 
+use super::latest::now;
 use super::math::{columns, ratio};
-use super::standing::now;
 use polars::prelude::*;
 
 /// An axis of the workload grid along which cells are compared.
@@ -38,13 +38,13 @@ const KEY: [&str; 10] = [
     "other_axes",
     "precision",
     "threads",
-    "standing",
+    "trust",
 ];
 
 /// Measured cells with `point` on the axis, in its order, `other_axes`, and the number of points on their line.
 fn lines(cells: DataFrame, along: Along) -> PolarsResult<LazyFrame> {
     let lines = now(cells)?
-        .filter(col("standing").is_not_null().and(col(along.column()).is_not_null()))
+        .filter(col("trust").is_not_null().and(col(along.column()).is_not_null()))
         .with_columns([other_axes(along).alias("other_axes"), col(along.column()).alias("point")])
         .sort(["point"], SortMultipleOptions::default().with_maintain_order(true))
         .with_column(len().over(columns(KEY))?.cast(DataType::Int64).alias("points"));
@@ -148,7 +148,7 @@ pub fn memory_scaling(cells: DataFrame, along: Along) -> PolarsResult<DataFrame>
 pub fn memory_by_parameters(cells: DataFrame) -> PolarsResult<DataFrame> {
     let model = || (col("memory_usage_mb") - col("memory_before_mb")).median();
     now(cells)?
-        .filter(col("standing").is_not_null().and(col("peak_memory_mb").is_not_null()))
+        .filter(col("trust").is_not_null().and(col("peak_memory_mb").is_not_null()))
         .group_by_stable(columns([
             "machine",
             "hardware",
@@ -158,7 +158,7 @@ pub fn memory_by_parameters(cells: DataFrame) -> PolarsResult<DataFrame> {
             "parameter_count",
             "benchmark",
             "precision",
-            "standing",
+            "trust",
         ]))
         .agg([
             model().alias("model_mb"),

@@ -1,11 +1,11 @@
 //! The same cells at different times.
 
+use super::latest::{latest, placed};
 use super::math::{columns, ratio};
-use super::standing::{latest, placed};
 use polars::prelude::*;
 
 const KEY: [&str; 9] =
-    ["machine", "hardware", "model_id", "family", "architecture_type", "benchmark", "axes", "precision", "standing"];
+    ["machine", "hardware", "model_id", "family", "architecture_type", "benchmark", "axes", "precision", "trust"];
 
 /// Every measured cell in the order of time: one line for each machine, hardware, model, benchmark, axes, precision and threads, with
 /// what may explain a step beside it: the versions of plugin, engine and driver.
@@ -14,7 +14,7 @@ const KEY: [&str; 9] =
 /// Polars' own.
 pub fn trend(cells: DataFrame) -> PolarsResult<DataFrame> {
     placed(cells)?
-        .filter(col("standing").is_not_null())
+        .filter(col("trust").is_not_null())
         .sort(["timestamp", "run", "cell"], SortMultipleOptions::default().with_maintain_order(true))
         .select(columns(KEY.into_iter().chain([
             "threads",
@@ -45,7 +45,7 @@ pub fn before_after(before: DataFrame, after: DataFrame) -> PolarsResult<DataFra
         ["run", "latency_median_ms", "latency_ci95_low_ms", "latency_ci95_high_ms", "throughput_samples_per_sec"];
     let side = |cells: LazyFrame, name: &'static str| {
         let measured =
-            cells.filter(col("standing").is_not_null()).unique_stable_generic(Some(key()), UniqueKeepStrategy::Last);
+            cells.filter(col("trust").is_not_null()).unique_stable_generic(Some(key()), UniqueKeepStrategy::Last);
         measured.select(
             key()
                 .into_iter()
@@ -60,7 +60,7 @@ pub fn before_after(before: DataFrame, after: DataFrame) -> PolarsResult<DataFra
     )?;
     let both = placed(both.collect()?)?;
     let of = |name: &'static str| -> PolarsResult<LazyFrame> {
-        Ok(side(latest(both.clone().filter(col("side").eq(lit(name))))?, name))
+        Ok(side(latest(both.clone().filter(col("side").eq(lit(name))).collect()?)?.lazy(), name))
     };
     let args = JoinArgs { nulls_equal: true, coalesce: JoinCoalesce::CoalesceColumns, ..JoinArgs::new(JoinType::Full) };
     let by_latency = ratio(col("latency_median_ms_before"), col("latency_median_ms_after"));

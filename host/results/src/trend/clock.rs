@@ -18,7 +18,7 @@ impl When {
     /// # Errors
     /// As for any use of the file.
     pub fn all(database: &Database) -> Result<Vec<When>, DatabaseError> {
-        let sql = "SELECT run, hostname, epoch_us(timestamp), epoch_us(stored_at) FROM runs
+        let sql = "SELECT run, machine, epoch_us(timestamp), epoch_us(stored_at) FROM runs
                    WHERE timestamp IS NOT NULL ORDER BY stored_at, timestamp, run";
         let answer = database.query(sql)?;
         let of = |row: &Vec<serde_json::Value>| {

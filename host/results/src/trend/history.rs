@@ -1,15 +1,18 @@
 //! Histories out of the frame of cells: the figures of one cell in the order of time, and how many runs have none.
 
-use super::metric::{Metric, words};
-use crate::questions::standing::placed;
+use super::metric::words;
+use crate::questions::latest::placed;
 use polars::prelude::*;
-use skillbench_engine::document::Run;
+use skillbench_record::Run;
+use skillbench_record::catalog::Metric;
+use skillbench_record::time::moment;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// The columns of cells that are read besides facts and metrics.
-pub(super) const COLUMNS: [&str; 17] = [
+pub(super) const COLUMNS: [&str; 23] = [
     "run",
     "timestamp",
+    "machine",
     "hostname",
     "cpu_model",
     "cell",
@@ -17,14 +20,19 @@ pub(super) const COLUMNS: [&str; 17] = [
     "device_id",
     "emulated",
     "model_id",
+    "model_content",
     "benchmark",
     "axes",
     "precision_requested",
     "precision",
     "threads",
+    "workers",
+    "options",
     "beside",
     "outcome",
-    "verified",
+    "trust",
+    "key",
+    "attempt",
 ];
 
 /// What is the same in all runs of a history. What differs in any of it is another history.
@@ -32,7 +40,7 @@ pub(super) const COLUMNS: [&str; 17] = [
 pub struct Of {
     pub machine: String,
     pub model_id: String,
-    /// The backend, and its device where several of one backend are in the data.
+    /// See [`skillbench_record::HardwareLabel`].
     pub hardware: String,
     pub plugin: String,
     pub device_id: String,
@@ -40,9 +48,15 @@ pub struct Of {
     pub axes: String,
     pub precision: Option<String>,
     pub threads: Option<i64>,
+    /// Requests at once.
+    pub workers: Option<i64>,
+    /// Options of the plugin that differ from its defaults.
+    pub options: Option<String>,
     /// Backends that ran at the same time.
     pub beside: Option<String>,
-    pub standing: String,
+    pub trust: String,
+    /// Digest of all of it.
+    pub key: String,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -66,14 +80,11 @@ pub struct History {
     pub runs_without: u64,
 }
 
-/// What a cell that was not measured has of [`Of`].
-type Loose = (String, String, String, String, String, Option<i64>, Option<String>);
-
 /// A row of the frame.
 struct Row {
     of: Of,
-    loose: Loose,
-    requested: Option<String>,
+    /// By which tries are the same.
+    attempt: String,
     run: String,
     time: i64,
     outcome: String,
@@ -100,16 +111,6 @@ impl Rows<'_> {
     }
 }
 
-/// The machine of a run, as cells name it.
-fn machine(run: &Run) -> String {
-    let environment = &run.environment;
-    match (&environment.hostname, &environment.cpu_model) {
-        (Some(host), Some(cpu)) => format!("{host}, {cpu}"),
-        (Some(host), None) => host.clone(),
-        (None, _) => run.run_id.clone(),
-    }
-}
-
 fn environment_facts(run: &Run) -> Vec<Option<String>> {
     let recorded = serde_json::to_value(&run.environment).unwrap_or_default();
     let told = |value: &serde_json::Value| match value {
@@ -120,7 +121,7 @@ fn environment_facts(run: &Run) -> Vec<Option<String>> {
     words().environment.iter().map(|fact| told(&recorded[&fact.name])).collect()
 }
 
-/// The histories of cells, in the order of time; none of which mixes machines, precisions or standings. `runs` are the heads of all
+/// The histories of cells, in the order of time; none of which mixes machines, options, precisions or trust. `runs` are the heads of all
 /// runs there are, without which nothing is known of environments and of runs between. `None` as metric: for each history the first of
 /// the usual ones that it has. Cells of runs whose beginning is not known are left out.
 ///
@@ -138,7 +139,7 @@ pub fn histories(cells: DataFrame, runs: &[Run], metrics: Option<&[&'static Metr
     let mut all: Vec<Row> = vec![];
     for place in 0..frame.height() {
         let Some(time) = times.get(place) else { continue };
-        let threads = frame.column("threads")?.get(place)?.extract::<i64>();
+        let whole = |column: &str| frame.column(column).ok()?.get(place).ok()?.extract::<i64>();
         let of = Of {
             machine: text("machine", place),
             model_id: text("model_id", place),
@@ -148,22 +149,22 @@ pub fn histories(cells: DataFrame, runs: &[Run], metrics: Option<&[&'static Metr
             benchmark: text("benchmark", place),
             axes: text("axes", place),
             precision: rows.shown("precision", place),
-            threads,
+            threads: whole("threads"),
+            workers: whole("workers"),
+            options: rows.shown("options", place),
             beside: rows.shown("beside", place),
-            standing: text("standing", place),
+            trust: text("trust", place),
+            key: text("key", place),
         };
         let run = text("run", place);
         let cell_facts = words().cell.iter().map(|fact| rows.shown(&fact.name, place));
         let unknown = || vec![None; words().environment.len()];
         let environment = environments.get(run.as_str()).cloned().unwrap_or_else(unknown);
-        let key = [&of.machine, &of.model_id, &of.plugin, &of.benchmark, &of.axes].map(Clone::clone);
-        let [machine, model, plugin, benchmark, axes] = key;
         all.push(Row {
-            loose: (machine, model, plugin, benchmark, axes, threads, of.beside.clone()),
-            requested: rows.shown("precision_requested", place),
+            attempt: text("attempt", place),
             time,
             outcome: text("outcome", place),
-            measured: !of.standing.is_empty(),
+            measured: !of.trust.is_empty(),
             facts: cell_facts.chain(environment).collect(),
             place,
             of,
@@ -172,31 +173,39 @@ pub fn histories(cells: DataFrame, runs: &[Run], metrics: Option<&[&'static Metr
     }
     all.sort_by(|one, other| (one.time, &one.run, one.place).cmp(&(other.time, &other.run, other.place)));
     let mut measured: BTreeMap<&Of, Vec<&Row>> = BTreeMap::new();
-    let mut tried: HashMap<&Loose, Vec<&Row>> = HashMap::new();
+    let mut tried: HashMap<&str, Vec<&Row>> = HashMap::new();
     for row in &all {
-        tried.entry(&row.loose).or_default().push(row);
+        tried.entry(&row.attempt).or_default().push(row);
         if row.measured {
             measured.entry(&row.of).or_default().push(row);
         }
     }
+    // As cells name them.
+    let labels: HashMap<&str, &str> = all.iter().map(|row| (row.run.as_str(), row.of.machine.as_str())).collect();
+    let ids: HashMap<String, &str> = runs
+        .iter()
+        .filter_map(|run| Some((run.environment.machine_id()?, *labels.get(run.run_id.as_str())?)))
+        .collect();
     let machines: Vec<(String, i64, &str)> = runs
         .iter()
         .filter_map(|run| {
-            Some((machine(run), skillbench_store::columns::moment(&run.started_at)?, run.run_id.as_str()))
+            let label = run.environment.machine_id().and_then(|id| ids.get(&id).copied()).unwrap_or(&run.run_id);
+            Some((label.to_string(), moment(&run.started_at)?, run.run_id.as_str()))
         })
         .collect();
     let usual: Vec<&'static Metric> = words().default.iter().filter_map(|name| super::metric(name)).collect();
     let mut histories = vec![];
     for (of, rows_of) in measured {
-        let has = |metric: &Metric| rows_of.iter().any(|row| rows.number(&metric.column, row.place).is_some());
+        let has = |metric: &Metric| rows_of.iter().any(|row| rows.number(metric.id, row.place).is_some());
         let of_it = match metrics {
             Some(metrics) => metrics.iter().copied().filter(|metric| has(metric)).collect(),
             None => usual.iter().copied().find(|metric| has(metric)).into_iter().collect::<Vec<_>>(),
         };
         for metric in of_it {
-            let value = |row: &&Row| rows.number(&metric.column, row.place);
-            let tried = tried.get(&rows_of[0].loose).map_or(&[][..], Vec::as_slice);
-            histories.push(history(of, metric, &rows_of, tried, &machines, &value));
+            let value = |row: &&Row| rows.number(metric.id, row.place);
+            let attempts: BTreeSet<&str> = rows_of.iter().map(|row| row.attempt.as_str()).collect();
+            let tried: Vec<&Row> = attempts.iter().flat_map(|attempt| tried[attempt].iter().copied()).collect();
+            histories.push(history(of, metric, &rows_of, &tried, &machines, &value));
         }
     }
     Ok(histories)
@@ -222,10 +231,9 @@ fn history(
     }
     let (first, last) = (points.first().map_or(0, |point| point.time), points.last().map_or(0, |point| point.time));
     let have: HashSet<&str> = points.iter().map(|point| point.run.as_str()).collect();
-    let requested: BTreeSet<&Option<String>> = measured.iter().map(|row| &row.requested).collect();
     let own = |row: &&&Row| {
         let device = row.of.device_id.is_empty() || row.of.device_id == of.device_id;
-        let it = if row.measured { row.of == *of } else { device && requested.contains(&row.requested) };
+        let it = if row.measured { row.of == *of } else { device };
         it && row.time >= first && !have.contains(row.run.as_str())
     };
     let mut not_measured: BTreeMap<String, u64> = BTreeMap::new();

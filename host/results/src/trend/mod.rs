@@ -12,12 +12,13 @@ mod told;
 
 pub use clock::{When, doubts};
 pub use history::{History, Of, Point, histories};
-pub use metric::{Metric, metric, words};
+pub use metric::{metric, metrics, words};
 pub use told::{date, json};
 
 use crate::{Stored, StoredError};
-use skillbench_engine::defaults::defaults;
-use skillbench_engine::stats::{e_divisive, median};
+use skillbench_record::catalog::Metric;
+use skillbench_stats::rules;
+use skillbench_stats::{e_divisive, median};
 use skillbench_store::Database;
 use skillbench_store::database::Filter;
 use std::collections::BTreeSet;
@@ -40,10 +41,10 @@ pub fn of_database(
 ) -> Result<Found, StoredError> {
     let mut columns: BTreeSet<&str> = history::COLUMNS.into_iter().collect();
     columns.extend(words().cell.iter().map(|fact| fact.name.as_str()));
-    columns.extend(words().metric.iter().map(|metric| metric.column.as_str()));
+    columns.extend(metric::metrics().map(|metric| metric.id));
     let cells = Stored::columns_of(database, filter, &columns.into_iter().collect::<Vec<_>>())?;
     let runs = database.runs(&Filter::all())?;
-    let mut notes = doubts(When::all(database)?, now, defaults().trend.clock_slack_s);
+    let mut notes = doubts(When::all(database)?, now, rules().trend.clock_slack_s);
     match cells.column("timestamp")?.null_count() {
         0 => {}
         lost => notes.push(format!("{lost} cells are of runs that do not tell when they began, and are left out")),
@@ -89,14 +90,14 @@ pub struct Level {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     pub name: &'static str,
-    pub told: &'static str,
+    pub label: &'static str,
     pub before: Option<String>,
     pub after: Option<String>,
 }
 
 /// Judges all histories together: see [`e_divisive::change_points`].
 pub fn judge(histories: Vec<History>) -> Vec<Judged> {
-    let trend = &defaults().trend;
+    let trend = &rules().trend;
     let values: Vec<Vec<f64>> =
         histories.iter().map(|history| history.points.iter().map(|point| point.value).collect()).collect();
     let found = e_divisive::change_points(&values, &trend.rules, trend.seed);
@@ -135,7 +136,7 @@ fn differences(history: &History, at: usize) -> Vec<Difference> {
         .filter(|(_, (before, after))| before != after)
         .map(|(fact, (before, after))| Difference {
             name: &fact.name,
-            told: &fact.told,
+            label: &fact.label,
             before: before.clone(),
             after: after.clone(),
         })
@@ -183,6 +184,6 @@ impl std::fmt::Display for Difference {
             Some(value) if value.len() == 64 && value.chars().all(|c| c.is_ascii_hexdigit()) => value[..SHOWN].into(),
             Some(value) => value.clone(),
         };
-        write!(f, "{}: {} -> {}", self.told, shown(&self.before), shown(&self.after))
+        write!(f, "{}: {} -> {}", self.label, shown(&self.before), shown(&self.after))
     }
 }

@@ -2,8 +2,9 @@
 
 use super::{Change, Difference, Judged, Level, Of};
 use serde_json::{Value, json};
-use skillbench_engine::defaults::defaults;
-use skillbench_engine::environment::{now_utc, utc};
+use skillbench_record::catalog::Better;
+use skillbench_record::time::{now_utc, utc};
+use skillbench_stats::rules;
 
 /// Microseconds since 1970-01-01 as "2026-01-31T12:00:00Z".
 pub fn date(time: i64) -> String {
@@ -12,7 +13,7 @@ pub fn date(time: i64) -> String {
 
 /// The whole of it. Of the changes only those that pass.
 pub fn json(judged: &[Judged], notes: &[String], passes: &dyn Fn(&Judged, &Change) -> bool) -> Value {
-    let trend = &defaults().trend;
+    let trend = &rules().trend;
     let count = |which: &dyn Fn(&Judged) -> bool| judged.iter().filter(|one| which(one)).count();
     let changed = |one: &Judged| one.changes.iter().flatten().any(|change| passes(one, change));
     json!({
@@ -38,9 +39,9 @@ fn history(judged: &Judged, passes: &dyn Fn(&Judged, &Change) -> bool) -> Value 
         "cell": cell(&history.of),
         "metric": history.metric.name,
         "unit": history.metric.unit,
-        "less_is_better": history.metric.less_is_better,
+        "less_is_better": history.metric.better == Better::Lower,
         "runs": history.points.len(),
-        "least_runs": defaults().trend.rules.least_runs,
+        "least_runs": rules().trend.rules.least_runs,
         "first": place(history.points.first()),
         "last": place(history.points.last()),
         "not_measured": history.not_measured,
@@ -61,8 +62,10 @@ pub fn cell(of: &Of) -> Value {
         "axes": of.axes,
         "precision": of.precision,
         "threads": of.threads,
+        "workers": of.workers,
+        "options": of.options,
         "beside": of.beside,
-        "standing": of.standing,
+        "trust": of.trust,
     })
 }
 

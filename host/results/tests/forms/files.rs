@@ -1,7 +1,7 @@
 //! Whole files, of a run that was made with three models on two backends: one that is there, and one that is not.
 
 use crate::made::{golden, pretty};
-use skillbench_engine::document::Run;
+use skillbench_record::Run;
 use skillbench_results::{forms, frames, matrix};
 
 pub fn real() -> Run {

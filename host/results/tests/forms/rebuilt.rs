@@ -7,15 +7,11 @@ use skillbench_results::forms;
 use skillbench_store::database::Filter;
 use skillbench_store::{Database, Recorded};
 
-fn stored(runs: Vec<skillbench_engine::document::Run>) -> (tempfile::TempDir, Database) {
+fn stored(runs: Vec<skillbench_record::Run>) -> (tempfile::TempDir, Database) {
     let folder = tempfile::tempdir().unwrap();
     let database = Database::at(folder.path().join("benchmarks.duckdb"));
-    let recorded = |run: skillbench_engine::document::Run| Recorded {
-        request: None,
-        fingerprint: run.run_id.clone(),
-        run,
-        samples: vec![],
-    };
+    let recorded =
+        |run: skillbench_record::Run| Recorded { request: None, fingerprint: run.run_id.clone(), run, samples: vec![] };
     database.store(&runs.into_iter().map(recorded).collect::<Vec<_>>()).unwrap();
     (folder, database)
 }

@@ -3,7 +3,7 @@
 #![allow(dead_code)]
 
 use serde_json::{Value, json};
-use skillbench_engine::document::Run;
+use skillbench_record::Run;
 
 pub fn stats(n: u64, mean: f64, median: f64, std: Option<f64>) -> Value {
     json!({"n": n, "min": median, "mean": mean, "median": median, "p90": null, "p95": null, "p99": null, "max": mean * 2.0,

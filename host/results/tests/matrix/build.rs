@@ -1,6 +1,6 @@
 use crate::made::{at_batch, cell, ended, measured, run, with};
 use serde_json::{Value, json};
-use skillbench_engine::document::Run;
+use skillbench_record::Run;
 use skillbench_results::frames;
 use skillbench_results::matrix::{Entry, Matrix, Rating, Status, build};
 

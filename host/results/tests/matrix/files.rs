@@ -3,7 +3,7 @@
 use crate::build::matrix;
 use crate::made::{at_batch, ended, golden, measured, pretty, run, with};
 use serde_json::{Value, json};
-use skillbench_engine::document::Run;
+use skillbench_record::Run;
 use skillbench_results::matrix::{Matrix, json as file, markdown, read, table};
 
 fn vision(cell: Value) -> Value {

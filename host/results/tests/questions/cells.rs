@@ -75,6 +75,46 @@ impl Row {
             .throughput(batch)
     }
 
+    fn text(&self, column: &str) -> String {
+        self.0.get(column).map_or(String::new(), |value| value.to_string())
+    }
+
+    /// With what a record works out of the other columns.
+    fn keyed(self) -> Row {
+        let machine = match self.text("hostname").as_str() {
+            "" => self.text("run"),
+            host => format!("{host} {}", self.text("cpu_model")),
+        };
+        let of = |names: &[&str]| names.iter().map(|name| self.text(name)).collect::<Vec<_>>().join("|");
+        let work = of(&[
+            "plugin",
+            "model_id",
+            "model_content",
+            "benchmark",
+            "axes",
+            "threads",
+            "workers",
+            "options",
+            "beside",
+        ]);
+        let key = format!("{machine}|{work}|{}", of(&["device_id", "precision"]));
+        let attempt = format!("{machine}|{work}|{}", of(&["precision_requested"]));
+        let measured = self.text("outcome").contains("measured");
+        let verified = self.text("verified");
+        let trust = match () {
+            () if !measured => None,
+            () if self.text("emulated") == "true" => Some("emulated"),
+            () if verified.contains("yes") || verified.contains("itself") => Some("hardware"),
+            () => Some("unverified"),
+        };
+        let owned = |text: String| AnyValue::StringOwned(text.into());
+        self.with("machine", owned(machine))
+            .with("key", owned(key))
+            .with("attempt", owned(attempt))
+            .with("trust", trust.map_or(AnyValue::Null, AnyValue::from))
+            .with("has_figures", measured)
+    }
+
     fn throughput(self, batch: i64) -> Row {
         match self.0.get("latency_median_ms") {
             Some(AnyValue::Float64(ms)) => {
@@ -91,9 +131,10 @@ impl Row {
     }
 }
 
-/// The frame of these rows, in all columns, each cell with its place.
+/// The frame of these rows, in all columns, each cell with its place, its keys and its trust.
 pub fn frame(rows: impl IntoIterator<Item = Row>) -> DataFrame {
-    let rows: Vec<Row> = rows.into_iter().enumerate().map(|(place, row)| row.with("cell", place as i64)).collect();
+    let rows: Vec<Row> =
+        rows.into_iter().enumerate().map(|(place, row)| row.with("cell", place as i64).keyed()).collect();
     let none = skillbench_results::frames::cells([]).unwrap();
     for row in &rows {
         row.0.keys().for_each(|name| assert!(none.column(name).is_ok(), "there is no column {name}"));

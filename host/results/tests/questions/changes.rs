@@ -31,5 +31,5 @@ fn an_emulated_cell_is_not_held_against_a_measured_one() {
     let found =
         before_after(frame([measured("qnn", "a", 10.0)]), frame([measured("qnn", "a", 5.0).emulated()])).unwrap();
     assert_eq!(numbers(&found, "faster"), [None, None]);
-    assert_eq!(texts(&found, "standing"), [Some("emulated".into()), Some("hardware".into())]);
+    assert_eq!(texts(&found, "trust"), [Some("emulated".into()), Some("hardware".into())]);
 }

@@ -1,6 +1,6 @@
 use crate::cells::{ended, frame, measured, near, number, numbers, only};
 use polars::prelude::*;
-use skillbench_engine::document::Samples;
+use skillbench_record::Samples;
 use skillbench_results::frames;
 use skillbench_results::questions::{histogram, of_cells, quantiles};
 

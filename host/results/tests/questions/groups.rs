@@ -48,8 +48,8 @@ fn what_is_emulated_has_a_row_of_its_own() {
         measured("cpu", "b", 8.0),
     ]);
     let qnn = only(&by_hardware(cells).unwrap(), "hardware", "qnn");
-    assert!(near(number(&only(&qnn, "standing", "hardware"), "speedup"), 2.0));
-    assert!(near(number(&only(&qnn, "standing", "emulated"), "speedup"), 0.1));
+    assert!(near(number(&only(&qnn, "trust", "hardware"), "speedup"), 2.0));
+    assert!(near(number(&only(&qnn, "trust", "emulated"), "speedup"), 0.1));
 }
 
 #[test]

@@ -50,8 +50,8 @@ fn emulated_and_unverified_cells_have_a_ratio_and_say_what_they_are() {
     ]);
     let found = relative_to_cpu(cells).unwrap();
     let (qnn, webnn) = (only(&found, "hardware", "qnn"), only(&found, "hardware", "webnn"));
-    assert!(near(number(&qnn, "speedup"), 0.1) && text(&qnn, "standing").as_deref() == Some("emulated"));
-    assert!(near(number(&webnn, "speedup"), 2.0) && text(&webnn, "standing").as_deref() == Some("unverified"));
+    assert!(near(number(&qnn, "speedup"), 0.1) && text(&qnn, "trust").as_deref() == Some("emulated"));
+    assert!(near(number(&webnn, "speedup"), 2.0) && text(&webnn, "trust").as_deref() == Some("unverified"));
 }
 
 #[test]

@@ -2,9 +2,9 @@
 
 use super::asked::{Asked, Models};
 use super::bench::{Bench, Hardware};
-use super::cells::{Cells, MeasuredCell, Standing, Tried};
-use skillbench_engine::document::Axes;
+use super::cells::{Cells, MeasuredCell, Tried};
 use skillbench_predict::{NotEnough, Prediction, Quantity};
+use skillbench_record::{Axes, OutcomeKind, Trust};
 
 /// A measured figure, and where it is from.
 #[derive(Clone, Debug)]
@@ -14,7 +14,9 @@ pub struct Figure {
     pub interval: Option<(f64, f64)>,
     pub run: String,
     pub date: String,
-    pub standing: Standing,
+    pub trust: Trust,
+    /// What became of a newer try.
+    pub newer: Option<String>,
 }
 
 /// Why there is no prediction: in a few words, and in full.
@@ -101,8 +103,7 @@ fn measured(hardware: &Hardware, asked: &Asked, axes: &Axes, quantity: Quantity)
         Quantity::Throughput => (cell.throughput_per_s, None),
         Quantity::Memory => (cell.memory_mb, None),
     };
-    let (run, date) = (cell.run.clone(), cell.date.clone());
-    Some(Figure { value: value?, interval, run, date, standing: cell.standing })
+    Some(cell.as_figure(value?, interval))
 }
 
 fn predicted(
@@ -116,13 +117,13 @@ fn predicted(
     if let Some(skip) = skip {
         return Err(Why::new("no such point", skip));
     }
-    if let Some(standing) = hardware.only() {
-        let text = format!("all that is measured on it is {}, and that teaches nothing", standing.name());
-        return Err(Why::new(standing.name(), text));
+    if let Some(trust) = hardware.only() {
+        let text = format!("all that is measured on it is {}, and that teaches nothing", trust.name());
+        return Err(Why::new(trust.name(), text));
     }
     let is_measured = cell(hardware, asked, axes).is_some();
     if let Some(tried) = cells.tried.iter().find(|tried| !is_measured && stands_against(tried, hardware, asked, axes)) {
-        return Err(Why::new(&tried.outcome, format!("it was tried on it: {}: {}", tried.outcome, tried.reason)));
+        return Err(Why::new(tried.outcome.name(), format!("it was tried on it: {}: {}", tried.outcome, tried.reason)));
     }
     let skill = asked.skill.as_ref().ok_or_else(|| Why::new("work not known", "nothing here describes the model"))?;
     let precision = hardware.place.precision.as_deref().unwrap_or_default();
@@ -130,14 +131,16 @@ fn predicted(
     hardware.predictor(quantity).predict(&work).map_err(|error| Why::new(short(&error), error.to_string()))
 }
 
-/// What cannot run is not foretold a time. A model that hardware refuses or computes wrongly it refuses at every point.
+/// What cannot run has no predicted time. A model that hardware refuses or computes wrongly it refuses at every point.
 fn stands_against(tried: &Tried, hardware: &Hardware, asked: &Asked, axes: &Axes) -> bool {
     let place = &hardware.place;
-    let everywhere = ["unsupported", "wrong"].contains(&tried.outcome.as_str())
+    let everywhere = matches!(tried.outcome, OutcomeKind::Unsupported | OutcomeKind::Wrong)
         && !hardware.cells.iter().any(|cell| cell.model == asked.model);
-    let told = !["skipped", "unavailable"].contains(&tried.outcome.as_str());
-    told && tried.machine == place.machine
+    let was_tried = !matches!(tried.outcome, OutcomeKind::Skipped | OutcomeKind::Unavailable);
+    was_tried
+        && tried.machine == place.machine
         && tried.plugin == place.plugin
+        && tried.options == place.options
         && (tried.device.is_empty() || tried.device == place.device)
         && tried.model == asked.model
         && (everywhere || tried.axes == *axes)

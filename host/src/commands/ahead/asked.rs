@@ -6,10 +6,11 @@ use crate::cli::AheadArgs;
 use crate::output;
 use skillbench_engine::brought::{Meant, meant};
 use skillbench_engine::defaults::defaults;
-use skillbench_engine::document::Axes;
-use skillbench_engine::run::{RunRequest, inference_points};
+use skillbench_engine::run::inference_points;
 use skillbench_engine::skill::{Catalog, Skill, SkillDescription, SkillSource};
 use skillbench_predict::Work;
+use skillbench_record::Axes;
+use skillbench_record::RunRequest;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All models that are known: of skillsets, of the user's files that were named, and of the database.

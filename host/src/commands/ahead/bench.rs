@@ -3,12 +3,13 @@
 use super::super::{CommandError, usage};
 use super::answers::Figure;
 use super::asked::{Asked, Models};
-use super::cells::{Cells, MeasuredCell, Place, Standing, machine_here};
+use super::cells::{Cells, MeasuredCell, Place};
 use crate::cli::AheadArgs;
-use skillbench_engine::document::Axes;
-use skillbench_engine::run::{BackendChoice, Inventory};
-use skillbench_engine::suggest::did_you_mean;
+use skillbench_engine::run::Inventory;
 use skillbench_predict::{Efficiency, Peaks, Predictor, Quantity, Sample};
+use skillbench_record::BackendChoice;
+use skillbench_record::suggest::did_you_mean;
+use skillbench_record::{Axes, HardwareLabel, Trust};
 use skillbench_results::matrix::rule;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -48,23 +49,32 @@ impl Hardware {
         format!("{} ({precision}{threads})", self.name)
     }
 
+    /// As `--plugin` takes it, with its options: "cpu --option cache=off".
+    pub fn as_arguments(&self) -> String {
+        let plugin = self.name.split(" (").next().unwrap_or(&self.name);
+        let options = self.place.options.iter().flat_map(|options| options.split(' '));
+        options.fold(plugin.to_string(), |text, option| format!("{text} --option {option}"))
+    }
+
     /// Joules for each item, where a sensor counted them.
     pub fn energy(&self, asked: &Asked, axes: &Axes) -> Option<Figure> {
         let cell = self.cells.iter().find(|cell| cell.model == asked.model && cell.axes == *axes)?;
-        let (run, date) = (cell.run.clone(), cell.date.clone());
-        Some(Figure { value: cell.energy_j?, interval: None, run, date, standing: cell.standing })
+        Some(cell.as_figure(cell.energy_j?, None))
     }
 
     /// Nothing on it is measured hardware: why.
-    pub fn only(&self) -> Option<Standing> {
-        let first = self.cells.first()?.standing;
-        self.cells.iter().all(|cell| cell.standing != Standing::Hardware).then_some(first)
+    pub fn only(&self) -> Option<Trust> {
+        let first = self.cells.first()?.trust;
+        self.cells.iter().all(|cell| !cell.trust.is_comparable()).then_some(first)
     }
 }
 
 /// The hardware that is meant, on one machine.
 pub struct Bench {
+    /// Its id.
     pub machine: String,
+    /// What people call it.
+    pub machine_label: String,
     pub hardware: Vec<Hardware>,
     /// Backends that were named, are known, and of which nothing is measured there.
     pub unmeasured: Vec<String>,
@@ -109,12 +119,19 @@ impl Bench {
         for cell in cells.measured.iter().filter(|cell| cell.place.machine == machine) {
             devices.entry(&cell.place.plugin).or_default().insert(&cell.place.device);
         }
-        let name = |place: &Place| match devices[place.plugin.as_str()].len() {
-            1 => place.plugin.clone(),
-            _ => format!("{}:{}", place.plugin, place.device),
+        let name = |place: &Place| {
+            let several = devices[place.plugin.as_str()].len() > 1;
+            let label = HardwareLabel {
+                plugin: &place.plugin,
+                device: several.then_some(&place.device),
+                options: place.options.as_deref(),
+                ..HardwareLabel::default()
+            };
+            label.to_string()
         };
         let hardware = places.into_iter().map(|(place, of)| learn(place, name(place), &of, cells.peaks(place), models));
-        Ok(Bench { hardware: hardware.collect(), machine, unmeasured })
+        let machine_label = cells.machine_label(&machine).to_string();
+        Ok(Bench { hardware: hardware.collect(), machine, machine_label, unmeasured })
     }
 }
 
@@ -122,7 +139,7 @@ fn learn(place: &Place, name: String, cells: &[&MeasuredCell], peaks: Peaks, mod
     let precision = place.precision.as_deref().unwrap_or_default();
     let mut samples: BTreeMap<Quantity, Vec<Sample>> = BTreeMap::new();
     let mut taught = BTreeSet::new();
-    for (index, cell) in cells.iter().enumerate().filter(|(_, cell)| cell.standing == Standing::Hardware) {
+    for (index, cell) in cells.iter().enumerate().filter(|(_, cell)| cell.trust.is_comparable()) {
         let Some(Ok(work)) = models.described(&cell.model).map(|skill| Models::work(skill, &cell.axes, precision))
         else {
             continue;
@@ -158,13 +175,16 @@ fn learn(place: &Place, name: String, cells: &[&MeasuredCell], peaks: Peaks, mod
 
 /// The machine that is meant: this one, or the one of this name.
 fn machine(cells: &Cells, asked: Option<&str>) -> Result<String, CommandError> {
-    let Some(asked) = asked else { return Ok(machine_here()) };
+    let Some(asked) = asked else { return Ok(skillbench_record::machine::this()) };
     let known = cells.machines();
-    let named = |machine: &&&str| **machine == asked || machine.split(", ").next() == Some(asked);
+    let named = |id: &&&str| {
+        let label = cells.machine_label(id);
+        **id == asked || label == asked || label.split(", ").next() == Some(asked)
+    };
     match known.iter().find(named) {
         Some(machine) => Ok((*machine).to_string()),
         None => {
-            let all: Vec<&str> = known.iter().copied().collect();
+            let all: Vec<&str> = known.iter().map(|id| cells.machine_label(id)).collect();
             let all = if all.is_empty() { "none".into() } else { all.join("; ") };
             Err(usage(format!("no machine '{asked}' is in the database; there are: {all}")))
         }

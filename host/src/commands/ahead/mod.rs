@@ -11,7 +11,7 @@ mod cells;
 pub use answers::{Answer, Figure, answers, by_hardware};
 pub use asked::{Asked, Models};
 pub use bench::{Bench, Hardware};
-pub use cells::{Cells, MeasuredCell, Standing};
+pub use cells::{Cells, MeasuredCell};
 
 use super::{CommandError, failed, usage};
 use crate::cli::{FormatArg, Global};
@@ -34,7 +34,8 @@ pub fn form(global: &Global, file: Option<&Path>) -> Format {
 
 /// Machines are not mixed; which others there are is told.
 pub fn tell_other_machines(bench: &Bench, cells: &Cells) {
-    let others: Vec<&str> = cells.machines().into_iter().filter(|machine| *machine != bench.machine).collect();
+    let others: Vec<&str> =
+        cells.machines().into_iter().filter(|id| *id != bench.machine).map(|id| cells.machine_label(id)).collect();
     if !others.is_empty() {
         output::say(&format!("there are cells of other machines, for --machine: {}", others.join("; ")));
     }

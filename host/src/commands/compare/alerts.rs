@@ -1,7 +1,7 @@
 //! What of a comparison is worth an alert: a confirmed difference for the worse, beyond the limit where there is one.
 
 use skillbench_engine::alert::{Alert, CellName, Figures, Kind};
-use skillbench_engine::compare::{ComparedCell, ComparedMetric, Comparison, Gate, gate};
+use skillbench_stats::compare::{ComparedCell, ComparedMetric, Comparison, Gate, gate};
 
 pub fn alerts(comparison: &Comparison, most: Option<f64>) -> Vec<Alert> {
     let broken = |metric: &&ComparedMetric| match most {
@@ -15,17 +15,17 @@ pub fn alerts(comparison: &Comparison, most: Option<f64>) -> Vec<Alert> {
 }
 
 fn alert(comparison: &Comparison, cell: &ComparedCell, metric: &ComparedMetric) -> Alert {
-    let axes: Vec<String> = cell.axes.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let after = &cell.after;
     let name = CellName {
         plugin: after.plugin.clone(),
         device: after.device.clone().unwrap_or_default(),
         model: cell.model.clone(),
         benchmark: cell.benchmark.clone(),
-        axes: axes.join(" "),
+        axes: cell.axes.to_string(),
         precision: after.precision.clone(),
         threads: after.threads.map(|n| n as i64),
-        standing: after.standing.clone().unwrap_or_default(),
+        options: after.options.clone(),
+        trust: after.trust.map(|trust| trust.name().to_string()).unwrap_or_default(),
     };
     let evidence = &metric.evidence;
     let figures = Figures {
@@ -45,7 +45,7 @@ fn alert(comparison: &Comparison, cell: &ComparedCell, metric: &ComparedMetric) 
         cell.model,
         after.plugin,
         cell.benchmark,
-        axes.join(" "),
+        cell.axes,
         metric.metric.name,
         metric.verdict.name(),
         comparison.before.name,

@@ -6,11 +6,15 @@ use crate::commands::plugin::tell_rejected;
 use crate::commands::turn::Turn;
 use crate::commands::{CommandError, Exit, failed, usage};
 use crate::output;
-use skillbench_engine::compare::{ComparedCell, Comparison, Live, Mode, Noise, Party, Side};
+use skillbench_engine::compare::{Live, Side};
 use skillbench_engine::defaults::defaults;
-use skillbench_engine::environment::Environment;
-use skillbench_engine::run::{self, Inventory, Observer, Plan, PlannedCell, Ring, RunRequest};
+use skillbench_engine::paths;
+use skillbench_engine::run::{self, Inventory, Observer, Plan, PlannedCell, Ring};
 use skillbench_engine::worker::Stop;
+use skillbench_record::RunRequest;
+use skillbench_record::machine;
+use skillbench_stats::compare::{ComparedCell, Comparison, Mode, Noise, Party};
+use skillbench_stats::rules;
 
 pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, CommandError> {
     let sides = [&args.before, &args.after].map(|text| text.parse::<Side>().map_err(usage));
@@ -26,9 +30,9 @@ pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, Comman
     let mut turn = Turn::default();
     turn.take(global, &args.lock).map_err(CommandError::Exit)?;
 
-    let machine = Environment::probe().machine();
-    let noise = Noise::load(&machine);
-    let rules = &defaults().compare;
+    let machine = machine::label();
+    let noise = Noise::load(&paths::data(), &machine::this());
+    let rules = &rules().compare;
     let live = Live {
         noise: &noise,
         effect: effect(args.effect, args.fail_on_regression),
@@ -41,8 +45,7 @@ pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, Comman
     let mut cells: Vec<ComparedCell> = vec![];
     for (number, pair) in pairs.iter().enumerate() {
         let cell = &plans[0].models[pair[0].model];
-        let axes: Vec<String> = pair[0].axes.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let name = format!("[{}/{}] {}, {}", number + 1, pairs.len(), cell.id(), axes.join(" "));
+        let name = format!("[{}/{}] {}, {}", number + 1, pairs.len(), cell.id(), pair[0].axes);
         let mut talk = Talk { quiet: global.quiet, debug: global.debug, name };
         talk.note(&format!("in turns, {} launches or more", live.launches));
         match live.compare(&mut ring, *pair, &mut talk) {

@@ -14,10 +14,10 @@ use super::typed::typed;
 use super::{Done, alert, failed};
 use crate::cli::{AcrossArg, CompareArgs, FormatArg, Global};
 use crate::output;
-use skillbench_engine::compare::{COMPARISON_SCHEMA, ComparedCell, Comparison, Mode, Party};
-use skillbench_engine::defaults::defaults;
-use skillbench_engine::environment::{Environment, now_utc};
+use skillbench_record::time::now_utc;
 use skillbench_results::compared::Across;
+use skillbench_stats::compare::{COMPARISON_SCHEMA, ComparedCell, Comparison, Mode, Party};
+use skillbench_stats::rules;
 
 pub fn compare(global: &Global, args: &CompareArgs) -> Done {
     let comparison = match args.interleave {
@@ -46,7 +46,7 @@ pub fn tell(global: &Global, comparison: &Comparison) -> Result<(), super::Comma
 
 /// The smallest difference that is told, as a share.
 fn effect(asked: Option<f64>, most: Option<f64>) -> f64 {
-    asked.or(most).unwrap_or(defaults().compare.effect)
+    asked.or(most).unwrap_or(rules().compare.effect)
 }
 
 /// What is compared although it is not the same.
@@ -57,6 +57,7 @@ fn across(asked: &[AcrossArg]) -> Across {
         model: has(AcrossArg::Model),
         precision: has(AcrossArg::Precision),
         plugin: has(AcrossArg::Plugin),
+        options: has(AcrossArg::Options),
     }
 }
 
@@ -71,7 +72,7 @@ fn document(mode: Mode, before: Party, after: Party, across: Vec<String>, cells:
         mode,
         before,
         after,
-        environment: (mode == Mode::Interleaved).then(Environment::probe),
+        environment: (mode == Mode::Interleaved).then(skillbench_engine::environment::probe),
         across,
         notes: vec![],
         cells,

@@ -1,9 +1,8 @@
 //! A comparison as a table, as a sentence, and as an exit code.
 
 use crate::commands::Exit;
-use skillbench_engine::compare::{ComparedCell, ComparedMetric, Comparison, Gate, Metric, Subject, Verdict, gate};
-use skillbench_engine::document::Axes;
 use skillbench_report::{Cell, Table};
+use skillbench_stats::compare::{ComparedCell, ComparedMetric, Comparison, Gate, Metric, Subject, Verdict, gate};
 
 /// One row for each metric of each cell, and one for each cell that is not compared.
 pub fn table(comparison: &Comparison) -> Table {
@@ -27,7 +26,7 @@ pub fn table(comparison: &Comparison) -> Table {
             [
                 Cell::text(&cell.model),
                 Cell::text(&cell.benchmark),
-                Cell::text(shown(&cell.axes)),
+                Cell::from(cell.axes.to_string()),
                 Cell::text(name(&cell.before, &cell.after, &comparison.before.name)),
                 Cell::text(name(&cell.after, &cell.before, &comparison.after.name)),
                 metric,
@@ -61,10 +60,6 @@ pub fn table(comparison: &Comparison) -> Table {
 
 fn ratio(value: f64) -> Cell {
     Cell { value: value.into(), shown: format!("{value:.3}") }
-}
-
-fn shown(axes: &Axes) -> String {
-    axes.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
 }
 
 /// What ran, and where the other is called the same, as it was named.

@@ -5,11 +5,12 @@ use crate::cli::{AcrossArg, CompareArgs, Global, WhichRuns};
 use crate::commands::stored::Chosen;
 use crate::commands::{CommandError, failed, usage};
 use clap::ValueEnum;
-use skillbench_engine::compare::{Comparison, Mode, Noise, Party};
 use skillbench_engine::defaults::defaults;
-use skillbench_engine::environment::Environment;
+use skillbench_engine::paths;
+use skillbench_record::machine;
 use skillbench_results::Stored;
 use skillbench_results::compared::{self, Across, Question};
+use skillbench_stats::compare::{Comparison, Mode, Noise, Party};
 
 pub fn by_name(global: &Global, args: &CompareArgs) -> Result<Comparison, CommandError> {
     let side = |name: &String| {
@@ -41,11 +42,10 @@ pub fn compare(
     effect: f64,
     seed: Option<u64>,
 ) -> Result<Comparison, CommandError> {
-    let here = Environment::probe().machine();
     let [before, after] = [0, 1].map(|side| party(names[side], sides[side]));
     // The noise that counts is that of the machine that measured.
-    let machine = if after.machine.is_empty() { here } else { after.machine.clone() };
-    let noise = Noise::load(&machine);
+    let machine = sides[1].runs.iter().find_map(|run| run.environment.machine_id()).unwrap_or_else(machine::this);
+    let noise = Noise::load(&paths::data(), &machine);
     let seed = seed.unwrap_or(defaults().run.seed);
     let question = Question { across, noise: &noise, effect, seed };
     let cells = compared::compare(sides[0], sides[1], &question).map_err(failed)?;

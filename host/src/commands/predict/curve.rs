@@ -33,7 +33,10 @@ pub fn draw(global: &Global, answers: &[Answer<'_>], bench: &Bench, file: &Path)
             None => series.push(Series {
                 name,
                 hardware: answer.name.clone(),
-                emulated: answer.measured.as_ref().is_some_and(|figure| figure.standing.name() == "emulated"),
+                emulated: answer
+                    .measured
+                    .as_ref()
+                    .is_some_and(|figure| figure.trust == skillbench_record::Trust::Emulated),
                 predicted,
                 points: vec![point],
                 ..Series::default()
@@ -56,7 +59,7 @@ pub fn draw(global: &Global, answers: &[Answer<'_>], bench: &Bench, file: &Path)
                 "median ms over the batch; filled: measured, with 95% intervals; hollow: predicted, with {:.0}% intervals",
                 100.0 * rule().level
             ),
-            source: bench.machine.clone(),
+            source: bench.machine_label.clone(),
             id: None,
         },
         x_label: "batch size".into(),

@@ -40,7 +40,7 @@ pub fn predict(global: &Global, args: &PredictArgs) -> Done {
         tell_other_machines(&bench, &cells);
     }
     if bench.hardware.is_empty() && bench.unmeasured.is_empty() {
-        output::say(&format!("not enough data: no such cell is measured on {}", bench.machine));
+        output::say(&format!("not enough data: no such cell is measured on {}", bench.machine_label));
         output::say("measure some models first: host run --models-set key --bench inference");
         return Ok(Exit::NoVerdict);
     }
@@ -116,23 +116,23 @@ fn about(hardware: &Hardware) -> String {
 
 /// What to measure so that more can be told.
 fn hint(bench: &Bench, models: &Models, answers: &[Answer<'_>]) {
-    let unmeasured = bench.unmeasured.iter().map(|name| (name.as_str(), BTreeSet::new()));
+    let unmeasured = bench.unmeasured.iter().map(|name| (name.as_str(), name.clone(), BTreeSet::new()));
     let few = bench.hardware.iter().filter(|hardware| {
         let mut own = answers.iter().filter(|answer| answer.hardware.is_some_and(|of| of.place == hardware.place));
         own.any(|answer| answer.predicted.as_ref().is_err_and(|why| FEW.contains(&why.short.as_str())))
     });
     let few = few.map(|hardware| {
         let measured = hardware.cells.iter().map(|cell| cell.model.as_str()).collect::<BTreeSet<_>>();
-        (hardware.name.as_str(), measured)
+        (hardware.name.as_str(), hardware.as_arguments(), measured)
     });
     let mut told = BTreeSet::new();
-    for (name, measured) in unmeasured.chain(few) {
+    for (name, arguments, measured) in unmeasured.chain(few) {
         let family = answers.first().map_or("", |answer: &Answer<'_>| answer.asked.family.as_str());
         let names = models.to_measure(&measured, family, MORE);
         if told.insert(name) && !names.is_empty() {
             let names = names.join(",");
             output::say(&format!(
-                "not enough data on {name}; measure more: host run --plugin {name} --bench inference --model {names}"
+                "not enough data on {name}; measure more: host run --plugin {arguments} --bench inference --model {names}"
             ));
         }
     }

@@ -1,7 +1,6 @@
 //! Answers as tables: a list of them, and a matrix of models by hardware.
 
 use super::super::ahead::{Answer, Bench, by_hardware};
-use skillbench_engine::document::Axes;
 use skillbench_predict::{Basis, Prediction, Quantity, rule};
 use skillbench_report::{Cell, Format, Table};
 
@@ -16,8 +15,9 @@ pub fn list(answers: &[Answer<'_>], form: Format) -> String {
         "quantity",
         "unit",
         "measured",
-        "standing",
+        "trust",
         "run",
+        "newer_try",
         "predicted",
         "low",
         "high",
@@ -45,12 +45,13 @@ fn row(answer: &Answer<'_>) -> Vec<Cell> {
         Cell::text(&answer.name),
         Cell::maybe(place.and_then(|place| place.precision.clone()), Cell::from),
         Cell::maybe(place.and_then(|place| place.threads), Cell::count),
-        point(answer.axes).into(),
+        answer.axes.to_string().into(),
         answer.quantity.name().into(),
         answer.quantity.unit().into(),
         Cell::maybe(measured.map(|figure| figure.value), Cell::number),
-        Cell::maybe(measured.map(|figure| figure.standing.name()), Cell::from),
+        Cell::maybe(measured.map(|figure| figure.trust.name()), Cell::from),
         Cell::maybe(measured.map(|figure| figure.run.as_str()), Cell::from),
+        Cell::maybe(measured.and_then(|figure| figure.newer.as_deref()), Cell::from),
         Cell::maybe(predicted.map(|told| told.value), Cell::number),
         Cell::maybe(predicted.map(|told| told.low), Cell::number),
         Cell::maybe(predicted.map(|told| told.high), Cell::number),
@@ -86,7 +87,7 @@ pub fn matrix(answers: &[Answer<'_>], form: Format) -> String {
     let mut table = Table { columns, rows: vec![] };
     for line in groups.chunk_by(|one, two| one[0].asked.model == two[0].asked.model && one[0].axes == two[0].axes) {
         let of = &line[0][0];
-        let mut row = vec![Cell::text(&of.asked.model), Cell::text(&of.asked.family), point(of.axes).into()];
+        let mut row = vec![Cell::text(&of.asked.model), Cell::text(&of.asked.family), of.axes.to_string().into()];
         for name in &hardware {
             let group = line.iter().find(|group| heading(&group[0]) == *name);
             let latency = group.and_then(|group| group.iter().find(|answer| answer.quantity == Quantity::Latency));
@@ -111,8 +112,15 @@ fn heading(answer: &Answer<'_>) -> String {
 fn told(answer: &Answer<'_>) -> String {
     let number = |value: f64| Cell::number(value).shown;
     match (&answer.measured, &answer.predicted) {
-        (Some(figure), _) if figure.standing.name() == "hardware" => number(figure.value),
-        (Some(figure), _) => format!("{} ({})", number(figure.value), figure.standing.name()),
+        (Some(figure), _) => {
+            let trust = Some(figure.trust).filter(|trust| !trust.is_comparable()).map(|trust| trust.name().to_string());
+            let newer = figure.newer.as_ref().map(|newer| format!("since then {newer}"));
+            let unusual: Vec<String> = trust.into_iter().chain(newer).collect();
+            match unusual.is_empty() {
+                true => number(figure.value),
+                false => format!("{} ({})", number(figure.value), unusual.join("; ")),
+            }
+        }
         (None, Ok(told)) => {
             format!("predicted {} ({} to {})", number(told.value), number(told.low), number(told.high))
         }
@@ -127,10 +135,6 @@ fn page(table: &str, legend: &str) -> String {
 }
 
 const STYLE: &str = "body{font:14px sans-serif;margin:2em}table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:2px 8px;text-align:left}";
-
-pub fn point(axes: &Axes) -> String {
-    axes.iter().map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join(" ")
-}
 
 /// What is learned from: a row for each cell, with its work and the peaks of its hardware.
 pub fn training(bench: &Bench) -> Table {

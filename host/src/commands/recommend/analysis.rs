@@ -21,10 +21,7 @@ pub fn parts(database: &Database, machine: &str, asked: &[Asked], goal: GoalArg)
     let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
     let names: Vec<String> = asked.iter().map(|one| quoted(&one.model)).collect();
     let models = if names.is_empty() { "NULL".to_string() } else { names.join(", ") };
-    let filter = Filter::sql(&format!(
-        "coalesce(hostname || coalesce(', ' || cpu_model, ''), run) = {} AND model_id IN ({models}) AND beside IS NULL",
-        quoted(machine)
-    ));
+    let filter = Filter::sql(&format!("machine = {} AND model_id IN ({models}) AND beside IS NULL", quoted(machine)));
     let cells = Stored::from_database(database, &filter).map_err(failed)?.cells;
     let table = |mut table: Table| {
         table.keep_columns(|name, _| name != "machine");

@@ -81,6 +81,7 @@ fn table(ranked: &[Candidate]) -> Table {
         "high",
         "run",
         "date",
+        "newer_try",
         "within",
         "note",
     ]);
@@ -99,6 +100,7 @@ fn table(ranked: &[Candidate]) -> Table {
             Cell::maybe(one.interval.map(|ends| ends.1), Cell::number),
             Cell::maybe(one.run.clone(), Cell::from),
             Cell::maybe(one.date.clone(), Cell::from),
+            Cell::maybe(one.newer.clone(), Cell::from),
             Cell::maybe(one.within.clone(), Cell::from),
             Cell::maybe(Some(one.note.clone()).filter(|note| !note.is_empty()), Cell::from),
         ]);
@@ -165,7 +167,7 @@ fn verdict(
     }
     match ranked.iter().any(|one| one.value.is_some() && one.within.is_some()) {
         true => output::say("not enough data: nothing is known to keep the limit"),
-        false => output::say(&format!("not enough data: there is nothing to rank on {}", bench.machine)),
+        false => output::say(&format!("not enough data: there is nothing to rank on {}", bench.machine_label)),
     }
     tell_other_machines(bench, cells);
     let names: Vec<&str> = match asked {

@@ -5,9 +5,9 @@
 
 use super::limits::{Limit, Metric};
 use crate::cli::GoalArg;
-use crate::commands::ahead::{Answer, Figure, Standing, by_hardware};
-use crate::commands::predict::table::point;
+use crate::commands::ahead::{Answer, Figure, by_hardware};
 use skillbench_predict::Quantity;
+use skillbench_record::Trust;
 use skillbench_report::Cell;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,6 +49,8 @@ pub struct Candidate {
     pub within: Option<String>,
     pub breaks: bool,
     pub rank: Option<usize>,
+    /// What became of a newer try.
+    pub newer: Option<String>,
     pub note: String,
 }
 
@@ -60,7 +62,9 @@ impl Candidate {
             (Evidence::Measured, Some(run)) => format!("measured in {run}"),
             (evidence, _) => evidence.name().to_string(),
         };
-        let note = if self.note.is_empty() { String::new() } else { format!("; {}", self.note) };
+        let newer = self.newer.as_ref().map(|newer| format!("since then {newer}"));
+        let notes = newer.into_iter().chain(Some(self.note.clone()).filter(|note| !note.is_empty()));
+        let note: String = notes.map(|note| format!("; {note}")).collect();
         format!("{} {}: {}, {figure} ({from}){note}", self.model, self.axes, self.hardware)
     }
 }
@@ -155,7 +159,7 @@ fn candidate(group: &[Answer<'_>], goal: GoalArg, limits: &[Limit]) -> Candidate
     let place = of.hardware.map(|hardware| &hardware.place);
     let mut made = Candidate {
         model: of.asked.model.clone(),
-        axes: point(of.axes),
+        axes: of.axes.to_string(),
         precision: place.and_then(|place| place.precision.clone()),
         hardware: of.name.clone(),
         threads: place.and_then(|place| place.threads),
@@ -168,6 +172,7 @@ fn candidate(group: &[Answer<'_>], goal: GoalArg, limits: &[Limit]) -> Candidate
         within: None,
         breaks: false,
         rank: None,
+        newer: None,
         note: String::new(),
     };
     let metric = match goal {
@@ -178,15 +183,16 @@ fn candidate(group: &[Answer<'_>], goal: GoalArg, limits: &[Limit]) -> Candidate
     };
     match known(group, metric) {
         Known::Measured(figure) => {
-            made.evidence = match figure.standing {
-                Standing::Hardware => Evidence::Measured,
-                Standing::Emulated => Evidence::Emulated,
-                Standing::Unverified => Evidence::Unverified,
+            made.evidence = match figure.trust {
+                Trust::Hardware => Evidence::Measured,
+                Trust::Emulated => Evidence::Emulated,
+                Trust::Unverified => Evidence::Unverified,
             };
             made.value = Some(figure.value);
             made.interval = figure.interval;
             made.run = Some(figure.run);
             made.date = Some(figure.date);
+            made.newer = figure.newer;
         }
         Known::Predicted(value, low, high) => {
             made.evidence = Evidence::Predicted;
@@ -280,6 +286,7 @@ mod tests {
             within: None,
             breaks: false,
             rank: None,
+            newer: None,
             note: String::new(),
         }
     }

@@ -1,9 +1,10 @@
 //! Measurements as requests that make them again: those that were asked for in the same way together.
 
-use crate::commands::here;
-use skillbench_engine::run::{BackendChoice, Inventory, ModelSet, OptionChoice, RunRequest, Selection};
+use skillbench_engine::registry::PluginOptions;
+use skillbench_engine::run::{self, Inventory};
 use skillbench_engine::skill::Catalog;
-use skillbench_results::current::Measured;
+use skillbench_record::{BackendChoice, ModelSet, OptionChoice, RunRequest, Selection};
+use skillbench_results::freshness::Measured;
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
@@ -92,8 +93,14 @@ impl Models {
             return Ok(Model::Named(id.clone()));
         }
         let mut why = None;
+        let given = measured.request.as_ref().map(|request| &request.names);
         for typed in measured.request.iter().flat_map(|request| &request.models) {
-            let find = || catalog.find(typed).map(|(skill, _)| skill.id().to_string());
+            let find = || {
+                let (skill, _) = catalog.find(typed)?;
+                let path = skill.path().map(|path| path.to_string_lossy().into_owned());
+                let name = path.and_then(|path| given?.get(&path));
+                Ok(name.cloned().unwrap_or_else(|| skill.id().to_string()))
+            };
             match self.names.entry(typed.clone()).or_insert_with(find) {
                 Ok(found) if found == id => return Ok(Model::Named(typed.clone())),
                 Ok(_) => {}
@@ -115,11 +122,16 @@ impl Models {
     }
 }
 
+/// The options of a request that are for this plugin; none for one that is not here.
+fn own_options(inventory: &Inventory, request: &RunRequest, plugin: &str) -> PluginOptions {
+    inventory.plugin(plugin).map(|plugin| run::own_options(request, plugin)).unwrap_or_default()
+}
+
 /// A request as the measurement was made, but for what is measured.
 fn settings(inventory: &Inventory, measured: &Measured, model: &Model) -> RunRequest {
     let stored = measured.request.as_deref().cloned().unwrap_or_default();
     let plugin = &measured.name.plugin;
-    let own = here::own_options(inventory, &stored, plugin);
+    let own = own_options(inventory, &stored, plugin);
     let option = |(key, value): (&String, &String)| OptionChoice {
         plugin: Some(plugin.clone()),
         key: key.clone(),

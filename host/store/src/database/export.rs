@@ -1,7 +1,7 @@
 //! The tables as files that any reader opens.
 
 use super::{Database, DatabaseError, Filter};
-use crate::columns;
+use skillbench_record::catalog;
 use std::path::{Path, PathBuf};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Database {
         let mut files = vec![];
         match form {
             Form::Csv => {
-                let names: Vec<&str> = columns::all().map(|column| column.name).collect();
+                let names: Vec<&str> = catalog::all().map(|column| column.name).collect();
                 let condition = filter.condition.as_deref().unwrap_or("true");
                 let file = folder.join("cells.csv");
                 let select = format!(

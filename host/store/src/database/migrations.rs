@@ -1,6 +1,8 @@
 //! How the tables came to be. A step that was released is never changed; the next one is added.
+//!
+//! The table of cells has the columns of the catalogue. Where they differ, as after a step or with a new metric, it is made anew from
+//! the documents of its cells: see `rebuild`. Views are no state, and are made anew with it.
 
-use crate::columns;
 use duckdb::Connection;
 
 /// The table that says which steps a file has had.
@@ -12,8 +14,13 @@ pub struct Migration {
     pub sql: &'static str,
 }
 
-static ALL: &[Migration] =
-    &[Migration { version: 1, name: "tables", sql: include_str!("../../migrations/0001-tables.sql") }];
+static ALL: &[Migration] = &[
+    Migration { version: 1, name: "tables", sql: include_str!("../../migrations/0001-tables.sql") },
+    Migration { version: 2, name: "keys", sql: include_str!("../../migrations/0002-keys.sql") },
+];
+
+/// Every view, as it is today.
+pub(super) const VIEWS: &str = include_str!("../../migrations/views.sql");
 
 /// What must be of none: the sentence, and the SQL that counts.
 pub(super) const CHECKS: &[(&str, &str)] = &[
@@ -45,12 +52,6 @@ pub(super) fn apply(connection: &mut Connection, migration: &Migration) -> Resul
         "CREATE TABLE IF NOT EXISTS {TABLE} (version BIGINT, name VARCHAR, applied_at TIMESTAMP, host_version VARCHAR)"
     ))?;
     transaction.execute_batch(migration.sql)?;
-    // So that any client tells what a column of a cell means.
-    for column in columns::all() {
-        let unit = if column.unit.is_empty() { String::new() } else { format!(" [{}]", column.unit) };
-        let meaning = format!("{}{unit}", column.meaning).replace('\'', "''");
-        transaction.execute_batch(&format!("COMMENT ON COLUMN benchmark_results.{} IS '{meaning}'", column.name))?;
-    }
     transaction.execute(
         &format!("INSERT INTO {TABLE} VALUES (?, ?, (now() AT TIME ZONE 'UTC')::TIMESTAMP, ?)"),
         duckdb::params![migration.version, migration.name, env!("CARGO_PKG_VERSION")],

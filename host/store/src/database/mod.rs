@@ -1,19 +1,23 @@
 //! All runs in one DuckDB file. It can be lost without loss: journals fill it again.
 //!
 //! - `open`: opening, waiting for others, telling whose file it is. The file is held for one commit or one question, never for a run.
-//! - `migrations`: how its tables came to be, in numbered steps.
+//! - `migrations`: how its tables came to be, in numbered steps. `rebuild`: the table of cells in the columns of the catalogue.
+//! - `latest`: which cells count now, typed.
 //! - `store`: runs into tables. `read`: runs out of them. `query`: SQL. `export`: files.
 //!
-//! Not here: what the columns of a cell mean ([`crate::columns`]).
+//! Not here: what the columns of a cell mean ([`skillbench_record::catalog`]).
 
 mod export;
+mod latest;
 mod migrations;
 mod open;
 mod query;
 mod read;
+mod rebuild;
 mod store;
 
 pub use export::{Exported, Form};
+pub use latest::{StoredCell, StoredLatest};
 pub use migrations::{Migration, all as migrations};
 pub use open::{Checked, Waiting};
 pub use query::Answer;
@@ -32,7 +36,13 @@ pub enum DatabaseError {
         "{path} is written by a newer host (schema {found}, this host knows {known}): use that host, or another file with --db"
     )]
     Newer { path: PathBuf, found: i64, known: i64 },
-    #[error("{path} has schema {found}, this host writes {known}: `host db migrate` brings it up to date")]
+    #[error(
+        "{path} has columns that this host does not know ({columns}), so that a newer one wrote it: use that host, or another file with --db"
+    )]
+    Unknown { path: PathBuf, columns: String },
+    #[error(
+        "{path} has schema {found}, this host writes {known}, and the file cannot be written: `host db migrate` where it can be"
+    )]
     Older { path: PathBuf, found: i64, known: i64 },
     #[error("{path} is a database of another program ({tables}); name another file with --db or BENCHMARK_DB_PATH")]
     Foreign { path: PathBuf, tables: String },

@@ -1,5 +1,6 @@
 //! Opening the file: whose it is, whether another process holds it, and which version it has.
 
+use super::rebuild::rebuild;
 use super::{Database, DatabaseError, migrations};
 use duckdb::Connection;
 use std::path::Path;
@@ -129,11 +130,16 @@ impl Database {
             return Err(DatabaseError::Missing { path: self.path.clone() });
         }
         let connection = self.attach(Access::Read)?;
-        let known = migrations::latest();
-        match self.schema(&connection)? {
-            Some(found) if found < known => Err(DatabaseError::Older { path: self.path.clone(), found, known }),
-            Some(_) => Ok(connection),
-            None => Err(DatabaseError::Older { path: self.path.clone(), found: 0, known }),
+        let (found, known) = (self.schema(&connection)?.unwrap_or(0), migrations::latest());
+        if found == known && !self.is_outdated(&connection)? {
+            return Ok(connection);
+        }
+        drop(connection);
+        (self.waiting.tell)(&format!("{} is of an older host, and is brought up to date", self.path.display()));
+        match self.migrate() {
+            Ok(_) => self.attach(Access::Read),
+            Err(DatabaseError::Unwritable { path, .. }) => Err(DatabaseError::Older { path, found, known }),
+            Err(other) => Err(other),
         }
     }
 
@@ -156,7 +162,10 @@ impl Database {
         for migration in migrations::all().iter().filter(|migration| migration.version > found) {
             migrations::apply(connection, migration).map_err(|error| self.failed(error))?;
         }
-        Ok(())
+        match self.is_outdated(connection)? {
+            true => rebuild(connection).map_err(|error| self.failed(error)),
+            false => Ok(()),
+        }
     }
 
     /// The version of our tables; `None`: the file has none at all.

@@ -74,7 +74,7 @@ fn json(value: Value) -> Json {
             let text = decimal.to_string();
             text.parse::<f64>().map_or(Json::String(text), Json::from)
         }
-        Value::Date32(days) => skillbench_engine::environment::utc(i64::from(days) * 86_400)[..10].into(),
+        Value::Date32(days) => skillbench_record::time::utc(i64::from(days) * 86_400)[..10].into(),
         other => format!("{other:?}").into(),
     }
 }
@@ -82,5 +82,5 @@ fn json(value: Value) -> Json {
 /// "2026-01-31 12:00:00".
 fn time(unit: TimeUnit, n: i64) -> String {
     let seconds = unit.to_micros(n).div_euclid(1_000_000);
-    skillbench_engine::environment::utc(seconds).replace('T', " ").trim_end_matches('Z').to_string()
+    skillbench_record::time::utc(seconds).replace('T', " ").trim_end_matches('Z').to_string()
 }

@@ -2,8 +2,8 @@
 
 use super::open::quoted;
 use super::{Database, DatabaseError};
-use crate::columns;
-use skillbench_engine::document::{Cell, Run};
+use skillbench_record::catalog;
+use skillbench_record::{Cell, Run, RunRequest};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
@@ -34,7 +34,7 @@ impl Filter {
         Filter { condition: Some(condition.into()) }
     }
 
-    fn text(&self) -> &str {
+    pub(super) fn text(&self) -> &str {
         self.condition.as_deref().unwrap_or("true")
     }
 }
@@ -78,6 +78,25 @@ impl Database {
         Ok(runs)
     }
 
+    /// What was asked for by each run that a cell of the filter is of. One that was read from a `run.json` does not tell.
+    ///
+    /// # Errors
+    /// As [`Database::runs`].
+    pub fn requests(&self, filter: &Filter) -> Result<Vec<(String, RunRequest)>, DatabaseError> {
+        let connection = self.read()?;
+        let refused = |error: duckdb::Error| DatabaseError::Sql(error.to_string());
+        let sql = format!(
+            "SELECT run, request::VARCHAR FROM runs
+             WHERE request IS NOT NULL AND run IN (SELECT run FROM benchmark_results WHERE {})",
+            filter.text()
+        );
+        let mut statement = connection.prepare(&sql).map_err(refused)?;
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).map_err(refused)?;
+        let rows: Vec<(String, String)> = rows.collect::<Result<_, _>>().map_err(refused)?;
+        let request = |(run, text): (String, String)| Some((run, serde_json::from_str(&text).ok()?));
+        Ok(rows.into_iter().filter_map(request).collect())
+    }
+
     /// The runs of the filter with its cells, as their documents had them.
     ///
     /// # Errors
@@ -119,7 +138,7 @@ impl Database {
     /// # Errors
     /// As [`Database::runs`]; a file that cannot be written.
     pub fn cells_to(&self, filter: &Filter, file: &Path) -> Result<(), DatabaseError> {
-        let names: Vec<&str> = columns::all().map(|column| column.name).collect();
+        let names: Vec<&str> = catalog::all().map(|column| column.name).collect();
         self.columns_to(filter, &names, file)
     }
 

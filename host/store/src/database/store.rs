@@ -1,7 +1,6 @@
 //! Runs into tables: all of a run in one commit, and a run that is there already only where its journal has grown.
 
 use super::{Database, DatabaseError};
-use crate::columns::{self, Column, Kind, Row, Value, moment};
 use crate::journal::Recorded;
 use duckdb::Transaction;
 use duckdb::arrow::array::{
@@ -10,8 +9,10 @@ use duckdb::arrow::array::{
 };
 use duckdb::arrow::datatypes::{Field, Schema};
 use duckdb::arrow::record_batch::RecordBatch;
-use skillbench_engine::document::{Cell, HardwareRecord, Run, Samples};
-use skillbench_engine::environment::now_utc;
+use skillbench_record::catalog::{self, Column, Kind, PluginMetric, Row, Value};
+use skillbench_record::time::moment;
+use skillbench_record::time::now_utc;
+use skillbench_record::{Cell, HardwareRecord, Run, Samples};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -136,11 +137,16 @@ fn prepare(recorded: &Recorded) -> Result<Prepared<'_>, duckdb::Error> {
     let rows: Vec<Row<'_>> = run.cells.iter().map(|cell| Row { run, started, cell }).collect();
     Ok(Prepared {
         raw: targets.iter().map(json).collect(),
-        results: columns::all().map(|column| (column.name, array(column, &rows))).collect(),
+        results: results(&rows),
         samples: samples(run, &recorded.samples)?,
         targets,
         of_cell,
     })
+}
+
+/// The columns of cells, as arrays.
+pub(super) fn results(rows: &[Row<'_>]) -> Vec<(&'static str, ArrayRef)> {
+    catalog::all().map(|column| (column.name, array(&column, rows))).collect()
 }
 
 fn remove(transaction: &Transaction<'_>, run: &str) -> Result<(), duckdb::Error> {
@@ -148,7 +154,7 @@ fn remove(transaction: &Transaction<'_>, run: &str) -> Result<(), duckdb::Error>
         let sql = format!("DELETE FROM {table} WHERE run_id IN (SELECT id FROM benchmark_runs WHERE run = ?)");
         transaction.execute(&sql, [run])?;
     }
-    for table in ["raw_samples", "benchmark_results", "benchmark_runs", "runs"] {
+    for table in ["raw_samples", "plugin_metrics", "benchmark_results", "benchmark_runs", "runs"] {
         transaction.execute(&format!("DELETE FROM {table} WHERE run = ?"), [run])?;
     }
     Ok(())
@@ -172,14 +178,49 @@ fn add(transaction: &Transaction<'_>, recorded: &Recorded, prepared: &Prepared<'
     let owners = prepared.of_cell.iter().map(|place| first_target + *place as i64).collect::<Int64Array>();
     let own: [(&str, ArrayRef); 2] = [("id", Arc::new(ids)), ("run_id", Arc::new(owners))];
     append(transaction, "benchmark_results", batch(own.into_iter().chain(prepared.results.iter().cloned()))?)?;
+    add_plugin_metrics(transaction, &recorded.run)?;
     append(transaction, "raw_samples", prepared.samples.clone())
+}
+
+/// What benchmarks and backends measured besides the metrics of the catalogue.
+pub(super) fn add_plugin_metrics(transaction: &Transaction<'_>, run: &Run) -> Result<(), duckdb::Error> {
+    let found: Vec<(i64, PluginMetric<'_>)> = run
+        .cells
+        .iter()
+        .filter_map(|cell| Some((cell.index as i64, cell.outcome.metrics()?)))
+        .flat_map(|(cell, metrics)| catalog::plugin_metrics(metrics).map(move |metric| (cell, metric)))
+        .collect();
+    let text = |pick: fn(&PluginMetric<'_>) -> String| -> ArrayRef {
+        Arc::new(found.iter().map(|(_, metric)| Some(pick(metric))).collect::<StringArray>())
+    };
+    let float = |pick: fn(&PluginMetric<'_>) -> Option<f64>| -> ArrayRef {
+        Arc::new(found.iter().map(|(_, metric)| pick(metric)).collect::<Float64Array>())
+    };
+    let runs: ArrayRef = Arc::new(found.iter().map(|_| Some(run.run_id.as_str())).collect::<StringArray>());
+    let better = found.iter().map(|(_, metric)| metric.higher_is_better).collect::<BooleanArray>();
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("run", runs),
+        ("cell", Arc::new(found.iter().map(|(cell, _)| Some(*cell)).collect::<Int64Array>())),
+        ("metric", text(|metric| metric.name.into())),
+        ("source", text(|metric| metric.source.into())),
+        ("unit", text(|metric| metric.unit.into())),
+        ("higher_is_better", Arc::new(better)),
+        ("n", Arc::new(found.iter().map(|(_, metric)| Some(metric.n as i64)).collect::<Int64Array>())),
+        ("median", float(|metric| metric.median)),
+        ("mean", float(|metric| Some(metric.mean))),
+        ("min", float(|metric| Some(metric.min))),
+        ("max", float(|metric| Some(metric.max))),
+        ("ci95_low", float(|metric| metric.ci95.map(|ends| ends[0]))),
+        ("ci95_high", float(|metric| metric.ci95.map(|ends| ends[1]))),
+    ];
+    append(transaction, "plugin_metrics", batch(columns)?)
 }
 
 fn next_id(transaction: &Transaction<'_>, table: &str) -> Result<i64, duckdb::Error> {
     transaction.query_row(&format!("SELECT coalesce(max(id), 0) + 1 FROM {table}"), [], |row| row.get(0))
 }
 
-fn append(transaction: &Transaction<'_>, table: &str, batch: RecordBatch) -> Result<(), duckdb::Error> {
+pub(super) fn append(transaction: &Transaction<'_>, table: &str, batch: RecordBatch) -> Result<(), duckdb::Error> {
     if batch.num_rows() == 0 {
         return Ok(());
     }
@@ -192,7 +233,7 @@ fn add_run(transaction: &Transaction<'_>, recorded: &Recorded, started: Option<i
     let (run, environment) = (&recorded.run, &recorded.run.environment);
     let measured = run.cells.iter().filter(|cell| cell.outcome.metrics().is_some()).count();
     transaction.execute(
-        "INSERT INTO runs VALUES (?, make_timestamp(?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, make_timestamp(?))",
+        "INSERT INTO runs VALUES (?, make_timestamp(?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, make_timestamp(?), ?)",
         duckdb::params![
             run.run_id,
             started,
@@ -216,12 +257,13 @@ fn add_run(transaction: &Transaction<'_>, recorded: &Recorded, started: Option<i
             measured as i64,
             recorded.fingerprint,
             moment(&now_utc()),
+            environment.machine_id(),
         ],
     )?;
     Ok(())
 }
 
-fn json(value: &impl serde::Serialize) -> String {
+pub(super) fn json(value: &impl serde::Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|_| "null".into())
 }
 
@@ -294,7 +336,7 @@ fn platform_id(
     known: Option<&HardwareRecord>,
 ) -> Result<i64, duckdb::Error> {
     let environment = &run.environment;
-    let host = environment.hostname.as_deref().unwrap_or_default();
+    let host = environment.machine_id().unwrap_or_default();
     let driver = known.map(|hardware| hardware.driver.as_str()).filter(|driver| !driver.is_empty());
     let identity =
         json(&(host, &cell.plugin, &cell.device, driver, &environment.kernel, known.map(|hardware| &hardware.name)));
@@ -347,7 +389,7 @@ fn optional(transaction: &Transaction<'_>, sql: &str, key: &str) -> Result<Optio
 }
 
 fn array(column: &Column, rows: &[Row<'_>]) -> ArrayRef {
-    let values = || rows.iter().map(|row| (column.of)(*row));
+    let values = || rows.iter().map(|row| column.of(*row));
     match column.kind {
         Kind::Text => Arc::new(
             values()
@@ -387,7 +429,7 @@ fn samples(run: &Run, all: &[Samples]) -> Result<RecordBatch, duckdb::Error> {
     batch(columns)
 }
 
-fn batch<'n>(columns: impl IntoIterator<Item = (&'n str, ArrayRef)>) -> Result<RecordBatch, duckdb::Error> {
+pub(super) fn batch<'n>(columns: impl IntoIterator<Item = (&'n str, ArrayRef)>) -> Result<RecordBatch, duckdb::Error> {
     let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) =
         columns.into_iter().map(|(name, array)| (Field::new(name, array.data_type().clone(), true), array)).unzip();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)

@@ -58,7 +58,7 @@ pub fn run(id: &str, cells: Vec<Value>) -> Recorded {
     let document = document(id, cells);
     Recorded {
         request: None,
-        fingerprint: skillbench_engine::environment::sha256_text(&document.to_string()),
+        fingerprint: skillbench_record::hash::sha256_text(&document.to_string()),
         run: serde_json::from_value(document).unwrap(),
         samples: serde_json::from_value(Value::Array(samples)).unwrap(),
     }

@@ -1,6 +1,6 @@
 use crate::made::{ended, measured, run};
 use serde_json::json;
-use skillbench_store::columns;
+use skillbench_record::catalog;
 use skillbench_store::database::{Filter, Form, migrations};
 use skillbench_store::{Database, Recorded};
 
@@ -28,7 +28,7 @@ fn every_column_of_a_cell_is_one_of_the_table_in_the_same_order() {
     database.init(false).unwrap();
     let sql = "SELECT column_name, data_type FROM duckdb_columns() WHERE table_name = 'benchmark_results' ORDER BY column_index";
     let found = database.query(sql).unwrap().rows;
-    let known = columns::all().map(|column| vec![json!(column.name), json!(column.kind.sql())]);
+    let known = catalog::all().map(|column| vec![json!(column.name), json!(column.kind.sql())]);
     let own = [vec![json!("id"), json!("BIGINT")], vec![json!("run_id"), json!("BIGINT")]];
     assert_eq!(found, own.into_iter().chain(known).collect::<Vec<_>>(), "a new column needs a migration");
 }
@@ -161,7 +161,7 @@ fn runs_come_out_as_they_went_in() {
     let table = database.export(&Filter::runs(["two"]), Form::Csv, &folder.path().join("export")).unwrap();
     let text = std::fs::read_to_string(&table.files[0]).unwrap();
     assert_eq!(text.lines().count(), 2);
-    assert_eq!(text.lines().next().unwrap(), columns::all().map(|c| c.name).collect::<Vec<_>>().join(","));
+    assert_eq!(text.lines().next().unwrap(), catalog::all().map(|c| c.name).collect::<Vec<_>>().join(","));
 }
 
 #[test]

@@ -5,8 +5,8 @@ use super::super::local::known_set;
 use super::cache::is_commit;
 use super::client::{Client, encoded, header};
 use super::{HubError, ModelId, defaults};
-use crate::environment::sha256_text;
 use serde::Deserialize;
+use skillbench_record::hash::sha256_text;
 use ureq::http::HeaderMap;
 
 /// A model at one commit.

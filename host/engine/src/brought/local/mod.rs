@@ -9,12 +9,12 @@ mod trace;
 use super::classify::{Config, Generation, Kind, classify, generation};
 use super::examine::{BadModel, examine};
 use crate::skill::{Manifest, SkillDescription};
-use crate::suggest::did_you_mean;
 use folder::Graphs;
 pub(super) use folder::known_set;
 use ports::Ports;
 use serde_json::{Map, Value, json};
 use skillbench_onnx::Outline;
+use skillbench_record::suggest::did_you_mean;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -44,6 +44,15 @@ pub struct Brought {
 }
 
 impl Brought {
+    /// Gives it another name, also in its skill.json.
+    pub fn rename(&mut self, id: &str) {
+        self.id = id.into();
+        if let Ok(Value::Object(mut manifest)) = serde_json::from_str(&self.manifest) {
+            manifest.insert("id".into(), id.into());
+            self.manifest = Value::Object(manifest).to_string();
+        }
+    }
+
     /// Its description, as a skillset would give it.
     ///
     /// # Errors
@@ -252,7 +261,7 @@ fn content(named: &Path, parts: &[(String, PathBuf)], outlines: &[(String, Outli
         Some(format!("{}|{}|{}", file.display(), data.len(), modified.as_nanos()))
     });
     let text = told.collect::<Vec<_>>().join("\n");
-    format!("{}|{}", named.display(), crate::environment::sha256_text(&text))
+    format!("{}|{}", named.display(), skillbench_record::hash::sha256_text(&text))
 }
 
 #[cfg(test)]

@@ -1,0 +1,85 @@
+//! Whether the backends of a plan can be used now: the device of each, or why there is none.
+
+use super::named::{Asked, PlannedBackend};
+use super::plan::Plan;
+use crate::worker::{Command, DeviceRecord, Failure, FailureKind, Limits, PluginUse, Reply, Worker};
+
+/// Whether a backend can be used, and on what.
+#[derive(Clone, Debug)]
+pub enum Availability {
+    Usable(DeviceRecord),
+    /// Why not; its cells would say so.
+    Unusable(String),
+    /// It would have no cells.
+    LeftOut(String),
+}
+
+/// Looks at every backend of a plan, in its order.
+pub fn availability(plan: &Plan) -> Vec<Availability> {
+    let mut looks: Vec<(&PluginUse, Result<Vec<DeviceRecord>, Failure>)> = vec![];
+    let mut all = vec![];
+    for backend in &plan.backends {
+        let place = looks.iter().position(|(plugin, _)| **plugin == backend.plugin).unwrap_or_else(|| {
+            looks.push((&backend.plugin, look(&backend.plugin)));
+            looks.len() - 1
+        });
+        all.push(of_backend(backend, looks[place].1.as_deref()));
+    }
+    all
+}
+
+fn look(plugin: &PluginUse) -> Result<Vec<DeviceRecord>, Failure> {
+    match Worker::call_once(&Command::Devices { backend: plugin.clone() }, &Limits::looking())? {
+        Reply::Devices { devices, .. } => Ok(devices),
+        other => Err(Failure::unexpected(&other)),
+    }
+}
+
+fn of_backend(backend: &PlannedBackend, devices: Result<&[DeviceRecord], &Failure>) -> Availability {
+    let device = devices.map(|devices| meant(backend.choice.device.as_deref(), devices));
+    if let Some(why) = why_left_out(backend, device) {
+        return Availability::LeftOut(why);
+    }
+    match device {
+        Ok(Some(device)) if device.usable => Availability::Usable(device.clone()),
+        Ok(Some(device)) => Availability::Unusable(device.reason.clone()),
+        Ok(None) => Availability::Unusable(match &backend.choice.device {
+            Some(id) => format!("{} has no device '{id}'", backend.choice.plugin),
+            None => format!("{} has no device that can be used", backend.choice.plugin),
+        }),
+        Err(failure) => Availability::Unusable(failure.to_string()),
+    }
+}
+
+/// The device that is asked for, by its id or its place; else the first that can be used.
+pub(super) fn meant<'d>(asked: Option<&str>, devices: &'d [DeviceRecord]) -> Option<&'d DeviceRecord> {
+    let index = asked.and_then(|text| text.parse::<usize>().ok());
+    let meant = |(at, device): &(usize, &DeviceRecord)| match asked {
+        None => device.usable,
+        Some(id) => device.id.eq_ignore_ascii_case(id) || index == Some(*at),
+    };
+    devices.iter().enumerate().find(meant).map(|(_, device)| device)
+}
+
+/// Without being asked for by name, a backend that cannot run here, or only emulates, is left out.
+pub(super) fn why_left_out(
+    backend: &PlannedBackend,
+    device: Result<Option<&DeviceRecord>, &Failure>,
+) -> Option<String> {
+    let name = &backend.choice.plugin;
+    if backend.asked == Asked::ByName {
+        return None;
+    }
+    match device {
+        Err(failure) if failure.kind == FailureKind::Unavailable => Some(failure.to_string()),
+        // One that crashes or hangs is not left out: its cells say so.
+        Err(_) => None,
+        Ok(None) => Some("no device can be used".into()),
+        Ok(Some(_)) if backend.asked == Asked::AsWeb => None,
+        Ok(Some(device)) if device.emulated => Some(format!("it would be emulated; ask for it with --plugin {name}")),
+        Ok(Some(device)) if device.kind == "browser" => {
+            Some(format!("it is a web platform; ask for it with --plugin {name}"))
+        }
+        Ok(Some(_)) => None,
+    }
+}

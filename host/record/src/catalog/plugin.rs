@@ -1,0 +1,58 @@
+//! Metrics that plugins add at run time: the series of benchmarks and the counters of backends, under the names that they give.
+
+use crate::Metrics;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PluginMetric<'a> {
+    /// "acme.cycles".
+    pub name: &'a str,
+    /// "series" or "counter".
+    pub source: &'static str,
+    pub unit: &'a str,
+    /// `None`: the plugin does not say.
+    pub higher_is_better: Option<bool>,
+    pub n: u64,
+    /// `None` of a counter.
+    pub median: Option<f64>,
+    pub mean: f64,
+    pub min: f64,
+    pub max: f64,
+    pub ci95: Option<[f64; 2]>,
+}
+
+/// Series that metrics of the catalogue are worked out from.
+const CATALOGUED: [&str; 6] =
+    ["latency", "sequential", "concurrent", "time_to_first_token", "inter_token", "end_to_end"];
+
+fn is_catalogued(series: &str) -> bool {
+    CATALOGUED.contains(&series) || series.starts_with("peak.")
+}
+
+/// All of a cell, the series first.
+pub fn plugin_metrics(metrics: &Metrics) -> impl Iterator<Item = PluginMetric<'_>> {
+    let series = metrics.series.iter().filter(|(name, _)| !is_catalogued(name)).map(|(name, series)| PluginMetric {
+        name,
+        source: "series",
+        unit: &series.unit,
+        higher_is_better: series.higher_is_better,
+        n: series.stats.n,
+        median: Some(series.stats.median),
+        mean: series.stats.mean,
+        min: series.stats.min,
+        max: series.stats.max,
+        ci95: series.stats.ci95,
+    });
+    let counters = metrics.counters.iter().map(|(name, counter)| PluginMetric {
+        name,
+        source: "counter",
+        unit: &counter.unit,
+        higher_is_better: None,
+        n: counter.n,
+        median: None,
+        mean: counter.mean,
+        min: counter.min,
+        max: counter.max,
+        ci95: None,
+    });
+    series.chain(counters)
+}

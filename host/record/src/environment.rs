@@ -1,0 +1,58 @@
+//! What the machine was when a run was made. What cannot be read is `None`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Environment {
+    pub host_version: String,
+    pub os: String,
+    pub arch: String,
+    pub kernel: Option<String>,
+    pub hostname: Option<String>,
+    /// What tells this machine from others, also from within a container; see `docs/results.md`. `None`: an older host recorded
+    /// the run.
+    #[serde(default)]
+    pub machine: Option<String>,
+    pub cpu_model: Option<String>,
+    /// Processors this process may use.
+    pub cpus_usable: Option<u64>,
+    /// Processors of the machine.
+    pub cpus_online: Option<u64>,
+    /// Cores' worth of CPU time that the control group grants.
+    pub cgroup_cpus: Option<f64>,
+    pub governor: Option<String>,
+    pub frequency_mhz: Option<f64>,
+    pub turbo: Option<bool>,
+    pub memory_total_mb: Option<f64>,
+    pub memory_available_mb: Option<f64>,
+    pub load_1min: Option<f64>,
+    /// Share of CPU time that the hypervisor took since boot, 0 to 1.
+    pub steal_share: Option<f64>,
+    pub temperature_c: Option<f64>,
+    pub clock: String,
+    /// Median step between two readings of the clock.
+    pub clock_resolution_ns: Option<u64>,
+    /// SHA-256 of each plugin's library that the run used.
+    pub plugin_sha256: BTreeMap<String, String>,
+    /// SHA-256 of the vendor's library that a plugin was opened with, where the host knows it, by plugin.
+    #[serde(default)]
+    pub runtime_sha256: BTreeMap<String, String>,
+    /// What identifies each model: a user's file by its SHA-256, a skill by the content its skillset tells.
+    #[serde(default)]
+    pub models: BTreeMap<String, String>,
+}
+
+impl Environment {
+    /// What people call the machine: its name and its processor.
+    pub fn machine_label(&self) -> String {
+        let parts = [&self.hostname, &self.cpu_model];
+        parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What tells the machine from others. Of a run of an older host it is the label; `None`: nothing is known that tells it.
+    pub fn machine_id(&self) -> Option<String> {
+        self.machine.clone().or_else(|| self.hostname.as_ref().map(|_| self.machine_label()))
+    }
+}

@@ -1,0 +1,51 @@
+//! What one measurement is. Everything that stores, compares, draws or tells a measurement takes its words from here.
+//!
+//! - [`Run`], [`Cell`], [`Outcome`], [`Metrics`] ...: the documents, as `run.json` and the journal hold them.
+//! - [`CellKey`]: what makes two measurements the same. [`latest`](mod@latest): which of several counts now. [`Trust`]: how far it is believed.
+//! - [`Axes`]: the point of the grid. [`RunRequest`]: what was asked for. [`Environment`]: what the machine was.
+//! - [`catalog`]: every column of a cell and every metric, once.
+//! - [`machine`]: what tells this machine from others. `upgrade`: runs that an older host recorded.
+//! - [`time`], [`hash`](mod@hash), [`suggest`]: moments as text, SHA-256, and "did you mean".
+//!
+//! Not here: engines and plugins, the database, data frames, anything that measures.
+
+mod axes;
+pub mod catalog;
+mod cell;
+mod environment;
+pub mod hash;
+mod key;
+mod label;
+pub mod latest;
+pub mod machine;
+mod metrics;
+mod outcome;
+mod parallel;
+mod phases;
+mod profile;
+mod request;
+mod run;
+pub mod suggest;
+pub mod time;
+mod trust;
+mod upgrade;
+mod verification;
+
+pub use axes::Axes;
+pub use cell::{Cell, Fix, HardwareRecord, PlacementRecord, PoolRecord};
+pub use environment::Environment;
+pub use key::{CellKey, options_text};
+pub use label::HardwareLabel;
+pub use latest::{Latest, Seen, latest};
+pub use metrics::{
+    CounterMetrics, EfficiencyMetrics, EnergyMetrics, GenerationMetrics, InitMetrics, MemoryMetrics, Metrics,
+    SeriesMetrics, Stats,
+};
+pub use outcome::{Outcome, OutcomeKind, Reason};
+pub use parallel::ParallelRecord;
+pub use phases::{PhaseTime, Phases};
+pub use profile::{OperatorCost, PartProfile, ProfileReport};
+pub use request::{BackendChoice, CellName, ModelSet, OptionChoice, RunRequest, Selection};
+pub use run::{RUN_SCHEMA, Run, Samples};
+pub use trust::Trust;
+pub use verification::{Dissent, Verification};

@@ -1,0 +1,170 @@
+//! The figures of a measured cell. `None` is what was not measured; it is `null` in files, never 0.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Figures of one set of samples. A percentile is `None` below the number of samples it needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Stats {
+    pub n: u64,
+    pub min: f64,
+    pub mean: f64,
+    pub median: f64,
+    pub p90: Option<f64>,
+    pub p95: Option<f64>,
+    pub p99: Option<f64>,
+    pub max: f64,
+    /// Standard deviation of the sample; `None` for a single one.
+    pub std: Option<f64>,
+    /// Median absolute deviation, not scaled.
+    pub mad: f64,
+    /// 95% confidence interval of the median; `None` below 6 samples.
+    pub ci95: Option<[f64; 2]>,
+    /// Samples beyond Tukey's fences; counted, never dropped.
+    pub outliers: u64,
+}
+
+/// Milliseconds. Each is from fresh processes, except `compile_warm`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct InitMetrics {
+    /// Loading the plugin's library.
+    pub import: Option<Stats>,
+    /// Opening the backend's instance.
+    pub instantiate: Option<Stats>,
+    /// The whole load of the model, as the host times it.
+    pub load: Option<Stats>,
+    /// Its parts, where the engine tells them apart.
+    pub read: Option<Stats>,
+    pub compile_cold: Option<Stats>,
+    pub compile_warm: Option<Stats>,
+    pub first_inference: Option<Stats>,
+}
+
+/// Mebibytes of the worker's resident set, and of the device where the backend can say.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryMetrics {
+    /// The backend is open, no model is loaded.
+    pub before: Option<f64>,
+    /// After the first load.
+    pub loaded: Option<f64>,
+    /// The highest of the whole cell.
+    pub peak: Option<f64>,
+    /// Over the measured rounds, sampled from outside.
+    pub average: Option<f64>,
+    pub device_peak: Option<f64>,
+}
+
+/// One series of a benchmark, in its own unit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SeriesMetrics {
+    pub unit: String,
+    pub kind: String,
+    pub higher_is_better: Option<bool>,
+    pub items_per_sample: f64,
+    pub rounds: u64,
+    pub stable: bool,
+    /// Why the host asked for no more rounds: "interval" or "budget"; `None` for figures that need no rounds.
+    pub stopped_by: Option<String>,
+    pub stats: Stats,
+}
+
+/// What a sensor counted while the rounds were measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EnergyMetrics {
+    /// The name of the sensor: "NVML", "RAPL".
+    pub source: String,
+    /// What it counts: "process", "device", "package" or "board".
+    pub scope: String,
+    /// All of it, idle power included.
+    pub joules: f64,
+    pub seconds: f64,
+    /// Measured just before, with nothing being done.
+    pub idle_watts: f64,
+}
+
+/// What was achieved, and which share that is of the peaks that were measured on the same device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EfficiencyMetrics {
+    /// Operations of one inference over its median time; from the skill's count for these axes.
+    pub flops_per_s: Option<f64>,
+    pub share_of_peak_flops: Option<f64>,
+    /// The weights of products, once per inference. From caches they come faster than from memory, so that small models show more
+    /// than the peak.
+    pub weight_bytes_per_s: Option<f64>,
+    pub share_of_peak_bandwidth: Option<f64>,
+    /// The run that measured the peaks.
+    pub peaks_run: Option<String>,
+}
+
+/// How tokens came. The times are of whole sequences of the batch, from the rounds that were measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct GenerationMetrics {
+    /// From the beginning to the first token: what runs once before it, and the prompt.
+    pub time_to_first_token_ms: Option<Stats>,
+    pub time_per_output_token_ms: Option<Stats>,
+    /// How the time per output token is worked out.
+    pub time_per_output_token_formula: String,
+    /// Between each token and the next.
+    pub inter_token_ms: Option<Stats>,
+    pub end_to_end_ms: Option<Stats>,
+    /// Tokens of the prompts, over the mean time to the first token.
+    pub prefill_tokens_per_s: Option<f64>,
+    /// Tokens after the first, over the mean time per output token.
+    pub decode_tokens_per_s: Option<f64>,
+    /// Whether the backend kept the cache from step to step; where not, it went through the host.
+    pub cache_kept_by_backend: Option<bool>,
+}
+
+/// A figure that only the backend's vendor knows, read between measured rounds. Of one that counts up, `last` less `first` is
+/// what the rounds between took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CounterMetrics {
+    pub unit: String,
+    pub n: u64,
+    pub first: f64,
+    pub last: f64,
+    pub min: f64,
+    pub mean: f64,
+    pub max: f64,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Metrics {
+    pub latency_ms: Option<Stats>,
+    /// CPU time of the worker per iteration, a sample for each round.
+    pub cpu_ms: Option<Stats>,
+    /// Items over the measured time they took: the latency rounds, or the concurrent ones.
+    pub throughput_per_s: Option<f64>,
+    /// Of a throughput benchmark: the same work, one after the other and at once.
+    pub sequential_per_s: Option<f64>,
+    pub concurrent_per_s: Option<f64>,
+    pub concurrent_workers: Option<u64>,
+    /// Median of the sequential over the median of the concurrent samples.
+    pub speedup_over_sequential: Option<f64>,
+    pub init_ms: InitMetrics,
+    pub memory_mb: MemoryMetrics,
+    /// Joules above idle for each item of the latency rounds, or of the concurrent ones.
+    pub energy_j_per_item: Option<f64>,
+    /// Where that figure comes from.
+    pub energy: Option<EnergyMetrics>,
+    /// Of a benchmark that makes tokens.
+    #[serde(default)]
+    pub generation: Option<GenerationMetrics>,
+    /// Against the peaks of the device; `None` where nobody counted the model's operations, or no latency was measured.
+    pub efficiency: Option<EfficiencyMetrics>,
+    /// The backend's own figures, by name.
+    pub counters: BTreeMap<String, CounterMetrics>,
+    pub series: BTreeMap<String, SeriesMetrics>,
+}
+
+impl Metrics {
+    /// Whether anything was timed or counted: a cell whose outputs were only checked has no figure.
+    pub fn has_figures(&self) -> bool {
+        self.latency_ms.is_some()
+            || self.throughput_per_s.is_some()
+            || self.generation.is_some()
+            || self.speedup_over_sequential.is_some()
+            || !self.series.is_empty()
+    }
+}

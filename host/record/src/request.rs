@@ -1,0 +1,207 @@
+//! What a user asks for. It is kept with the run, so that a run can be resumed.
+
+use crate::{Axes, Cell};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A backend, and a device within it: "openvino:GPU", "cuda:1".
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BackendChoice {
+    pub plugin: String,
+    pub device: Option<String>,
+}
+
+impl BackendChoice {
+    /// The name that stands for every backend that can be used here.
+    pub const ALL: &str = "all";
+
+    pub fn parse(text: &str) -> BackendChoice {
+        match text.split_once(':') {
+            Some((plugin, device)) => BackendChoice { plugin: plugin.into(), device: Some(device.into()) },
+            None => BackendChoice { plugin: text.into(), device: None },
+        }
+    }
+}
+
+impl std::fmt::Display for BackendChoice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.plugin)?;
+        self.device.iter().try_for_each(|device| write!(f, ":{device}"))
+    }
+}
+
+/// `KEY=VALUE` for every plugin that takes the key, or `PLUGIN:KEY=VALUE` for one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OptionChoice {
+    pub plugin: Option<String>,
+    pub key: String,
+    pub value: String,
+}
+
+impl OptionChoice {
+    /// # Errors
+    /// What was expected.
+    pub fn parse(text: &str) -> Result<OptionChoice, String> {
+        let (key, value) = text.split_once('=').ok_or_else(|| format!("expected KEY=VALUE, found '{text}'"))?;
+        let (plugin, key) = match key.split_once(':') {
+            Some((plugin, key)) => (Some(plugin.to_string()), key),
+            None => (None, key),
+        };
+        Ok(OptionChoice { plugin, key: key.into(), value: value.into() })
+    }
+}
+
+/// A cell by what was asked for, wherever it stands in a plan.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct CellName {
+    pub plugin: String,
+    /// `None`: the backend's first usable one.
+    #[serde(default)]
+    pub device: Option<String>,
+    pub model: String,
+    pub benchmark: String,
+    pub axes: Axes,
+}
+
+impl std::fmt::Display for CellName {
+    /// "bert-tiny on rten:cpu, inference, batch=1 sequence=32".
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} on {}", self.model, self.plugin)?;
+        self.device.iter().try_for_each(|device| write!(f, ":{device}"))?;
+        write!(f, ", {}, {}", self.benchmark, self.axes)
+    }
+}
+
+impl CellName {
+    /// The name of a cell of an earlier run, on the device that it ran on.
+    pub fn of(cell: &Cell) -> CellName {
+        CellName {
+            plugin: cell.plugin.clone(),
+            device: Some(cell.device.clone()).filter(|device| !device.is_empty()),
+            model: cell.skill.clone(),
+            benchmark: cell.benchmark.clone(),
+            axes: cell.axes.clone(),
+        }
+    }
+}
+
+/// A run, as it was asked for. Empty lists stand for the defaults.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct RunRequest {
+    pub backends: Vec<BackendChoice>,
+    /// The backend that was chosen for a model, where none was asked for.
+    #[serde(default)]
+    pub chosen: BTreeMap<String, String>,
+    /// Also on the web platforms, emulated or not.
+    #[serde(default)]
+    pub include_web_platforms: bool,
+    pub models: Vec<String>,
+    /// What the user's own models are called that would be called the same, by their paths; filled in by the plan.
+    #[serde(default)]
+    pub names: BTreeMap<String, String>,
+    /// Models by what they are, beside those named.
+    #[serde(default)]
+    pub selection: Selection,
+    pub benchmarks: Vec<String>,
+    pub batch_sizes: Vec<i64>,
+    pub sequence_lengths: Vec<i64>,
+    /// Height and width.
+    #[serde(default)]
+    pub image_sizes: Vec<[i64; 2]>,
+    #[serde(default)]
+    pub audio_seconds: Vec<f64>,
+    /// Of video, or of features.
+    #[serde(default)]
+    pub frames: Vec<i64>,
+    #[serde(default)]
+    pub prompt_lengths: Vec<i64>,
+    #[serde(default)]
+    pub new_tokens: Vec<i64>,
+    /// Other named dimensions.
+    pub dims: BTreeMap<String, i64>,
+    pub iterations: Option<u64>,
+    pub warmup: Option<u64>,
+    pub concurrent_workers: Option<u64>,
+    pub threads: Option<u64>,
+    pub options: Vec<OptionChoice>,
+    pub precision: Option<String>,
+    pub timeout_s: Option<f64>,
+    pub memory_limit_mb: Option<u64>,
+    pub budget_s: Option<f64>,
+    pub no_verify: bool,
+    pub verify_only: bool,
+    pub seed: Option<u64>,
+    /// No look at what a backend refuses before the first cell.
+    #[serde(default)]
+    pub no_precheck: bool,
+    /// Nothing is changed about a model or a cell that fails as it was asked for.
+    #[serde(default)]
+    pub no_fix: bool,
+    /// Every cell loads its own models.
+    #[serde(default)]
+    pub no_resource_pool: bool,
+    /// Backends that share neither device nor cores run side by side.
+    #[serde(default)]
+    pub parallel: bool,
+    /// Where each cell's time went.
+    #[serde(default)]
+    pub profile: bool,
+    /// Also the operators, as the engine itself times them.
+    #[serde(default)]
+    pub profile_operators: bool,
+    /// These cells and no others, in place of a grid; backends, models and benchmarks have to hold them. Empty: the grid.
+    #[serde(default)]
+    pub exactly: Vec<CellName>,
+}
+
+/// Models by what they are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Selection {
+    pub set: Option<ModelSet>,
+    /// The small variant of each key class in place of the model itself.
+    pub small: bool,
+    /// Only these key classes.
+    pub keys: Vec<String>,
+    /// Only these families.
+    pub families: Vec<String>,
+    /// Only these categories.
+    pub categories: Vec<String>,
+    /// Files of a user's own models.
+    pub custom: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ModelSet {
+    /// The model of each key class.
+    Key,
+    /// The small variant of each key class.
+    Small,
+    /// The user's own list.
+    Custom,
+    All,
+}
+
+impl RunRequest {
+    /// Whether the models are left to the defaults.
+    pub fn asks_for_no_model(&self) -> bool {
+        self.models.is_empty() && self.selection == Selection::default()
+    }
+}
+
+impl Selection {
+    /// The set whose members are taken; a filter alone filters a set of its own.
+    pub fn base(&self) -> Option<ModelSet> {
+        match self.set {
+            Some(ModelSet::Key) if self.small => Some(ModelSet::Small),
+            Some(set) => Some(set),
+            None if !self.categories.is_empty() => Some(ModelSet::All),
+            None if self.small => Some(ModelSet::Small),
+            None if !self.families.is_empty() || !self.keys.is_empty() => Some(ModelSet::Key),
+            None if self.custom.is_some() => Some(ModelSet::Custom),
+            None => None,
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! How far the figures of a measured cell may be believed.
+
+use crate::Verification;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
+
+/// Ordered: the last is the highest. Figures of lower trust never take the place of higher ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trust {
+    /// The device is emulated: its times are no hardware's.
+    Emulated,
+    /// On hardware, and the outputs were held against nothing.
+    Unverified,
+    /// On hardware, and the outputs agree with another engine, or with the same one in another process.
+    Hardware,
+}
+
+impl Trust {
+    pub const ALL: [Trust; 3] = [Trust::Emulated, Trust::Unverified, Trust::Hardware];
+
+    /// Of a measured cell.
+    pub fn of(is_emulated: bool, verification: Option<&Verification>) -> Trust {
+        match (is_emulated, verification) {
+            (true, _) => Trust::Emulated,
+            (false, Some(Verification::Passed { .. })) => Trust::Hardware,
+            (false, Some(Verification::NoReference { .. } | Verification::Off) | None) => Trust::Unverified,
+        }
+    }
+
+    pub const fn name(self) -> &'static str {
+        match self {
+            Trust::Emulated => "emulated",
+            Trust::Unverified => "unverified",
+            Trust::Hardware => "hardware",
+        }
+    }
+
+    /// Whether it may be ranked.
+    pub fn is_comparable(self) -> bool {
+        self == Trust::Hardware
+    }
+}
+
+impl fmt::Display for Trust {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Trust {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Trust, String> {
+        let found = Trust::ALL.into_iter().find(|trust| trust.name() == text);
+        found.ok_or_else(|| format!("unknown trust '{text}'; a newer host may have written it"))
+    }
+}

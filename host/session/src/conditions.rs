@@ -1,0 +1,114 @@
+//! What a plan's cells would be measured with here and now: the machine, and what identifies everything that the plan uses.
+
+use skillbench_engine::environment;
+use skillbench_engine::run::{self, Availability, Plan, PlannedCell};
+use skillbench_engine::skill::SkillSource;
+use skillbench_engine::worker::DeviceRecord;
+use skillbench_record::hash::sha256;
+use skillbench_record::{CellName, Environment, options_text};
+use skillbench_results::freshness::{MadeWith, Wanted};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The conditions of a plan, looked at once.
+pub struct Conditions<'p> {
+    plan: &'p Plan,
+    environment: Environment,
+    availability: Vec<Availability>,
+}
+
+impl<'p> Conditions<'p> {
+    /// Looks at every backend of the plan, and at every file that it uses.
+    pub fn look(plan: &'p Plan) -> Conditions<'p> {
+        Conditions { plan, environment: environment_of(plan), availability: run::availability(plan) }
+    }
+
+    /// Whether the backend of a cell can be used.
+    pub fn availability(&self, cell: &PlannedCell) -> &Availability {
+        &self.availability[cell.backend]
+    }
+
+    /// The cell as it would be measured on this device.
+    pub fn wanted(&self, cell: &PlannedCell, device: &DeviceRecord) -> Wanted {
+        let (backend, request) = (&self.plan.backends[cell.backend], &self.plan.request);
+        let benchmark = &self.plan.benchmarks[cell.benchmark];
+        let name = CellName { device: Some(device.id.clone()), ..self.name(cell) };
+        let known = MadeWith::of(&self.environment, &name.plugin, &name.benchmark, &name.model);
+        Wanted {
+            precision: request.precision.clone(),
+            threads: backend.plugin.options.get("threads").and_then(|text| text.parse().ok()),
+            workers: benchmark.workers(),
+            options: options_text(&backend.key_options),
+            beside: request.parallel,
+            unverified: request.no_verify || request.verify_only,
+            made_with: MadeWith {
+                plugin_version: Some(backend.version.clone()),
+                benchmark_version: Some(benchmark.description.version.clone()),
+                driver: Some(device.driver.clone()).filter(|driver| !driver.is_empty()),
+                ..known
+            },
+            name,
+        }
+    }
+
+    /// The cell by what was asked for.
+    pub fn name(&self, cell: &PlannedCell) -> CellName {
+        name(self.plan, cell)
+    }
+}
+
+/// A cell by what was asked for.
+pub fn name(plan: &Plan, cell: &PlannedCell) -> CellName {
+    let choice = &plan.backends[cell.backend].choice;
+    CellName {
+        plugin: choice.plugin.clone(),
+        device: choice.device.clone(),
+        model: plan.models[cell.model].id().to_string(),
+        benchmark: plan.benchmarks[cell.benchmark].description.id.clone(),
+        axes: cell.axes.clone(),
+    }
+}
+
+/// What each cell of a plan is called: "bert-tiny on rten, inference, batch=1 sequence=32".
+pub fn names(plan: &Plan) -> Vec<String> {
+    plan.cells.iter().map(|cell| name(plan, cell).to_string()).collect()
+}
+
+/// SHA-256 of every library that a plan uses, by plugin.
+pub(crate) fn libraries(plan: &Plan) -> BTreeMap<String, String> {
+    let backends = plan.backends.iter().map(|backend| (backend.choice.plugin.clone(), &backend.plugin.library));
+    let benchmarks = plan.benchmarks.iter().map(|b| (b.description.id.clone(), &b.library));
+    let reference = plan.references.iter().map(|known| (known.plugin.id.clone(), &known.plugin.library));
+    let skillsets = plan.models.iter().filter_map(|skill| match &skill.source {
+        SkillSource::Skillset { library, plugin } => Some((plugin.clone(), library)),
+        SkillSource::Brought(_) | SkillSource::Bad { .. } => None,
+    });
+    let all = backends.chain(benchmarks).chain(reference).chain(skillsets);
+    all.filter_map(|(id, library)| Some((id, sha256(library).ok()?))).collect()
+}
+
+/// The machine, and what identifies all that a plan uses.
+pub fn environment_of(plan: &Plan) -> Environment {
+    let mut environment = environment::probe();
+    environment.plugin_sha256 = libraries(plan);
+    let runtimes = plan.backends.iter().flat_map(|backend| {
+        // The engine's library by the plugin's name, and whatever other files the plugin was opened with.
+        let name = |option: &str| match option {
+            "library" => backend.choice.plugin.clone(),
+            other => format!("{} {other}", backend.choice.plugin),
+        };
+        let files = backend.plugin.options.iter().filter(|(_, value)| Path::new(value).is_file());
+        files.filter_map(move |(option, path)| Some((name(option), sha256(Path::new(path)).ok()?)))
+    });
+    environment.runtime_sha256 = runtimes.collect();
+    let models = plan.models.iter().filter_map(|skill| match &skill.source {
+        SkillSource::Skillset { .. } => Some((skill.id().to_string(), skill.description.content.clone())),
+        SkillSource::Brought(brought) => {
+            let hashes = brought.parts.iter().filter_map(|(_, graph)| sha256(graph).ok());
+            Some((skill.id().to_string(), hashes.collect::<Vec<_>>().join(" ")))
+        }
+        SkillSource::Bad { path, .. } => Some((skill.id().to_string(), sha256(path).ok()?)),
+    });
+    environment.models = models.collect();
+    environment
+}
