@@ -35,9 +35,10 @@ fn metric<'d>(document: &'d Value, name: &str) -> &'d Value {
     metrics.iter().find(|metric| metric["name"] == name).unwrap_or_else(|| panic!("no {name}: {document:#}"))
 }
 
-/// A run of the fixture that computes everything so many times.
+/// A run of the fixture that computes everything so many times, by a file: the options stay the same, as of a library that was
+/// built anew.
 fn run(world: &World, work: &str, more: &[&str]) -> Ran {
-    let work = format!("misbehave:work={work}");
+    let work = format!("misbehave:work={}", world.write("work", work).display());
     let given = [
         "run",
         "--plugin",

@@ -38,10 +38,7 @@ fn a_point_that_was_measured_is_told_as_it_was_measured() {
     let sql = "SELECT run, latency_median_ms AS ms FROM benchmark_results WHERE batch_size = 2";
     let stored = rows(&world.host(&["query", sql, "--format", "json"]), 0);
     assert_eq!((&latency["measured"], &latency["run"]), (&stored[0]["ms"], &stored[0]["run"]));
-    assert_eq!(
-        (latency["axes"].as_str(), latency["standing"].as_str()),
-        (Some("batch=2 sequence=8"), Some("hardware"))
-    );
+    assert_eq!((latency["axes"].as_str(), latency["trust"].as_str()), (Some("batch=2 sequence=8"), Some("hardware")));
 }
 
 #[test]

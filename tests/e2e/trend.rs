@@ -109,7 +109,7 @@ fn a_planted_step_is_found_at_its_run_with_what_changed_there() {
     let found = trend(&world, &["--format", "json"]);
     found.exits_with(0);
     let found = document(&found);
-    assert_eq!(found["schema"], "skillbench.trend/1");
+    assert_eq!(found["schema"], "skillbench.trend/2");
     let history = &found["histories"][0];
     assert_eq!((&history["runs"], &history["metric"]), (&json!(60), &json!("latency_ms")));
     let changes = history["changes"].as_array().unwrap();
@@ -281,7 +281,7 @@ fn an_alert_reaches_a_file_once_a_command_and_a_webhook() {
     let alert = &told["alerts"][0];
     assert_eq!(
         (&alert["schema"], &alert["kind"], &alert["run"]),
-        (&json!("skillbench.alert/1"), &json!("change"), &json!("run-048"))
+        (&json!("skillbench.alert/2"), &json!("change"), &json!("run-048"))
     );
     assert!(
         told["text"]

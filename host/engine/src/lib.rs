@@ -25,6 +25,7 @@ pub mod cores;
 pub mod defaults;
 pub mod describe;
 pub mod environment;
+#[allow(unsafe_code)] // Loading a library is unsafe, and nothing else here is.
 mod loader;
 pub mod lock;
 pub mod options;

@@ -3,7 +3,7 @@
 //! - [`Run`], [`Cell`], [`Outcome`], [`Metrics`] ...: the documents, as `run.json` and the journal hold them.
 //! - [`CellKey`]: what makes two measurements the same. [`latest`](mod@latest): which of several counts now. [`Trust`]: how far it is believed.
 //! - [`Axes`]: the point of the grid. [`RunRequest`]: what was asked for. [`Environment`]: what the machine was.
-//! - [`catalog`]: every column of a cell and every metric, once.
+//! - [`catalog`]: every column of a cell and every metric, once. [`schema`]: the JSON Schema of `run.json`.
 //! - [`machine`]: what tells this machine from others. `upgrade`: runs that an older host recorded.
 //! - [`time`], [`hash`](mod@hash), [`suggest`]: moments as text, SHA-256, and "did you mean".
 //!
@@ -25,6 +25,7 @@ mod phases;
 mod profile;
 mod request;
 mod run;
+pub mod schema;
 pub mod suggest;
 pub mod time;
 mod trust;

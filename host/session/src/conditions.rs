@@ -104,7 +104,7 @@ pub fn environment_of(plan: &Plan) -> Environment {
     let models = plan.models.iter().filter_map(|skill| match &skill.source {
         SkillSource::Skillset { .. } => Some((skill.id().to_string(), skill.description.content.clone())),
         SkillSource::Brought(brought) => {
-            let hashes = brought.parts.iter().filter_map(|(_, graph)| sha256(graph).ok());
+            let hashes = brought.files.iter().filter_map(|file| sha256(file).ok());
             Some((skill.id().to_string(), hashes.collect::<Vec<_>>().join(" ")))
         }
         SkillSource::Bad { path, .. } => Some((skill.id().to_string(), sha256(path).ok()?)),

@@ -93,7 +93,8 @@ WHERE l.trust = 'hardware'
 QUALIFY row_number() OVER (PARTITION BY l.id ORDER BY c.threads DESC NULLS LAST, c.timestamp DESC, c.id DESC) = 1;
 
 CREATE OR REPLACE VIEW throughput_by_architecture AS
-SELECT machine, any_value(hostname) AS hostname, architecture_type, plugin AS device, options, beside, precision, count(DISTINCT model_id) AS models,
+SELECT any_value(hostname) AS hostname, architecture_type, plugin AS device, precision, options, beside, machine,
+    count(DISTINCT model_id) AS models,
     median(throughput_samples_per_sec) AS throughput_median,
     min(throughput_samples_per_sec) AS throughput_min, max(throughput_samples_per_sec) AS throughput_max
 FROM latest_benchmarks

@@ -94,14 +94,17 @@ impl Backend for CudaBackend {
     const OPTIONS_SCHEMA: &'static CStr = options_schema!(
         r#""cuda_libraries": {
                 "type": "string",
+                "format": "path",
                 "description": "Folders with the libraries of CUDA 13, cuDNN 9 and TensorRT 10, separated as in PATH. Default: where the system finds them."
             }"#,
         r#""use_tf32": {
                 "type": "boolean",
+                "default": false,
                 "description": "Multiply float32 as TF32, which is faster and less precise; the precision is then unknown. Default: false."
             }"#,
         r#""cudnn_conv_algo_search": {
                 "enum": ["exhaustive", "heuristic", "default"],
+                "default": "exhaustive",
                 "description": "How cuDNN chooses the algorithm of a convolution. Default: exhaustive."
             }"#,
         r#""gpu_mem_limit": {
@@ -111,6 +114,7 @@ impl Backend for CudaBackend {
             }"#,
         r#""prefer_nhwc": {
                 "type": "boolean",
+                "default": false,
                 "description": "Lay images out with the channels last. Default: false."
             }"#,
     );

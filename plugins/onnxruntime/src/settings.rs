@@ -55,14 +55,17 @@ macro_rules! options_schema {
             },
             "library": {
                 "type": "string",
+                "format": "path",
                 "description": "Path of libonnxruntime, 1.24 or later. Default: what ORT_DYLIB_PATH says."
             },
             "dynamic_shapes": {
                 "type": "boolean",
+                "default": false,
                 "description": "Compile for every batch size and length, in place of those that are measured. Default: false."
             },
             "graph_optimization": {
                 "enum": ["disable", "basic", "extended", "all"],
+                "default": "all",
                 "description": "How far ONNX Runtime may rewrite the graph. Default: all."
             }"#,
             $(",\n            ", $own,)*

@@ -29,14 +29,17 @@ impl Backend for OpenVinoBackend {
             },
             "library": {
                 "type": "string",
+                "format": "path",
                 "description": "Path of libopenvino_c, its other libraries beside it. Default: what OPENVINO_LIB_PATH says."
             },
             "dynamic_shapes": {
                 "type": "boolean",
+                "default": false,
                 "description": "Compile for every batch size and length, in place of those that are measured. Default: false."
             },
             "performance_hint": {
                 "enum": ["latency", "throughput"],
+                "default": "latency",
                 "description": "Compile for the shortest inference, one at a time, or for as many at once as OpenVINO thinks best. Default: latency."
             }
         }

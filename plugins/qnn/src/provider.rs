@@ -22,10 +22,12 @@ impl OrtProvider for Qnn {
     const OPTIONS_SCHEMA: &'static CStr = options_schema!(
         r#""provider": {
                 "type": "string",
+                "format": "path",
                 "description": "Path of the QNN execution provider's library. Default: what the host installed."
             }"#,
         r#""sdk": {
                 "type": "string",
+                "format": "path",
                 "description": "Folder of a QNN SDK. Default: what QNN_SDK says, else the libraries beside the provider."
             }"#,
         r#""soc_model": {

@@ -65,10 +65,12 @@ impl Backend for RocmBackend {
     const OPTIONS_SCHEMA: &'static CStr = options_schema!(
         r#""rocm_libraries": {
                 "type": "string",
+                "format": "path",
                 "description": "Folders with the libraries of ROCm 7 and MIGraphX, separated as in PATH. Default: those of ROCm's packages, then where the system finds them."
             }"#,
         r#""exhaustive_tune": {
                 "type": "boolean",
+                "default": false,
                 "description": "Let MIGraphX try all its kernels when it compiles. Default: false."
             }"#,
         r#""gpu_mem_limit": {

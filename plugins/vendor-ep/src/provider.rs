@@ -21,6 +21,7 @@ impl OrtProvider for VendorEp {
     const OPTIONS_SCHEMA: &'static CStr = options_schema!(
         r#""provider": {
                 "type": "string",
+                "format": "path",
                 "description": "Path of the vendor's library, a plugin execution provider of ONNX Runtime. It has to be set."
             }"#,
         r#""provider_options": {
@@ -33,10 +34,12 @@ impl OrtProvider for VendorEp {
             }"#,
         r#""fixed_shapes": {
                 "type": "boolean",
+                "default": false,
                 "description": "The provider takes only graphs whose dimensions are all fixed. Default: false."
             }"#,
         r#""emulated": {
                 "type": "boolean",
+                "default": false,
                 "description": "The provider emulates its hardware on this machine; results are marked so. Default: false."
             }"#,
     );

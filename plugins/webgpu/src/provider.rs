@@ -19,18 +19,22 @@ impl OrtProvider for WebGpu {
     const OPTIONS_SCHEMA: &'static CStr = options_schema!(
         r#""provider": {
                 "type": "string",
+                "format": "path",
                 "description": "Path of the WebGPU execution provider's library. Default: what the host installed."
             }"#,
         r#""adapter": {
                 "enum": ["auto", "hardware", "software"],
+                "default": "auto",
                 "description": "A GPU of the machine, or a rasterizer on the processor. Default: auto, software only where there is no GPU."
             }"#,
         r#""vulkan": {
                 "type": "string",
+                "format": "path",
                 "description": "Path of a Vulkan loader for machines without one. Default: what the host installed."
             }"#,
         r#""software_driver": {
                 "type": "string",
+                "format": "path",
                 "description": "Path of the description (ICD) of a software Vulkan driver. Default: what the host installed."
             }"#,
     );

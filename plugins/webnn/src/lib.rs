@@ -23,20 +23,24 @@ impl Backend for WebnnBackend {
         "properties": {
             "browser": {
                 "type": "string",
+                "format": "path",
                 "description": "Path of a Chromium built with WebNN. Default: a Chromium, Chrome or Edge on the PATH."
             },
             "ort_web": {
                 "type": "string",
+                "format": "path",
                 "description": "Folder with ONNX Runtime Web: `dist` of the npm package onnxruntime-web."
             },
             "launch_timeout_s": {
                 "type": "number",
                 "exclusiveMinimum": 0,
+                "default": 30,
                 "description": "Seconds that the browser may take to start and to open the page. Default: 30."
             },
             "call_timeout_s": {
                 "type": "number",
                 "exclusiveMinimum": 0,
+                "default": 600,
                 "description": "Seconds that a load or a run may take in the page. Default: 600."
             }
         }

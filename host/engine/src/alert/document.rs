@@ -1,4 +1,4 @@
-//! What an alert says: `skillbench.alert/1`.
+//! What an alert says: `skillbench.alert/2`.
 
 use serde::{Deserialize, Serialize};
 use skillbench_record::hash::sha256_text;
@@ -70,7 +70,7 @@ impl Alert {
     pub fn new(kind: Kind, machine: &str, cell: CellName, figures: Figures, run: &str, message: &str) -> Alert {
         let told = serde_json::to_string(&(kind, machine, &cell, &figures.metric, run)).unwrap_or_default();
         Alert {
-            schema: "skillbench.alert/1".into(),
+            schema: "skillbench.alert/2".into(),
             id: sha256_text(&told)[..16].into(),
             kind,
             made_at: now_utc(),

@@ -1,5 +1,5 @@
-//! What host and worker say to each other. Both are the same binary, and still the first message names the version: a worker
-//! of another build is refused, not misunderstood.
+//! What host and worker say to each other. The worker is a program of its own, and the first message names the version: a worker of
+//! another build is refused, not misunderstood.
 
 use super::Failure;
 use crate::describe::Description;

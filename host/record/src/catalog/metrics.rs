@@ -1,5 +1,5 @@
-//! The metrics. An entry here is all that a new one needs: the column, the database, the documents, limits, histories and comparisons
-//! are made from it. A value is `None` wherever nothing was measured.
+//! The metrics. An entry here is all that a new one needs: the column, the database, the documents, limits and histories are made
+//! from it. A value is `None` wherever nothing was measured.
 
 use super::metric::{Better, Metric};
 use crate::{Metrics, Stats};

@@ -20,7 +20,7 @@ const TOLD: [(&str, &str); 7] = [
     ("trust", "trust"),
 ];
 
-/// Attributes of a mark made from a row. `outcome` is that of the row, or `measured` where it has a standing.
+/// Attributes of a mark made from a row. `outcome` is that of the row, or `measured` where it has a trust.
 pub(super) fn attributes(row: Row<'_>) -> Result<Attributes, PlotError> {
     let mut attributes = Attributes::default();
     for (name, column) in TOLD {

@@ -83,7 +83,7 @@ impl Map<'_> {
         let (mut down, mut across): (Vec<[String; 2]>, Vec<(String, String)>) = (vec![], vec![]);
         for row in rows.iter().chain(&unmeasured) {
             let (name, column) = (self.row_of(*row), (row.text("hardware").to_string(), named(*row)));
-            // What is not measured has no standing of its own: it is a column where its hardware is not one already.
+            // What is not measured has no trust of its own: it is a column where its hardware is not one already.
             let known = |one: &(String, String)| {
                 if row.text("trust").is_empty() { one.0 == column.0 } else { *one == column }
             };

@@ -44,7 +44,7 @@ fn a_mark_carries_what_a_page_filters_by() {
         "data-precision=\"float32\"",
         "data-outcome=\"measured\"",
         "data-outcome=\"failed\"",
-        "data-standing=\"emulated\"",
+        "data-trust=\"emulated\"",
     ] {
         assert!(svg.contains(attribute), "{attribute}");
     }

@@ -47,14 +47,24 @@ pub struct Newer {
     pub reason: Option<String>,
 }
 
+impl Newer {
+    /// "timed-out in 20260101-120000-1a2b3c4d".
+    pub fn short(&self) -> String {
+        format!("{} in {}", self.word(), self.run)
+    }
+
+    fn word(&self) -> &'static str {
+        match self.outcome {
+            OutcomeKind::Measured => "measured with less trust",
+            other => other.name(),
+        }
+    }
+}
+
 impl std::fmt::Display for Newer {
     /// "timed-out when it was tried again (run 20260101-120000-00001): the worker did not answer".
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let outcome = match self.outcome {
-            OutcomeKind::Measured => "measured with less trust",
-            other => other.name(),
-        };
-        write!(f, "{outcome} when it was tried again (run {})", self.run)?;
+        write!(f, "{} when it was tried again (run {})", self.word(), self.run)?;
         self.reason.iter().try_for_each(|reason| write!(f, ": {reason}"))
     }
 }

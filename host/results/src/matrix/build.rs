@@ -10,8 +10,8 @@ use polars::prelude::{DataFrame, PolarsResult};
 use skillbench_record::Trust;
 use std::collections::{BTreeMap, HashMap};
 
-/// The matrix of the cells that are in the frame, which has the columns of [`COLUMNS`]. Of a cell that was tried more than once the newest
-/// counts; the others are in the history.
+/// The matrix of the cells that are in the frame, which has the columns of [`COLUMNS`]. Which of several
+/// rows of a cell counts is the rule of [`crate::questions::latest`]; all of them are in the history.
 ///
 /// # Errors
 /// Polars' own: a column that is not there, or of another type.

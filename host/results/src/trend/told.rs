@@ -1,4 +1,4 @@
-//! What was found, as JSON: `skillbench.trend/1`, which docs/trends.md describes.
+//! What was found, as JSON: `skillbench.trend/2`, which docs/trends.md describes.
 
 use super::{Change, Difference, Judged, Level, Of};
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ pub fn json(judged: &[Judged], notes: &[String], passes: &dyn Fn(&Judged, &Chang
     let count = |which: &dyn Fn(&Judged) -> bool| judged.iter().filter(|one| which(one)).count();
     let changed = |one: &Judged| one.changes.iter().flatten().any(|change| passes(one, change));
     json!({
-        "schema": "skillbench.trend/1",
+        "schema": "skillbench.trend/2",
         "made_at": now_utc(),
         "rules": trend.rules,
         "seed": trend.seed,

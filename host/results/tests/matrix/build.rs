@@ -171,12 +171,14 @@ fn of_two_precisions_each_is_rated_and_the_first_of_the_rule_is_shown() {
 }
 
 #[test]
-fn the_newest_try_counts_and_history_keeps_the_others() {
+fn figures_stay_when_a_newer_try_fails_and_history_has_both() {
     let first = run("a", 0, vec![took("cpu", "m", 8.0), took("cuda", "m", 2.0), at_batch(took("cuda", "m", 4.0), 4)]);
     let gone = || with(ended("cuda", "m", "unavailable", "no driver"), json!({"device": ""}));
     let second = run("b", 1, vec![took("cpu", "m", 8.0), gone(), at_batch(gone(), 4)]);
     let entry = of(&[first, second], "m", "cuda");
-    assert_eq!((entry.status, entry.rating), (Status::Unavailable, Rating::Unknown));
+    assert_eq!((entry.status, entry.rating), (Status::Measured, Rating::High));
+    let [failure] = &entry.failures[..] else { panic!("{:?}", entry.failures) };
+    assert_eq!((failure.outcome.as_str(), failure.cells, failure.since), ("unavailable", 2, true));
     let [was, is] = &entry.history[..] else { panic!("two runs: {:?}", entry.history) };
     assert_eq!((was.run.as_deref(), was.outcome.as_deref(), was.cells), (Some("a"), Some("measured"), Some(2)));
     assert_eq!(

@@ -2,9 +2,10 @@
 
 use super::asked::{Asked, Models};
 use super::bench::{Bench, Hardware};
-use super::cells::{Cells, MeasuredCell, Tried};
 use skillbench_predict::{NotEnough, Prediction, Quantity};
 use skillbench_record::{Axes, OutcomeKind, Trust};
+use skillbench_results::freshness::Newer;
+use skillbench_session::forecast::{Cells, MeasuredCell, Tried};
 
 /// A measured figure, and where it is from.
 #[derive(Clone, Debug)]
@@ -17,6 +18,14 @@ pub struct Figure {
     pub trust: Trust,
     /// What became of a newer try.
     pub newer: Option<String>,
+}
+
+impl Figure {
+    /// One figure of a cell.
+    pub fn of(cell: &MeasuredCell, value: f64, interval: Option<(f64, f64)>) -> Figure {
+        let newer = cell.newer.as_ref().map(Newer::short);
+        Figure { value, interval, run: cell.run.clone(), date: cell.date.clone(), trust: cell.trust, newer }
+    }
 }
 
 /// Why there is no prediction: in a few words, and in full.
@@ -103,7 +112,7 @@ fn measured(hardware: &Hardware, asked: &Asked, axes: &Axes, quantity: Quantity)
         Quantity::Throughput => (cell.throughput_per_s, None),
         Quantity::Memory => (cell.memory_mb, None),
     };
-    Some(cell.as_figure(value?, interval))
+    Some(Figure::of(cell, value?, interval))
 }
 
 fn predicted(

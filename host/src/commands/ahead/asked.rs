@@ -1,7 +1,6 @@
 //! Which models and points are meant, and what is known of their work before they are measured.
 
 use super::super::{CommandError, usage};
-use super::cells::Cells;
 use crate::cli::AheadArgs;
 use crate::output;
 use skillbench_engine::brought::{Meant, meant};
@@ -11,6 +10,7 @@ use skillbench_engine::skill::{Catalog, Skill, SkillDescription, SkillSource};
 use skillbench_predict::Work;
 use skillbench_record::Axes;
 use skillbench_record::RunRequest;
+use skillbench_session::forecast::{Cells, MeasuredCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All models that are known: of skillsets, of the user's files that were named, and of the database.
@@ -174,6 +174,6 @@ fn of_the_database(id: &str, args: &AheadArgs, cells: &Cells) -> Asked {
             points.push((axes.clone(), None));
         }
     }
-    let told = |of: fn(&super::MeasuredCell) -> &String| own.first().map(|cell| of(cell).clone()).unwrap_or_default();
+    let told = |of: fn(&MeasuredCell) -> &String| own.first().map(|cell| of(cell).clone()).unwrap_or_default();
     Asked { model: id.into(), family: told(|cell| &cell.family), skill: None, points }
 }

@@ -3,7 +3,6 @@
 use super::super::{CommandError, usage};
 use super::answers::Figure;
 use super::asked::{Asked, Models};
-use super::cells::{Cells, MeasuredCell, Place};
 use crate::cli::AheadArgs;
 use skillbench_engine::run::Inventory;
 use skillbench_predict::{Efficiency, Peaks, Predictor, Quantity, Sample};
@@ -11,6 +10,7 @@ use skillbench_record::BackendChoice;
 use skillbench_record::suggest::did_you_mean;
 use skillbench_record::{Axes, HardwareLabel, Trust};
 use skillbench_results::matrix::rule;
+use skillbench_session::forecast::{Cells, MeasuredCell, Place};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One device of a backend, at one precision and number of threads.
@@ -59,7 +59,7 @@ impl Hardware {
     /// Joules for each item, where a sensor counted them.
     pub fn energy(&self, asked: &Asked, axes: &Axes) -> Option<Figure> {
         let cell = self.cells.iter().find(|cell| cell.model == asked.model && cell.axes == *axes)?;
-        Some(cell.as_figure(cell.energy_j?, None))
+        Some(Figure::of(cell, cell.energy_j?, None))
     }
 
     /// Nothing on it is measured hardware: why.

@@ -1,22 +1,21 @@
 //! What `host predict` and `host recommend` share: everything asked ahead of measuring.
 //!
-//! - `cells`: what was measured, out of the database. `asked`: which models and points are meant.
+//! - `asked`: which models and points are meant.
 //! - `bench`: the hardware that was measured, each with what predicts it. `answers`: what is known of each point on each.
 
 mod answers;
 mod asked;
 mod bench;
-mod cells;
 
 pub use answers::{Answer, Figure, answers, by_hardware};
 pub use asked::{Asked, Models};
 pub use bench::{Bench, Hardware};
-pub use cells::{Cells, MeasuredCell};
 
 use super::{CommandError, failed, usage};
 use crate::cli::{FormatArg, Global};
 use crate::output;
 use skillbench_report::Format;
+use skillbench_session::forecast::Cells;
 use skillbench_store::{Database, DatabaseError};
 use std::path::Path;
 

@@ -5,7 +5,7 @@ mod analysis;
 mod limits;
 mod ranking;
 
-use super::ahead::{Asked, Bench, Cells, Models, answers, form, read, tell_other_machines};
+use super::ahead::{Asked, Bench, Models, answers, form, read, tell_other_machines};
 use super::{Done, Exit, failed, usage};
 use crate::cli::{Global, RecommendArgs};
 use crate::output;
@@ -14,6 +14,7 @@ use ranking::{Candidate, Evidence, rank};
 use skillbench_engine::run::Inventory;
 use skillbench_engine::skill::Tell;
 use skillbench_report::{Cell, Format, Table};
+use skillbench_session::forecast::Cells;
 use std::collections::BTreeSet;
 
 pub fn recommend(global: &Global, args: &RecommendArgs) -> Done {

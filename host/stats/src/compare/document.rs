@@ -4,7 +4,7 @@ use super::{Bar, Evidence, Metric, Verdict};
 use serde::{Deserialize, Serialize};
 use skillbench_record::{Axes, Cell, Environment, Reason, Trust};
 
-pub const COMPARISON_SCHEMA: &str = "skillbench.comparison/1";
+pub const COMPARISON_SCHEMA: &str = "skillbench.comparison/2";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -32,18 +32,23 @@ impl Database {
         }
         Ok(answer)
     }
-    /// Every table and column, with what it means.
+    /// Every table and column, with what it means. Of the views `latest_...` only what `benchmark_results` does not have.
     ///
     /// # Errors
     /// As for any use of the file.
     pub fn describe(&self) -> Result<Answer, DatabaseError> {
         self.query(
             "SELECT c.table_name AS \"table\", c.column_name AS \"column\", lower(c.data_type) AS type,
-                coalesce(c.comment, r.comment, '') AS meaning
+                coalesce(c.comment, r.comment, CASE c.column_name
+                    WHEN 'newer_run' THEN 'Run of a newer try that failed, or is believed less; null: none'
+                    WHEN 'newer_outcome' THEN 'How that try ended'
+                    WHEN 'newer_reason' THEN 'Why'
+                    ELSE '' END) AS meaning
              FROM duckdb_columns() c
              LEFT JOIN duckdb_columns() r ON r.database_name = c.database_name AND r.table_name = 'benchmark_results'
                 AND r.column_name = c.column_name
              WHERE c.database_name = current_database() AND NOT c.internal
+                AND NOT (c.table_name LIKE 'latest\\_%' ESCAPE '\\' AND r.column_name IS NOT NULL)
              ORDER BY c.table_name, c.column_index",
         )
     }

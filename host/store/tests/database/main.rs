@@ -4,4 +4,5 @@
 
 mod faults;
 mod made;
+mod older;
 mod stored;

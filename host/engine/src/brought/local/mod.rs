@@ -32,6 +32,8 @@ pub struct Brought {
     pub manifest: String,
     /// Its graphs, by the names of its parts.
     pub parts: Vec<(String, PathBuf)>,
+    /// All files of it: graphs, what holds their weights, a skill.json.
+    pub files: Vec<PathBuf>,
     /// What it is, and what says so.
     pub kind: Kind,
     /// The highest opset of its parts.
@@ -191,7 +193,8 @@ fn describe(named: &Path, id: String, graphs: Graphs) -> Result<Brought, LocalEr
         Generation::Refused(why) => notes.push(why),
         Generation::None => {}
     }
-    let content = content(named, &graphs.parts, &outlines, graphs.manifest.as_deref());
+    let files = files(&graphs.parts, &outlines, graphs.manifest.as_deref());
+    let content = content(named, &files);
     own.insert("content".into(), content.clone().into());
     if let Some(path) = &graphs.manifest {
         merge(&mut own, path, &mut kind)?;
@@ -202,7 +205,7 @@ fn describe(named: &Path, id: String, graphs: Graphs) -> Result<Brought, LocalEr
         outlines.iter().flat_map(|(_, outline)| outline.nodes()).map(|node| node.operator.clone()).collect();
     let id = own.get("id").and_then(Value::as_str).map_or(id, str::to_string);
     let manifest = Value::from(own).to_string();
-    Ok(Brought { id, path: named.into(), manifest, parts: graphs.parts, kind, opset, operators, notes, content })
+    Ok(Brought { id, path: named.into(), manifest, parts: graphs.parts, files, kind, opset, operators, notes, content })
 }
 
 /// What stands in a user's own skill.json counts first; its inputs one by one.
@@ -247,14 +250,19 @@ fn parameters(outlines: &[(String, Outline)]) -> u64 {
     weights.filter_map(skillbench_onnx::OutlinedTensor::count).fold(0, u64::saturating_add)
 }
 
-/// All files of the model by length and time.
-fn content(named: &Path, parts: &[(String, PathBuf)], outlines: &[(String, Outline)], own: Option<&Path>) -> String {
+/// All files of a model, each once.
+fn files(parts: &[(String, PathBuf)], outlines: &[(String, Outline)], own: Option<&Path>) -> Vec<PathBuf> {
     let mut files: BTreeSet<PathBuf> = own.map(Path::to_path_buf).into_iter().collect();
     for ((_, path), (_, outline)) in parts.iter().zip(outlines) {
         let folder = path.parent().unwrap_or(Path::new("."));
         files.insert(path.clone());
         files.extend(outline.tensors().filter_map(|tensor| Some(folder.join(&tensor.external.as_ref()?.location))));
     }
+    files.into_iter().collect()
+}
+
+/// The files of a model by length and time.
+fn content(named: &Path, files: &[PathBuf]) -> String {
     let told = files.iter().filter_map(|file| {
         let data = std::fs::metadata(file).ok()?;
         let modified = data.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();

@@ -1,9 +1,9 @@
 //! The cells of the inference benchmark that count now, as the database has them; and the peaks of the hardware.
 
-use super::answers::Figure;
 use skillbench_predict::Peaks;
 use skillbench_record::catalog;
 use skillbench_record::{Axes, OutcomeKind, Trust};
+use skillbench_results::freshness::Newer;
 use skillbench_results::questions::rules::rules;
 use skillbench_store::database::{Filter, StoredCell, StoredLatest};
 use skillbench_store::{Database, DatabaseError};
@@ -41,8 +41,8 @@ pub struct MeasuredCell {
     pub energy_j: Option<f64>,
     /// On a processor that others used too: its threads waited for much of the time.
     pub waited: bool,
-    /// What became of a newer try: "timed-out in 20260101-120000-00001".
-    pub newer: Option<String>,
+    /// What became of a newer try.
+    pub newer: Option<Newer>,
 }
 
 /// A cell that was never measured, and how its newest try ended.
@@ -111,14 +111,6 @@ fn place(cell: &StoredCell) -> Place {
     }
 }
 
-impl MeasuredCell {
-    /// One of its figures, with where it is from.
-    pub fn as_figure(&self, value: f64, interval: Option<(f64, f64)>) -> Figure {
-        let (run, date) = (self.run.clone(), self.date.clone());
-        Figure { value, interval, run, date, trust: self.trust, newer: self.newer.clone() }
-    }
-}
-
 impl Cells {
     /// # Errors
     /// As for any use of the database.
@@ -168,10 +160,7 @@ impl Cells {
                 memory_mb: figure(&cell, "peak_memory_mb"),
                 energy_j: figure(&cell, "energy_j_per_item"),
                 waited: waited(&cell),
-                newer: newer.map(|newer| match newer.trust {
-                    Some(trust) => format!("{trust} in {}", newer.run),
-                    None => format!("{} in {}", newer.outcome, newer.run),
-                }),
+                newer: newer.map(|newer| Newer { run: newer.run, outcome: newer.outcome, reason: newer.reason }),
                 run: cell.run,
                 model: cell.model,
                 family: cell.family,
