@@ -13,8 +13,8 @@ const WORKER: &str = if cfg!(windows) { "skillbench-worker.exe" } else { "skillb
 
 fn main() -> ExitCode {
     // Before anything is parsed: a host without its worker beside it serves as one.
-    if std::env::args_os().nth(1).is_some_and(|first| first == skillbench_engine::serve::WORKER_ARGUMENT) {
-        return skillbench_engine::serve::run();
+    if std::env::args_os().nth(1).is_some_and(|first| first == skillbench_engine::worker::child::WORKER_ARGUMENT) {
+        return skillbench_engine::worker::child::run();
     }
     let beside = std::env::current_exe().map(|file| file.with_file_name(WORKER));
     if let Ok(worker) = beside

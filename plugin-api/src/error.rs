@@ -1,7 +1,7 @@
 //! What goes wrong, as it crosses the contract.
 
 use crate::raw::*;
-use crate::{grow, text};
+use crate::{abi_size, text};
 use std::fmt;
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -112,13 +112,13 @@ impl Error {
     /// # Safety
     /// `to` is null or a caller's `sb_error` with its size set.
     pub(crate) unsafe fn give(&self, to: *mut sb_error) -> sb_status {
-        let mut raw: sb_error = grow::sized();
+        let mut raw: sb_error = abi_size::sized();
         raw.why = self.why.0;
         raw.code = self.code.status();
         raw.vendor_code = self.vendor_code;
         raw.message = text::to_array(&self.message);
         // SAFETY: the caller promises a writable struct.
-        unsafe { grow::fill(to, &raw) };
+        unsafe { abi_size::fill(to, &raw) };
         raw.code
     }
 
@@ -148,7 +148,7 @@ impl std::error::Error for Error {}
 
 /// Calls a slot that fills an `sb_error`, and turns its status into a `Result`.
 pub(crate) fn checked(call: impl FnOnce(*mut sb_error) -> sb_status) -> Result<()> {
-    let mut raw: sb_error = grow::sized();
+    let mut raw: sb_error = abi_size::sized();
     match call(&raw mut raw) {
         SB_OK => Ok(()),
         status => Err(Error::taken(status, &raw)),

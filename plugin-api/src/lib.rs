@@ -5,17 +5,17 @@
 //!   [`export_plugin!`], which turns them into the C table. A plugin contains no `unsafe` for it.
 //! - [`client`]: the other side: a loaded plugin's tables behind safe types. The worker uses it, and so does a benchmark
 //!   to run the model it measures.
-//! - [`provide`]: what the worker hands to plugins (services of the host, the target, the reporter) as C tables.
-//! - [`door`]: the `abi_stable` root module, the second door to the same table.
+//! - [`host_tables`]: what the worker hands to plugins (services of the host, the target, the reporter) as C tables.
+//! - [`entry`]: the `abi_stable` root module, the second entry to the same table.
 //!
 //! The other modules hold the values that cross the contract. Not here: loading libraries, registries, processes, policy.
 
-mod grow;
+mod abi_size;
 
 pub mod client;
-pub mod door;
+pub mod entry;
 mod error;
-pub mod provide;
+pub mod host_tables;
 pub mod raw;
 pub mod sdk;
 mod tensor;

@@ -12,8 +12,8 @@ const LIBRARIES: usize = 200;
 
 fn main() -> ExitCode {
     // Workers are this same program, as they are the same `host` elsewhere.
-    if std::env::args().nth(1).as_deref() == Some(skillbench_engine::serve::WORKER_ARGUMENT) {
-        return skillbench_engine::serve::run();
+    if std::env::args().nth(1).as_deref() == Some(skillbench_engine::worker::child::WORKER_ARGUMENT) {
+        return skillbench_engine::worker::child::run();
     }
     workers();
     listing();
@@ -40,7 +40,7 @@ fn workers() {
         let start = Instant::now();
         let mut worker = Worker::start().expect("a worker can be started");
         let command = Command::Devices { backend: backend.clone() };
-        let (reply, watched) = worker.call(&command, &Limits::looking(), &mut |_| {});
+        let (reply, watched) = worker.call(&command, &Limits::probing(), &mut |_| {});
         opened.push(start.elapsed().as_secs_f64() * 1e3);
         assert!(matches!(reply, Ok(Reply::Devices { .. })), "{reply:?}");
         ready.extend(watched.ready.map(|time| time.as_secs_f64() * 1e3));

@@ -3,19 +3,8 @@
 use serde_json::{Value, json};
 use skillbench_tests::{Ran, World};
 
-const ASKED: [&str; 11] = [
-    "--plugin",
-    "cpu",
-    "--model",
-    "probe-mlp",
-    "--bench",
-    "inference",
-    "--batch-sizes",
-    "1",
-    "--budget",
-    "0.1",
-    "--quiet",
-];
+const ASKED: [&str; 9] =
+    ["--plugin", "cpu", "--model", "probe-mlp", "--bench", "inference", "--batch-sizes", "1", "--quiet"];
 
 const OPTION: &str = "graph_optimization=disable";
 const LABEL: &str = "cpu (graph_optimization=disable)";

@@ -3,54 +3,54 @@
 use skillbench_tests::World;
 
 #[track_caller]
-fn told(arguments: &[&str], text: &str) {
+fn describe(arguments: &[&str], text: &str) {
     World::default().host(arguments).exits_with(2).tells(text);
 }
 
 #[test]
 fn an_unknown_plugin_is_told_with_the_nearest() {
-    told(&["run", "--plugin", "rtenn"], "did you mean rten?");
+    describe(&["run", "--plugin", "rtenn"], "did you mean rten?");
 }
 
 #[test]
 fn an_unknown_model_is_told_with_the_nearest() {
-    told(&["run", "--plugin", "rten", "--model", "bert-tinny"], "bert-tiny");
+    describe(&["run", "--plugin", "rten", "--model", "bert-tinny"], "bert-tiny");
 }
 
 #[test]
 fn an_unknown_flag_is_told_with_the_nearest() {
-    told(&["run", "--plugn", "rten"], "--plugin");
+    describe(&["run", "--plugn", "rten"], "--plugin");
 }
 
 #[test]
 fn an_unknown_benchmark_is_told_with_the_nearest() {
-    told(&["run", "--plugin", "rten", "--bench", "inferense"], "did you mean inference");
+    describe(&["run", "--plugin", "rten", "--bench", "inferense"], "did you mean inference");
 }
 
 #[test]
 fn an_option_that_no_plugin_takes_is_not_lost_in_silence() {
-    told(&["run", "--plugin", "rten", "--option", "thread=2"], "option 'thread'");
+    describe(&["run", "--plugin", "rten", "--option", "thread=2"], "option 'thread'");
 }
 
 #[test]
 fn an_option_with_a_wrong_value_names_the_option() {
-    told(&["run", "--plugin", "rten", "--option", "rten:threads=many"], "option 'threads'");
+    describe(&["run", "--plugin", "rten", "--option", "rten:threads=many"], "option 'threads'");
 }
 
 #[test]
 fn a_skillset_is_no_backend() {
-    told(&["run", "--plugin", "zoo"], "is no backend");
+    describe(&["run", "--plugin", "zoo"], "is no backend");
 }
 
 #[test]
 fn a_model_file_that_is_not_there_is_told_as_such() {
-    told(&["run", "--plugin", "rten", "--model", "nowhere.onnx"], "there is no file or folder nowhere.onnx");
+    describe(&["run", "--plugin", "rten", "--model", "nowhere.onnx"], "there is no file or folder nowhere.onnx");
 }
 
 #[test]
 fn numbers_out_of_range_are_refused() {
-    told(&["run", "--batch-sizes", "0"], "0 is not in");
-    told(&["run", "--timeout", "0"], "above 0");
+    describe(&["run", "--batch-sizes", "0"], "0 is not in");
+    describe(&["run", "--timeout", "0"], "above 0");
 }
 
 #[test]

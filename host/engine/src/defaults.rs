@@ -13,7 +13,7 @@ pub struct Defaults {
     pub tolerance: BTreeMap<String, f64>,
     pub reference: Reference,
     pub cache: CacheDefaults,
-    pub fixes: FixDefaults,
+    pub fixes: WorkaroundDefaults,
     pub alert: AlertDefaults,
     pub schedule: ScheduleDefaults,
     pub update: UpdateDefaults,
@@ -71,7 +71,7 @@ pub struct CacheDefaults {
 }
 
 #[derive(Debug, Deserialize)]
-pub struct FixDefaults {
+pub struct WorkaroundDefaults {
     pub lowest_opset: i64,
 }
 

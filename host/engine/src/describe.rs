@@ -1,6 +1,6 @@
 //! What a plugin says of itself, and the cache of it, so that listing many plugins does not open many libraries.
 
-pub use crate::loader::Door;
+pub use crate::loader::Entry;
 use crate::paths;
 use crate::worker::{Command, Failure, FailureKind, Limits, Reply, Worker};
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub struct Description {
     pub vendor: String,
     pub license: String,
     pub url: String,
-    pub door: Door,
+    pub entry: Entry,
     pub backend: Option<BackendDescription>,
     pub skillset: Option<SkillsetDescription>,
     pub benchmarks: Vec<BenchmarkDescription>,
@@ -107,7 +107,7 @@ impl DescriptionCache {
             return known.clone();
         }
         let command = Command::Describe { library: library.into() };
-        let described = match Worker::call_once(&command, &Limits::looking()) {
+        let described = match Worker::call_once(&command, &Limits::probing()) {
             Ok(Reply::Described(description)) => Ok(*description),
             Ok(other) => Err(Failure::unexpected(&other)),
             Err(failure) => Err(failure),

@@ -2,10 +2,10 @@
 //!
 //! - [`alert`]: findings, told to a file, a command or a webhook.
 //! - [`registry`]: which plugins there are, and why others are not.
-//! - [`worker`]: the child processes that load plugins, seen from the host; [`serve`] is the same seen from inside.
+//! - [`worker`]: the child processes that load plugins, seen from the host; [`worker::child`] is what runs in them.
 //! - [`skill`]: models: descriptions, building, dimensions, inputs.
 //! - [`bench`](mod@bench): benchmarks that need no target: found, run, and their flat result.
-//! - [`brought`]: models that a user brings.
+//! - [`user_models`]: user models.
 //! - [`run`]: a request becomes a plan, a plan becomes outcomes.
 //! - [`suite`]: runs that are written down in files.
 //! - [`schedule`]: when a suite is run again, as cron and systemd take it. [`lock`]: one benchmark at a time on a machine.
@@ -18,7 +18,6 @@
 pub mod alert;
 pub mod architectures;
 pub mod bench;
-pub mod brought;
 pub mod check;
 pub mod compare;
 pub mod cores;
@@ -35,7 +34,7 @@ pub mod registry;
 pub mod run;
 pub mod runtime;
 pub mod schedule;
-pub mod serve;
 pub mod skill;
 pub mod suite;
+pub mod user_models;
 pub mod worker;

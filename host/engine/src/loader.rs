@@ -2,7 +2,7 @@
 
 use abi_stable::library::{LibraryError, ROOT_MODULE_LOADER_NAME_WITH_NUL, lib_header_from_path};
 use skillbench_plugin_api::client::Plugin;
-use skillbench_plugin_api::door::{RootRef, short_error};
+use skillbench_plugin_api::entry::{RootRef, short_error};
 use skillbench_plugin_api::raw::{SB_ABI_MAJOR, sb_plugin};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -10,7 +10,7 @@ use std::path::Path;
 /// Which way a plugin was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Door {
+pub enum Entry {
     /// The exported C symbol.
     C,
     /// The `abi_stable` root module, which leads to the same table.
@@ -33,7 +33,7 @@ pub enum LoadError {
 }
 
 /// Opens a library and finds its plugin. The library stays loaded until the process ends.
-pub fn load(path: &Path) -> Result<(Plugin, Door), LoadError> {
+pub fn load(path: &Path) -> Result<(Plugin, Entry), LoadError> {
     // SAFETY: opening a library runs its constructors; that is why only a worker does it, which can be lost.
     let library = unsafe { libloading::Library::new(path) }.map_err(|error| LoadError::Open(opening(path, &error)))?;
     let library: &'static libloading::Library = Box::leak(Box::new(library));
@@ -47,18 +47,18 @@ pub fn load(path: &Path) -> Result<(Plugin, Door), LoadError> {
 
     // SAFETY: only asks whether the symbol exists.
     let has_door = unsafe { library.get::<*const ()>(ROOT_MODULE_LOADER_NAME_WITH_NUL.as_bytes()) }.is_ok();
-    let behind_door = has_door.then(|| through_root(path)).transpose()?;
+    let behind_entry = has_door.then(|| through_root(path)).transpose()?;
     let table = direct.ok_or(LoadError::NoSymbol)?;
-    let door = match behind_door {
-        None => Door::C,
-        Some(behind) if behind == table => Door::AbiStable,
+    let entry = match behind_entry {
+        None => Entry::C,
+        Some(behind) if behind == table => Entry::AbiStable,
         Some(_) => return Err(LoadError::TwoTables),
     };
     // SAFETY: the symbol of a library that is never unloaded.
-    Ok((unsafe { Plugin::new(table) }?, door))
+    Ok((unsafe { Plugin::new(table) }?, entry))
 }
 
-/// The table behind the `abi_stable` door, after its own layout check.
+/// The table behind the `abi_stable` entry, after its own layout check.
 fn through_root(path: &Path) -> Result<*const sb_plugin, LoadError> {
     let foreign = |error: LibraryError| LoadError::ForeignRoot(short_error(&error));
     // `load_from_file` would keep one library for each type; the header is asked for by path.

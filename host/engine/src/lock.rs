@@ -51,7 +51,7 @@ impl std::fmt::Display for Holder {
 pub enum LockError {
     #[error(
         "{} measures on this machine, and did after {} s of waiting; wait longer with --lock-wait, or measure beside it with --no-lock",
-        told(.holder), .waited.as_secs()
+        describe(.holder), .waited.as_secs()
     )]
     Busy { holder: Option<Holder>, waited: Duration },
     #[error("the wait for the lock was stopped")]
@@ -60,7 +60,7 @@ pub enum LockError {
     Unlockable { path: PathBuf, error: io::Error },
 }
 
-fn told(holder: &Option<Holder>) -> String {
+fn describe(holder: &Option<Holder>) -> String {
     holder.as_ref().map_or("another benchmark".into(), Holder::to_string)
 }
 
@@ -143,7 +143,7 @@ fn wait(path: &Path, most: Option<Duration>, tell: &mut dyn FnMut(&str)) -> Resu
         // One that has just begun has not said yet who it is.
         let news = holder.is_some() && known.as_ref() != Some(&holder);
         if news || (known.is_none() && began.elapsed() > 5 * LOOK) {
-            tell(&told(&holder));
+            tell(&describe(&holder));
             known = Some(holder);
         }
         std::thread::sleep(LOOK);

@@ -90,14 +90,14 @@ mod tests {
     const SCHEMA: &str = r#"{"type":"object","additionalProperties":false,
         "properties":{"threads":{"type":"integer","minimum":1},"library":{"type":"string"}}}"#;
 
-    fn told(key: &str, value: &str) -> Result<(), String> {
+    fn describe(key: &str, value: &str) -> Result<(), String> {
         check(&PluginOptions::from([(key.to_string(), value.to_string())]), SCHEMA, "cpu")
     }
 
     #[test]
     fn options_that_fit_pass() {
-        assert_eq!(told("threads", "2"), Ok(()));
-        assert_eq!(told("library", "7"), Ok(()));
+        assert_eq!(describe("threads", "2"), Ok(()));
+        assert_eq!(describe("library", "7"), Ok(()));
     }
 
     #[test]
@@ -113,12 +113,12 @@ mod tests {
 
     #[test]
     fn an_unknown_option_names_the_nearest() {
-        assert!(told("thread", "2").unwrap_err().contains("did you mean threads?"));
+        assert!(describe("thread", "2").unwrap_err().contains("did you mean threads?"));
     }
 
     #[test]
     fn a_wrong_value_names_the_option() {
-        assert!(told("threads", "0").unwrap_err().starts_with("option 'threads' of cpu"));
-        assert!(told("threads", "many").unwrap_err().starts_with("option 'threads' of cpu"));
+        assert!(describe("threads", "0").unwrap_err().starts_with("option 'threads' of cpu"));
+        assert!(describe("threads", "many").unwrap_err().starts_with("option 'threads' of cpu"));
     }
 }

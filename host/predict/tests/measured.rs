@@ -21,7 +21,7 @@ fn hardware() -> BTreeSet<&'static str> {
     rows().iter().map(|row| row["plugin"]).collect()
 }
 
-fn told(plugin: &str, quantity: Quantity, method: Method) -> Evaluation {
+fn describe(plugin: &str, quantity: Quantity, method: Method) -> Evaluation {
     let rows: Vec<Row> =
         rows().into_iter().filter(|row| row["plugin"] == plugin && row["quantity"] == quantity.name()).collect();
     let peaks = Peaks {
@@ -49,7 +49,7 @@ fn told(plugin: &str, quantity: Quantity, method: Method) -> Evaluation {
 fn intervals_of_nine_in_ten_hold_for_models_that_were_held_out() {
     for plugin in hardware() {
         for quantity in Quantity::ALL {
-            let told = told(plugin, quantity, Method::Residual);
+            let told = describe(plugin, quantity, Method::Residual);
             let all = format!("{plugin} {}: {told:?}", quantity.name());
             assert!(told.models >= 20 && told.answered > 2 * told.refused, "{all}");
             assert!((0.80..=0.97).contains(&told.coverage), "{all}");
@@ -60,7 +60,7 @@ fn intervals_of_nine_in_ten_hold_for_models_that_were_held_out() {
 #[test]
 fn intervals_hold_for_other_sizes_of_measured_models_too() {
     for plugin in hardware() {
-        let told = told(plugin, Quantity::Latency, Method::OtherPoint);
+        let told = describe(plugin, Quantity::Latency, Method::OtherPoint);
         assert!((0.80..=0.97).contains(&told.coverage), "{plugin}: {told:?}");
     }
 }
@@ -70,8 +70,10 @@ fn intervals_hold_for_other_sizes_of_measured_models_too() {
 fn over_all_hardware_the_residual_makes_times_more_certain_than_the_roofline_alone() {
     let mean = |method: Method, of: fn(&Evaluation) -> f64| {
         let times = [Quantity::Latency, Quantity::Throughput];
-        let all: Vec<f64> =
-            hardware().iter().flat_map(|plugin| times.map(|quantity| of(&told(plugin, quantity, method)))).collect();
+        let all: Vec<f64> = hardware()
+            .iter()
+            .flat_map(|plugin| times.map(|quantity| of(&describe(plugin, quantity, method))))
+            .collect();
         all.iter().sum::<f64>() / all.len() as f64
     };
     for of in [|told: &Evaluation| told.median_error_percent, |told: &Evaluation| told.p90_error_percent] {

@@ -31,7 +31,7 @@ pub struct HardwareRecord {
 
 /// What was done otherwise than asked, so that a cell could be measured at all.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Fix {
+pub struct Workaround {
     /// "precision", "opset".
     pub what: String,
     pub from: String,
@@ -40,7 +40,7 @@ pub struct Fix {
     pub why: String,
 }
 
-impl Fix {
+impl Workaround {
     /// "precision: that of the graph in place of int8".
     pub fn describe(&self) -> String {
         format!("{}: {} in place of {}", self.what, self.to, self.from)
@@ -91,7 +91,7 @@ pub struct Cell {
     pub placement: Option<PlacementRecord>,
     pub verification: Option<Verification>,
     /// Safe ways around that were taken.
-    pub fixes: Vec<Fix>,
+    pub fixes: Vec<Workaround>,
     /// `None`: the pool was not used.
     pub pool: Option<PoolRecord>,
     /// `None`: nobody asked for them.
@@ -139,7 +139,7 @@ struct CellForm {
     placement: Option<PlacementRecord>,
     verification: Option<Verification>,
     #[serde(default)]
-    fixes: Vec<Fix>,
+    fixes: Vec<Workaround>,
     #[serde(default)]
     pool: Option<PoolRecord>,
     #[serde(default)]

@@ -33,7 +33,7 @@ mod upgrade;
 mod verification;
 
 pub use axes::Axes;
-pub use cell::{Cell, Fix, HardwareRecord, PlacementRecord, PoolRecord};
+pub use cell::{Cell, HardwareRecord, PlacementRecord, PoolRecord, Workaround};
 pub use environment::Environment;
 pub use key::{CellKey, options_text};
 pub use label::HardwareLabel;
@@ -49,4 +49,4 @@ pub use profile::{OperatorCost, PartProfile, ProfileReport};
 pub use request::{BackendChoice, CellName, ModelSet, OptionChoice, RunRequest, Selection};
 pub use run::{RUN_SCHEMA, Run, Samples};
 pub use trust::Trust;
-pub use verification::{Dissent, Verification};
+pub use verification::{Disagreement, Verification};

@@ -17,7 +17,7 @@ pub enum Verification {
         elements_compared: u64,
         /// Other engines that differ from the reference here, outvoted by it and this one.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        dissent: Vec<Dissent>,
+        dissent: Vec<Disagreement>,
     },
     /// Finite, but there is no reference to hold the outputs against.
     NoReference { why: String },
@@ -27,7 +27,7 @@ pub enum Verification {
 
 /// An engine that two others outvoted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Dissent {
+pub struct Disagreement {
     pub reference: String,
     /// From the reference that counted; `None`: the outputs have other shapes.
     pub max_relative_difference: Option<f64>,

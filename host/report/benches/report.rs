@@ -3,7 +3,7 @@
 //! `cargo bench --profile release --workspace --bench report -- results/RUN`.
 
 use skillbench_charts::Look;
-use skillbench_report::story::{self, About};
+use skillbench_report::sections::{self, About};
 use skillbench_results::{Stored, read};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let begun = Instant::now();
         let stored = Stored::from_recorded(std::slice::from_ref(&recorded))?;
         let framed = begun.elapsed().as_secs_f64();
-        let page = story::report(&stored, About::Run, &Look::default())?;
+        let page = sections::report(&stored, About::Run, &Look::default())?;
         let told = begun.elapsed().as_secs_f64();
         let html = page.html()?;
         let all = begun.elapsed().as_secs_f64();

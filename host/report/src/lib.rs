@@ -6,7 +6,7 @@ pub mod plots;
 mod profile;
 mod render;
 mod run;
-pub mod story;
+pub mod sections;
 mod table;
 
 pub use profile::{operators, phases};

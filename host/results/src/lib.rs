@@ -5,14 +5,14 @@
 //! - [`frames`] and [`questions`]: results as data frames, and each question asked of them as a named function.
 //! - [`compared`]: two runs held against each other.
 //! - [`freshness`]: which measurements still hold, on the machine and with the plugins of now.
-//! - [`forms`] and [`matrix`]: results as the files that other tools read, and what runs where.
+//! - [`export`] and [`matrix`]: results as the files that other tools read, and what runs where.
 //! - [`trend`]: since when something is slower, and what changed then.
 //!
 //! Not here: measuring (engine), keeping (store), drawing (report).
 
 pub mod compared;
+pub mod export;
 pub mod files;
-pub mod forms;
 pub mod frames;
 pub mod freshness;
 pub mod matrix;

@@ -81,7 +81,7 @@ pub(crate) fn libraries(plan: &Plan) -> BTreeMap<String, String> {
     let reference = plan.references.iter().map(|known| (known.plugin.id.clone(), &known.plugin.library));
     let skillsets = plan.models.iter().filter_map(|skill| match &skill.source {
         SkillSource::Skillset { library, plugin } => Some((plugin.clone(), library)),
-        SkillSource::Brought(_) | SkillSource::Bad { .. } => None,
+        SkillSource::UserModel(_) | SkillSource::Bad { .. } => None,
     });
     let all = backends.chain(benchmarks).chain(reference).chain(skillsets);
     all.filter_map(|(id, library)| Some((id, sha256(library).ok()?))).collect()
@@ -103,8 +103,8 @@ pub fn environment_of(plan: &Plan) -> Environment {
     environment.runtime_sha256 = runtimes.collect();
     let models = plan.models.iter().filter_map(|skill| match &skill.source {
         SkillSource::Skillset { .. } => Some((skill.id().to_string(), skill.description.content.clone())),
-        SkillSource::Brought(brought) => {
-            let hashes = brought.files.iter().filter_map(|file| sha256(file).ok());
+        SkillSource::UserModel(user_model) => {
+            let hashes = user_model.files.iter().filter_map(|file| sha256(file).ok());
             Some((skill.id().to_string(), hashes.collect::<Vec<_>>().join(" ")))
         }
         SkillSource::Bad { path, .. } => Some((skill.id().to_string(), sha256(path).ok()?)),

@@ -77,7 +77,7 @@ pub struct LiveArgs {
 
 /// What a run is held against.
 #[derive(Args, Clone, Default)]
-pub struct AgainstArgs {
+pub struct GateArgs {
     /// Hold the run against a baseline of this machine, or another run; what looks worse is measured again
     #[arg(long, value_name = "NAME|RUN")]
     pub baseline: Option<String>,

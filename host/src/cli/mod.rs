@@ -1,21 +1,21 @@
-//! The command line's grammar. `run`: measuring. `compare`: what is held against what. `trend`: changes over time. `alert`: who is told. `schedule`: what is run again. `ahead`: what is asked ahead of measuring. `suite`: files that say what to run. `results`: what is asked of stored results.
+//! The command line's grammar. `run`: measuring. `compare`: what is held against what. `trend`: changes over time. `alert`: who is told. `schedule`: what is run again. `forecast`: what is asked ahead of measuring. `suite`: files that say what to run. `results`: what is asked of stored results.
 
-mod ahead;
 mod alert;
 mod compare;
+mod forecast;
 mod results;
 mod run;
 mod schedule;
 mod suite;
 mod trend;
 
-pub use ahead::{AheadArgs, GoalArg, PredictArgs, RecommendArgs};
 pub use alert::AlertArgs;
-pub use compare::{AcrossArg, AgainstArgs, BaselineCommand, CompareArgs, DoctorArgs, LiveArgs};
+pub use compare::{AcrossArg, BaselineCommand, CompareArgs, DoctorArgs, GateArgs, LiveArgs};
+pub use forecast::{ForecastArgs, GoalArg, PredictArgs, RecommendArgs};
 pub use results::{
     DbCommand, ExportForm, ImageArg, MatrixArgs, PlotArgs, QueryArgs, ReportArgs, ReportForm, Stored, WhichRuns,
 };
-pub use run::{KeepingArgs, RunArgs, SetArg};
+pub use run::{PersistArgs, RunArgs, SetArg};
 pub use schedule::{LockArgs, ScheduleArgs, UpdateArgs};
 pub use suite::{InPlace, SuiteArgs, SuiteCommand};
 pub use trend::TrendArgs;

@@ -1,6 +1,6 @@
 //! `host run`: what to measure, how, and where results go.
 
-use super::{AgainstArgs, LockArgs, ReportForm, seconds};
+use super::{GateArgs, LockArgs, ReportForm, seconds};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -135,12 +135,12 @@ pub struct RunArgs {
     #[arg(long, alias = "incremental-benchmarks", conflicts_with_all = ["resume", "no_save", "verify_only"])]
     pub incremental: bool,
     #[command(flatten)]
-    pub keeping: KeepingArgs,
+    pub persist: PersistArgs,
 }
 
 /// Where results go, and whose turn it is.
 #[derive(Args, Clone)]
-pub struct KeepingArgs {
+pub struct PersistArgs {
     /// Where runs are kept
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub output_dir: PathBuf,
@@ -160,7 +160,7 @@ pub struct KeepingArgs {
     #[arg(long, alias = "generate-plots")]
     pub plots: bool,
     #[command(flatten)]
-    pub against: AgainstArgs,
+    pub gate: GateArgs,
     /// Measure nothing: draw the plots of the latest run
     #[arg(long, conflicts_with = "update_matrix_only")]
     pub plot_only: bool,

@@ -1,6 +1,6 @@
 //! What is run again, and whose turn it is.
 
-use super::{Cli, KeepingArgs};
+use super::{Cli, PersistArgs};
 use clap::{ArgGroup, Args, Parser};
 use skillbench_engine::schedule::{Day, Frequency, Time};
 use skillbench_engine::suite::Schedule;
@@ -119,7 +119,7 @@ pub struct UpdateArgs {
     #[arg(long)]
     pub dry_run: bool,
     #[command(flatten)]
-    pub keeping: KeepingArgs,
+    pub persist: PersistArgs,
 }
 
 /// An age in days.

@@ -1,6 +1,6 @@
 //! `host suite`: files that say what to run, and the flags of tools that had no subcommands.
 
-use super::KeepingArgs;
+use super::PersistArgs;
 use super::schedule::{age, frequency, time};
 use clap::{Args, Subcommand};
 use skillbench_engine::schedule::{Frequency, Time};
@@ -42,7 +42,7 @@ pub struct SuiteArgs {
     #[command(flatten)]
     pub in_place: InPlace,
     #[command(flatten)]
-    pub keeping: KeepingArgs,
+    pub persist: PersistArgs,
 }
 
 /// What counts in place of what the suite says.
@@ -67,7 +67,7 @@ pub enum SuiteCommand {
         #[arg(long, alias = "incremental-benchmarks", conflicts_with = "no_save")]
         incremental: bool,
         #[command(flatten)]
-        keeping: Box<KeepingArgs>,
+        persist: Box<PersistArgs>,
     },
     /// Write a suite to begin with
     Init {

@@ -1,6 +1,6 @@
 //! `host bench`: benchmarks that are plain functions.
 
-use super::turn::Turn;
+use super::machine_lock::MachineLock;
 use super::{Done, Exit, failed, usage};
 use crate::cli::{BenchArgs, BenchCommand, FormatArg, Global, LockArgs};
 use crate::commands::plugin::tell_problems;
@@ -77,8 +77,8 @@ fn list(global: &Global, which: &BenchArgs) -> Done {
 fn run(global: &Global, which: &BenchArgs, request: &BenchRequest, output_dir: &Path, lock: &LockArgs) -> Done {
     let discovery = discover(global, which);
     let chosen = discovery.choose(request).map_err(usage)?;
-    let mut turn = Turn::default();
-    if let Err(exit) = turn.take(global, lock) {
+    let mut machine = MachineLock::default();
+    if let Err(exit) = machine.take(global, lock) {
         return Ok(exit);
     }
     let folder = folder(output_dir);

@@ -1,6 +1,6 @@
 //! `host db`: the database of all runs.
 
-use super::{Done, Exit, failed, forms, matrix, usage};
+use super::{Done, Exit, export, failed, matrix, usage};
 use crate::cli::{DbCommand, Global, Stored};
 use crate::output;
 use skillbench_report::{Cell, Table};
@@ -44,7 +44,7 @@ pub fn db(global: &Global, command: &DbCommand) -> Done {
                 None if run.is_empty() => Filter::all(),
                 None => Filter::runs(run.iter().map(String::as_str)),
             };
-            let exported = forms::export(&database, &filter, *form, folder)?;
+            let exported = export::export(&database, &filter, *form, folder)?;
             if exported.runs == 0 {
                 return Err(usage("no run is meant by that; `host query \"SELECT run FROM runs\"` lists them"));
             }

@@ -4,7 +4,7 @@ use super::{Done, Exit};
 use crate::cli::Global;
 use crate::commands::plugin::{tell_problems, tell_rejected};
 use crate::output;
-use skillbench_engine::run::{Evidence, Inventory, Look, Plugin};
+use skillbench_engine::run::{Evidence, Inventory, Plugin, Probe};
 use skillbench_engine::worker::DeviceRecord;
 use skillbench_report::{Cell, Table};
 
@@ -29,14 +29,14 @@ pub fn devices(global: &Global, verbose: bool) -> Done {
         ]),
     };
     for (plugin, _) in inventory.backends() {
-        let look = Look::at(plugin);
+        let probe = Probe::at(plugin);
         let short = |mut row: Vec<Cell>| {
             if let (false, Some(status)) = (verbose, row.get_mut(2)) {
                 status.shorten(SHORT);
             }
             row
         };
-        let mut rows: Vec<Vec<Cell>> = match &look.devices {
+        let mut rows: Vec<Vec<Cell>> = match &probe.devices {
             Ok(devices) => devices.iter().map(|device| short(row(plugin, device))).collect(),
             Err(failure) => {
                 let mut row = vec![Cell::text(&plugin.id), Cell::none(), format!("unavailable: {failure}").into()];
@@ -46,7 +46,7 @@ pub fn devices(global: &Global, verbose: bool) -> Done {
         };
         for (index, row) in rows.iter_mut().enumerate() {
             // What was looked at stands once for each backend.
-            row.push(if index == 0 { evidence(&look.evidence) } else { Cell::none() });
+            row.push(if index == 0 { evidence(&probe.evidence) } else { Cell::none() });
         }
         rows.iter_mut().for_each(|row| row.truncate(table.columns.len()));
         table.rows.extend(rows);

@@ -4,7 +4,7 @@ use super::{Done, Exit};
 use crate::cli::Global;
 use crate::output;
 use skillbench_engine::paths;
-use skillbench_engine::run::{Inventory, Look};
+use skillbench_engine::run::{Inventory, Probe};
 use skillbench_record::Environment;
 use skillbench_report::Table;
 
@@ -21,11 +21,11 @@ pub fn doctor(global: &Global) -> Done {
     let mut usable = 0;
     for (plugin, _) in inventory.backends() {
         let what = format!("backend {}", plugin.id);
-        let look = Look::at(plugin);
-        match (look.why_not(), &look.devices) {
+        let probe = Probe::at(plugin);
+        match (probe.why_not(), &probe.devices) {
             (None, _) => {
                 usable += 1;
-                let emulated = look.usable().is_some_and(|device| device.emulated);
+                let emulated = probe.usable().is_some_and(|device| device.emulated);
                 tell(&what, if emulated { "good, emulated" } else { "good" }, String::new());
             }
             (Some(why), Ok(_)) => tell(&what, "no device", why),

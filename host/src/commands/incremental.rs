@@ -1,6 +1,6 @@
 //! `--incremental`: says what is missing of a plan, and plans that.
 
-use super::keep::Keeping;
+use super::persist::Persist;
 use super::{CommandError, failed};
 use crate::cli::Global;
 use crate::output;
@@ -15,9 +15,9 @@ pub fn missing(
     global: &Global,
     inventory: &Inventory,
     plan: Plan,
-    keeping: &Keeping,
+    persist: &Persist,
 ) -> Result<Option<Plan>, CommandError> {
-    let found = incremental::missing(&plan, keeping.database.as_ref()).map_err(failed)?;
+    let found = incremental::missing(&plan, persist.database.as_ref()).map_err(failed)?;
     let say = |text: String| {
         if !global.quiet {
             output::say(&text);

@@ -1,10 +1,10 @@
 //! `host matrix`: what runs where; and the files of it, which lie beside the database.
 
-use super::keep::Keeping;
+use super::persist::Persist;
 use super::{Done, Exit, failed, usage};
 use crate::cli::{FormatArg, Global, MatrixArgs};
 use crate::output;
-use skillbench_report::{Format, Table, story};
+use skillbench_report::{Format, Table, sections};
 use skillbench_results::matrix::{self, Matrix};
 use skillbench_results::{Stored, files};
 use skillbench_store::Database;
@@ -66,7 +66,7 @@ fn render(matrix: &Matrix, format: Format) -> Result<String, String> {
         Format::Markdown => matrix::markdown(matrix),
         Format::Csv => table(true),
         Format::Table => table(false),
-        Format::Html => story::matrix(matrix).html().map_err(|error| error.to_string())?,
+        Format::Html => sections::matrix(matrix).html().map_err(|error| error.to_string())?,
     })
 }
 
@@ -85,8 +85,8 @@ pub fn update(database: &Database) -> Result<Vec<PathBuf>, String> {
 }
 
 /// `host run --update-matrix-only`.
-pub fn update_only(keeping: &Keeping) -> Done {
-    let Some(database) = &keeping.database else { return Err(usage("the matrix is made from the database")) };
+pub fn update_only(persist: &Persist) -> Done {
+    let Some(database) = &persist.database else { return Err(usage("the matrix is made from the database")) };
     for file in update(database).map_err(failed)? {
         output::say(&format!("written: {}", file.display()));
     }

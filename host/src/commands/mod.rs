@@ -1,7 +1,5 @@
 //! One file for each subcommand. Here: which is called, how it can fail, and with which code the program ends.
 
-mod against;
-mod ahead;
 pub mod alert;
 mod baseline;
 mod bench;
@@ -10,13 +8,16 @@ mod compare;
 mod db;
 mod devices;
 mod doctor;
-mod forms;
+mod export;
+mod forecast;
+mod gate;
 mod incremental;
-mod keep;
+mod machine_lock;
 mod matrix;
 mod models;
 mod new;
 mod noise;
+mod persist;
 mod plot;
 mod plugin;
 mod predict;
@@ -29,7 +30,6 @@ mod schedule;
 mod stored;
 mod suite;
 mod trend;
-mod turn;
 mod typed;
 mod update;
 mod why;

@@ -3,9 +3,9 @@
 use super::{Done, Exit, failed, usage};
 use crate::cli::{Global, ModelsArgs, ModelsCommand};
 use crate::output;
-use skillbench_engine::brought::local::NO_LIMIT;
 use skillbench_engine::run::Inventory;
 use skillbench_engine::skill::{ModelCache, Skill, SkillDescription, SkillSource, Tell, clean_references};
+use skillbench_engine::user_models::local::NO_LIMIT;
 use skillbench_record::Axes;
 use skillbench_report::{Cell, Table};
 
@@ -47,8 +47,8 @@ pub fn models(global: &Global, args: &ModelsArgs) -> Done {
     };
     for skill in &asked {
         match &skill.source {
-            SkillSource::Brought(brought) if !global.quiet => {
-                brought.kind.evidence.iter().for_each(|found| output::say(&format!("{}: {found}", skill.id())));
+            SkillSource::UserModel(user_model) if !global.quiet => {
+                user_model.kind.evidence.iter().for_each(|found| output::say(&format!("{}: {found}", skill.id())));
             }
             SkillSource::Bad { why, .. } => return Err(usage(why)),
             _ => {}

@@ -2,14 +2,14 @@
 //! and no difference below it is told as one.
 
 use super::compare::{Talk, base_request, side_plan};
-use super::turn::Turn;
+use super::machine_lock::MachineLock;
 use super::{CommandError, Done, Exit, failed, usage};
 use crate::cli::{DoctorArgs, Global, LiveArgs};
 use crate::output;
 use skillbench_engine::compare::{Live, Side};
 use skillbench_engine::defaults::defaults;
 use skillbench_engine::paths;
-use skillbench_engine::run::{Inventory, Look, Ring};
+use skillbench_engine::run::{Interleave, Inventory, Probe};
 use skillbench_record::machine;
 use skillbench_record::time::now_utc;
 use skillbench_report::{Cell, Table};
@@ -33,8 +33,8 @@ pub fn noise(global: &Global, args: &DoctorArgs) -> Done {
     let comparisons = args.comparisons.unwrap_or(rules.noise_comparisons);
     let models = if args.model.is_empty() { rules.noise_models.clone() } else { args.model.clone() };
     let machine = machine::this();
-    let mut turn = Turn::default();
-    turn.take(global, &args.lock).map_err(CommandError::Exit)?;
+    let mut lock = MachineLock::default();
+    lock.take(global, &args.lock).map_err(CommandError::Exit)?;
     let mut seen: Vec<Seen> = vec![];
     for plugin in &plugins {
         // Model after model, again and again: a moment that is noisy meets all of them.
@@ -75,8 +75,8 @@ pub fn noise(global: &Global, args: &DoctorArgs) -> Done {
 /// Backends with a device that computes here, and is neither emulated nor a browser.
 fn usable(global: &Global) -> Vec<String> {
     let inventory = Inventory::take(&global.sources());
-    let computes = |look: &Look| look.usable().is_some_and(|device| !device.emulated && device.kind != "browser");
-    let backends = inventory.backends().filter(|(plugin, _)| computes(&Look::at(plugin)));
+    let computes = |probe: &Probe| probe.usable().is_some_and(|device| !device.emulated && device.kind != "browser");
+    let backends = inventory.backends().filter(|(plugin, _)| computes(&Probe::at(plugin)));
     backends.map(|(plugin, _)| plugin.id.clone()).collect()
 }
 
@@ -99,7 +99,7 @@ fn itself(
     let seed = defaults().run.seed + number * 1_000_003;
     let live = Live { noise: &floors, effect: 0.0, launches: rules.launches, pairs: rules.pairs, seed };
     let folder = std::env::temp_dir();
-    let mut ring = Ring::new([&plan, &plan], &folder, "noise");
+    let mut interleave = Interleave::new([&plan, &plan], &folder, "noise");
     let mut talk = Talk { quiet: true, debug: global.debug, name: name.into() };
     if !global.quiet {
         output::say(name);
@@ -110,7 +110,7 @@ fn itself(
             output::say("stopped; the noise floor is as it was");
             CommandError::Exit(Exit::Stopped)
         };
-        match live.evidence(&mut ring, [cell, cell], &mut talk).map_err(stopped)? {
+        match live.evidence(&mut interleave, [cell, cell], &mut talk).map_err(stopped)? {
             // Verdicts look it up by the plugin's own id, whatever was set for it here.
             Ok(figures) => seen.push(Seen {
                 plugin: plan.backends[cell.backend].choice.plugin.clone(),

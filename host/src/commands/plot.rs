@@ -8,7 +8,7 @@ use crate::output;
 use skillbench_charts::{Theme, png};
 use skillbench_report::Table;
 use skillbench_report::plots::{self, PlotKind, UnknownPlot};
-use skillbench_report::story::sources;
+use skillbench_report::sections::sources;
 use skillbench_results::Stored;
 use std::path::{Path, PathBuf};
 

@@ -75,11 +75,11 @@ pub fn info(global: &Global, id: &str) -> Done {
 
 /// What is known of a plugin, line by line.
 pub fn facts(plugin: &Plugin) -> Vec<(String, String)> {
-    let Description { name, version, vendor, license, url, door, backend, skillset, benchmarks, .. } =
+    let Description { name, version, vendor, license, url, entry, backend, skillset, benchmarks, .. } =
         &plugin.description;
-    let door = match door {
-        skillbench_engine::describe::Door::C => "C table",
-        skillbench_engine::describe::Door::AbiStable => "abi_stable root module, then the C table",
+    let entry = match entry {
+        skillbench_engine::describe::Entry::C => "C table",
+        skillbench_engine::describe::Entry::AbiStable => "abi_stable root module, then the C table",
     };
     let mut facts: Vec<(String, String)> = [
         ("id", plugin.id.clone()),
@@ -90,7 +90,7 @@ pub fn facts(plugin: &Plugin) -> Vec<(String, String)> {
         ("url", url.clone()),
         ("library", plugin.library.display().to_string()),
         ("registered at", plugin.entry.origin.to_string()),
-        ("loaded through", door.into()),
+        ("loaded through", entry.into()),
     ]
     .map(|(field, value)| (field.to_string(), value))
     .to_vec();

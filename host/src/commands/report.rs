@@ -5,7 +5,7 @@ use crate::cli::{FormatArg, Global, ReportArgs, ReportForm};
 use crate::output;
 use skillbench_charts::Look;
 use skillbench_engine::registry::Registry;
-use skillbench_report::story::{self, About};
+use skillbench_report::sections::{self, About};
 use skillbench_results::Stored;
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub fn report(global: &Global, args: &ReportArgs) -> Done {
         (_, true) => About::Optimization,
         _ => About::Run,
     };
-    let page = story::report(&chosen.stored, about, &look).map_err(failed)?;
+    let page = sections::report(&chosen.stored, about, &look).map_err(failed)?;
     let text = match global.format {
         FormatArg::Table | FormatArg::Markdown => page.markdown(),
         FormatArg::Html => page.html().map_err(failed)?,
@@ -43,7 +43,7 @@ fn dashboard(global: &Global, args: &ReportArgs, look: &Look) -> Done {
         which.run.is_empty() && which.condition.is_none() && which.join.is_empty() && which.json_path.is_empty();
     let chosen = which.read(global)?;
     let folder = args.output.clone().unwrap_or_else(|| chosen.folder.join("dashboard"));
-    let site = story::dashboard(&chosen.stored, look).map_err(failed)?;
+    let site = sections::dashboard(&chosen.stored, look).map_err(failed)?;
     for (file, page) in &site.pages {
         output::write(&folder.join(file), page.html().map_err(failed)?.as_bytes()).map_err(failed)?;
     }
@@ -56,7 +56,7 @@ pub fn beside(global: &Global, folder: &Path, stored: &Stored, forms: &[ReportFo
     if forms.is_empty() {
         return Ok(());
     }
-    let page = story::report(stored, About::Run, &look(global)?).map_err(failed)?;
+    let page = sections::report(stored, About::Run, &look(global)?).map_err(failed)?;
     for form in forms {
         let (name, text) = match form {
             ReportForm::Html => ("report.html", page.html().map_err(failed)?),

@@ -1,17 +1,17 @@
 //! `host run`: arguments become a request, the engine measures, the journal keeps, the table is printed.
 
-use super::against::Ended;
-use super::keep::Keeping;
-use super::turn::Turn;
+use super::gate::Ended;
+use super::machine_lock::MachineLock;
+use super::persist::Persist;
 use super::typed::typed;
-use super::{CommandError, Done, Exit, against, failed, incremental, usage};
+use super::{CommandError, Done, Exit, failed, gate, incremental, usage};
 use crate::cli::{FormatArg, Global, RunArgs, SetArg};
 use crate::commands::plugin::{tell_problems, tell_rejected};
 use crate::output;
 use crate::progress::Progress;
-use skillbench_engine::brought::custom;
 use skillbench_engine::run::{self, Inventory};
 use skillbench_engine::skill::Tell;
+use skillbench_engine::user_models::custom;
 use skillbench_engine::worker::Stop;
 use skillbench_record::{BackendChoice, ModelSet, OptionChoice, RunRequest, Selection};
 use skillbench_record::{Cell, Outcome, Run, Verification};
@@ -21,11 +21,11 @@ use skillbench_store::{Recorded, journal};
 use std::path::{Path, PathBuf};
 
 pub fn run(global: &Global, args: &RunArgs) -> Done {
-    let keeping = Keeping { incremental: args.incremental, ..Keeping::new(global, &args.keeping) };
-    if let Some(done) = keeping.without_measuring(global) {
+    let persist = Persist { incremental: args.incremental, ..Persist::new(global, &args.persist) };
+    if let Some(done) = persist.without_measuring(global) {
         return done;
     }
-    let earlier = args.resume.as_ref().map(|name| resumed(&keeping.output_dir, name)).transpose()?;
+    let earlier = args.resume.as_ref().map(|name| resumed(&persist.output_dir, name)).transpose()?;
     let (request, earlier) = match earlier {
         Some((recorded, folder)) => {
             let request = recorded.request.ok_or_else(|| usage("the journal does not say what was asked for"))?;
@@ -33,12 +33,12 @@ pub fn run(global: &Global, args: &RunArgs) -> Done {
         }
         None => (request(args)?, None),
     };
-    measure(global, request, &keeping, earlier)
+    measure(global, request, &persist, earlier)
 }
 
 /// Carries a request out, from the plan to the printed table; `earlier` is a run to go on with.
-pub fn measure(global: &Global, request: RunRequest, keeping: &Keeping, earlier: Option<(PathBuf, Run)>) -> Done {
-    let asked = against::asked(global, &keeping.against, keeping)?;
+pub fn measure(global: &Global, request: RunRequest, persist: &Persist, earlier: Option<(PathBuf, Run)>) -> Done {
+    let asked = gate::asked(global, &persist.gate, persist)?;
     let mut inventory = Inventory::take(&global.sources());
     if !global.quiet {
         inventory.tell = Tell(output::say);
@@ -47,9 +47,9 @@ pub fn measure(global: &Global, request: RunRequest, keeping: &Keeping, earlier:
     tell_rejected(&inventory);
     let verify_only = request.verify_only;
     // Slips are told without a wait: a plan is no work. Choosing a backend is, since it loads models.
-    let mut turn = Turn::default();
+    let mut lock = MachineLock::default();
     if request.backends.is_empty()
-        && let Err(exit) = turn.take(global, &keeping.lock)
+        && let Err(exit) = lock.take(global, &persist.lock)
     {
         return Ok(exit);
     }
@@ -62,11 +62,11 @@ pub fn measure(global: &Global, request: RunRequest, keeping: &Keeping, earlier:
         notes.iter().for_each(|note| output::say(note));
     }
     let mut plan = run::plan(&inventory, request).map_err(usage)?;
-    if let Err(exit) = turn.take(global, &keeping.lock) {
+    if let Err(exit) = lock.take(global, &persist.lock) {
         return Ok(exit);
     }
-    if keeping.incremental {
-        match incremental::missing(global, &inventory, plan, keeping)? {
+    if persist.incremental {
+        match incremental::missing(global, &inventory, plan, persist)? {
             Some(missing) => plan = missing,
             None => return Ok(Exit::Good),
         }
@@ -76,12 +76,12 @@ pub fn measure(global: &Global, request: RunRequest, keeping: &Keeping, earlier:
     }
     let begun = match earlier {
         Some((folder, run)) => Begun::resumed(folder, run, &plan).map_err(usage)?,
-        None => Begun::new(&keeping.output_dir, &plan, typed()).map_err(failed)?,
+        None => Begun::new(&persist.output_dir, &plan, typed()).map_err(failed)?,
     };
     let progress = Progress::new(global.quiet, global.debug, plan.cells.len(), names(&plan));
     let recorded = session::measure(&plan, &begun, vec![Box::new(progress)]).map_err(failed)?;
     let folder = begun.folder;
-    let kept = keeping.keep(global, &folder, &recorded)?;
+    let kept = persist.keep(global, &folder, &recorded)?;
     show(global, &recorded.run).map_err(failed)?;
     let ended = Ended { request: &plan.request, folder: &folder, recorded: &recorded };
     if Stop::global().asked() {
@@ -92,7 +92,7 @@ pub fn measure(global: &Global, request: RunRequest, keeping: &Keeping, earlier:
         pooled(&recorded.run.cells).into_iter().for_each(|text| output::say(&text));
         output::say(&format!("kept in {}", folder.display()));
     }
-    let held = against::hold(global, &asked, keeping, &ended)?;
+    let held = gate::hold(global, &asked, persist, &ended)?;
     Ok(exit(&recorded.run.cells, verify_only).or(kept).or(held))
 }
 

@@ -64,12 +64,12 @@ fn of_places(places: Vec<PathBuf>, results: &Path) -> Result<Chosen, CommandErro
         [one] => one.parent().map_or_else(|| results.to_path_buf(), Path::to_path_buf),
         _ => results.to_path_buf(),
     };
-    let stored = Stored::from_places(&places).map_err(told)?;
+    let stored = Stored::from_places(&places).map_err(describe)?;
     Ok(Chosen { stored, folder })
 }
 
 fn of_database(database: &Database, filter: &Filter, results: &Path) -> Result<Chosen, CommandError> {
-    Ok(Chosen { stored: Stored::from_database(database, filter).map_err(told)?, folder: results.to_path_buf() })
+    Ok(Chosen { stored: Stored::from_database(database, filter).map_err(describe)?, folder: results.to_path_buf() })
 }
 
 /// Runs that have no folder here, by their ids.
@@ -104,7 +104,7 @@ fn of_runs(database: &Database, results: &Path, names: &[String]) -> Result<Chos
     }
     // In the order in which they were named: the first is before, the last after.
     chosen.stored.runs.sort_by_key(|run| ids.iter().position(|id| *id == run.run_id));
-    chosen.stored.samples = Some(Stored::samples_of(database, &filter).map_err(told)?);
+    chosen.stored.samples = Some(Stored::samples_of(database, &filter).map_err(describe)?);
     Ok(chosen)
 }
 
@@ -130,7 +130,7 @@ pub fn latest(results: &Path) -> Option<PathBuf> {
     newest.parent().map(Path::to_path_buf)
 }
 
-fn told(error: StoredError) -> CommandError {
+fn describe(error: StoredError) -> CommandError {
     match error {
         StoredError::None(_) | StoredError::Journal(_) => usage(error),
         other => failed(other),

@@ -1,7 +1,7 @@
 //! `host suite`: what to run, as a file.
 
 use super::doctor::doctor;
-use super::keep::Keeping;
+use super::persist::Persist;
 use super::update::Which;
 use super::{CommandError, Done, Exit, failed, run, schedule, update, usage};
 use crate::cli::{FormatArg, Global, InPlace, ScheduleArgs, SuiteArgs, SuiteCommand};
@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 pub fn suite(global: &Global, args: &SuiteArgs) -> Done {
     match &args.command {
         None => by_flags(global, args),
-        Some(SuiteCommand::Run { file, in_place, incremental, keeping }) => {
-            let keeping = Keeping { incremental: *incremental, ..Keeping::new(global, keeping) };
-            run_suite(global, || read(file), in_place, &keeping)
+        Some(SuiteCommand::Run { file, in_place, incremental, persist }) => {
+            let persist = Persist { incremental: *incremental, ..Persist::new(global, persist) };
+            run_suite(global, || read(file), in_place, &persist)
         }
         Some(SuiteCommand::Init { file }) => init(global, file),
         Some(SuiteCommand::Check { file, in_place }) => {
@@ -39,10 +39,10 @@ fn by_flags(global: &Global, args: &SuiteArgs) -> Done {
         let file = config.clone().ok_or_else(|| usage("--schedule-benchmarks takes the suite from --config FILE"))?;
         return schedule::schedule(global, &ScheduleArgs::of(file, args.frequency, args.time));
     }
-    let keeping = Keeping { incremental: args.incremental_benchmarks, ..Keeping::new(global, &args.keeping) };
+    let persist = Persist { incremental: args.incremental_benchmarks, ..Persist::new(global, &args.persist) };
     if args.update_benchmarks {
         let which = Which { models: &in_place.models, plugins: &in_place.hardware, benchmarks: &[] };
-        return update::stale(global, args.older_than, &which, false, &keeping);
+        return update::stale(global, args.older_than, &which, false, &persist);
     }
     let meant =
         args.incremental_benchmarks || config.is_some() || !in_place.models.is_empty() || !in_place.hardware.is_empty();
@@ -56,10 +56,10 @@ fn by_flags(global: &Global, args: &SuiteArgs) -> Done {
             let name = config.as_ref().map_or("the suite to begin with".into(), |file| file.display().to_string());
             check(global, &name, &suite()?, in_place)
         }
-        (false, false) if keeping.only.is_none() => {
+        (false, false) if persist.only.is_none() => {
             Err(usage("no suite is named: `host suite run FILE` runs one, `host suite init` writes one to begin with"))
         }
-        (false, _) => run_suite(global, suite, in_place, &keeping),
+        (false, _) => run_suite(global, suite, in_place, &persist),
     }
 }
 
@@ -86,21 +86,21 @@ fn run_suite(
     global: &Global,
     suite: impl FnOnce() -> Result<SuiteFile, CommandError>,
     in_place: &InPlace,
-    keeping: &Keeping,
+    persist: &Persist,
 ) -> Done {
-    if let Some(done) = keeping.without_measuring(global) {
+    if let Some(done) = persist.without_measuring(global) {
         return done;
     }
     let suite = suite()?;
     let request = request(&suite, in_place);
-    let keeping = Keeping {
+    let persist = Persist {
         matrix: suite.update_compatibility_matrix,
-        plots: keeping.plots || suite.generate_plots,
-        ..keeping.clone()
+        plots: persist.plots || suite.generate_plots,
+        ..persist.clone()
     };
-    let mut keeping = keeping;
-    keeping.against.limit.extend(suite.limits.iter().cloned());
-    run::measure(global, request, &keeping, None)
+    let mut persist = persist;
+    persist.gate.limit.extend(suite.limits.iter().cloned());
+    run::measure(global, request, &persist, None)
 }
 
 fn check(global: &Global, name: &str, suite: &SuiteFile, in_place: &InPlace) -> Done {
@@ -168,10 +168,10 @@ fn generate(global: &Global, folder: &Path, suites: &Path, output_dir: &Path, ge
         return Ok(Exit::Good);
     }
     let mut worst = Exit::Good;
-    let keeping = Keeping::beside(&global, &output_dir.join("results"));
+    let persist = Persist::beside(&global, &output_dir.join("results"));
     for file in &files {
         output::say(&format!("suite {}", file.display()));
-        let ended = run_suite(&global, || read(file), &InPlace::default(), &keeping)?;
+        let ended = run_suite(&global, || read(file), &InPlace::default(), &persist)?;
         if ended == Exit::Stopped {
             return Ok(ended);
         }

@@ -9,7 +9,7 @@ use skillbench_record::suggest::did_you_mean;
 use skillbench_record::time::moment;
 use skillbench_record::time::now_utc;
 use skillbench_report::Table;
-use skillbench_report::story::trend as shown;
+use skillbench_report::sections::trend as shown;
 use skillbench_results::StoredError;
 use skillbench_results::trend::{self, Change, Found, Judged};
 use skillbench_stats::rules;
@@ -29,7 +29,7 @@ pub fn trend(global: &Global, args: &TrendArgs) -> Done {
     let now = moment(&now_utc()).unwrap_or_default();
     let looked = filter(&database, args).and_then(|filter| {
         let metrics = (!metrics.is_empty()).then_some(metrics.as_slice());
-        trend::of_database(&database, &filter, metrics, now).map_err(told)
+        trend::of_database(&database, &filter, metrics, now).map_err(describe)
     });
     let found = match looked {
         Ok(found) => found,
@@ -61,7 +61,7 @@ fn no_verdict(why: &str) -> Done {
 }
 
 /// A condition that is refused is a slip of whoever wrote it; a database that cannot be read lets nobody tell.
-fn told(error: StoredError) -> CommandError {
+fn describe(error: StoredError) -> CommandError {
     match error {
         StoredError::Database(DatabaseError::Sql(_)) => usage(error),
         other => failed(other),

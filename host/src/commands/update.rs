@@ -1,7 +1,7 @@
 //! `host update`: what the database has of this machine is measured again where it is too old, or made with what is no longer here.
 
-use super::keep::Keeping;
-use super::turn::Turn;
+use super::machine_lock::MachineLock;
+use super::persist::Persist;
 use super::{CommandError, Done, Exit, failed, run, usage};
 use crate::cli::{Global, UpdateArgs};
 use crate::output;
@@ -38,18 +38,18 @@ enum Verdict {
 
 pub fn update(global: &Global, args: &UpdateArgs) -> Done {
     let which = Which { models: &args.model, plugins: &args.plugin, benchmarks: &args.bench };
-    stale(global, args.older_than, &which, args.dry_run, &Keeping::new(global, &args.keeping))
+    stale(global, args.older_than, &which, args.dry_run, &Persist::new(global, &args.persist))
 }
 
-pub fn stale(global: &Global, older_than: Option<f64>, which: &Which<'_>, dry_run: bool, keeping: &Keeping) -> Done {
-    if let Some(done) = keeping.without_measuring(global) {
+pub fn stale(global: &Global, older_than: Option<f64>, which: &Which<'_>, dry_run: bool, persist: &Persist) -> Done {
+    if let Some(done) = persist.without_measuring(global) {
         return done;
     }
-    let Some(database) = &keeping.database else {
+    let Some(database) = &persist.database else {
         return Err(usage("what is measured again is stale until it is stored: leave --no-save out"));
     };
-    let mut turn = Turn::default();
-    if !dry_run && let Err(exit) = turn.take(global, &keeping.lock) {
+    let mut lock = MachineLock::default();
+    if !dry_run && let Err(exit) = lock.take(global, &persist.lock) {
         return Ok(exit);
     }
     let inventory = Inventory::take(&global.sources());
@@ -92,7 +92,7 @@ pub fn stale(global: &Global, older_than: Option<f64>, which: &Which<'_>, dry_ru
     }
     let mut worst = exit;
     for request in requests {
-        let ended = run::measure(global, request, keeping, None)?;
+        let ended = run::measure(global, request, persist, None)?;
         if ended == Exit::Stopped {
             return Ok(ended);
         }

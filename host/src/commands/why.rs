@@ -5,7 +5,7 @@ use crate::cli::Global;
 use crate::commands::plugin::facts;
 use crate::output;
 use skillbench_engine::registry::PluginOptions;
-use skillbench_engine::run::{Evidence, Inventory, Look, Plugin, first_point};
+use skillbench_engine::run::{Evidence, Inventory, Plugin, Probe, first_point};
 use skillbench_engine::runtime;
 use skillbench_engine::skill;
 use skillbench_engine::worker::{Command, Limits, Reply, Worker};
@@ -58,11 +58,11 @@ fn runtime_story(plugin: &Plugin, tell: &mut impl FnMut(&str, String)) {
 }
 
 fn devices_story(plugin: &Plugin, tell: &mut impl FnMut(&str, String)) -> bool {
-    let look = Look::at(plugin);
-    for Evidence { what, found } in &look.evidence {
+    let probe = Probe::at(plugin);
+    for Evidence { what, found } in &probe.evidence {
         tell(&format!("looked at {what}"), found.clone());
     }
-    match look.devices {
+    match probe.devices {
         Err(failure) => {
             tell("open", format!("failed ({}): {failure}", failure.reason.code));
             false

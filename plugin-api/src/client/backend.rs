@@ -2,10 +2,10 @@
 
 use super::{Model, Recording};
 use crate::error::checked;
-use crate::provide::HostTable;
+use crate::host_tables::HostTable;
 use crate::raw::*;
 use crate::sdk::{Backend, BackendTable};
-use crate::{Code, Counter, Device, Energy, Error, Load, Memory, Options, Result, grow, text};
+use crate::{Code, Counter, Device, Energy, Error, Load, Memory, Options, Result, abi_size, text};
 use std::sync::Arc;
 
 /// A backend's table, complete enough to work with.
@@ -25,7 +25,7 @@ impl BackendRef {
     /// `raw` is null or a backend's static table.
     pub(crate) unsafe fn new(raw: *const sb_backend) -> Result<BackendRef> {
         // SAFETY: the caller promises it.
-        let table = unsafe { grow::read(raw) }.ok_or_else(|| Error::invalid("the backend's table is null"))?;
+        let table = unsafe { abi_size::read(raw) }.ok_or_else(|| Error::invalid("the backend's table is null"))?;
         let needed = [
             ("open", table.open.is_some()),
             ("close", table.close.is_some()),
@@ -121,7 +121,7 @@ impl Instance {
         // SAFETY: [any]; a live instance.
         let count = unsafe { count(self.raw) };
         let one = |index| {
-            let mut raw: sb_device = grow::sized();
+            let mut raw: sb_device = abi_size::sized();
             raw.memory_bytes = SB_UNKNOWN;
             // SAFETY: [any]; a live instance, a writable struct.
             checked(|error| unsafe { device(self.raw, index, &raw mut raw, error) })?;
@@ -158,7 +158,7 @@ impl Instance {
     /// `Unimplemented` where the backend cannot tell.
     pub fn memory(&self, device: u32) -> Result<Memory> {
         let memory = slot!(self.backend.table, memory);
-        let mut raw: sb_memory = grow::sized();
+        let mut raw: sb_memory = abi_size::sized();
         (raw.used, raw.peak, raw.total) = (SB_UNKNOWN, SB_UNKNOWN, SB_UNKNOWN);
         // SAFETY: [any]; a live instance, a writable struct.
         checked(|error| unsafe { memory(self.raw, device, &raw mut raw, error) })?;
@@ -166,10 +166,10 @@ impl Instance {
     }
 
     /// The table of an extension; `None` where the backend has none.
-    fn extension<T: grow::Grows>(&self, id: &str) -> Option<T> {
+    fn extension<T: abi_size::Grows>(&self, id: &str) -> Option<T> {
         let (extension, id) = (self.backend.table.extension?, text::c_string(id));
         // SAFETY: [any]; a live instance, an id that lives through the call. What an id names is a table of its type.
-        unsafe { grow::read(extension(self.raw, id.as_ptr()).cast::<T>()) }
+        unsafe { abi_size::read(extension(self.raw, id.as_ptr()).cast::<T>()) }
     }
 
     /// The energy counter of a device; `None` where the backend has no sensor for it.
@@ -178,7 +178,7 @@ impl Instance {
     /// Whatever the plugin says of a sensor that it has.
     pub fn energy(&self, device: u32) -> Result<Option<Energy>> {
         let Some(read) = self.extension::<sb_power>(SB_POWER).and_then(|power| power.read) else { return Ok(None) };
-        let mut raw: sb_energy = grow::sized();
+        let mut raw: sb_energy = abi_size::sized();
         (raw.microjoules, raw.at_ns, raw.period_ns) = (SB_UNKNOWN, SB_UNKNOWN, SB_UNKNOWN);
         // SAFETY: [any]; a live instance, a writable struct.
         match checked(|error| unsafe { read(self.raw, device, &raw mut raw, error) }) {
@@ -198,7 +198,7 @@ impl Instance {
         // SAFETY: [any]; a live instance.
         let count = unsafe { count(self.raw, device) };
         let one = |index| {
-            let mut raw: sb_counter = grow::sized();
+            let mut raw: sb_counter = abi_size::sized();
             // SAFETY: [any]; a live instance, a writable struct.
             checked(|error| unsafe { read(self.raw, device, index, &raw mut raw, error) })?;
             Ok(Counter::from_raw(&raw))
@@ -249,9 +249,9 @@ fn lend_load<R>(load: &Load, call: impl FnOnce(*const sb_load) -> R) -> R {
         .collect();
     let or_null = |text: &Option<std::ffi::CString>| text.as_ref().map_or(std::ptr::null(), |text| text.as_ptr());
 
-    let mut source: sb_source = grow::sized();
+    let mut source: sb_source = abi_size::sized();
     (source.format, source.path) = (format.as_ptr(), path.as_ptr());
-    let mut raw: sb_load = grow::sized();
+    let mut raw: sb_load = abi_size::sized();
     raw.flags = if load.allow_fallback { SB_LOAD_ALLOW_FALLBACK } else { 0 };
     raw.flags |= if load.profile { SB_LOAD_PROFILE } else { 0 };
     raw.source = &raw const source;

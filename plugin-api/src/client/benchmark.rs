@@ -1,9 +1,9 @@
 //! A benchmark's table.
 
 use crate::error::checked;
-use crate::provide::{HostTable, ReporterTable, TargetTable};
+use crate::host_tables::{HostTable, ReporterTable, TargetTable};
 use crate::raw::*;
-use crate::{Error, Options, Result, grow, text};
+use crate::{Error, Options, Result, abi_size, text};
 
 #[derive(Clone, Copy)]
 pub struct BenchmarkRef(sb_benchmark);
@@ -13,7 +13,7 @@ impl BenchmarkRef {
     /// `table` is null or a benchmark's static table.
     pub(super) unsafe fn new(table: *const sb_benchmark) -> Result<BenchmarkRef> {
         // SAFETY: the caller promises it.
-        let raw = unsafe { grow::read(table) }.ok_or_else(|| Error::invalid("a benchmark's table is null"))?;
+        let raw = unsafe { abi_size::read(table) }.ok_or_else(|| Error::invalid("a benchmark's table is null"))?;
         match raw.run.is_some() {
             true => Ok(BenchmarkRef(raw)),
             false => Err(Error::invalid("a benchmark's table has no `run`")),

@@ -4,7 +4,7 @@ use super::BackendRef;
 use crate::error::checked;
 use crate::raw::*;
 use crate::tensor::{Described, cast, describe};
-use crate::{DType, Direction, Element, Error, HostTensor, Placement, Port, Result, grow, text};
+use crate::{DType, Direction, Element, Error, HostTensor, Placement, Port, Result, abi_size, text};
 use std::ffi::c_char;
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ impl<'i> Model<'i> {
         // SAFETY: [any]; a live model.
         let count = unsafe { count(self.raw, direction.to_raw()) };
         let one = |index| {
-            let mut raw: sb_port = grow::sized();
+            let mut raw: sb_port = abi_size::sized();
             // SAFETY: [any]; a live model, a writable struct.
             checked(|error| unsafe { port(self.raw, direction.to_raw(), index, &raw mut raw, error) })?;
             // SAFETY: the contract: name, shape and names live until unload and hold `ndim` elements.
@@ -82,7 +82,7 @@ impl<'i> Model<'i> {
     /// Whatever the plugin says.
     pub fn placement(&self) -> Result<Placement> {
         let placement = slot!(self.backend.table, placement);
-        let mut raw: sb_placement = grow::sized();
+        let mut raw: sb_placement = abi_size::sized();
         // SAFETY: [any]; a live model, a writable struct.
         checked(|error| unsafe { placement(self.raw, &raw mut raw, error) })?;
         Ok(Placement::from_raw(&raw))

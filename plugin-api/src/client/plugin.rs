@@ -2,9 +2,9 @@
 
 use super::{BackendRef, BenchmarkRef, SkillsetRef};
 use crate::error::checked;
-use crate::provide::HostTable;
+use crate::host_tables::HostTable;
 use crate::raw::*;
-use crate::{Error, Result, grow, text};
+use crate::{Error, Result, abi_size, text};
 use std::ffi::c_void;
 use std::path::Path;
 
@@ -20,7 +20,7 @@ impl Plugin {
     /// `table` is null or the `skillbench_plugin` of a library that is never unloaded.
     pub unsafe fn new(table: *const sb_plugin) -> Result<Plugin> {
         // SAFETY: the caller promises it.
-        let raw = unsafe { grow::read(table) }.ok_or_else(|| Error::invalid("skillbench_plugin is null"))?;
+        let raw = unsafe { abi_size::read(table) }.ok_or_else(|| Error::invalid("skillbench_plugin is null"))?;
         if raw.abi_major != SB_ABI_MAJOR {
             let text = format!(
                 "built for ABI major {}, this host speaks {SB_ABI_MAJOR}: build it against this host's skillbench.h",
@@ -111,7 +111,7 @@ impl Plugin {
     pub fn benchmarks(&self) -> Result<Vec<BenchmarkRef>> {
         let table: *const sb_benchmarks = self.factory(SB_BENCHMARKS).cast();
         // SAFETY: what the factory returns for this id is a static sb_benchmarks.
-        let Some(table) = (unsafe { grow::read(table) }) else { return Ok(vec![]) };
+        let Some(table) = (unsafe { abi_size::read(table) }) else { return Ok(vec![]) };
         let (Some(count), Some(at)) = (table.count, table.at) else {
             return Err(Error::invalid("the table of benchmarks has no `count` or no `at`"));
         };

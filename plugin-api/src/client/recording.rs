@@ -3,7 +3,7 @@
 use super::Model;
 use crate::error::checked;
 use crate::raw::*;
-use crate::{Error, Operator, Result, grow};
+use crate::{Error, Operator, Result, abi_size};
 
 /// The recording of a model that was loaded to be profiled. Between [`Recording::begin`] and [`Recording::end`] one request of the model
 /// runs, once at a time.
@@ -37,7 +37,7 @@ impl<'m> Recording<'m> {
         // SAFETY: as for `begin`.
         let count = unsafe { count(self.model.as_raw()) };
         let one = |index| {
-            let mut raw: sb_operator = grow::sized();
+            let mut raw: sb_operator = abi_size::sized();
             (raw.run, raw.start_ns, raw.duration_ns) = (SB_UNKNOWN, SB_UNKNOWN, SB_UNKNOWN);
             // SAFETY: as for `begin`; a writable struct.
             checked(|error| unsafe { read(self.model.as_raw(), index, &raw mut raw, error) })?;

@@ -1,9 +1,9 @@
 //! A skillset's table.
 
 use crate::error::checked;
-use crate::provide::HostTable;
+use crate::host_tables::HostTable;
 use crate::raw::*;
-use crate::{Error, Options, Result, grow, text};
+use crate::{Error, Options, Result, abi_size, text};
 use std::path::Path;
 
 #[derive(Clone, Copy)]
@@ -14,7 +14,7 @@ impl SkillsetRef {
     /// `table` is null or a skillset's static table.
     pub(super) unsafe fn new(table: *const sb_skillset) -> Result<SkillsetRef> {
         // SAFETY: the caller promises it.
-        let raw = unsafe { grow::read(table) }.ok_or_else(|| Error::invalid("the skillset's table is null"))?;
+        let raw = unsafe { abi_size::read(table) }.ok_or_else(|| Error::invalid("the skillset's table is null"))?;
         match raw.count.is_some() && raw.describe.is_some() && raw.build.is_some() {
             true => Ok(SkillsetRef(raw)),
             false => Err(Error::invalid("the skillset's table has no `count`, `describe` or `build`")),

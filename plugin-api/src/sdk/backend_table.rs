@@ -5,7 +5,9 @@ use super::{Backend, Bindings, Host, Model, Request, extensions};
 use crate::error::guarded;
 use crate::raw::*;
 use crate::tensor::Bound;
-use crate::{Code, Counter, Device, Dim, Direction, Error, Load, Operator, Options, Port, Result, Source, grow, text};
+use crate::{
+    Code, Counter, Device, Dim, Direction, Error, Load, Operator, Options, Port, Result, Source, abi_size, text,
+};
 use std::collections::HashMap;
 use std::ffi::{CString, c_char};
 use std::marker::PhantomData;
@@ -188,7 +190,7 @@ unsafe extern "C" fn device<B: Backend>(
             let devices = &look::<Instance<B>, _>(instance)?.devices;
             let found = devices.get(index as usize);
             let device = found.ok_or_else(|| Error::not_found(format!("device {index} of {}", devices.len())))?;
-            grow::fill(out, &device.to_raw());
+            abi_size::fill(out, &device.to_raw());
             Ok(())
         })
     }
@@ -199,8 +201,8 @@ unsafe extern "C" fn device<B: Backend>(
 unsafe fn read_load(raw: *const sb_load) -> Result<Load> {
     // SAFETY: the caller promises it; arrays hold as many elements as their counts say.
     unsafe {
-        let raw = grow::read(raw).ok_or_else(|| Error::invalid("nothing to load"))?;
-        let source = grow::read(raw.source).ok_or_else(|| Error::invalid("a load without a source"))?;
+        let raw = abi_size::read(raw).ok_or_else(|| Error::invalid("nothing to load"))?;
+        let source = abi_size::read(raw.source).ok_or_else(|| Error::invalid("a load without a source"))?;
         let path = text::borrow(source.path).ok_or_else(|| {
             Error::unimplemented(crate::Why::MODEL, "models from memory are not supported: give a path")
         })?;
@@ -285,7 +287,7 @@ unsafe extern "C" fn placement<B: Backend>(
     // SAFETY: the contract: a live model; `out` with its size set.
     unsafe {
         guarded(error, || {
-            grow::fill(out, &look::<Loaded<B>, _>(model)?.model.placement().to_raw());
+            abi_size::fill(out, &look::<Loaded<B>, _>(model)?.model.placement().to_raw());
             Ok(())
         })
     }
@@ -317,13 +319,13 @@ unsafe extern "C" fn port<B: Backend>(
             };
             let found = ports.get(index as usize);
             let port = found.ok_or_else(|| Error::not_found(format!("port {index} of {}", ports.len())))?;
-            let mut raw: sb_port = grow::sized();
+            let mut raw: sb_port = abi_size::sized();
             raw.ndim = port.shape.len() as u32;
             raw.name = port.name.as_ptr();
             raw.shape = port.shape.as_ptr();
             raw.dim_names = port.name_pointers.as_ptr();
             raw.dtype = port.dtype;
-            grow::fill(out, &raw);
+            abi_size::fill(out, &raw);
             Ok(())
         })
     }
@@ -492,7 +494,7 @@ unsafe extern "C" fn run<B: Backend>(
             let done = lane.request.run(&lane.bound).inspect_err(|_| lane.bound.let_go())?;
             lane.bound.hold();
             if !timing.is_null() {
-                grow::fill(timing, &done.to_raw());
+                abi_size::fill(timing, &done.to_raw());
             }
             Ok(())
         })
@@ -539,7 +541,7 @@ unsafe extern "C" fn memory<B: Backend>(
     unsafe {
         guarded(error, || {
             let memory = look::<Instance<B>, _>(instance)?.backend.memory(device)?;
-            grow::fill(out, &memory.to_raw());
+            abi_size::fill(out, &memory.to_raw());
             Ok(())
         })
     }

@@ -3,7 +3,7 @@
 use super::{Host, Target};
 use crate::error::{checked, guarded};
 use crate::raw::*;
-use crate::{Error, Options, Result, Round, RoundKind, SeriesInfo, grow, text};
+use crate::{Error, Options, Result, Round, RoundKind, SeriesInfo, abi_size, text};
 use std::ffi::CStr;
 use std::time::Instant;
 
@@ -64,7 +64,7 @@ impl Reporter {
     /// A name given twice, a unit that does not fit the kind.
     pub fn series(&self, info: &SeriesInfo) -> Result<Series> {
         let (name, unit) = (text::c_string(&info.name), text::c_string(&info.unit));
-        let mut raw: sb_series = grow::sized();
+        let mut raw: sb_series = abi_size::sized();
         raw.kind = info.kind.to_raw();
         raw.better = match info.higher_is_better {
             Some(true) => SB_HIGHER_IS_BETTER,
@@ -83,7 +83,7 @@ impl Reporter {
 
     /// The next round of a series; `None`: enough.
     pub fn next_round(&self, series: Series) -> Option<Round> {
-        let mut raw: sb_round = grow::sized();
+        let mut raw: sb_round = abi_size::sized();
         // SAFETY: [main], where a benchmark's `run` is called; the struct is writable.
         let more = unsafe { self.0.next_round?(self.0.ctx, series.0, &raw mut raw) };
         (more != 0).then_some(Round {
@@ -127,7 +127,7 @@ impl Reporter {
     }
 
     fn hand_over(&self, series: Series, round: u64, values: &[f64]) -> Result<()> {
-        let mut raw: sb_samples = grow::sized();
+        let mut raw: sb_samples = abi_size::sized();
         (raw.series, raw.round) = (series.0, round);
         (raw.count, raw.values) = (values.len() as u64, values.as_ptr());
         let slot = self.0.samples.ok_or_else(|| Error::invalid("the host's reporter is incomplete: no `samples`"))?;
@@ -197,7 +197,7 @@ unsafe extern "C" fn run<B: Benchmark>(
     // SAFETY: the contract: everything lent lives until `run` returns.
     unsafe {
         guarded(error, || {
-            let reporter = grow::read(reporter).ok_or_else(|| Error::invalid("a benchmark without a reporter"))?;
+            let reporter = abi_size::read(reporter).ok_or_else(|| Error::invalid("a benchmark without a reporter"))?;
             let context = Context {
                 host: Host::new(host),
                 options: Options::from_raw(options),

@@ -1,4 +1,4 @@
-//! `export_plugin!`: the one exported symbol, and the second door.
+//! `export_plugin!`: the one exported symbol, and the second entry.
 
 use crate::raw::{sb_benchmark, sb_benchmarks, sb_plugin};
 

@@ -5,7 +5,7 @@ use super::backend_table::{Instance, Loaded, look};
 use super::{Model, Profile};
 use crate::error::guarded;
 use crate::raw::*;
-use crate::{Code, Error, Result, grow, text};
+use crate::{Code, Error, Result, abi_size, text};
 use std::ffi::{c_char, c_void};
 use std::marker::PhantomData;
 use std::sync::PoisonError;
@@ -60,7 +60,7 @@ unsafe extern "C" fn read_power<B: Backend>(
         guarded(error, || {
             let power = look::<Instance<B>, _>(instance)?.backend.power();
             let power = power.ok_or_else(|| Error::unimplemented(crate::Why::NONE, "there is no energy counter"))?;
-            grow::fill(out, &power.read(device)?.to_raw());
+            abi_size::fill(out, &power.read(device)?.to_raw());
             Ok(())
         })
     }
@@ -97,7 +97,7 @@ unsafe extern "C" fn read_counter<B: Backend>(
             let found = counted.get(&device).and_then(|all| all.get(index as usize));
             let found =
                 found.ok_or_else(|| Error::not_found(format!("no counter {index}: ask for their number first")))?;
-            grow::fill(out, &found.to_raw());
+            abi_size::fill(out, &found.to_raw());
             Ok(())
         })
     }
@@ -149,7 +149,7 @@ unsafe extern "C" fn read_operator<B: Backend>(
             let recorded = look::<Loaded<B>, _>(model)?.recorded.lock().unwrap_or_else(PoisonError::into_inner);
             let found = recorded.get(index as usize);
             let found = found.ok_or_else(|| Error::not_found(format!("operator {index} of {}", recorded.len())))?;
-            grow::fill(out, &found.to_raw());
+            abi_size::fill(out, &found.to_raw());
             Ok(())
         })
     }

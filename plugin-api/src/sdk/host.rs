@@ -1,7 +1,7 @@
 //! The services of the host, as a plugin sees them.
 
 use crate::raw::*;
-use crate::{grow, text};
+use crate::{abi_size, text};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
@@ -25,7 +25,7 @@ impl Host {
     /// `raw` is null or the host table of this process, which lives as long as the process.
     pub(crate) unsafe fn new(raw: *const sb_host) -> Host {
         // SAFETY: the caller promises it. Without a host every service is silent.
-        Host(unsafe { grow::read(raw) }.unwrap_or_else(grow::zeroed))
+        Host(unsafe { abi_size::read(raw) }.unwrap_or_else(abi_size::zeroed))
     }
 
     pub fn log(&self, level: Level, message: &str) {

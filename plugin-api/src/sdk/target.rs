@@ -3,7 +3,7 @@
 use crate::client::{BackendRef, Model, Request};
 use crate::error::checked;
 use crate::raw::*;
-use crate::{Dim, Error, Placement, Port, Result, grow, text};
+use crate::{Dim, Error, Placement, Port, Result, abi_size, text};
 use std::marker::PhantomData;
 
 /// A backend, a device and a model's parts, at one point of the workload grid.
@@ -31,7 +31,7 @@ impl<'a> Target<'a> {
     /// `raw` is null or a target that lives for `'a`.
     pub(crate) unsafe fn new(raw: *const sb_target) -> Result<Option<Target<'a>>> {
         // SAFETY: the caller promises it.
-        let Some(raw) = (unsafe { grow::read(raw) }) else { return Ok(None) };
+        let Some(raw) = (unsafe { abi_size::read(raw) }) else { return Ok(None) };
         // SAFETY: the contract: the backend's table is static, the strings and axes live through `run`.
         unsafe {
             Ok(Some(Target {
@@ -147,7 +147,7 @@ unsafe fn read_parts(raw: &sb_target) -> Vec<String> {
     let parts = unsafe { std::slice::from_raw_parts(raw.parts, raw.part_count as usize) };
     // SAFETY: as above.
     let name = |part: &*const sb_part| unsafe {
-        let part = grow::read(*part)?;
+        let part = abi_size::read(*part)?;
         Some(text::borrow(part.name).unwrap_or_default().into_owned())
     };
     parts.iter().filter_map(name).collect()

@@ -2,7 +2,7 @@
 
 use super::{known, or_unknown};
 use crate::raw::*;
-use crate::{Why, grow, text};
+use crate::{Why, abi_size, text};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceKind {
@@ -83,7 +83,7 @@ impl Device {
     }
 
     pub(crate) fn to_raw(&self) -> sb_device {
-        let mut raw: sb_device = grow::sized();
+        let mut raw: sb_device = abi_size::sized();
         raw.kind = self.kind.to_raw();
         raw.why = self.why.0;
         raw.flags = if self.emulated { SB_DEVICE_EMULATED } else { 0 };

@@ -1,7 +1,7 @@
 //! What to load, and with which options.
 
 use crate::raw::*;
-use crate::{Error, Result, grow, text};
+use crate::{Error, Result, abi_size, text};
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
@@ -82,7 +82,7 @@ impl Options {
     /// `raw` is null or a caller's options, its items readable.
     pub(crate) unsafe fn from_raw(raw: *const sb_options) -> Options {
         // SAFETY: the caller promises it.
-        let Some(raw) = (unsafe { grow::read(raw) }) else { return Options::default() };
+        let Some(raw) = (unsafe { abi_size::read(raw) }) else { return Options::default() };
         if raw.items.is_null() {
             return Options::default();
         }
@@ -100,7 +100,7 @@ impl Options {
             self.0.iter().map(|(k, v)| (text::c_string(k), text::c_string(v))).collect();
         let items: Vec<sb_option> =
             texts.iter().map(|(key, value)| sb_option { key: key.as_ptr(), value: value.as_ptr() }).collect();
-        let mut raw: sb_options = grow::sized();
+        let mut raw: sb_options = abi_size::sized();
         raw.count = items.len() as u32;
         raw.items = items.as_ptr();
         call(&raw const raw)

@@ -2,7 +2,7 @@
 
 use super::{known, or_unknown};
 use crate::raw::*;
-use crate::{grow, text};
+use crate::{abi_size, text};
 
 /// An operator that ran, or an average of its runs. A text is empty where the engine cannot tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub struct Operator {
 
 impl Operator {
     pub(crate) fn to_raw(&self) -> sb_operator {
-        let mut raw: sb_operator = grow::sized();
+        let mut raw: sb_operator = abi_size::sized();
         raw.flags = if self.as_seen_by_host { SB_OPERATOR_AS_SEEN_BY_HOST } else { 0 };
         raw.run = or_unknown(self.run);
         raw.start_ns = or_unknown(self.start_ns);

@@ -2,7 +2,7 @@
 
 use super::{known, or_unknown};
 use crate::raw::*;
-use crate::{grow, text};
+use crate::{abi_size, text};
 
 /// What really happened at load: never what was asked for. `None` where the engine cannot tell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct Placement {
 
 impl Placement {
     pub(crate) fn to_raw(&self) -> sb_placement {
-        let mut raw: sb_placement = grow::sized();
+        let mut raw: sb_placement = abi_size::sized();
         raw.nodes_total = or_unknown(self.nodes_total);
         raw.nodes_on_device = or_unknown(self.nodes_on_device);
         raw.cache_hit = or_unknown(self.cache_hit.map(u64::from));
@@ -71,7 +71,7 @@ pub struct Timing {
 
 impl Timing {
     pub(crate) fn to_raw(self) -> sb_timing {
-        let mut raw: sb_timing = grow::sized();
+        let mut raw: sb_timing = abi_size::sized();
         raw.submit_ns = SB_UNKNOWN;
         raw.clock_error_ns = SB_UNKNOWN;
         raw.start_ns = or_unknown(self.start_ns);
@@ -92,7 +92,7 @@ pub struct Memory {
 
 impl Memory {
     pub(crate) fn to_raw(self) -> sb_memory {
-        let mut raw: sb_memory = grow::sized();
+        let mut raw: sb_memory = abi_size::sized();
         raw.scope = SB_SCOPE_DEVICE;
         raw.used = or_unknown(self.used);
         raw.peak = or_unknown(self.peak);

@@ -2,7 +2,7 @@
 
 use super::{known, or_unknown};
 use crate::raw::*;
-use crate::{grow, text};
+use crate::{abi_size, text};
 
 /// An energy counter at one moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,7 +43,7 @@ impl Scope {
 
 impl Energy {
     pub(crate) fn to_raw(&self) -> sb_energy {
-        let mut raw: sb_energy = grow::sized();
+        let mut raw: sb_energy = abi_size::sized();
         raw.scope = Scope::ALL.iter().find(|row| row.0 == self.scope).map_or(SB_SCOPE_BOARD, |row| row.1);
         raw.microjoules = self.microjoules;
         raw.at_ns = or_unknown(self.at_ns);
@@ -81,7 +81,7 @@ impl Counter {
     }
 
     pub(crate) fn to_raw(&self) -> sb_counter {
-        let mut raw: sb_counter = grow::sized();
+        let mut raw: sb_counter = abi_size::sized();
         raw.value = self.value;
         raw.name = text::to_array(&self.name);
         raw.unit = text::to_array(&self.unit);

@@ -3,7 +3,7 @@
 use crate::loading::host;
 use crate::sdk::plugin;
 use skillbench_plugin_api::client::BenchmarkRef;
-use skillbench_plugin_api::provide::{ReporterServices, ReporterTable};
+use skillbench_plugin_api::host_tables::{ReporterServices, ReporterTable};
 use skillbench_plugin_api::sdk::{Better, Metrics};
 use skillbench_plugin_api::{Code, Error, Options, Result, Round, RoundKind, SeriesInfo, SeriesKind, Why};
 use std::cell::Cell;

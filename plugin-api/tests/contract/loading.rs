@@ -1,7 +1,7 @@
 //! Opening libraries, and the services of a small host.
 
 use skillbench_plugin_api::client::{BackendRef, Plugin};
-use skillbench_plugin_api::provide::{HostServices, HostTable};
+use skillbench_plugin_api::host_tables::{HostServices, HostTable};
 use skillbench_plugin_api::raw::sb_plugin;
 use skillbench_plugin_api::{DType, HostTensor, Result};
 use std::path::Path;

@@ -4,7 +4,7 @@ mod aliases;
 mod backends;
 mod broken;
 mod compile;
-mod door;
+mod entry;
 mod functions;
 mod growth;
 mod guards;

@@ -3,7 +3,7 @@
 use crate::functions::{self, benchmark_nothing};
 use crate::loading::{floats, host};
 use skillbench_plugin_api::client::{Instance, Plugin};
-use skillbench_plugin_api::provide::{ReporterServices, ReporterTable};
+use skillbench_plugin_api::host_tables::{ReporterServices, ReporterTable};
 use skillbench_plugin_api::raw::{self, sb_backend, sb_error, sb_plugin};
 use skillbench_plugin_api::sdk::{Backend, Benchmark, Bindings, Bound, Context, Host, Model, Request};
 use skillbench_plugin_api::{

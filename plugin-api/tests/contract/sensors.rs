@@ -1,7 +1,7 @@
 //! The optional extensions of a backend, and what it says it looked at: from the SDK's traits to the host, through the C table.
 
 use skillbench_plugin_api::client::{BackendRef, Instance};
-use skillbench_plugin_api::provide::{HostServices, HostTable};
+use skillbench_plugin_api::host_tables::{HostServices, HostTable};
 use skillbench_plugin_api::sdk::{Backend, Bindings, Counters, Host, Model, Power, Request};
 use skillbench_plugin_api::{
     Counter, Device, DeviceKind, Energy, Error, Load, Options, OwnedTensor, Placement, Port, Result, Scope, Timing, Why,

@@ -47,14 +47,14 @@ impl Settings {
         };
         let (launch, call) = (seconds("launch_timeout_s", 30)?, seconds("call_timeout_s", 600)?);
         let browser = find_browser(path("browser"), plugin);
-        host.evidence("browser", &told(&browser));
+        host.evidence("browser", &describe(&browser));
         let ort_web = find_ort_web(path("ort_web"), plugin);
-        host.evidence("ONNX Runtime Web", &told(&ort_web));
+        host.evidence("ONNX Runtime Web", &describe(&ort_web));
         Ok(Settings { plugin: plugin.into(), browser: browser?, ort_web: ort_web?, launch, call })
     }
 }
 
-fn told(found: &Result<PathBuf>) -> String {
+fn describe(found: &Result<PathBuf>) -> String {
     match found {
         Ok(path) => path.display().to_string(),
         Err(error) => error.message.clone(),

@@ -2,7 +2,7 @@
 
 use skillbench_cpu::CpuBackend;
 use skillbench_plugin_api::Why;
-use skillbench_stand::library;
+use skillbench_testkit::library;
 
 #[test]
 fn a_file_that_is_no_library_is_refused_by_name() {

@@ -1,7 +1,7 @@
 //! Libraries of ONNX Runtime that are not what they should be; in a process of its own, which never loads a right one.
 
 use skillbench_cuda::CudaBackend;
-use skillbench_stand::{errors, library};
+use skillbench_testkit::{errors, library};
 
 #[test]
 fn a_text_file_and_a_truncated_library_are_refused_by_name() {

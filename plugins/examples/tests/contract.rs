@@ -2,7 +2,7 @@
 
 use skillbench_examples::{SIZES, exponent};
 use skillbench_plugin_api::client::{BenchmarkRef, Plugin};
-use skillbench_plugin_api::provide::{HostServices, HostTable, ReporterServices, ReporterTable};
+use skillbench_plugin_api::host_tables::{HostServices, HostTable, ReporterServices, ReporterTable};
 use skillbench_plugin_api::{Options, Result, Round, RoundKind, SeriesInfo, SeriesKind, raw};
 use std::sync::Mutex;
 

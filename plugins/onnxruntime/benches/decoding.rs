@@ -22,13 +22,13 @@ use plain::{Plain, Times};
 use skillbench_cpu::CpuBackend;
 use skillbench_generation::Generation;
 use skillbench_plugin_api::client::{Instance, Model, Plugin, Request};
-use skillbench_plugin_api::provide::{
+use skillbench_plugin_api::host_tables::{
     HostTable, ReporterServices, ReporterTable, TargetParts, TargetServices, TargetTable,
 };
 use skillbench_plugin_api::{
     Dim, Direction, Error, HostTensor, Load, Options, Result, Round, RoundKind, SeriesInfo, Source, raw, sdk,
 };
-use skillbench_stand::Quiet;
+use skillbench_testkit::Quiet;
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_void};
 use std::path::PathBuf;
@@ -88,7 +88,7 @@ fn main() -> Result<()> {
         std::fs::read_to_string(folder.join("skill.json")).map_err(|error| Error::invalid(error.to_string()))?;
     let path = folder.join("model.onnx");
 
-    let instance = skillbench_stand::open::<CpuBackend>(&[("threads", &THREADS.to_string())])?;
+    let instance = skillbench_testkit::open::<CpuBackend>(&[("threads", &THREADS.to_string())])?;
     let states = states(&instance, &path)?;
     let open = || Plain::open(&path, THREADS, &states).map(Mutex::new);
     let (plain, same) = (open()?, open()?);
@@ -118,7 +118,7 @@ fn main() -> Result<()> {
     let benchmark = unsafe { Plugin::new(&raw const PLUGIN) }?.benchmarks()?.remove(0);
     let table = TargetTable::new(&parts, &target);
     benchmark.run(HostTable::leak(&Quiet), Some(&table), &options, &ReporterTable::new(&turns))?;
-    turns.told(new_tokens as f64)
+    turns.describe(new_tokens as f64)
 }
 
 /// The pairs of names of the cache, as a decoder has them, with the shape of an empty one.
@@ -168,7 +168,7 @@ impl Turns<'_> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn told(&self, new_tokens: f64) -> Result<()> {
+    fn describe(&self, new_tokens: f64) -> Result<()> {
         let state = self.state();
         if let Some(failure) = &state.failure {
             return Err(failure.clone());

@@ -45,7 +45,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 fn main() -> Result<()> {
-    let instance = skillbench_stand::open::<CpuBackend>(&[("threads", "1")])?;
+    let instance = skillbench_testkit::open::<CpuBackend>(&[("threads", "1")])?;
     overhead(&instance)?;
     // Cargo's own argument is `--bench`.
     match std::env::args().skip(1).find(|argument| !argument.starts_with("--")) {
@@ -56,7 +56,7 @@ fn main() -> Result<()> {
 
 /// Interleaved rounds of both sides.
 fn overhead(instance: &Instance) -> Result<()> {
-    let path = skillbench_stand::probe::path();
+    let path = skillbench_testkit::probe::path();
     let model = instance.load(&Load { dims: vec![Dim::fixed("batch", 1)], ..Load::new(Source::onnx(&path)) })?;
     println!("{}", model.placement()?.engine);
     let mut request = bound(&model, true)?;

@@ -205,7 +205,7 @@ mod tests {
         )
     }
 
-    fn told(events: &[String], before: usize, kind: DeviceKind) -> Vec<Operator> {
+    fn describe(events: &[String], before: usize, kind: DeviceKind) -> Vec<Operator> {
         let text = format!("[{}]", events.join(","));
         let events: Vec<Event> = serde_json::from_str(&text).unwrap();
         operators(&events, before, &Device::new("it", "a device", kind))
@@ -215,31 +215,32 @@ mod tests {
     fn an_operator_belongs_to_the_run_that_it_began_in() {
         // A run is written when it is over.
         let events = [node(11, "Conv", CPU), run(10), node(105, "MatMul", CPU), node(101, "Add", CPU), run(100)];
-        let [add, multiply] = &told(&events, 1, DeviceKind::Cpu)[..] else { panic!("the second run's two") };
+        let [add, multiply] = &describe(&events, 1, DeviceKind::Cpu)[..] else { panic!("the second run's two") };
         assert_eq!((add.kind.as_str(), add.run, add.start_ns), ("Add", Some(0), Some(1_000)));
         assert_eq!((multiply.name.as_str(), multiply.duration_ns), ("MatMul_1", 7_000));
         assert_eq!((multiply.device.as_str(), multiply.kernel.as_str()), ("it", CPU));
-        assert_eq!(told(&events, 0, DeviceKind::Cpu).len(), 3);
+        assert_eq!(describe(&events, 0, DeviceKind::Cpu).len(), 3);
     }
 
     #[test]
     fn of_a_loop_what_runs_within_it_is_told() {
         let events = [run(10), node(11, "Loop", CPU), node(12, "Mul", CPU)];
-        let kinds: Vec<String> = told(&events, 0, DeviceKind::Cpu).into_iter().map(|operator| operator.kind).collect();
+        let kinds: Vec<String> =
+            describe(&events, 0, DeviceKind::Cpu).into_iter().map(|operator| operator.kind).collect();
         assert_eq!(kinds, ["Mul"]);
     }
 
     #[test]
     fn the_times_of_a_gpu_are_the_hosts_unless_its_provider_records_kernels() {
         let seen = [run(10), node(11, "MatMul", "GpuProvider"), node(19, "Shape", CPU)];
-        let [multiply, shape] = &told(&seen, 0, DeviceKind::Gpu)[..] else { panic!("two operators") };
+        let [multiply, shape] = &describe(&seen, 0, DeviceKind::Gpu)[..] else { panic!("two operators") };
         assert!(multiply.as_seen_by_host && !shape.as_seen_by_host);
         assert_eq!((multiply.device.as_str(), shape.device.as_str()), ("it", "cpu"));
 
         let kernel = r#"{"cat": "Kernel", "ts": 14, "dur": 30, "name": "gemm_128x64",
             "args": {"op_name": "MatMul", "parent_name": "MatMul_1", "stream": "7"}}"#;
         let with_kernels = [&seen[..], &[kernel.to_string()]].concat();
-        let [kernel, shape] = &told(&with_kernels, 0, DeviceKind::Gpu)[..] else { panic!("not told twice") };
+        let [kernel, shape] = &describe(&with_kernels, 0, DeviceKind::Gpu)[..] else { panic!("not told twice") };
         assert_eq!((kernel.kind.as_str(), kernel.name.as_str()), ("MatMul", "MatMul_1"));
         assert_eq!((kernel.kernel.as_str(), kernel.duration_ns), ("gemm_128x64", 30_000));
         assert!(!kernel.as_seen_by_host && shape.kind == "Shape");

@@ -7,7 +7,7 @@ use skillbench_onnxruntime::{Arithmetic, Configuration, Engine, OrtModel, Provid
 use skillbench_plugin_api::client::Instance;
 use skillbench_plugin_api::sdk::{Backend, Host};
 use skillbench_plugin_api::{Device, DeviceKind, Error, Load, Options, Result, Why};
-use skillbench_stand::{close, load_of, probe};
+use skillbench_testkit::{close, load_of, probe};
 use std::ffi::CStr;
 
 struct ByName {
@@ -62,7 +62,7 @@ impl Backend for Unlisted {
 }
 
 fn open(provider: &str) -> Option<Result<Instance>> {
-    let opened = skillbench_stand::open::<Unlisted>(&[("provider", provider)]);
+    let opened = skillbench_testkit::open::<Unlisted>(&[("provider", provider)]);
     if std::env::var_os("ORT_DYLIB_PATH").is_none() {
         assert_eq!(opened.err().unwrap().why, Why::RUNTIME);
         return None;

@@ -2,7 +2,7 @@
 
 use skillbench_openvino::OpenVinoBackend;
 use skillbench_plugin_api::{Error, Why};
-use skillbench_stand::{library, part};
+use skillbench_testkit::{library, part};
 use std::path::{Path, PathBuf};
 
 fn refused(library: &Path) -> Error {

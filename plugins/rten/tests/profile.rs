@@ -3,9 +3,9 @@
 use skillbench_plugin_api::client::Instance;
 use skillbench_plugin_api::{Code, Load};
 use skillbench_rten::RtenBackend;
-use skillbench_stand::Sizes::Open;
-use skillbench_stand::profile::RUNS;
-use skillbench_stand::{load_of, probe, profile};
+use skillbench_testkit::Sizes::Open;
+use skillbench_testkit::profile::RUNS;
+use skillbench_testkit::{load_of, probe, profile};
 
 fn main() {
     let there = opened("1").profiles();
@@ -19,7 +19,7 @@ fn main() {
 }
 
 fn opened(threads: &str) -> Instance {
-    skillbench_stand::open::<RtenBackend>(&[("threads", threads)]).unwrap()
+    skillbench_testkit::open::<RtenBackend>(&[("threads", threads)]).unwrap()
 }
 
 fn the_products_of_the_probe_are_told_run_by_run_without_moments() {

@@ -1,7 +1,7 @@
 //! The plugin as a host sees it: through the C table alone.
 
 use skillbench_plugin_api::client::{Plugin, SkillsetRef};
-use skillbench_plugin_api::provide::{HostServices, HostTable};
+use skillbench_plugin_api::host_tables::{HostServices, HostTable};
 use skillbench_plugin_api::{Code, Options, Result, raw};
 use skillbench_zoo as _;
 use std::collections::BTreeSet;

@@ -4,9 +4,9 @@
 #![cfg(target_os = "linux")]
 
 use skillbench_plugin_api::client::Plugin;
-use skillbench_plugin_api::provide::HostTable;
+use skillbench_plugin_api::host_tables::HostTable;
 use skillbench_plugin_api::{Code, Options, Result, raw};
-use skillbench_stand::Quiet;
+use skillbench_testkit::Quiet;
 use skillbench_zoo as _;
 use std::path::Path;
 use std::process::Command;

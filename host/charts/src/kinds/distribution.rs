@@ -98,7 +98,7 @@ impl Bins {
         bins.collect()
     }
 
-    fn told(&self, unit: &str) -> String {
+    fn describe(&self, unit: &str) -> String {
         let mut out = Vec::new();
         if let Some(median) = drawable(self.median) {
             out.push(format!("{} {}", words().median, with_unit(median, unit)));
@@ -185,7 +185,7 @@ impl Distribution {
     }
 
     fn mark(&self, scene: &mut Scene, bins: &Bins, draw: impl FnOnce(&mut Scene)) {
-        let title = title(&[&bins.label, &bins.sublabel, &bins.hardware], &bins.told(&self.unit), bins.emulated);
+        let title = title(&[&bins.label, &bins.sublabel, &bins.hardware], &bins.describe(&self.unit), bins.emulated);
         let own = [("hardware", bins.hardware.as_str()), ("state", state(bins.are_drawable(), bins.emulated))];
         scene.mark("mark", &own, &bins.attributes, &title, draw);
     }

@@ -281,7 +281,7 @@ fn two_lines(scene: &mut Scene, area: Area, first: &str, second: &str, paint: Pa
     }
 }
 
-fn told(state: &CellState) -> (String, &'static str) {
+fn describe(state: &CellState) -> (String, &'static str) {
     let value = |value: &CellValue| {
         let (low, high) = value.interval.unzip();
         let interval = Estimate { value: value.value, low, high }.interval();
@@ -340,7 +340,7 @@ impl Kind for HeatMap {
             for column in 0..self.columns() {
                 let known = self.cell(index, column);
                 let (down, across) = (self.rows.get(index).unwrap_or(&none), self.columns.get(column).unwrap_or(&none));
-                let (what, state) = told(&known.state);
+                let (what, state) = describe(&known.state);
                 let title = super::shared::title(&[&down.label, &across.label], &what, false);
                 let hardware = if across.hardware.is_empty() { &down.hardware } else { &across.hardware };
                 let own = [("hardware", hardware.as_str()), ("state", state)];

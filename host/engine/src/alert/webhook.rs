@@ -86,13 +86,13 @@ impl Webhook {
                 status @ (408 | 429 | 500..=599) => Attempt::Passing(format!("it answered {status}")),
                 status => Attempt::Refused(format!("it answered {status}")),
             },
-            Err(error) => Attempt::Passing(told(&error)),
+            Err(error) => Attempt::Passing(describe(&error)),
         }
     }
 }
 
 /// What went wrong, without the address.
-fn told(error: &ureq::Error) -> String {
+fn describe(error: &ureq::Error) -> String {
     match error {
         ureq::Error::Timeout(_) => format!("no answer within {} s", defaults().alert.webhook_s),
         ureq::Error::HostNotFound => "there is no such host".into(),

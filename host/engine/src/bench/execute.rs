@@ -96,7 +96,7 @@ fn job(found: &Found, options: PluginOptions, request: &BenchRequest, folder: Op
             interval: run.interval,
             budget_ns: (request.budget_s.unwrap_or(run.budget_s) * 1e9) as u64,
             verify_only: false,
-            turn_ns: None,
+            interleaved_round_ns: None,
         },
         attachments: folder.and_then(|folder| std::path::absolute(folder.join(found.id())).ok()),
     }

@@ -4,5 +4,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    skillbench_engine::serve::run()
+    skillbench_engine::worker::child::run()
 }

@@ -3,8 +3,8 @@
 use super::{Finding, Test};
 use crate::loader;
 use crate::registry::PluginOptions;
-use crate::serve::{Opened, Services, resident};
 use crate::skill::{InputRule, fill};
+use crate::worker::child::{Opened, Services, resident};
 use crate::worker::{CheckJob, FailureKind, PluginUse, Stage};
 use skillbench_plugin_api::client::{Model, Output, Request};
 use skillbench_plugin_api::{Code, DType, Dim, Direction, Error, HostTensor, Load, Options, Source};

@@ -4,11 +4,11 @@ use super::{Finding, Test};
 use crate::bench::CATEGORIES;
 use crate::loader;
 use crate::registry::PluginOptions;
-use crate::serve::{Services, run_alone};
 use crate::skill::Manifest;
+use crate::worker::child::{Services, run_alone};
 use crate::worker::{CellJob, CellReport, CheckJob, Failure, ModelPaths, Policy, Pooling, VerifyJob};
 use skillbench_plugin_api::client::BenchmarkRef;
-use skillbench_plugin_api::provide::{ReporterServices, ReporterTable};
+use skillbench_plugin_api::host_tables::{ReporterServices, ReporterTable};
 use skillbench_plugin_api::{Options, Result as SbResult, Round, SeriesInfo};
 use skillbench_record::Axes;
 use std::collections::HashSet;
@@ -116,7 +116,7 @@ fn run(services: &'static Services, job: &CheckJob, id: &str, model: Model) -> R
             interval: 0.5,
             budget_ns: 200_000_000,
             verify_only: false,
-            turn_ns: None,
+            interleaved_round_ns: None,
         },
         cache_dir: None,
         attachments: None,

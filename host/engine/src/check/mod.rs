@@ -11,7 +11,7 @@ pub use rules::{Applies, RULES, Rule, rule};
 
 use crate::describe::Description;
 use crate::registry::PluginOptions;
-use crate::serve::Services;
+use crate::worker::child::Services;
 use crate::worker::{CheckJob, Command, Failure, Limits, PluginUse, Reply, Worker};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -79,7 +79,7 @@ pub fn check(
             backend: reference.cloned(),
             scratch: folder,
         };
-        let mut limits = Limits::looking();
+        let mut limits = Limits::probing();
         limits.memory = limits.memory.map(|most| most.min(4 << 30));
         limits.total = std::time::Duration::from_secs(30);
         let verdict = match Worker::call_once(&Command::Check(Box::new(job)), &limits) {

@@ -2,8 +2,8 @@
 
 use super::{Test, backend, benchmark, skillset};
 use crate::describe::Description;
-use crate::serve::Services;
 use crate::worker::CheckJob;
+use crate::worker::child::Services;
 
 /// What kind of plugin a rule is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

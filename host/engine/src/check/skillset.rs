@@ -2,9 +2,9 @@
 
 use super::Test;
 use crate::loader;
-use crate::serve::Services;
 use crate::skill::{Manifest, SkillDescription};
 use crate::worker::CheckJob;
+use crate::worker::child::Services;
 use skillbench_plugin_api::Options;
 use skillbench_plugin_api::client::SkillsetRef;
 use skillbench_record::hash::sha256;

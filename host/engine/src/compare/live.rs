@@ -1,7 +1,7 @@
 //! A comparison that is measured: in turns, judged, and where it shows a difference, measured once more before that is told.
 
 use super::{Paired, paired};
-use crate::run::{Launch, LaunchRules, Met, Observer, PlannedCell, Ring};
+use crate::run::{Interleave, Launch, LaunchRules, Observer, Pair, PlannedCell};
 use crate::worker::{Failure, FailureKind};
 use skillbench_record::{Cell, Reason, Trust, options_text};
 use skillbench_stats::compare::{
@@ -32,23 +32,23 @@ impl Live<'_> {
     /// The comparison was stopped.
     pub fn compare(
         &self,
-        ring: &mut Ring<'_>,
+        interleave: &mut Interleave<'_>,
         cells: [&PlannedCell; 2],
         observer: &mut dyn Observer,
     ) -> Result<ComparedCell, Stopped> {
-        let met = ring.meet(cells, observer);
-        let blank = blank(&met);
-        if let Some(reason) = refused(&met) {
+        let pair = interleave.verify(cells, observer);
+        let blank = blank(&pair);
+        if let Some(reason) = refused(&pair) {
             return if reason.code == "stopped" {
                 Err(Stopped)
             } else {
                 Ok(ComparedCell { reason: Some(reason), ..blank })
             };
         }
-        if let Some(reason) = apart(&met, &blank) {
+        if let Some(reason) = apart(&pair, &blank) {
             return Ok(ComparedCell { reason: Some(reason), ..blank });
         }
-        let first = match self.launches(ring, &met, 0, observer)? {
+        let first = match self.launches(interleave, &pair, 0, observer)? {
             Ok(launches) => launches,
             Err(reason) => return Ok(ComparedCell { reason: Some(reason), ..blank }),
         };
@@ -58,7 +58,7 @@ impl Live<'_> {
         let mut all = first;
         if metrics.iter().any(|metric| metric.verdict.is_difference()) {
             observer.note("it differs, and is measured once more");
-            match self.launches(ring, &met, 1 << 32, observer)? {
+            match self.launches(interleave, &pair, 1 << 32, observer)? {
                 Err(reason) => metrics.iter_mut().filter(|metric| metric.verdict.is_difference()).for_each(|metric| {
                     metric.verdict = Verdict::Unclear;
                     metric.reason = format!("a difference could not be measured once more: {}", reason.message);
@@ -75,7 +75,7 @@ impl Live<'_> {
             let reason = Reason::new("no-rounds", "the benchmark has no series that is measured in rounds");
             return Ok(ComparedCell { reason: Some(reason), ..blank });
         }
-        Ok(ComparedCell { metrics, cells: Some(met.measured(&all)), ..blank })
+        Ok(ComparedCell { metrics, cells: Some(pair.measured(&all)), ..blank })
     }
 
     /// What the same rounds show of two cells, without a verdict: for the noise of a machine.
@@ -84,15 +84,15 @@ impl Live<'_> {
     /// The comparison was stopped. Within: why a side could not be measured.
     pub fn evidence(
         &self,
-        ring: &mut Ring<'_>,
+        interleave: &mut Interleave<'_>,
         cells: [&PlannedCell; 2],
         observer: &mut dyn Observer,
     ) -> Result<Result<Vec<(Metric, Evidence)>, Reason>, Stopped> {
-        let met = ring.meet(cells, observer);
-        if let Some(reason) = refused(&met) {
+        let pair = interleave.verify(cells, observer);
+        if let Some(reason) = refused(&pair) {
             return if reason.code == "stopped" { Err(Stopped) } else { Ok(Err(reason)) };
         }
-        let launches = match self.launches(ring, &met, 0, observer)? {
+        let launches = match self.launches(interleave, &pair, 0, observer)? {
             Ok(launches) => launches,
             Err(reason) => return Ok(Err(reason)),
         };
@@ -102,8 +102,8 @@ impl Live<'_> {
 
     fn launches(
         &self,
-        ring: &Ring<'_>,
-        met: &Met,
+        interleave: &Interleave<'_>,
+        pair: &Pair,
         before: u64,
         observer: &mut dyn Observer,
     ) -> Result<Result<Vec<Launch>, Reason>, Stopped> {
@@ -120,10 +120,10 @@ impl Live<'_> {
             observer.step(&format!("launch {}", number + 1));
             let seed = self.seed.wrapping_add(before + number);
             let rules = LaunchRules { pairs: self.pairs, budget, round, seed };
-            match ring.launch(met, &rules) {
+            match interleave.launch(pair, &rules) {
                 Ok(launch) => launches.push(launch),
                 Err((_, failure)) if failure.kind == FailureKind::Stopped => return Err(Stopped),
-                Err((side, failure)) => return Ok(Err(told(side, failure))),
+                Err((side, failure)) => return Ok(Err(describe(side, failure))),
             }
         }
         Ok(Ok(launches))
@@ -152,16 +152,16 @@ impl Live<'_> {
 
 const SIDES: [&str; 2] = ["before", "after"];
 
-fn told(side: usize, failure: Failure) -> Reason {
+fn describe(side: usize, failure: Failure) -> Reason {
     Reason::new(&failure.reason.code, format!("{}: {failure}", SIDES[side]))
 }
 
 /// Why one of both was not verified.
-fn refused(met: &Met) -> Option<Reason> {
-    if met.ready() {
+fn refused(pair: &Pair) -> Option<Reason> {
+    if pair.ready() {
         return None;
     }
-    let reasons = met.cells.iter().zip(SIDES).filter_map(|(cell, side)| {
+    let reasons = pair.cells.iter().zip(SIDES).filter_map(|(cell, side)| {
         let reason = cell.outcome.reason().filter(|reason| reason.code != "planned")?;
         Some(Reason::new(&reason.code, format!("{side}: {}: {}", cell.outcome.name(), reason.message)))
     });
@@ -169,7 +169,7 @@ fn refused(met: &Met) -> Option<Reason> {
 }
 
 /// Why two cells that could be measured are not held against each other.
-fn apart(met: &Met, blank: &ComparedCell) -> Option<Reason> {
+fn apart(pair: &Pair, blank: &ComparedCell) -> Option<Reason> {
     let (a, b) = (blank.before.trust, blank.after.trust);
     if a != b {
         let shown = |trust: Option<Trust>| trust.map_or("unknown", Trust::name);
@@ -181,7 +181,7 @@ fn apart(met: &Met, blank: &ComparedCell) -> Option<Reason> {
         let fix = cell.fixes.iter().find(|fix| fix.what == "precision")?;
         Some(Reason::new("precision", format!("{side}: {}: {}", fix.describe(), fix.why)))
     };
-    met.cells.iter().zip(SIDES).find_map(other)
+    pair.cells.iter().zip(SIDES).find_map(other)
 }
 
 fn subject(cell: &Cell) -> Subject {
@@ -200,8 +200,8 @@ fn subject(cell: &Cell) -> Subject {
     }
 }
 
-fn blank(met: &Met) -> ComparedCell {
-    let [before, after] = met.cells.each_ref().map(subject);
+fn blank(pair: &Pair) -> ComparedCell {
+    let [before, after] = pair.cells.each_ref().map(subject);
     let mut labels: Vec<String> = vec![];
     for trust in [Trust::Emulated, Trust::Unverified] {
         if [&before, &after].iter().any(|subject| subject.trust == Some(trust)) {
@@ -213,10 +213,10 @@ fn blank(met: &Met) -> ComparedCell {
     {
         labels.push(format!("precision {one} against {other}"));
     }
-    for (cell, side) in met.cells.iter().zip(SIDES) {
+    for (cell, side) in pair.cells.iter().zip(SIDES) {
         labels.extend(cell.fixes.iter().map(|fix| format!("{side}: {}", fix.describe())));
     }
-    let cell = &met.cells[0];
+    let cell = &pair.cells[0];
     ComparedCell {
         model: cell.skill.clone(),
         benchmark: cell.benchmark.clone(),

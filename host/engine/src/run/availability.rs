@@ -29,7 +29,7 @@ pub fn availability(plan: &Plan) -> Vec<Availability> {
 }
 
 fn look(plugin: &PluginUse) -> Result<Vec<DeviceRecord>, Failure> {
-    match Worker::call_once(&Command::Devices { backend: plugin.clone() }, &Limits::looking())? {
+    match Worker::call_once(&Command::Devices { backend: plugin.clone() }, &Limits::probing())? {
         Reply::Devices { devices, .. } => Ok(devices),
         other => Err(Failure::unexpected(&other)),
     }

@@ -2,8 +2,8 @@
 
 use super::error::RequestError;
 use super::grid::first_point;
-use super::look::Look;
 use super::named::{models_of, own_options};
+use super::probe::Probe;
 use super::{Inventory, Plugin};
 use crate::architectures::architectures;
 use crate::defaults::defaults;
@@ -25,7 +25,7 @@ pub fn choose(inventory: &Inventory, mut request: RunRequest) -> Result<(RunRequ
     }
     let skills = models_of(inventory, &request)?;
     let asked = request.clone();
-    let mut chooser = Chooser { inventory, request: &asked, looks: HashMap::new() };
+    let mut chooser = Chooser { inventory, request: &asked, probes: HashMap::new() };
     for skill in &skills {
         let (plugin, why) = chooser.for_model(skill, &first_point(skill, &asked)?)?;
         notes.push(format!("{} is measured on {plugin}: {why}; --plugin chooses others", skill.id()));
@@ -41,7 +41,7 @@ pub fn choose(inventory: &Inventory, mut request: RunRequest) -> Result<(RunRequ
 struct Chooser<'a> {
     inventory: &'a Inventory,
     request: &'a RunRequest,
-    looks: HashMap<String, Look>,
+    probes: HashMap<String, Probe>,
 }
 
 impl<'a> Chooser<'a> {
@@ -72,8 +72,8 @@ impl<'a> Chooser<'a> {
     /// A device that is none of a browser, and not emulated.
     fn has_device(&mut self, plugin: &Plugin) -> bool {
         let own = || own_options(self.request, plugin);
-        let look = self.looks.entry(plugin.id.clone()).or_insert_with(|| Look::with(plugin, &own()));
-        look.usable().is_some_and(|device| !device.emulated && device.kind != "browser")
+        let probe = self.probes.entry(plugin.id.clone()).or_insert_with(|| Probe::with(plugin, &own()));
+        probe.usable().is_some_and(|device| !device.emulated && device.kind != "browser")
     }
 
     /// As the run will load it: with its options and in its precision.

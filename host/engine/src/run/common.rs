@@ -1,12 +1,12 @@
 //! What all cells of a run share, also those that run side by side.
 
-use super::fallen::Fallen;
-use super::jury::{Dissents, Place};
+use super::backoff::Backoff;
+use super::cross_check::{Disagreements, Point};
 use super::plan::{Plan, PlannedCell};
 use super::prepare::Shared;
 use crate::peaks::Peaks;
 use parking_lot::Mutex;
-use skillbench_record::{Cell, Dissent, Reason};
+use skillbench_record::{Cell, Disagreement, Reason};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::Path;
 
@@ -19,8 +19,8 @@ pub(super) struct Common<'a> {
     pub peaks: Mutex<Peaks>,
     /// Held while files are changed that several cells may have changed for them.
     pub fixing: Mutex<()>,
-    fallen: Mutex<Fallen<'a>>,
-    dissents: Mutex<Dissents>,
+    backoff: Mutex<Backoff<'a>>,
+    dissents: Mutex<Disagreements>,
     /// Warnings that were given already.
     told: Mutex<HashSet<String>>,
     count: Mutex<Count>,
@@ -41,7 +41,7 @@ impl<'a> Common<'a> {
         plan: &'a Plan,
         folder: &'a Path,
         run_id: &'a str,
-        fallen: Fallen<'a>,
+        backoff: Backoff<'a>,
         pending: &VecDeque<PlannedCell>,
     ) -> Common<'a> {
         let mut count = Count { of: pending.len(), ..Count::default() };
@@ -53,7 +53,7 @@ impl<'a> Common<'a> {
             shared: Shared::default(),
             peaks: Mutex::new(Peaks::load()),
             fixing: Mutex::default(),
-            fallen: Mutex::new(fallen),
+            backoff: Mutex::new(backoff),
             dissents: Mutex::default(),
             told: Mutex::default(),
             count: Mutex::new(count),
@@ -85,12 +85,12 @@ impl<'a> Common<'a> {
 
     /// Why a cell is not worth beginning.
     pub fn too_slow(&self, cell: &PlannedCell) -> Option<Reason> {
-        self.fallen.lock().too_slow(cell)
+        self.backoff.lock().too_slow(cell)
     }
 
     /// Learns from a cell that ended; returns one to be run next, which the plan does not know.
     pub fn learn(&self, planned: &PlannedCell, cell: &mut Cell) -> Option<PlannedCell> {
-        let smaller = self.fallen.lock().learn(planned, cell)?;
+        let smaller = self.backoff.lock().learn(planned, cell)?;
         let mut count = self.count.lock();
         count.of += 1;
         *count.left.entry(smaller.model).or_default() += 1;
@@ -103,11 +103,11 @@ impl<'a> Common<'a> {
     }
 
     /// Who was outvoted at a place.
-    pub fn outvoted(&self, place: &Place) -> Vec<(usize, Dissent)> {
-        self.dissents.lock().get(place).cloned().unwrap_or_default()
+    pub fn outvoted(&self, point: &Point) -> Vec<(usize, Disagreement)> {
+        self.dissents.lock().get(point).cloned().unwrap_or_default()
     }
 
-    pub fn dissent(&self, found: Option<(Place, Vec<(usize, Dissent)>)>) {
+    pub fn dissent(&self, found: Option<(Point, Vec<(usize, Disagreement)>)>) {
         self.dissents.lock().extend(found);
     }
 }

@@ -1,8 +1,8 @@
 //! Cells in workers, one after the other, or in lanes side by side; a plugin that fails costs its own cell and nothing else.
 
 use super::availability;
+use super::backoff::Backoff;
 use super::common::Common;
-use super::fallen::Fallen;
 use super::lanes::Lane;
 use super::measure::Warm;
 use super::named::Asked;
@@ -39,9 +39,9 @@ pub fn execute(
     let timeout = Duration::from_secs_f64(request.timeout_s.unwrap_or(defaults().run.timeout_s));
     let mut pending: VecDeque<PlannedCell> =
         plan.cells.iter().filter(|cell| !done.contains(&cell.index)).cloned().collect();
-    let mut fallen = Fallen::new(plan, timeout, done);
-    fallen.replay(&run.cells).into_iter().rev().for_each(|smaller| pending.push_front(smaller));
-    let common = Common::new(plan, folder, &run.run_id, fallen, &pending);
+    let mut backoff = Backoff::new(plan, timeout, done);
+    backoff.replay(&run.cells).into_iter().rev().for_each(|smaller| pending.push_front(smaller));
+    let common = Common::new(plan, folder, &run.run_id, backoff, &pending);
     let mut runner = Runner::new(&common, Limits::working(timeout, memory), Known::default(), observer);
     if !request.no_precheck {
         runner.look_ahead(&pending);

@@ -33,7 +33,7 @@ pub struct Inventory {
     pub registry: Registry,
     pub plugins: Vec<Plugin>,
     pub rejected: Vec<Rejected>,
-    /// Who is told what a user should know of models that are brought.
+    /// Who is told what a user should know of user models.
     pub tell: Tell,
 }
 

@@ -1,18 +1,18 @@
 //! One cell in its worker: as it was asked for, judged by other engines, and in another way where a safe one is known.
 
+use super::cross_check;
 use super::execute::Runner;
-use super::fixes::Attempt;
-use super::jury;
 use super::phases;
 use super::plan::PlannedCell;
 use super::profile::profile;
+use super::workarounds::Attempt;
 use crate::cores;
 use crate::defaults::defaults;
 use crate::worker::{
     CellJob, CellReport, Command, Event, Failure, FailureKind, PluginUse, Policy, Pooling, ProfileJob, Reply,
     VerifyJob, Watched, Worker,
 };
-use skillbench_record::{Fix, ProfileReport};
+use skillbench_record::{ProfileReport, Workaround};
 use std::collections::BTreeSet;
 
 /// No more warnings of one cell's plugins are passed on.
@@ -24,7 +24,7 @@ pub(super) struct Measured {
     pub cold: Vec<CellReport>,
     pub warm: Option<CellReport>,
     pub watched: Watched,
-    pub fixes: Vec<Fix>,
+    pub fixes: Vec<Workaround>,
     /// What the operators cost, where that was asked for.
     pub profile: Option<ProfileReport>,
     /// How its outputs were checked.
@@ -78,7 +78,7 @@ impl Runner<'_, '_> {
                         let _alone = self.common.fixing.lock();
                         attempt.fix(&failure)
                     };
-                    let Some(fix) = fix else { return Err(attempt.told(failure)) };
+                    let Some(fix) = fix else { return Err(attempt.describe(failure)) };
                     self.observer.warning(&format!("{name}: {}; {}", failure, fix.describe()));
                 }
             }
@@ -95,32 +95,32 @@ impl Runner<'_, '_> {
         if self.plan.request.no_verify {
             return self.once(planned, attempt, VerifyJob::Off, next);
         }
-        let outvoted = self.common.outvoted(&jury::place(self.plan, planned));
-        let mut jury = jury::Jury::new(self.plan, planned, &attempt.built, outvoted);
+        let outvoted = self.common.outvoted(&cross_check::point(self.plan, planned));
+        let mut check = cross_check::CrossCheck::new(self.plan, planned, &attempt.built, outvoted);
         // Measured, and nobody could say of every part that it is right.
-        let mut unvouched = None;
-        while let Some(juror) = jury.next() {
-            self.observer.step(&format!("asking {} for reference outputs", juror.name));
+        let mut unconfirmed = None;
+        while let Some(engine) = check.next() {
+            self.observer.step(&format!("asking {} for reference outputs", engine.name));
             self.phases.enter(phases::REFERENCE);
-            let file = self.common.shared.reference(self.plan, planned, juror.index, &attempt.built, &self.limits);
+            let file = self.common.shared.reference(self.plan, planned, engine.index, &attempt.built, &self.limits);
             self.phases.leave();
-            let Some((verify, file)) = jury.hears(&juror, file) else { continue };
+            let Some((verify, file)) = check.compare_with(&engine, file) else { continue };
             match self.once(planned, attempt, verify, next) {
-                Err(failure) if failure.reason.code == jury::DIFFERS => jury.differs(&juror, file, failure)?,
-                Ok(measured) if !jury.vouched(&measured.main, &file) => unvouched = Some(measured),
+                Err(failure) if failure.reason.code == cross_check::DIFFERS => check.differs(&engine, file, failure)?,
+                Ok(measured) if !check.confirmed(&measured.main, &file) => unconfirmed = Some(measured),
                 Ok(measured) => {
-                    self.common.dissent(jury.dissent(self.plan, planned));
+                    self.common.dissent(check.dissent(self.plan, planned));
                     return Ok(measured);
                 }
                 Err(failure) => return Err(failure),
             }
         }
-        let alone = jury.verdict()?;
-        if let Some(measured) = unvouched {
+        let alone = check.verdict()?;
+        if let Some(measured) = unconfirmed {
             return Ok(measured);
         }
         let verify = match alone {
-            jury::Alone::Itself(own) => {
+            cross_check::Alone::Itself(own) => {
                 match self.common.shared.reference(self.plan, planned, own, &attempt.built, &self.limits) {
                     Ok(file) => {
                         let reference = self.plan.references[own].name();
@@ -129,7 +129,7 @@ impl Runner<'_, '_> {
                     Err(why) => VerifyJob::Alone { why },
                 }
             }
-            jury::Alone::Nobody(why) => VerifyJob::Alone { why },
+            cross_check::Alone::Nobody(why) => VerifyJob::Alone { why },
         };
         let name = self.plan.models[planned.model].id();
         if let VerifyJob::Alone { why } = &verify
@@ -302,7 +302,7 @@ impl Runner<'_, '_> {
                 interval: run.interval,
                 budget_ns: (budget * 1e9) as u64,
                 verify_only: request.verify_only,
-                turn_ns: None,
+                interleaved_round_ns: None,
             },
             cache_dir: None,
             attachments: std::path::absolute(self.common.folder.join("attachments").join(planned.index.to_string()))

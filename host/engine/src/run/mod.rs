@@ -1,25 +1,24 @@
 //! A request becomes a plan, a plan becomes outcomes.
 //!
 //! - `inventory`: registry and descriptions together: what can be asked for, and why not.
-//! - `look`: a backend's devices, with the evidence. `availability`: the device of each backend of a plan. `choose`: a backend where none is asked for.
-//! - `request`, `named`, `select`, `tell_apart`, `grid` and `plan`: what is asked for, what its names and words stand for (`tell_apart`: where two models would have one), the points of the workload, cells. `precheck`: what is refused is found out first; `execute`: cells in order; `measure`: one in its worker; `jury`: whose outputs are right; `fixes`: safe ways around; `fallen`: what cells that failed mean for others. `summarize`: what a worker reported becomes figures.
+//! - `probe`: a backend's devices, with the evidence. `availability`: the device of each backend of a plan. `choose`: a backend where none is asked for.
+//! - `request`, `named`, `select`, `tell_apart`, `grid` and `plan`: what is asked for, what its names and words stand for (`tell_apart`: where two models would have one), the points of the workload, cells. `precheck`: what is refused is found out first; `execute`: cells in order; `measure`: one in its worker; `cross_check`: whose outputs are right; `workarounds`: safe ways around; `backoff`: what cells that failed mean for others. `summarize`: what a worker reported becomes figures.
 //! - `parallel`: backends side by side, in the lanes that `lanes` lays out; `common`: what all cells share; `relay`: one observer for several lanes.
-//! - `ring`: two targets measured in turns, so that they can be compared; `turns`: whose turn it is.
+//! - `interleave`: two targets measured in turns, so that they can be compared; `turns`: whose turn it is.
 //! - `profile`: what the operators of a cell's model cost. `phases`: where a cell's time went.
 //! - `observer`: whoever wants to know how it goes (journal, terminal) is told; nothing is drawn or stored here.
 
 mod availability;
+mod backoff;
 mod choose;
 mod common;
+pub(crate) mod cross_check;
 mod error;
 mod execute;
-mod fallen;
-mod fixes;
 mod grid;
+mod interleave;
 mod inventory;
-pub(crate) mod jury;
 mod lanes;
-mod look;
 mod measure;
 mod named;
 mod observer;
@@ -28,14 +27,14 @@ pub mod phases;
 mod plan;
 mod precheck;
 mod prepare;
+mod probe;
 mod profile;
 mod relay;
-mod ring;
 mod samples;
 mod select;
 mod summarize;
 mod tell_apart;
-mod turns;
+mod workarounds;
 
 pub(crate) use summarize::{cpu_per_iteration, measured, rate, series_metrics, stable};
 
@@ -44,10 +43,10 @@ pub use choose::choose;
 pub use error::RequestError;
 pub use execute::execute;
 pub use grid::{first_point, inference_points};
+pub use interleave::{Interleave, Launch, LaunchRules, Pair};
 pub use inventory::{Inventory, Plugin, Rejected};
-pub use look::{Evidence, Look};
 pub use named::own_options;
 pub use observer::Observer;
 pub use plan::{Plan, PlannedCell, plan};
+pub use probe::{Evidence, Probe};
 pub use profile::profile;
-pub use ring::{Launch, LaunchRules, Met, Ring};

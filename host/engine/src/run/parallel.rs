@@ -6,7 +6,7 @@ use super::Observer;
 use super::execute::Runner;
 use super::lanes::{Accelerator, Claim, Lane, Layout, lay_out};
 use super::plan::{Plan, PlannedCell};
-use super::relay::{Abreast, Relay, Told};
+use super::relay::{Abreast, Message, Relay};
 use crate::cores;
 use crate::worker::{Limits, Stop};
 use skillbench_record::{Cell, Metrics, Outcome};
@@ -118,7 +118,7 @@ fn side_by_side(
     if common.plan.request.memory_limit_mb.is_none() {
         limits.memory = limits.memory.map(|bytes| bytes / lanes.len() as u64);
     }
-    let (sender, told) = channel();
+    let (sender, messages) = channel();
     std::thread::scope(|scope| {
         let mut threads = vec![];
         for (lane, row) in lanes.iter().zip(rows) {
@@ -143,7 +143,7 @@ fn side_by_side(
             }
         }
         drop(sender);
-        let kept = pass_on(main, &names, told, &halt);
+        let kept = pass_on(main, &names, messages, &halt);
         let ended: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
         kept?;
         let mut unbound = vec![];
@@ -155,24 +155,24 @@ fn side_by_side(
 }
 
 /// Tells the observer what lanes tell, until the last has ended.
-fn pass_on(main: &mut Runner<'_, '_>, names: &[String], told: Receiver<Told>, halt: &Stop) -> io::Result<()> {
+fn pass_on(main: &mut Runner<'_, '_>, names: &[String], messages: Receiver<Message>, halt: &Stop) -> io::Result<()> {
     let mut abreast = Abreast::default();
     let mut outcome = Ok(());
-    for told in told {
-        match told {
-            Told::Step(text) => main.observer.step(&text),
-            Told::Note(text) => main.observer.note(&text),
-            Told::Warning(text) => main.observer.warning(&text),
-            Told::Debug(text) => main.observer.debug(&text),
-            Told::Progress { index, share } => main.observer.cell_progress(index, share),
-            Told::Begun { cell, place, of } => {
+    for messages in messages {
+        match messages {
+            Message::Step(text) => main.observer.step(&text),
+            Message::Note(text) => main.observer.note(&text),
+            Message::Warning(text) => main.observer.warning(&text),
+            Message::Debug(text) => main.observer.debug(&text),
+            Message::Progress { index, share } => main.observer.cell_progress(index, share),
+            Message::Begun { cell, place, of } => {
                 // What a rule skips disturbs nobody.
                 if cell.skip.is_none() {
                     abreast.begin(cell.index, &names[cell.backend]);
                 }
                 main.observer.cell_begun(&cell, place, of);
             }
-            Told::Ended { mut cell, samples, kept } => {
+            Message::Ended { mut cell, samples, kept } => {
                 let beside = abreast.end(cell.index);
                 met(main, &mut cell, beside);
                 let result = match &outcome {

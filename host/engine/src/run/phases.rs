@@ -191,7 +191,7 @@ mod tests {
         Step::Worker(Event::Stage(stage))
     }
 
-    fn told(phases: &Phases) -> Vec<(&str, f64)> {
+    fn describe(phases: &Phases) -> Vec<(&str, f64)> {
         phases.parts.iter().map(|part| (part.name.as_str(), part.ms)).collect()
     }
 
@@ -248,7 +248,7 @@ mod tests {
             ("close", 3.0),
             ("cold-starts", 40.0),
         ];
-        assert_eq!(told(&phases), expected);
+        assert_eq!(describe(&phases), expected);
         adds_up(&phases);
         assert!(phases.other_ms < 0.05 * phases.total_ms, "{phases:?}");
     }
@@ -267,7 +267,7 @@ mod tests {
             ],
             2,
         );
-        assert_eq!(told(&phases), [("measured-rounds", 40.0), ("close", 2.0)]);
+        assert_eq!(describe(&phases), [("measured-rounds", 40.0), ("close", 2.0)]);
         adds_up(&phases);
     }
 
@@ -277,14 +277,14 @@ mod tests {
         let measure = |on| Step::Worker(Event::Measuring(on));
         let turn = || [(0, warm(true)), (5, warm(false)), (0, measure(true)), (7, measure(false))];
         let phases = played(&turn().into_iter().chain(turn()).collect::<Vec<_>>(), 1);
-        assert_eq!(told(&phases), [("warm-up", 10.0), ("measured-rounds", 14.0)]);
+        assert_eq!(describe(&phases), [("warm-up", 10.0), ("measured-rounds", 14.0)]);
         assert_eq!(phases.other_ms, 1.0, "the benchmark's own");
     }
 
     #[test]
     fn a_cell_that_ends_early_has_the_phases_it_came_to() {
         let phases = played(&[(0, Step::Host(Some(START_WORKER))), (5, stage(Stage::Import))], 2);
-        assert_eq!(told(&phases), [("start-worker", 5.0), ("import", 2.0)]);
+        assert_eq!(describe(&phases), [("start-worker", 5.0), ("import", 2.0)]);
         adds_up(&phases);
     }
 }

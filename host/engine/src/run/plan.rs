@@ -110,13 +110,13 @@ impl Plan {
     }
 
     /// The engines that judge a cell, in order: the skill's own choice first, and never the one that is judged.
-    pub(super) fn jurors(&self, cell: &PlannedCell) -> Vec<usize> {
+    pub(super) fn reference_engines(&self, cell: &PlannedCell) -> Vec<usize> {
         let own = &self.backends[cell.backend].plugin.library;
         let first = self.models[cell.model].description.reference.as_deref();
-        let mut jurors: Vec<usize> =
+        let mut reference_engines: Vec<usize> =
             (0..self.references.len()).filter(|index| self.references[*index].plugin.library != *own).collect();
-        jurors.sort_by_key(|index| Some(self.references[*index].plugin.id.as_str()) != first);
-        jurors
+        reference_engines.sort_by_key(|index| Some(self.references[*index].plugin.id.as_str()) != first);
+        reference_engines
     }
 
     /// The axes that a benchmark takes as options of the same names: how many tokens to make is no dimension of a graph.

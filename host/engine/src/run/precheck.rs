@@ -2,9 +2,9 @@
 //! hour of other cells.
 
 use super::execute::Runner;
-use super::fixes::Attempt;
 use super::grid::Workload;
 use super::plan::PlannedCell;
+use super::workarounds::Attempt;
 use crate::worker::{Command, Failure, FailureKind, Limits, Worker};
 use skillbench_record::Axes;
 use std::collections::{BTreeSet, VecDeque};

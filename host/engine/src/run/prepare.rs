@@ -4,8 +4,8 @@ use super::named::PlannedBackend;
 use super::plan::{Plan, PlannedCell, Reference};
 use crate::defaults::defaults;
 use crate::paths;
-use crate::serve;
 use crate::skill::{self, BuiltModel};
+use crate::worker::child;
 use crate::worker::{Command, DeviceRecord, Failure, Limits, Reply, Worker};
 use parking_lot::Mutex;
 use skillbench_record::Axes;
@@ -100,7 +100,7 @@ impl Shared {
         axes.retain(|name, _| built.manifest.names(name) || !plan.is_option(cell.benchmark, name));
         let key = (cell.model, reference, format!("{axes:?}"));
         // Somebody may have cleaned the cache meanwhile.
-        let good = |kept: &Result<PathBuf, String>| kept.as_ref().map_or(true, |file| serve::is_whole_reference(file));
+        let good = |kept: &Result<PathBuf, String>| kept.as_ref().map_or(true, |file| child::is_whole_reference(file));
         self.references.get(key, good, || make_reference(plan, &plan.references[reference], built, &axes, limits))
     }
 }
@@ -124,7 +124,7 @@ fn make_reference(
         built.paths.manifest
     );
     let file = paths::cache().join("references").join(format!("{}.json", &sha256_text(&key)[..32]));
-    if !serve::is_whole_reference(&file) {
+    if !child::is_whole_reference(&file) {
         let command = Command::Reference {
             backend: backend.clone(),
             model: built.paths.clone(),

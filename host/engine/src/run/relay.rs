@@ -7,7 +7,7 @@ use std::io;
 use std::sync::mpsc::{Sender, channel};
 
 /// What a lane tells.
-pub(super) enum Told {
+pub(super) enum Message {
     Step(String),
     Note(String),
     Warning(String),
@@ -31,20 +31,20 @@ pub(super) enum Told {
 
 /// The observer as a lane sees it. What is told without a cell gets the name of the backend before it.
 pub(super) struct Relay<'a> {
-    told: Sender<Told>,
+    messages: Sender<Message>,
     /// Of each backend of the plan.
     names: &'a [String],
     current: &'a str,
 }
 
 impl<'a> Relay<'a> {
-    pub fn new(told: Sender<Told>, names: &'a [String]) -> Relay<'a> {
-        Relay { told, names, current: "" }
+    pub fn new(messages: Sender<Message>, names: &'a [String]) -> Relay<'a> {
+        Relay { messages, names, current: "" }
     }
 
     /// A main thread that is gone has nobody to tell.
-    fn tell(&self, told: Told) {
-        let _ = self.told.send(told);
+    fn tell(&self, messages: Message) {
+        let _ = self.messages.send(messages);
     }
 
     fn named(&self, text: &str) -> String {
@@ -57,42 +57,42 @@ impl<'a> Relay<'a> {
 
 impl Observer for Relay<'_> {
     fn step(&mut self, text: &str) {
-        self.tell(Told::Step(self.named(text)));
+        self.tell(Message::Step(self.named(text)));
     }
 
     fn note(&mut self, text: &str) {
-        self.tell(Told::Note(self.named(text)));
+        self.tell(Message::Note(self.named(text)));
     }
 
     fn warning(&mut self, text: &str) {
-        self.tell(Told::Warning(self.named(text)));
+        self.tell(Message::Warning(self.named(text)));
     }
 
     fn debug(&mut self, text: &str) {
-        self.tell(Told::Debug(self.named(text)));
+        self.tell(Message::Debug(self.named(text)));
     }
 
     fn cell_begun(&mut self, cell: &PlannedCell, place: usize, of: usize) {
         self.current = self.names.get(cell.backend).map_or("", String::as_str);
-        self.tell(Told::Begun { cell: cell.clone(), place, of });
+        self.tell(Message::Begun { cell: cell.clone(), place, of });
     }
 
     fn cell_progress(&mut self, index: usize, share: f64) {
-        self.tell(Told::Progress { index, share });
+        self.tell(Message::Progress { index, share });
     }
 
     fn cell_ended(&mut self, cell: &Cell, samples: &[Samples]) -> io::Result<()> {
         let (kept, answer) = channel();
-        self.tell(Told::Ended { cell: Box::new(cell.clone()), samples: samples.to_vec(), kept });
+        self.tell(Message::Ended { cell: Box::new(cell.clone()), samples: samples.to_vec(), kept });
         answer.recv().unwrap_or_else(|_| Err(io::Error::other("nobody keeps the results any more")))
     }
 }
 
 /// The cells that run at one moment, and whom each has met.
 #[derive(Default)]
-pub(super) struct Abreast(BTreeMap<usize, Met>);
+pub(super) struct Abreast(BTreeMap<usize, Neighbours>);
 
-struct Met {
+struct Neighbours {
     name: String,
     others: BTreeSet<String>,
 }
@@ -103,7 +103,7 @@ impl Abreast {
         for met in self.0.values_mut() {
             met.others.insert(name.into());
         }
-        self.0.insert(cell, Met { name: name.into(), others });
+        self.0.insert(cell, Neighbours { name: name.into(), others });
     }
 
     /// The backends whose cells ran at some time of this one.

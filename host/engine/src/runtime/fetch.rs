@@ -53,7 +53,7 @@ fn wheel(name: &str, version: &str, wanted: &PackageFile, into: &Path) -> Result
             return downloaded(into, "whl").ok_or_else(|| failed("it ended well and left no wheel".into()));
         }
         if !text.contains("No module named pip") {
-            return Err(failed(told(&output, "ERROR")));
+            return Err(failed(describe(&output, "ERROR")));
         }
     }
     Err(RuntimeError::NoClient { client: "Python with pip" })
@@ -72,12 +72,12 @@ fn archive(name: &str, version: &str, into: &Path) -> Result<PathBuf, RuntimeErr
     };
     match output.status.success() {
         true => downloaded(into, "tgz").ok_or_else(|| failed("it ended well and left no archive".into())),
-        false => Err(failed(told(&output, "npm error"))),
+        false => Err(failed(describe(&output, "npm error"))),
     }
 }
 
 /// What a client said was wrong: the lines with its mark, or everything.
-fn told(output: &Output, mark: &str) -> String {
+fn describe(output: &Output, mark: &str) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
     let lines: Vec<&str> = text.lines().filter(|line| line.contains(mark)).collect();
     if lines.is_empty() { text.trim().to_string() } else { lines.join("; ") }

@@ -3,7 +3,7 @@
 use super::cache::{Held, ModelCache};
 use super::catalog::{Skill, SkillSource};
 use super::manifest::Manifest;
-use crate::brought::local::Brought;
+use crate::user_models::local::UserModel;
 use crate::worker::{Command, Failure, Limits, ModelPaths, Reply, Worker};
 use skillbench_record::hash::sha256_text;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub struct BuiltModel {
 /// What became of the building, with the folder.
 pub fn build(skill: &Skill, limits: &Limits) -> Result<BuiltModel, Failure> {
     match &skill.source {
-        SkillSource::Brought(brought) => of_brought(brought),
+        SkillSource::UserModel(user_model) => of_user_model(user_model),
         SkillSource::Bad { why, .. } => Err(Failure::failed("bad-model", why)),
         SkillSource::Skillset { library, plugin } => {
             let version = &sha256_text(&skill.description.content)[..16];
@@ -71,10 +71,10 @@ fn of_folder(skill: &Skill, folder: &Path) -> Result<BuiltModel, Failure> {
 }
 
 /// A user's own model lies where it lies.
-fn of_brought(brought: &Brought) -> Result<BuiltModel, Failure> {
-    let bad = |text: String| Failure::failed("manifest", format!("{}: {text}", brought.path.display()));
-    let manifest = Manifest::parse(&brought.manifest).map_err(bad)?;
-    let (skill, text) = (brought.id.clone(), brought.manifest.clone());
-    let paths = ModelPaths { skill, manifest: text, parts: brought.parts.clone() };
-    Ok(BuiltModel { paths, manifest, content: brought.content.clone(), held: None })
+fn of_user_model(user_model: &UserModel) -> Result<BuiltModel, Failure> {
+    let bad = |text: String| Failure::failed("manifest", format!("{}: {text}", user_model.path.display()));
+    let manifest = Manifest::parse(&user_model.manifest).map_err(bad)?;
+    let (skill, text) = (user_model.id.clone(), user_model.manifest.clone());
+    let paths = ModelPaths { skill, manifest: text, parts: user_model.parts.clone() };
+    Ok(BuiltModel { paths, manifest, content: user_model.content.clone(), held: None })
 }

@@ -1,9 +1,9 @@
 //! All skills there are, found by id or alias, with `-` and `_` alike.
 
 use super::SkillDescription;
-use crate::brought::local::{Brought, LocalError};
-use crate::brought::{self, Meant, custom, hub};
 use crate::describe::Description;
+use crate::user_models::local::{LocalError, UserModel};
+use crate::user_models::{self, Meant, custom, hub};
 use serde::Deserialize;
 use skillbench_record::suggest;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ pub enum SkillSource {
         plugin: String,
     },
     /// A user's own file or folder, or a model of a hub.
-    Brought(Arc<Brought>),
+    UserModel(Arc<UserModel>),
     /// A user's own file that no engine needs to see: what is wrong with it.
     Bad {
         path: PathBuf,
@@ -39,7 +39,7 @@ pub struct Catalog {
     pub names: Vec<Unavailable>,
     /// Descriptions that could not be read.
     pub problems: Vec<String>,
-    /// Who is told what a user should know of a model that is brought.
+    /// Who is told what a user should know of a user model.
     pub tell: Tell,
 }
 
@@ -129,7 +129,7 @@ impl Catalog {
                 None => Err(format!("there is no model '{name}' here: {}", known.why)),
             };
         }
-        match brought::meant(name) {
+        match user_models::meant(name) {
             Some(Meant::Path(path)) => return self.open(&path, None).map(|skill| (skill, None)),
             Some(Meant::Id(id)) => {
                 let skill = self.bring(&id).map_err(|error| format!("{error}{}", self.hint(name)))?;
@@ -153,14 +153,14 @@ impl Catalog {
     fn bring(&self, id: &hub::ModelId) -> Result<Skill, String> {
         let settings = hub::Settings::from_environment().map_err(|error| error.to_string())?;
         let mut told = 0;
-        let brought = hub::bring(id, &settings, &mut |progress| {
+        let user_model = hub::bring(id, &settings, &mut |progress| {
             // A line for each hundred megabytes: enough to see that it goes on.
             if progress.done / DOWNLOAD_STEP > told || progress.done == 0 {
                 told = progress.done / DOWNLOAD_STEP;
                 (self.tell.0)(&format!("{id}: {} is fetched, {} MB so far", progress.file, progress.done / 1_000_000));
             }
         });
-        self.describe(brought.map_err(|error| error.to_string())?)
+        self.describe(user_model.map_err(|error| error.to_string())?)
     }
 
     /// A user's own file or folder, under another name than the path's where one is given. A broken file costs its own cells, and
@@ -169,11 +169,11 @@ impl Catalog {
     /// # Errors
     /// There is no such file or folder, or no telling which model it means.
     pub fn open(&self, path: &Path, id: Option<&str>) -> Result<Skill, String> {
-        match brought::local::open_as(path, id) {
-            Ok(brought) => self.describe(brought),
+        match user_models::local::open_as(path, id) {
+            Ok(user_model) => self.describe(user_model),
             Err(LocalError::Bad(bad)) => {
                 let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                let kind = || brought::classify::UNKNOWN.to_string();
+                let kind = || user_models::classify::UNKNOWN.to_string();
                 let description = SkillDescription {
                     id: id.map_or(name, String::from),
                     family: kind(),
@@ -188,10 +188,10 @@ impl Catalog {
         }
     }
 
-    fn describe(&self, brought: Brought) -> Result<Skill, String> {
-        brought.notes.iter().for_each(|note| (self.tell.0)(&format!("{}: {note}", brought.id)));
-        let description = brought.description().map_err(|text| format!("{}: {text}", brought.path.display()))?;
-        Ok(Skill { description, source: SkillSource::Brought(Arc::new(brought)) })
+    fn describe(&self, user_model: UserModel) -> Result<Skill, String> {
+        user_model.notes.iter().for_each(|note| (self.tell.0)(&format!("{}: {note}", user_model.id)));
+        let description = user_model.description().map_err(|text| format!("{}: {text}", user_model.path.display()))?;
+        Ok(Skill { description, source: SkillSource::UserModel(Arc::new(user_model)) })
     }
 }
 
@@ -210,7 +210,7 @@ impl Catalog {
             let mut skill =
                 found.map_err(|text| format!("{}:{}: '{}': {text}", file.display(), model.line, model.key))?;
             // What the list says counts before what was found out.
-            if let (SkillSource::Brought(_), Some(family)) = (&skill.source, &model.family) {
+            if let (SkillSource::UserModel(_), Some(family)) = (&skill.source, &model.family) {
                 skill.description.family = family.clone();
             }
             Ok(skill)
@@ -235,7 +235,7 @@ impl Skill {
     pub fn path(&self) -> Option<&Path> {
         match &self.source {
             SkillSource::Skillset { .. } => None,
-            SkillSource::Brought(brought) => Some(&brought.path),
+            SkillSource::UserModel(user_model) => Some(&user_model.path),
             SkillSource::Bad { path, .. } => Some(path),
         }
     }
@@ -243,8 +243,8 @@ impl Skill {
     /// The same model under another name.
     pub fn renamed(mut self, id: &str) -> Skill {
         self.description.id = id.into();
-        if let SkillSource::Brought(brought) = &mut self.source {
-            Arc::make_mut(brought).rename(id);
+        if let SkillSource::UserModel(user_model) = &mut self.source {
+            Arc::make_mut(user_model).rename(id);
         }
         self
     }

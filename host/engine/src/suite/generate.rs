@@ -137,7 +137,7 @@ fn suite(skill: &Skill) -> SuiteFile {
     };
     let model = match &skill.source {
         SkillSource::Skillset { .. } => skill.id().to_string(),
-        SkillSource::Brought(brought) => brought.path.to_string_lossy().into_owned(),
+        SkillSource::UserModel(user_model) => user_model.path.to_string_lossy().into_owned(),
         SkillSource::Bad { path, .. } => path.to_string_lossy().into_owned(),
     };
     SuiteFile {

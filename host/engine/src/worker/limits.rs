@@ -18,7 +18,7 @@ pub struct Limits {
 
 impl Limits {
     /// For a look at a plugin: seconds, not minutes.
-    pub fn looking() -> Limits {
+    pub fn probing() -> Limits {
         let (total, opening) = (Duration::from_secs(60), Duration::from_secs(30));
         Limits { total, opening, memory: default_memory(), stop: None }
     }

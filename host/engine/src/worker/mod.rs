@@ -5,9 +5,9 @@
 //! - `output`: what a worker prints, bounded.
 //! - `limits`: how long and how large it may be.
 //! - `sys`: what only Unix has.
-//!
-//! Not here: what a worker does ([`crate::serve`]).
+//! - [`child`]: what runs in a worker.
 
+pub mod child;
 mod failure;
 mod frame;
 mod limits;

@@ -81,7 +81,7 @@ impl Worker {
     pub fn start() -> Result<Worker, Failure> {
         let failed = |error: std::io::Error| Failure::failed("worker", format!("no worker could be started: {error}"));
         let mut command = std::process::Command::new(executable().map_err(failed)?);
-        command.arg(crate::serve::WORKER_ARGUMENT).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.arg(crate::worker::child::WORKER_ARGUMENT).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A plugin that panics tells why in one line; a backtrace would push that line out of the kept tail.
         command.env("RUST_BACKTRACE", "0");
         let started = Instant::now();
@@ -116,14 +116,14 @@ impl Worker {
         self.call_in_turns(command, limits, on_event, &mut |_, _| true)
     }
 
-    /// As [`Worker::call`], for a command whose rounds wait for their turns: `on_turn` is given the series and whether the round is
+    /// As [`Worker::call`], for a command whose rounds wait for their turns: `on_round` is given the series and whether the round is
     /// a measured one, and answers when the turn has come. The limits do not count the waiting.
     pub fn call_in_turns(
         &mut self,
         command: &Command,
         limits: &Limits,
         on_event: &mut dyn FnMut(&Event),
-        on_turn: &mut dyn FnMut(&str, bool) -> bool,
+        on_round: &mut dyn FnMut(&str, bool) -> bool,
     ) -> (Result<Reply, Failure>, Watched) {
         let mut watch = Watch::new(limits);
         // A worker that ended already shows as a closed channel when it is read.
@@ -138,7 +138,7 @@ impl Worker {
                 Ok(None) => {}
                 Err(error) => break End::Protocol(error.to_string()),
             }
-            match self.take_events(&mut watch, on_event, on_turn) {
+            match self.take_events(&mut watch, on_event, on_round) {
                 Ok(Some(end)) => break end,
                 Ok(None) => {}
                 Err(error) => break End::Protocol(error.to_string()),
@@ -155,7 +155,7 @@ impl Worker {
         &mut self,
         watch: &mut Watch,
         on_event: &mut dyn FnMut(&Event),
-        on_turn: &mut dyn FnMut(&str, bool) -> bool,
+        on_round: &mut dyn FnMut(&str, bool) -> bool,
     ) -> std::io::Result<Option<End>> {
         while let Some(event) = self.frames.take::<Event>()? {
             match event {
@@ -169,12 +169,12 @@ impl Worker {
                 Event::Hello { .. } => watch.seen.ready = Some(self.started.elapsed()),
                 Event::Stage(ref stage) => watch.enter(stage.clone()),
                 Event::Measuring(on) => watch.measuring = on,
-                Event::Turn { ref series, measured } => {
+                Event::RoundWaits { ref series, measured } => {
                     let asked = Instant::now();
-                    let granted = on_turn(series, measured);
+                    let granted = on_round(series, measured);
                     watch.pass_over(asked.elapsed());
                     // A worker that ended meanwhile shows as a closed channel when it is read.
-                    let _ = write_frame(&mut self.channel, &Command::Turn(granted));
+                    let _ = write_frame(&mut self.channel, &Command::Permit(granted));
                     continue;
                 }
                 _ => {}

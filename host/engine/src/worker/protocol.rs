@@ -6,7 +6,7 @@ use crate::describe::Description;
 use crate::registry::PluginOptions;
 use crate::skill::Manifest;
 use serde::{Deserialize, Serialize};
-use skillbench_record::{Axes, Dissent, HardwareRecord, PlacementRecord, PoolRecord, ProfileReport, Verification};
+use skillbench_record::{Axes, Disagreement, HardwareRecord, PlacementRecord, PoolRecord, ProfileReport, Verification};
 use std::path::PathBuf;
 
 pub const PROTOCOL: u32 = 1;
@@ -46,7 +46,7 @@ pub struct Policy {
     pub verify_only: bool,
     /// Each round waits for its turn, lasts about so long, and the host says when there were enough: another worker runs in between.
     #[serde(default)]
-    pub turn_ns: Option<u64>,
+    pub interleaved_round_ns: Option<u64>,
 }
 
 /// How to verify.
@@ -63,7 +63,7 @@ pub enum VerifyJob {
         same_engine: bool,
         /// Who differs from it, and was outvoted.
         #[serde(default)]
-        dissent: Vec<Dissent>,
+        dissent: Vec<Disagreement>,
     },
 }
 
@@ -187,8 +187,8 @@ pub enum Command {
         out: PathBuf,
     },
     Cell(Box<CellJob>),
-    /// The answer to [`Event::Turn`]: the round may begin, or there were enough of that series.
-    Turn(bool),
+    /// The answer to [`Event::RoundWaits`]: the round may begin, or there were enough of that series.
+    Permit(bool),
     Function(Box<FunctionJob>),
     /// Loads a model so that it records its operators, and runs it.
     Profile(Box<ProfileJob>),
@@ -257,7 +257,7 @@ pub enum Event {
     /// Measured rounds of a series have begun, or ended: the host samples memory in between.
     Measuring(bool),
     /// A round of a series waits for its turn. Until the answer comes, nothing is computed here.
-    Turn {
+    RoundWaits {
         series: String,
         measured: bool,
     },

@@ -6,8 +6,8 @@
 use skillbench_engine::bench::{BenchRequest, BenchResult, Discovery, Found, csv, execute, json};
 use skillbench_engine::registry::{Registry, library_file_name};
 use skillbench_engine::run::Inventory;
-use skillbench_engine::serve::WORKER_ARGUMENT;
 use skillbench_engine::suite;
+use skillbench_engine::worker::child::WORKER_ARGUMENT;
 use skillbench_record::OptionChoice;
 use skillbench_record::Outcome;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use std::process::Command;
 #[test]
 fn __worker() {
     if std::env::args().nth(1).is_some_and(|first| first == WORKER_ARGUMENT) {
-        skillbench_engine::serve::run();
+        skillbench_engine::worker::child::run();
     }
 }
 
@@ -224,7 +224,7 @@ fn the_folder_gives_what_a_benchmark_leaves_open_and_nothing_else() {
 
 /// A described plugin with one skill; nothing of it is run.
 fn skillset(folder: &Path) -> skillbench_engine::run::Plugin {
-    use skillbench_engine::describe::{Description, Door, SkillsetDescription};
+    use skillbench_engine::describe::{Description, Entry, SkillsetDescription};
     let text = |text: &str| text.to_string();
     let skill = r#"{"id":"known-model","aliases":["its alias"]}"#;
     let description = Description {
@@ -234,7 +234,7 @@ fn skillset(folder: &Path) -> skillbench_engine::run::Plugin {
         vendor: text(""),
         license: text(""),
         url: text(""),
-        door: Door::C,
+        entry: Entry::C,
         backend: None,
         skillset: Some(SkillsetDescription { id: text("models"), summary: text(""), skills: vec![text(skill)] }),
         benchmarks: vec![],

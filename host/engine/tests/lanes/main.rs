@@ -6,7 +6,7 @@
 mod world;
 
 use skillbench_engine::cores;
-use skillbench_engine::serve::WORKER_ARGUMENT;
+use skillbench_engine::worker::child::WORKER_ARGUMENT;
 use skillbench_record::{BackendChoice, OptionChoice, RunRequest};
 use skillbench_record::{Cell, Outcome};
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ use world::{Seen, World};
 #[test]
 fn __worker() {
     if std::env::args().nth(1).is_some_and(|first| first == WORKER_ARGUMENT) {
-        skillbench_engine::serve::run();
+        skillbench_engine::worker::child::run();
     }
 }
 

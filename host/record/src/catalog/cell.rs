@@ -1,7 +1,7 @@
 //! What was measured, on what, and how it ended.
 
 use super::{Column, Kind, Row, Source, Value};
-use crate::{Fix, HardwareRecord, Verification, options_text};
+use crate::{HardwareRecord, Verification, Workaround, options_text};
 use std::borrow::Cow;
 
 macro_rules! column {
@@ -134,7 +134,7 @@ pub(super) static COLUMNS: &[Column] = &[
         }
     }),
     column!("fixes", Text, "What was done otherwise than asked, so that it could be measured", |row| {
-        joined(row.cell.fixes.iter().map(Fix::describe).collect())
+        joined(row.cell.fixes.iter().map(Workaround::describe).collect())
     }),
     column!("seed", Text, "Seed of the inputs", |row| Value::Text(row.run.seed.to_string().into())),
     column!("plugin_sha256", Text, "Hash of the plugin's library", |row| {

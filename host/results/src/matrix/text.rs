@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 impl Entry {
     /// A few words: "high, 4.12 times", "n/a, failed", "unknown, emulated".
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         let rating = self.rating.name();
         let since: u64 = self.failures.iter().filter(|failure| failure.since).map(|failure| failure.cells).sum();
         let text = match (&self.speedup, self.status) {
@@ -60,18 +60,18 @@ pub fn table(matrix: &Matrix, long: bool) -> (Vec<String>, Vec<Vec<Value>>) {
     columns.extend(matrix.hardware.iter().cloned());
     let mut rows = vec![];
     for family in &matrix.families {
-        let line = |model: Value, entries: &[Entry], told: fn(&Entry) -> String| {
+        let line = |model: Value, entries: &[Entry], describe: fn(&Entry) -> String| {
             let head = [json!(family.name), model];
-            head.into_iter().chain(entries.iter().map(|entry| json!(told(entry)))).collect::<Vec<_>>()
+            head.into_iter().chain(entries.iter().map(|entry| json!(describe(entry)))).collect::<Vec<_>>()
         };
         rows.push(line(Value::Null, &family.entries, of_family));
-        rows.extend(family.models.iter().map(|model| line(json!(model.id), &model.entries, Entry::told)));
+        rows.extend(family.models.iter().map(|model| line(json!(model.id), &model.entries, Entry::describe)));
     }
     (columns, rows)
 }
 
 fn of_family(entry: &Entry) -> String {
-    entry.over().map_or_else(|| entry.told(), |over| format!("{} ({over})", entry.told()))
+    entry.over().map_or_else(|| entry.describe(), |over| format!("{} ({over})", entry.describe()))
 }
 
 const LONG: [&str; 15] = [
@@ -161,7 +161,7 @@ fn noted(entry: &Entry, remarks: &mut Vec<String>) -> String {
         });
         numbers.push((place + 1).to_string());
     }
-    let told = cell(&entry.told());
+    let told = cell(&entry.describe());
     if numbers.is_empty() { told } else { format!("{told} \\[{}\\]", numbers.join(", ")) }
 }
 

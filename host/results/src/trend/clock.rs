@@ -90,29 +90,29 @@ mod tests {
         When { run: run.into(), machine: Some("lab".into()), began: began * 1_000_000, stored: stored * 1_000_000 }
     }
 
-    fn told(runs: Vec<When>) -> Vec<String> {
+    fn describe(runs: Vec<When>) -> Vec<String> {
         doubts(runs, 1_000 * 1_000_000, 60)
     }
 
     #[test]
     fn runs_in_order_are_beyond_doubt_and_so_are_those_brought_in_together() {
-        assert_eq!(told(vec![when("a", 1, 2), when("b", 3, 4), when("c", 5, 6)]), [] as [&str; 0]);
-        assert_eq!(told(vec![when("c", 5, 9), when("a", 1, 9), when("b", 3, 9)]), [] as [&str; 0]);
+        assert_eq!(describe(vec![when("a", 1, 2), when("b", 3, 4), when("c", 5, 6)]), [] as [&str; 0]);
+        assert_eq!(describe(vec![when("c", 5, 9), when("a", 1, 9), when("b", 3, 9)]), [] as [&str; 0]);
     }
 
     #[test]
     fn a_clock_that_went_backwards_is_told_and_another_machine_has_another_clock() {
         let mut runs = vec![when("a", 100, 101), when("b", 50, 102), when("c", 110, 111)];
-        let found = told(runs.clone());
+        let found = describe(runs.clone());
         assert_eq!(found.len(), 1);
         assert!(found[0].starts_with("1 run was stored after") && found[0].ends_with(": b"), "{found:?}");
         runs[1].machine = Some("other".into());
-        assert_eq!(told(runs), [] as [&str; 0]);
+        assert_eq!(describe(runs), [] as [&str; 0]);
     }
 
     #[test]
     fn a_run_in_the_future_is_told() {
-        let found = told(vec![when("a", 100, 101), when("b", 5_000, 102)]);
+        let found = describe(vec![when("a", 100, 101), when("b", 5_000, 102)]);
         assert_eq!(found, ["1 run lies in the future, by the clock of this machine: b"]);
     }
 }

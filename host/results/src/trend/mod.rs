@@ -6,14 +6,14 @@
 //! Not here: the statistics, which are the engine's; asking for it and printing it (host), drawing (report).
 
 mod clock;
+mod describe;
 mod history;
 mod metric;
-mod told;
 
 pub use clock::{When, doubts};
+pub use describe::{date, json};
 pub use history::{History, Of, Point, histories};
 pub use metric::{metric, metrics, words};
-pub use told::{date, json};
 
 use crate::{Stored, StoredError};
 use skillbench_record::catalog::Metric;

@@ -93,10 +93,10 @@ fn emulated_and_unverified_cells_have_a_status_and_no_rating_and_rate_nothing_el
         (entry.status, entry.rating, entry.emulated, entry.compatible),
         (Status::Measured, Rating::Unknown, true, None)
     );
-    assert!(entry.speedup.is_none() && entry.told() == "unknown, emulated");
+    assert!(entry.speedup.is_none() && entry.describe() == "unknown, emulated");
     let entry = one(vec![took("cpu", "m", 8.0), loose], "m", "cuda");
     assert_eq!((entry.rating, entry.verified, entry.compatible), (Rating::Unknown, Some(false), None));
-    assert_eq!(entry.told(), "unknown, unverified");
+    assert_eq!(entry.describe(), "unknown, unverified");
     let unsure = with(took("cpu", "m", 8.0), json!({"verification": {"status": "off"}}));
     assert_eq!(
         one(vec![unsure, took("cuda", "m", 1.0)], "m", "cuda").rating,

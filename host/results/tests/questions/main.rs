@@ -3,10 +3,10 @@
 mod cells;
 mod changes;
 mod compat;
+mod describe;
 mod distribution;
 mod groups;
 mod latest;
 mod models;
 mod relative;
 mod scaling;
-mod told;

@@ -2,14 +2,14 @@
 
 use super::{document, effect};
 use crate::cli::{CompareArgs, Global, LiveArgs};
+use crate::commands::machine_lock::MachineLock;
 use crate::commands::plugin::tell_rejected;
-use crate::commands::turn::Turn;
 use crate::commands::{CommandError, Exit, failed, usage};
 use crate::output;
 use skillbench_engine::compare::{Live, Side};
 use skillbench_engine::defaults::defaults;
 use skillbench_engine::paths;
-use skillbench_engine::run::{self, Inventory, Observer, Plan, PlannedCell, Ring};
+use skillbench_engine::run::{self, Interleave, Inventory, Observer, Plan, PlannedCell};
 use skillbench_engine::worker::Stop;
 use skillbench_record::RunRequest;
 use skillbench_record::machine;
@@ -27,8 +27,8 @@ pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, Comman
         |warning: &&String| !args.live.sequence_lengths.is_empty() || !warning.starts_with("--sequence-lengths");
     plans[0].warnings.iter().filter(given).for_each(|warning| output::warning(warning));
     let pairs = pairs(&plans[0], &plans[1])?;
-    let mut turn = Turn::default();
-    turn.take(global, &args.lock).map_err(CommandError::Exit)?;
+    let mut lock = MachineLock::default();
+    lock.take(global, &args.lock).map_err(CommandError::Exit)?;
 
     let machine = machine::label();
     let noise = Noise::load(&paths::data(), &machine::this());
@@ -41,14 +41,14 @@ pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, Comman
         seed: args.live.seed.unwrap_or(defaults().run.seed),
     };
     let folder = args.stored.results_dir.join("comparisons");
-    let mut ring = Ring::new([&plans[0], &plans[1]], &folder, "comparison");
+    let mut interleave = Interleave::new([&plans[0], &plans[1]], &folder, "comparison");
     let mut cells: Vec<ComparedCell> = vec![];
     for (number, pair) in pairs.iter().enumerate() {
         let cell = &plans[0].models[pair[0].model];
         let name = format!("[{}/{}] {}, {}", number + 1, pairs.len(), cell.id(), pair[0].axes);
         let mut talk = Talk { quiet: global.quiet, debug: global.debug, name };
         talk.note(&format!("in turns, {} launches or more", live.launches));
-        match live.compare(&mut ring, *pair, &mut talk) {
+        match live.compare(&mut interleave, *pair, &mut talk) {
             Ok(cell) => cells.push(cell),
             Err(_) => break,
         }

@@ -1,6 +1,6 @@
 //! Latency against the batch: what was measured filled, what is predicted hollow, each a line of its own.
 
-use super::super::ahead::{Answer, Bench};
+use super::super::forecast::{Answer, Bench};
 use super::super::report::look;
 use super::super::{CommandError, failed, usage};
 use crate::cli::Global;
@@ -24,7 +24,7 @@ pub fn draw(global: &Global, answers: &[Answer<'_>], bench: &Bench, file: &Path)
         let batch = answer.axes.get("batch").copied().unwrap_or(1) as f64;
         let rest: Vec<String> =
             answer.axes.iter().filter(|(name, _)| *name != "batch").map(|(name, at)| format!("{name}={at}")).collect();
-        let on = answer.hardware.map_or_else(|| answer.name.clone(), |hardware| hardware.told());
+        let on = answer.hardware.map_or_else(|| answer.name.clone(), |hardware| hardware.describe());
         let name = [answer.asked.model.as_str(), &on, &rest.join(" ")];
         let name = name.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
         let point = Point { x: batch, estimate };

@@ -1,6 +1,6 @@
 //! `host predict --evaluate`: held-out errors and coverage, by hardware.
 
-use super::super::ahead::{Bench, form};
+use super::super::forecast::{Bench, form};
 use super::super::{Done, Exit, failed};
 use crate::cli::Global;
 use crate::output;

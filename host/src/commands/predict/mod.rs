@@ -5,7 +5,7 @@ mod curve;
 mod evaluation;
 pub(super) mod table;
 
-use super::ahead::{Answer, Bench, Hardware, Models, answers, form, read, tell_other_machines};
+use super::forecast::{Answer, Bench, Hardware, Models, answers, form, read, tell_other_machines};
 use super::{Done, Exit, failed, usage};
 use crate::cli::{Global, PredictArgs};
 use crate::output;
@@ -90,7 +90,7 @@ fn verdict(answers: &[Answer<'_>], hardware: &[String], matrix: bool) -> Exit {
 
 /// What a prediction on it stands on.
 fn about(hardware: &Hardware) -> String {
-    let mut text = format!("{}: {} cells of {} models", hardware.told(), hardware.taught, hardware.models);
+    let mut text = format!("{}: {} cells of {} models", hardware.describe(), hardware.taught, hardware.models);
     let left = hardware.cells.len() - hardware.taught;
     if left > 0 {
         text += &format!(" ({left} more are emulated or unverified, or nobody counted their work)");

@@ -1,6 +1,6 @@
 //! Answers as tables: a list of them, and a matrix of models by hardware.
 
-use super::super::ahead::{Answer, Bench, by_hardware};
+use super::super::forecast::{Answer, Bench, by_hardware};
 use skillbench_predict::{Basis, Prediction, Quantity, rule};
 use skillbench_report::{Cell, Format, Table};
 
@@ -91,7 +91,7 @@ pub fn matrix(answers: &[Answer<'_>], form: Format) -> String {
         for name in &hardware {
             let group = line.iter().find(|group| heading(&group[0]) == *name);
             let latency = group.and_then(|group| group.iter().find(|answer| answer.quantity == Quantity::Latency));
-            row.push(Cell::maybe(latency.map(told), Cell::from));
+            row.push(Cell::maybe(latency.map(describe), Cell::from));
         }
         table.rows.push(row);
     }
@@ -106,10 +106,10 @@ pub fn matrix(answers: &[Answer<'_>], form: Format) -> String {
 }
 
 fn heading(answer: &Answer<'_>) -> String {
-    answer.hardware.map_or_else(|| answer.name.clone(), |hardware| hardware.told())
+    answer.hardware.map_or_else(|| answer.name.clone(), |hardware| hardware.describe())
 }
 
-fn told(answer: &Answer<'_>) -> String {
+fn describe(answer: &Answer<'_>) -> String {
     let number = |value: f64| Cell::number(value).shown;
     match (&answer.measured, &answer.predicted) {
         (Some(figure), _) => {

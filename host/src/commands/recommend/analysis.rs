@@ -1,6 +1,6 @@
 //! The best hardware for each model and each architecture over all that was measured on a machine, and what to change.
 
-use super::super::ahead::Asked;
+use super::super::forecast::Asked;
 use super::super::{CommandError, failed};
 use crate::cli::GoalArg;
 use skillbench_report::Table;

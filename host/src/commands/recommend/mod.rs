@@ -5,7 +5,7 @@ mod analysis;
 mod limits;
 mod ranking;
 
-use super::ahead::{Asked, Bench, Models, answers, form, read, tell_other_machines};
+use super::forecast::{Asked, Bench, Models, answers, form, read, tell_other_machines};
 use super::{Done, Exit, failed, usage};
 use crate::cli::{Global, RecommendArgs};
 use crate::output;
@@ -148,7 +148,7 @@ fn verdict(
 ) -> Exit {
     let only_analysis = args.optimal_hardware_analysis && args.about.model.is_empty();
     if !global.quiet && !only_analysis {
-        ranked.iter().filter(|one| one.rank == Some(1)).for_each(|one| output::say(&one.told()));
+        ranked.iter().filter(|one| one.rank == Some(1)).for_each(|one| output::say(&one.describe()));
         let aside: BTreeSet<&str> = ranked
             .iter()
             .filter(|one| matches!(one.evidence, Evidence::Emulated | Evidence::Unverified))

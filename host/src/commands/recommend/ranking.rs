@@ -5,7 +5,7 @@
 
 use super::limits::{Limit, Metric};
 use crate::cli::GoalArg;
-use crate::commands::ahead::{Answer, Figure, by_hardware};
+use crate::commands::forecast::{Answer, Figure, by_hardware};
 use skillbench_predict::Quantity;
 use skillbench_record::Trust;
 use skillbench_report::Cell;
@@ -56,7 +56,7 @@ pub struct Candidate {
 
 impl Candidate {
     /// The best in a sentence.
-    pub fn told(&self) -> String {
+    pub fn describe(&self) -> String {
         let figure = self.value.map(|value| format!("{} {}", Cell::number(value).shown, self.unit)).unwrap_or_default();
         let from = match (self.evidence, &self.run) {
             (Evidence::Measured, Some(run)) => format!("measured in {run}"),

@@ -56,7 +56,7 @@ impl Bar {
         self.floor.max(self.effect)
     }
 
-    fn told(&self) -> String {
+    fn describe(&self) -> String {
         match &self.floor_from {
             FloorFrom::Measured { comparisons, .. } => {
                 format!("{} of noise, as {comparisons} comparisons with itself showed", percent(self.floor))
@@ -100,19 +100,19 @@ pub fn judge(metric: &Metric, evidence: &Evidence, bar: &Bar) -> (Verdict, Strin
         if ratio >= 1.0 { (worse, ratio - 1.0, low - 1.0) } else { (better, 1.0 / ratio - 1.0, 1.0 / high - 1.0) };
     let clear = nearest > 0.0 && p < rules.significance;
     if clear && nearest > bar.floor && by > bar.effect {
-        return (verdict, format!("the whole interval is beyond {}; p {}", bar.told(), small(p)));
+        return (verdict, format!("the whole interval is beyond {}; p {}", bar.describe(), small(p)));
     }
     if high <= 1.0 + bar.highest() && low >= 1.0 / (1.0 + bar.highest()) {
         let text = match bar.effect > bar.floor {
             true => format!("any difference is below the {} asked for", percent(bar.effect)),
-            false => format!("any difference is within {}", bar.told()),
+            false => format!("any difference is within {}", bar.describe()),
         };
         return (Verdict::Same, text);
     }
     let why = match () {
-        () if nearest <= 0.0 => format!("the interval holds no difference, and is wider than {}", bar.told()),
+        () if nearest <= 0.0 => format!("the interval holds no difference, and is wider than {}", bar.describe()),
         () if p >= rules.significance => format!("the rounds overlap too much: p {}", small(p)),
-        () if nearest <= bar.floor => format!("the interval reaches into {}", bar.told()),
+        () if nearest <= bar.floor => format!("the interval reaches into {}", bar.describe()),
         () => format!("it is smaller than the {} asked for", percent(bar.effect)),
     };
     (Verdict::Unclear, why)

@@ -7,7 +7,7 @@ use skillbench_browser::{Accelerator, BrowserEngine, BrowserModel, Settings};
 use skillbench_plugin_api::client::{Instance, Model, Request};
 use skillbench_plugin_api::sdk::{Backend, Host};
 use skillbench_plugin_api::{Device, Load, Options, Result};
-use skillbench_stand::{Sizes, part, probe, taken};
+use skillbench_testkit::{Sizes, part, probe, taken};
 use std::cell::RefCell;
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl Backend for Open {
 fn open(more: &[(&str, &str)]) -> (Instance, Arc<BrowserEngine>) {
     let (browser, ort_web) = (part("SKILLBENCH_TEST_BROWSER"), part("SKILLBENCH_TEST_ORT_WEB"));
     let options = [&[("browser", &*browser), ("ort_web", &*ort_web)], more].concat();
-    let instance = skillbench_stand::open::<Open>(&options).unwrap();
+    let instance = skillbench_testkit::open::<Open>(&options).unwrap();
     (instance, OPENED.with(|opened| opened.borrow_mut().take()).unwrap())
 }
 

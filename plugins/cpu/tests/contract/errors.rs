@@ -4,9 +4,9 @@ use super::real;
 use skillbench_cpu::CpuBackend;
 use skillbench_onnx::messages::FLOAT16;
 use skillbench_plugin_api::{Code, Load, Why};
-use skillbench_stand::Sizes::Open;
-use skillbench_stand::graphs::{graph, write};
-use skillbench_stand::{errors, library, load_of, refused};
+use skillbench_testkit::Sizes::Open;
+use skillbench_testkit::graphs::{graph, write};
+use skillbench_testkit::{errors, library, load_of, refused};
 
 #[test]
 fn an_operator_that_is_not_there_is_named() {

@@ -3,10 +3,10 @@
 //! Where it names none, the tests that need one see the error that says so, and pass.
 
 mod errors;
-mod keeping;
 mod profile;
 mod running;
 mod shapes;
+mod states;
 
 use skillbench_cpu::CpuBackend;
 use skillbench_plugin_api::client::Instance;
@@ -14,7 +14,7 @@ use skillbench_plugin_api::{Code, Why};
 
 /// The backend on a real ONNX Runtime; without one, nothing, and the error has been looked at.
 fn real(options: &[(&str, &str)]) -> Option<Instance> {
-    match (skillbench_stand::open::<CpuBackend>(options), std::env::var_os("ORT_DYLIB_PATH")) {
+    match (skillbench_testkit::open::<CpuBackend>(options), std::env::var_os("ORT_DYLIB_PATH")) {
         (opened, Some(_)) => Some(opened.unwrap()),
         (opened, None) => {
             let error = opened.err().expect("no library, no instance");

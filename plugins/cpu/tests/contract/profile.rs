@@ -2,9 +2,9 @@
 
 use super::real;
 use skillbench_plugin_api::{Code, Load};
-use skillbench_stand::Sizes::Open;
-use skillbench_stand::profile::RUNS;
-use skillbench_stand::{load_of, probe, profile};
+use skillbench_testkit::Sizes::Open;
+use skillbench_testkit::profile::RUNS;
+use skillbench_testkit::{load_of, probe, profile};
 
 #[test]
 fn the_products_of_the_probe_are_told_with_their_kernels_run_by_run() {

@@ -1,8 +1,8 @@
 //! Models that load and run.
 
 use super::real;
-use skillbench_stand::Sizes::Open;
-use skillbench_stand::running;
+use skillbench_testkit::Sizes::Open;
+use skillbench_testkit::running;
 
 #[test]
 fn the_probe_model_answers_as_computed_by_hand() {

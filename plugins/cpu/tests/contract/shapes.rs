@@ -1,7 +1,7 @@
 //! The sizes that a load fixes reach the compiler.
 
 use super::real;
-use skillbench_stand::shapes;
+use skillbench_testkit::shapes;
 
 #[test]
 fn a_fixed_dimension_is_compiled_in() {

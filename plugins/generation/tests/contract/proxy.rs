@@ -1,12 +1,12 @@
 //! A backend in front of a real one, that keeps states in its own way, or loses them.
 
 use skillbench_plugin_api::client::{self, BackendRef, Instance};
-use skillbench_plugin_api::provide::HostTable;
+use skillbench_plugin_api::host_tables::HostTable;
 use skillbench_plugin_api::sdk::{Backend, Bindings, Bound, Host, Model, Request};
 use skillbench_plugin_api::{
     Code, DType, Device, Direction, Error, HostTensor, Load, Options, OwnedTensor, Placement, Port, Result, Timing, Why,
 };
-use skillbench_stand::Quiet;
+use skillbench_testkit::Quiet;
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::sync::Arc;

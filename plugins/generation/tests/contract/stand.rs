@@ -5,7 +5,7 @@ use serde_json::Value;
 use skillbench_cpu::CpuBackend;
 use skillbench_generation::Generation;
 use skillbench_plugin_api::client::{BenchmarkRef, Instance, Model, Plugin, Request};
-use skillbench_plugin_api::provide::{
+use skillbench_plugin_api::host_tables::{
     HostServices, HostTable, ReporterServices, ReporterTable, TargetParts, TargetServices, TargetTable,
 };
 use skillbench_plugin_api::{
@@ -57,13 +57,13 @@ pub fn benchmark() -> BenchmarkRef {
 }
 
 pub fn rten() -> Instance {
-    skillbench_stand::open::<RtenBackend>(&[("threads", "1")]).unwrap()
+    skillbench_testkit::open::<RtenBackend>(&[("threads", "1")]).unwrap()
 }
 
 /// ONNX Runtime; without one the test fails.
 pub fn onnxruntime() -> Instance {
-    skillbench_stand::part("ORT_DYLIB_PATH");
-    skillbench_stand::open::<CpuBackend>(&[("threads", "1")]).unwrap()
+    skillbench_testkit::part("ORT_DYLIB_PATH");
+    skillbench_testkit::open::<CpuBackend>(&[("threads", "1")]).unwrap()
 }
 
 /// What a test wants.

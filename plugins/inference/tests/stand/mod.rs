@@ -3,7 +3,7 @@
 //! Everything that happens is written down in one list, so that a test can tell the order.
 
 use skillbench_plugin_api::client::{BenchmarkRef, Instance, Model, Plugin, Request};
-use skillbench_plugin_api::provide::{
+use skillbench_plugin_api::host_tables::{
     HostServices, HostTable, ReporterServices, ReporterTable, TargetParts, TargetServices, TargetTable,
 };
 use skillbench_plugin_api::sdk::{self, BackendTable, Bindings, Host, Level};

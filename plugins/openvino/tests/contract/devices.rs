@@ -2,7 +2,7 @@
 
 use super::real;
 use skillbench_plugin_api::{Code, DeviceKind, Load, Why};
-use skillbench_stand::{load_of, probe, refused};
+use skillbench_testkit::{load_of, probe, refused};
 
 #[test]
 fn the_processor_is_listed_and_used_unless_another_device_is_asked_for() {

@@ -3,8 +3,8 @@
 use super::real;
 use skillbench_openvino::OpenVinoBackend;
 use skillbench_plugin_api::{Code, Why};
-use skillbench_stand::Sizes::Open;
-use skillbench_stand::{errors, library};
+use skillbench_testkit::Sizes::Open;
+use skillbench_testkit::{errors, library};
 
 #[test]
 fn an_operator_that_is_not_there_is_named() {

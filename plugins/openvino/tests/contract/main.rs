@@ -2,11 +2,11 @@
 
 mod devices;
 mod errors;
-mod keeping;
 mod precision;
 mod profile;
 mod running;
 mod shapes;
+mod states;
 
 use skillbench_openvino::OpenVinoBackend;
 use skillbench_plugin_api::Load;
@@ -14,8 +14,8 @@ use skillbench_plugin_api::client::Instance;
 
 /// The backend on a real OpenVINO.
 fn real(options: &[(&str, &str)]) -> Instance {
-    skillbench_stand::part("OPENVINO_LIB_PATH");
-    skillbench_stand::open::<OpenVinoBackend>(options).unwrap()
+    skillbench_testkit::part("OPENVINO_LIB_PATH");
+    skillbench_testkit::open::<OpenVinoBackend>(options).unwrap()
 }
 
 fn in_precision(precision: &str, load: Load) -> Load {

@@ -5,8 +5,8 @@ use skillbench_onnx::Graph;
 use skillbench_onnx::messages::{FLOAT, INT8, Node, Size, Tensor, ValueInfo};
 use skillbench_plugin_api::client::Instance;
 use skillbench_plugin_api::{Code, Direction, Load, Why};
-use skillbench_stand::graphs::write;
-use skillbench_stand::{apart, floats, load_of, probe, refused, taken};
+use skillbench_testkit::graphs::write;
+use skillbench_testkit::{apart, floats, load_of, probe, refused, taken};
 use std::path::Path;
 
 const WIDTH: usize = 64;

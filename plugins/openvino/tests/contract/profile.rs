@@ -1,8 +1,8 @@
 //! What operators cost, by OpenVINO's own counts.
 
 use super::real;
-use skillbench_stand::Sizes::Open;
-use skillbench_stand::profile;
+use skillbench_testkit::Sizes::Open;
+use skillbench_testkit::profile;
 
 #[test]
 fn the_products_of_the_probe_are_told_with_their_kernels_as_means() {

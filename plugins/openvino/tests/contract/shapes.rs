@@ -2,7 +2,7 @@
 
 use super::real;
 use skillbench_plugin_api::Load;
-use skillbench_stand::shapes::{self, batch};
+use skillbench_testkit::shapes::{self, batch};
 
 #[test]
 fn a_fixed_dimension_is_compiled_in() {

@@ -2,7 +2,7 @@
 
 use skillbench_cpu::CpuBackend;
 use skillbench_plugin_api::client::{BackendRef, BenchmarkRef, Instance, Model, Plugin, Request, SkillsetRef};
-use skillbench_plugin_api::provide::{
+use skillbench_plugin_api::host_tables::{
     HostServices, HostTable, ReporterServices, ReporterTable, TargetParts, TargetServices, TargetTable,
 };
 use skillbench_plugin_api::{

@@ -4,9 +4,9 @@ use super::opened;
 use skillbench_onnx::messages::FLOAT16;
 use skillbench_plugin_api::Code;
 use skillbench_rten::RtenBackend;
-use skillbench_stand::Sizes::Open;
-use skillbench_stand::graphs::{graph, write};
-use skillbench_stand::{errors, load_of, refused};
+use skillbench_testkit::Sizes::Open;
+use skillbench_testkit::graphs::{graph, write};
+use skillbench_testkit::{errors, load_of, refused};
 
 #[test]
 fn an_operator_that_rten_lacks_is_named() {

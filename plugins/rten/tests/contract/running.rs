@@ -2,9 +2,9 @@
 
 use super::opened;
 use skillbench_plugin_api::{Code, DType, Direction};
-use skillbench_stand::Sizes::Open;
-use skillbench_stand::graphs::{twice_and_inverse, write};
-use skillbench_stand::{booleans, integers, load_of, running, taken};
+use skillbench_testkit::Sizes::Open;
+use skillbench_testkit::graphs::{twice_and_inverse, write};
+use skillbench_testkit::{booleans, integers, load_of, running, taken};
 
 #[test]
 fn the_probe_model_answers_as_computed_by_hand() {

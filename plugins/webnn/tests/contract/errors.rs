@@ -4,9 +4,9 @@ use super::opened;
 use skillbench_onnx::Graph;
 use skillbench_onnx::messages::{Dim as AnyDim, FLOAT, FLOAT16, Node, Size, ValueInfo};
 use skillbench_plugin_api::{Code, Dim, Load, Why};
-use skillbench_stand::Sizes::Fixed;
-use skillbench_stand::graphs::{graph, port, write};
-use skillbench_stand::{errors, load_of, open, part, probe, refused};
+use skillbench_testkit::Sizes::Fixed;
+use skillbench_testkit::graphs::{graph, port, write};
+use skillbench_testkit::{errors, load_of, open, part, probe, refused};
 use skillbench_webnn::WebnnBackend;
 
 #[test]

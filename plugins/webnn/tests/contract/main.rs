@@ -4,11 +4,11 @@ mod errors;
 mod running;
 
 use skillbench_plugin_api::client::Instance;
-use skillbench_stand::part;
+use skillbench_testkit::part;
 use skillbench_webnn::WebnnBackend;
 
 /// The backend in the real browser.
 fn opened() -> Instance {
     let (browser, ort_web) = (part("SKILLBENCH_TEST_BROWSER"), part("SKILLBENCH_TEST_ORT_WEB"));
-    skillbench_stand::open::<WebnnBackend>(&[("browser", &browser), ("ort_web", &ort_web)]).unwrap()
+    skillbench_testkit::open::<WebnnBackend>(&[("browser", &browser), ("ort_web", &ort_web)]).unwrap()
 }

@@ -4,9 +4,9 @@ use super::opened;
 use skillbench_onnx::Graph;
 use skillbench_onnx::messages::{INT64, Node};
 use skillbench_plugin_api::{Code, DType, DeviceKind, Direction, Why};
-use skillbench_stand::Sizes::Fixed;
-use skillbench_stand::graphs::{port, write};
-use skillbench_stand::{close, integers, probe, running, taken};
+use skillbench_testkit::Sizes::Fixed;
+use skillbench_testkit::graphs::{port, write};
+use skillbench_testkit::{close, integers, probe, running, taken};
 
 #[test]
 fn the_probe_model_answers_as_computed_by_hand() {

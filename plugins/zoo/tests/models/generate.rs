@@ -159,5 +159,5 @@ fn last_row(logits: &HostTensor) -> HostTensor {
 fn apart(one: &HostTensor, other: &HostTensor) -> f32 {
     let (one, other) = (one.as_slice::<f32>().unwrap(), other.as_slice::<f32>().unwrap());
     let magnitude = one.iter().fold(1e-9_f32, |most, value| most.max(value.abs()));
-    skillbench_stand::apart(one, other) / magnitude
+    skillbench_testkit::apart(one, other) / magnitude
 }

@@ -11,9 +11,9 @@ mod provider;
 use model::{Part, Skill};
 use skillbench_onnxruntime::OrtBackend;
 use skillbench_plugin_api::client::{Instance, Plugin, SkillsetRef};
-use skillbench_plugin_api::provide::HostTable;
+use skillbench_plugin_api::host_tables::HostTable;
 use skillbench_plugin_api::{Code, Options, Why, raw};
-use skillbench_stand::Quiet;
+use skillbench_testkit::Quiet;
 use skillbench_zoo as _;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -30,7 +30,7 @@ fn zoo() -> SkillsetRef {
 
 /// ONNX Runtime with one thread for each model: as many models are tried at once as there are processors.
 fn engine() -> Option<Instance> {
-    let opened = skillbench_stand::open::<OrtBackend<provider::Cpu>>(&[("threads", "1")]);
+    let opened = skillbench_testkit::open::<OrtBackend<provider::Cpu>>(&[("threads", "1")]);
     if std::env::var_os("ORT_DYLIB_PATH").is_some() {
         return Some(opened.unwrap());
     }

@@ -1,0 +1,305 @@
+//! Tables and charts by subject.
+
+use super::rows::{Rows, attributed, now, page_table, placed};
+use super::tables::{GROUP, RESULTS, SPEEDUPS, beside};
+use super::{SectionError, WORDS, findings};
+use crate::page::{Figure, PageTable, Section};
+use crate::plots::{self, PlotKind, Sources};
+use polars::prelude::*;
+use skillbench_charts::{Look, Theme};
+use skillbench_results::Stored;
+use skillbench_results::questions::{self, Goal};
+use std::collections::BTreeMap;
+
+/// Charts in pages are drawn this wide; the page scales them.
+const WIDTH: u32 = 960;
+
+/// What is stored, and how it is to look.
+pub struct Asked<'a> {
+    pub stored: &'a Stored,
+    pub look: &'a Look,
+}
+
+impl Asked<'_> {
+    /// All sections of a report in which there is something.
+    pub fn all(&self) -> Result<Vec<Section>, SectionError> {
+        let sections = vec![
+            self.hardware()?,
+            self.families()?,
+            self.relative()?,
+            self.drawn("scaling", &[PlotKind::BatchScaling, PlotKind::SequenceScaling])?,
+            self.drawn("distribution", &[PlotKind::Distribution])?,
+            self.drawn("memory", &[PlotKind::Memory, PlotKind::MemoryByHardware, PlotKind::MemoryScaling])?,
+            self.energy()?,
+            self.drawn("init", &[PlotKind::InitPhases])?,
+            self.drawn("efficiency", &[PlotKind::Efficiency])?,
+            self.problems()?,
+            self.advice()?,
+            self.results()?,
+        ];
+        Ok(with_content(sections))
+    }
+
+    pub fn comparison(&self) -> Result<Vec<Section>, SectionError> {
+        let sections =
+            vec![self.before()?, self.best()?, self.relative()?, self.groups()?, self.problems()?, self.results()?];
+        Ok(with_content(sections))
+    }
+
+    pub fn optimization(&self) -> Result<Vec<Section>, SectionError> {
+        let scaling = [PlotKind::BatchScaling, PlotKind::SequenceScaling];
+        let sections = vec![
+            self.advice()?,
+            self.drawn("efficiency", &[PlotKind::Efficiency])?,
+            self.drawn("scaling", &scaling)?,
+            self.drawn("init", &[PlotKind::InitPhases])?,
+            self.problems()?,
+        ];
+        Ok(with_content(sections))
+    }
+
+    /// A section of charts, each with its table.
+    pub fn drawn(&self, id: &str, kinds: &[PlotKind]) -> Result<Section, SectionError> {
+        let mut section = section(id);
+        for kind in kinds {
+            section.figures.extend(self.figures(*kind)?);
+        }
+        Ok(section)
+    }
+
+    /// What a plot draws. Where there is nothing to draw, there is no figure.
+    pub fn figures(&self, kind: PlotKind) -> Result<Vec<Figure>, SectionError> {
+        let mut figures = vec![];
+        for mut plot in
+            plots::draw(kind, &sources(self.stored, kind)?)?.into_iter().filter(|plot| !plot.chart.is_empty())
+        {
+            // The page has the title as a heading of its own.
+            let head = plot.chart.head_mut();
+            let title = std::mem::take(&mut head.title);
+            head.id = Some(plot.name.clone());
+            figures.push(Figure {
+                title,
+                svg: Some(plot.chart.svg(self.look, plot.chart.natural_size(WIDTH), Theme::Page)),
+                table: attributed(plot.table),
+                ..Figure::default()
+            });
+        }
+        Ok(figures)
+    }
+
+    fn hardware(&self) -> Result<Section, SectionError> {
+        let mut section = section("hardware");
+        section.findings = findings::left_out(&self.stored.runs);
+        section.figures = self.figures(PlotKind::ModelHeatMap)?;
+        let states = questions::compatibility(self.stored.cells.clone())?;
+        let columns = [
+            ("model_id", "model"),
+            ("hardware", "hardware"),
+            ("state", "state"),
+            ("measured", "measured"),
+            ("emulated", "emulated"),
+            ("unverified", "unverified"),
+            ("failed", "failed"),
+            ("unsupported", "unsupported"),
+            ("unavailable", "unavailable"),
+            ("skipped", "skipped"),
+        ];
+        // Reasons stand below the problems, once each.
+        let states = states.drop("reason")?;
+        section.figures.push(tabled("What ran where", "How many cells ended how.", page_table(&states, &columns)));
+        Ok(section)
+    }
+
+    /// Latency and throughput, hardware beside hardware, a table for each family.
+    pub fn families(&self) -> Result<Section, SectionError> {
+        let mut section = section("families");
+        section.figures = self.figures(PlotKind::HardwareComparison)?;
+        let frame = now(self.stored.cells.clone())?;
+        let rows = Rows(&frame);
+        let mut families: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+        for row in 0..rows.len() {
+            families.entry(rows.text(row, "family").unwrap_or("no family")).or_default().push(row);
+        }
+        let figures =
+            [("latency_median_ms", "median latency in ms"), ("throughput_samples_per_sec", "items per second")];
+        for (family, of) in &families {
+            for (column, what) in figures {
+                let table = beside(&rows, of, column);
+                if !table.rows.is_empty() {
+                    section.figures.push(tabled(&format!("{family}: {what}"), "", table));
+                }
+            }
+        }
+        Ok(section)
+    }
+
+    pub fn relative(&self) -> Result<Section, SectionError> {
+        let mut section = self.drawn("relative", &[PlotKind::Speedup])?;
+        let speedups = questions::speedups(self.stored.cells.clone())?;
+        if speedups.height() > 0 {
+            let note = "On common work every hardware did the same; what it has may leave out what it is slow at.";
+            section.figures.push(tabled("Speed-ups", note, page_table(&speedups, &SPEEDUPS)));
+        }
+        Ok(section)
+    }
+
+    fn energy(&self) -> Result<Section, SectionError> {
+        let mut section = section("energy");
+        let frame = placed(self.stored.cells.clone())?;
+        let measured = frame.lazy().filter(col("energy_j_per_item").is_not_null()).collect()?;
+        if measured.height() > 0 {
+            let columns = [
+                ("model_id", "model"),
+                ("hardware", "hardware"),
+                ("benchmark", "benchmark"),
+                ("axes", "axes"),
+                ("precision", "precision"),
+                ("energy_j_per_item", "J per item"),
+            ];
+            section.figures.push(tabled("Energy for each item", "", page_table(&measured, &columns)));
+        }
+        Ok(section)
+    }
+
+    pub fn groups(&self) -> Result<Section, SectionError> {
+        let mut section = self.drawn("groups", &[PlotKind::ArchitectureComparison, PlotKind::CategoryComparison])?;
+        type Question = fn(DataFrame) -> PolarsResult<DataFrame>;
+        let groups: [(&str, &str, Question); 6] = [
+            ("model", "model_id", questions::by_model),
+            ("family", "family", questions::by_family),
+            ("category", "category", questions::by_category),
+            ("architecture", "architecture_type", questions::by_architecture),
+            ("task", "task", questions::by_task),
+            ("size", "size", questions::by_size),
+        ];
+        for (name, column, question) in groups {
+            let frame = question(self.stored.cells.clone())?;
+            let columns: Vec<_> = std::iter::once((column, name)).chain(GROUP).collect();
+            if frame.height() > 0 {
+                section.figures.push(tabled(&format!("By {name}"), "", page_table(&frame, &columns)));
+            }
+        }
+        let outliers = questions::outlier_models(self.stored.cells.clone())?;
+        let far = outliers.lazy().filter(col("outlier").eq(lit(true))).collect()?;
+        if far.height() > 0 {
+            section.figures.push(tabled(
+                "Models that stand out",
+                "Far from the middle of their hardware, benchmark and precision.",
+                page_table(&far, &named(&far)),
+            ));
+        }
+        Ok(section)
+    }
+
+    fn best(&self) -> Result<Section, SectionError> {
+        let mut section = section("best");
+        let models = questions::optimal_per_model(self.stored.cells.clone(), Goal::Latency)?;
+        let columns = [
+            ("model_id", "model"),
+            ("benchmark", "benchmark"),
+            ("axes", "axes"),
+            ("precision", "precision"),
+            ("best", "best"),
+            ("best_figure", "median ms"),
+            ("second", "second"),
+            ("second_figure", "median ms"),
+            ("ahead", "ahead"),
+            ("clear", "clear"),
+            ("compared", "compared"),
+        ];
+        if models.height() > 0 {
+            section.figures.push(tabled("For each model", "", page_table(&models, &columns)));
+        }
+        let architectures = questions::optimal_per_architecture(self.stored.cells.clone(), Goal::Latency)?;
+        if architectures.height() > 0 {
+            let note = "share_of_best is 1 where it is always the best, over the work that all of them have.";
+            section.figures.push(tabled(
+                "For each architecture",
+                note,
+                page_table(&architectures, &named(&architectures)),
+            ));
+        }
+        Ok(section)
+    }
+
+    /// The first run against the last, where there are two.
+    fn before(&self) -> Result<Section, SectionError> {
+        if self.stored.runs.len() < 2 {
+            return Ok(section("before"));
+        }
+        let mut section = self.drawn("before", &[PlotKind::BeforeAfter])?;
+        section.figures.iter_mut().for_each(|figure| figure.stands_alone = true);
+        Ok(section)
+    }
+
+    fn problems(&self) -> Result<Section, SectionError> {
+        let mut section = section("problems");
+        section.findings = findings::problems(&self.stored.cells)?;
+        section.findings.extend(findings::fixes(&self.stored.cells)?);
+        Ok(section)
+    }
+
+    pub fn advice(&self) -> Result<Section, SectionError> {
+        let mut section = self.drawn("advice", &[PlotKind::Opportunities])?;
+        let opportunities = questions::opportunities(self.stored.cells.clone())?;
+        section.findings = findings::advice(&opportunities);
+        if opportunities.height() > 0 && section.figures.is_empty() {
+            section.figures.push(tabled("All of it", "", page_table(&opportunities, &named(&opportunities))));
+        }
+        Ok(section)
+    }
+
+    fn results(&self) -> Result<Section, SectionError> {
+        let mut section = section("results");
+        let frame = placed(self.stored.cells.clone())?;
+        let several = self.stored.runs.len() > 1;
+        let columns: Vec<_> = RESULTS.into_iter().filter(|(column, _)| several || *column != "run").collect();
+        let table = Figure { counts: true, ..tabled("All cells", "", page_table(&frame, &columns)) };
+        section.figures.push(table);
+        Ok(section)
+    }
+}
+
+/// What plots are drawn from. Of several runs the first is what came before.
+pub fn sources(stored: &Stored, kind: PlotKind) -> Result<Sources, PolarsError> {
+    let runs: Vec<&str> = stored.runs.iter().map(|run| run.run_id.as_str()).collect();
+    let of = |run: &str| stored.cells.clone().lazy().filter(col("run").eq(lit(run))).collect();
+    let samples = stored.samples.clone();
+    Ok(match runs.as_slice() {
+        [] => Sources { cells: stored.cells.clone(), samples, ..Sources::default() },
+        [run] => Sources { cells: stored.cells.clone(), samples, before: None, source: format!("run {run}") },
+        [first, .., last] if kind == PlotKind::BeforeAfter => {
+            Sources { cells: of(last)?, before: Some(of(first)?), samples, source: format!("{first}, then {last}") }
+        }
+        [first, .., last] => {
+            let source = format!("{} runs, {first} to {last}", runs.len());
+            Sources { cells: stored.cells.clone(), samples, before: None, source }
+        }
+    })
+}
+
+/// A section with its words and nothing in it yet.
+pub fn section(id: &str) -> Section {
+    let words = WORDS.section.get(id);
+    let text = |pick: fn(&super::SectionWords) -> &String| words.map(pick).cloned().unwrap_or_default();
+    Section {
+        id: id.into(),
+        title: text(|words| &words.title),
+        intro: text(|words| &words.intro),
+        ..Section::default()
+    }
+}
+
+/// Those in which there is something.
+pub fn with_content(sections: Vec<Section>) -> Vec<Section> {
+    sections.into_iter().filter(|section| !section.figures.is_empty() || !section.findings.is_empty()).collect()
+}
+
+pub fn tabled(title: &str, note: &str, table: PageTable) -> Figure {
+    Figure { title: title.into(), note: note.into(), table, ..Figure::default() }
+}
+
+/// Every column of a frame under its own name.
+pub fn named(frame: &DataFrame) -> Vec<(&str, &str)> {
+    frame.columns().iter().map(|column| (column.name().as_str(), column.name().as_str())).collect()
+}

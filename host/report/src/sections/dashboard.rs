@@ -1,0 +1,164 @@
+//! Pages over all that is stored: an index of runs, and one page for each model.
+
+use super::build::{Asked, section, tabled, with_content};
+use super::rows::{Rows, page_table, placed};
+use super::{SectionError, data, filters, head, trend, within};
+use crate::Cell;
+use crate::page::{Kind, Link, Page, PageCell};
+use crate::plots::PlotKind;
+use polars::prelude::*;
+use skillbench_charts::Look;
+use skillbench_results::{Stored, questions};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Pages by their file, relative to the first.
+pub struct Site {
+    pub pages: Vec<(String, Page)>,
+}
+
+/// The dashboard of what is stored; `index.html` comes first.
+///
+/// # Errors
+/// Results that cannot be worked through.
+pub fn dashboard(stored: &Stored, look: &Look) -> Result<Site, SectionError> {
+    let names = files(&stored.cells);
+    let mut pages = vec![("index.html".to_string(), index(stored, look, &names)?)];
+    for (model, file) in &names {
+        let cells = stored.cells.clone().lazy().filter(col("model_id").eq(lit(model.as_str()))).collect()?;
+        let runs: BTreeSet<String> = texts(&cells, "run").into_iter().collect();
+        let of_model = Stored {
+            runs: stored.runs.iter().filter(|run| runs.contains(&run.run_id)).cloned().collect(),
+            cells,
+            samples: None,
+        };
+        pages.push((format!("models/{file}"), model_page(model, &of_model, look)?));
+    }
+    Ok(Site { pages })
+}
+
+fn texts(frame: &DataFrame, column: &str) -> Vec<String> {
+    let rows = Rows(frame);
+    (0..rows.len()).filter_map(|row| rows.text(row, column)).map(String::from).collect()
+}
+
+/// A file for each model. Names may hold anything; files do not.
+fn files(cells: &DataFrame) -> BTreeMap<String, String> {
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    let mut files = BTreeMap::new();
+    for model in texts(cells, "model_id").into_iter().collect::<BTreeSet<_>>() {
+        let plain: String = model
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() || c == '-' { c.to_ascii_lowercase() } else { '-' })
+            .collect();
+        let mut name = plain.clone();
+        let mut number = 1;
+        while !taken.insert(name.clone()) {
+            number += 1;
+            name = format!("{plain}-{number}");
+        }
+        files.insert(model, format!("{name}.html"));
+    }
+    files
+}
+
+fn index(stored: &Stored, look: &Look, files: &BTreeMap<String, String>) -> Result<Page, SectionError> {
+    let asked = Asked { stored, look };
+    let mut models = section("models");
+    let mut table = page_table(
+        &questions::by_model(stored.cells.clone())?,
+        &[
+            ("model_id", "model"),
+            ("hardware", "hardware"),
+            ("benchmark", "benchmark"),
+            ("precision", "precision"),
+            ("trust", "trust"),
+            ("family", "family"),
+            ("parameter_count", "parameters"),
+            ("cells", "cells"),
+            ("latency_least_ms", "least ms"),
+            ("latency_most_ms", "most ms"),
+            ("throughput_most_per_sec", "most per second"),
+            ("peak_memory_mb", "peak MiB"),
+            ("speedup", "speed-up over cpu"),
+        ],
+    );
+    for row in &mut table.rows {
+        let href = row.attributes.get("model").and_then(|model| files.get(model)).map(|file| format!("models/{file}"));
+        if let (Some(first), Some(href)) = (row.cells.first_mut(), href) {
+            first.href = Some(href);
+        }
+    }
+    models.figures.push(tabled("All models", "", table));
+    let mut matrix = section("hardware");
+    matrix.figures = asked.figures(PlotKind::ModelHeatMap)?;
+    matrix.figures.extend(asked.figures(PlotKind::HeatMap)?);
+    let sections = vec![matrix, asked.relative()?, asked.groups()?, models, trend::section(&asked)?, runs(stored)?];
+    Ok(Page {
+        kind: Kind::Dashboard,
+        title: "Benchmarks".into(),
+        verdict: head::verdict(&stored.cells)?,
+        badges: head::badges(&stored.cells)?,
+        notes: head::notes(stored)?,
+        filters: filters(&stored.cells)?,
+        unit: "rows".into(),
+        sections: within(with_content(sections)),
+        facts: vec![],
+        links: vec![],
+        data: data(stored)?,
+    })
+}
+
+/// The index of runs.
+fn runs(stored: &Stored) -> Result<crate::page::Section, SectionError> {
+    let frame = placed(stored.cells.clone())?;
+    let rows = Rows(&frame);
+    let mut counts: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for row in 0..rows.len() {
+        let count = counts.entry(rows.text(row, "run").unwrap_or_default()).or_default();
+        count.0 += 1;
+        count.1 += u64::from(rows.text(row, "outcome") == Some("measured"));
+    }
+    let mut table = crate::page::PageTable {
+        columns: ["run", "began", "machine", "cells", "measured", "command"].map(String::from).into(),
+        rows: vec![],
+    };
+    for run in stored.runs.iter().rev() {
+        let (cells, measured) = counts.get(run.run_id.as_str()).copied().unwrap_or_default();
+        let machine = run.environment.hostname.clone().unwrap_or_default();
+        table.rows.push(crate::page::PageRow {
+            attributes: BTreeMap::new(),
+            cells: vec![
+                PageCell::from(run.run_id.as_str()),
+                PageCell::from(run.started_at.as_str()),
+                PageCell::from(machine),
+                PageCell::from(Cell::count(cells)),
+                PageCell::from(Cell::count(measured)),
+                PageCell::from(run.command.join(" ")),
+            ],
+        });
+    }
+    let mut section = section("runs");
+    section.figures.push(tabled("All runs", "The newest first.", table));
+    Ok(section)
+}
+
+fn model_page(model: &str, stored: &Stored, look: &Look) -> Result<Page, SectionError> {
+    let asked = Asked { stored, look };
+    let mut sections = asked.all()?;
+    let trend = with_content(vec![trend::section(&asked)?]);
+    let before_results = sections.len().saturating_sub(1);
+    sections.splice(before_results..before_results, trend);
+    Ok(Page {
+        kind: Kind::Model,
+        title: model.into(),
+        verdict: head::verdict(&stored.cells)?,
+        badges: head::badges(&stored.cells)?,
+        notes: head::notes(stored)?,
+        links: vec![Link { href: "../index.html".into(), text: "All benchmarks".into() }],
+        filters: filters(&stored.cells)?,
+        unit: "cells".into(),
+        sections: within(sections),
+        facts: head::facts(stored),
+        data: data(stored)?,
+    })
+}

@@ -1,0 +1,244 @@
+//! The top of a report: one sentence, how far the figures can be trusted, and where they come from.
+
+use super::rows::{Rows, now};
+use super::{About, SectionError};
+use crate::page::{Badge, Tone};
+use polars::prelude::*;
+use skillbench_record::Run;
+use skillbench_results::Stored;
+use skillbench_results::questions::{clocks, latest, speedups};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// From this share of time on, what the hypervisor took is worth a warning.
+const STEAL: f64 = 0.02;
+
+pub fn title(stored: &Stored, about: About) -> String {
+    let runs = match stored.runs.as_slice() {
+        [] => "no run".to_string(),
+        [run] => format!("run {}", run.run_id),
+        several => format!("{} runs", several.len()),
+    };
+    match about {
+        About::Run => format!("Benchmark report, {runs}"),
+        About::Comparison => format!("Hardware compared, {runs}"),
+        About::Optimization => format!("What to change, {runs}"),
+    }
+}
+
+fn distinct<'a>(rows: &Rows<'a>, column: &str, of: impl Fn(usize) -> bool) -> BTreeSet<&'a str> {
+    (0..rows.len()).filter(|row| of(*row)).filter_map(|row| rows.text(row, column)).collect()
+}
+
+pub fn plural(count: usize, one: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
+}
+
+/// What a reader in a hurry takes away: how much was measured, and what is fastest of what can be compared.
+pub fn verdict(cells: &DataFrame) -> Result<String, SectionError> {
+    let frame = now(cells.clone())?;
+    let rows = Rows(&frame);
+    let measured = |row: usize| rows.text(row, "outcome") == Some("measured");
+    let count = (0..rows.len()).filter(|row| measured(*row)).count();
+    if rows.len() == 0 {
+        return Ok("Nothing was run.".into());
+    }
+    if count == 0 {
+        let outcomes = distinct(&rows, "outcome", |_| true).into_iter().collect::<Vec<_>>().join(", ");
+        return Ok(format!("None of {} was measured: {outcomes}.", plural(rows.len(), "cell")));
+    }
+    let (hardware, models) = (distinct(&rows, "hardware", measured), distinct(&rows, "model_id", measured));
+    let mut text = format!(
+        "{count} of {} measured, on {} with {}.",
+        plural(rows.len(), "cell"),
+        plural(hardware.len(), "backend"),
+        plural(models.len(), "model")
+    );
+    if let Some(fastest) = fastest(cells)? {
+        text += &format!(" {fastest}");
+        let unsettled =
+            (0..rows.len()).filter(|row| rows.flag(*row, "stable") == Some(false) && measured(*row)).count();
+        if unsettled * 2 > count {
+            text += " Most figures did not settle, so that this is a hint and no verdict.";
+        }
+    }
+    Ok(text)
+}
+
+/// A speed-up, whose it is, and over how many models.
+type Ranked<'a> = (f64, &'a str, usize);
+
+/// Of the hardware that was measured on the same work, the one that is ahead.
+fn fastest(cells: &DataFrame) -> Result<Option<String>, SectionError> {
+    let frame = speedups(cells.clone())?;
+    let rows = Rows(&frame);
+    let mut groups: BTreeMap<(&str, &str), Vec<Ranked<'_>>> = BTreeMap::new();
+    for row in 0..rows.len() {
+        let inference = rows.text(row, "benchmark") == Some("inference");
+        let hardware = rows.text(row, "trust") == Some(latest::HARDWARE);
+        if let (true, true, Some(speedup)) = (inference, hardware, rows.number(row, "speedup_common")) {
+            let key = (rows.text(row, "machine").unwrap_or_default(), rows.text(row, "precision").unwrap_or("unknown"));
+            let name = rows.text(row, "hardware").unwrap_or_default();
+            groups.entry(key).or_default().push((speedup, name, rows.count(row, "models_common")));
+        }
+    }
+    let Some(((_, precision), mut group)) = groups.into_iter().max_by_key(|(_, group)| group.len()) else {
+        return Ok(None);
+    };
+    group.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let [(speedup, name, models), rest @ ..] = group.as_slice() else { return Ok(None) };
+    if rest.is_empty() {
+        return Ok(None);
+    }
+    let of = format!("of {} in {precision}, geometric mean over the same work", plural(*models, "model"));
+    Ok(Some(match *name {
+        "cpu" => format!("Fastest is cpu: the next, {}, has {:.2} times its speed ({of}).", rest[0].1, rest[0].0),
+        name => format!("Fastest is {name}: {speedup:.2} times the speed of cpu ({of})."),
+    }))
+}
+
+/// How far the figures can be trusted.
+pub fn badges(cells: &DataFrame) -> Result<Vec<Badge>, SectionError> {
+    let frame = now(cells.clone())?;
+    let rows = Rows(&frame);
+    let count = |test: &dyn Fn(usize) -> bool| (0..rows.len()).filter(|row| test(*row)).count();
+    let measured = count(&|row| rows.text(row, "outcome") == Some("measured"));
+    let of_trust = |name: &'static str| count(&|row| rows.text(row, "trust") == Some(name));
+    let noisy = count(&|row| rows.text(row, "trust").is_some() && rows.flag(row, "stable") == Some(false));
+    let fixed = count(&|row| rows.text(row, "fixes").is_some());
+    let beside = count(&|row| rows.text(row, "beside").is_some());
+    let again = count(&|row| rows.text(row, "newer_outcome").is_some());
+    let set = count(&|row| rows.text(row, "options").is_some());
+    let unmeasured = count(&|row| !matches!(rows.text(row, "outcome"), Some("measured" | "skipped")));
+    let mut badges = vec![];
+    let mut add = |count: usize, text: &str, tone: Tone, why: String| {
+        if count > 0 {
+            badges.push(Badge { text: text.into(), tone, why });
+        }
+    };
+    let valid = of_trust(latest::HARDWARE);
+    let of = plural(measured, "measured cell");
+    add(valid, "valid", Tone::Good, format!("{valid} of {of}: outputs were checked before they were timed"));
+    add(noisy, "noisy", Tone::Warn, format!("{noisy} of {of}: the interval stayed wider than asked for"));
+    let (emulated, unverified) = (of_trust(latest::EMULATED), of_trust(latest::UNVERIFIED));
+    add(
+        emulated,
+        "emulated",
+        Tone::Emulated,
+        format!("{emulated} of {of}: the device is emulated; its times are no hardware's"),
+    );
+    add(unverified, "unverified", Tone::Warn, format!("{unverified} of {of}: outputs were held against nothing"));
+    add(unmeasured, "not measured", Tone::Bad, format!("{}, each with its reason below", plural(unmeasured, "cell")));
+    add(fixed, "fixed", Tone::Info, format!("{}: something was done otherwise than asked", plural(fixed, "cell")));
+    add(
+        again,
+        "newer try failed",
+        Tone::Warn,
+        format!(
+            "{}: the figures are of the newest measurement, and a newer try failed or is believed less",
+            plural(again, "cell")
+        ),
+    );
+    add(set, "options", Tone::Info, format!("{}: options of the plugin differ from its defaults", plural(set, "cell")));
+    add(
+        beside,
+        "side by side",
+        Tone::Info,
+        format!("{}: other backends ran at the same time on other cores", plural(beside, "cell")),
+    );
+    Ok(badges)
+}
+
+/// Warnings in plain words.
+pub fn notes(stored: &Stored) -> Result<Vec<String>, SectionError> {
+    let mut notes = vec![];
+    for run in &stored.runs {
+        let (id, machine) = (&run.run_id, &run.environment);
+        if let (Some(load), Some(cpus)) = (machine.load_1min, machine.cpus_usable)
+            && load > cpus as f64
+        {
+            notes.push(format!("{id}: the machine was busy when it began (load {load:.1} on {cpus} processors)"));
+        }
+        if let Some(steal) = machine.steal_share.filter(|share| *share > STEAL) {
+            notes.push(format!("{id}: the hypervisor took {:.0}% of the time since boot", steal * 100.0));
+        }
+        if let Some(governor) = machine.governor.as_deref().filter(|governor| *governor != "performance") {
+            notes.push(format!("{id}: the processor's governor is '{governor}', so that its frequency moves"));
+        }
+    }
+    let machines: BTreeSet<_> = stored.runs.iter().map(|run| run.environment.machine_id()).collect();
+    if machines.len() > 1 {
+        notes.push(format!("the runs are of {} machines: nothing is compared across them", machines.len()));
+    }
+    let frame = clocks(stored.cells.clone())?;
+    let rows = Rows(&frame);
+    let on_cpu = |row: usize| rows.text(row, "device_kind") == Some("cpu");
+    let waits = (0..rows.len()).filter(|row| on_cpu(*row) && rows.text(*row, "direction") == Some("waits")).count();
+    let exceeds = (0..rows.len()).filter(|row| rows.text(*row, "direction") == Some("exceeds")).count();
+    if waits > 0 {
+        notes.push(format!(
+            "{} on processors used far less CPU time than its threads had: they waited, for other work on the machine or for each other",
+            plural(waits, "cell")
+        ));
+    }
+    if exceeds > 0 {
+        notes.push(format!(
+            "{} used more CPU time than its threads can: more ran than was given",
+            plural(exceeds, "cell")
+        ));
+    }
+    if stored.cells.height() > 0 {
+        notes.push(
+            "models of the zoo have random weights: latency and memory are real, accuracy is not, and neither is what depends on the data"
+                .into(),
+        );
+    }
+    Ok(notes)
+}
+
+/// Where the figures come from.
+pub fn facts(stored: &Stored) -> Vec<(String, String)> {
+    match stored.runs.as_slice() {
+        [run] => facts_of(run),
+        runs => runs
+            .iter()
+            .map(|run| (run.run_id.clone(), format!("{}, {}", run.started_at, run.command.join(" "))))
+            .collect(),
+    }
+}
+
+fn facts_of(run: &Run) -> Vec<(String, String)> {
+    let machine = &run.environment;
+    let number = |value: Option<f64>, unit: &str| value.map(|value| format!("{value:.1} {unit}"));
+    let mut facts: Vec<(String, Option<String>)> = vec![
+        ("run".into(), Some(run.run_id.clone())),
+        ("began".into(), Some(run.started_at.clone())),
+        ("command".into(), Some(run.command.join(" "))),
+        ("seed".into(), Some(run.seed.to_string())),
+        ("host".into(), Some(machine.host_version.clone())),
+        ("machine".into(), machine.hostname.clone()),
+        ("system".into(), Some(format!("{} {}", machine.os, machine.arch))),
+        ("kernel".into(), machine.kernel.clone()),
+        ("processor".into(), machine.cpu_model.clone()),
+        ("processors usable".into(), machine.cpus_usable.map(|n| n.to_string())),
+        ("CPU time granted".into(), number(machine.cgroup_cpus, "cores")),
+        ("governor".into(), machine.governor.clone()),
+        ("frequency".into(), number(machine.frequency_mhz, "MHz")),
+        ("turbo".into(), machine.turbo.map(|on| if on { "on" } else { "off" }.to_string())),
+        ("memory".into(), number(machine.memory_total_mb, "MiB")),
+        ("load when it began".into(), number(machine.load_1min, "")),
+        ("temperature".into(), number(machine.temperature_c, "°C")),
+        ("clock".into(), machine.clock_resolution_ns.map(|ns| format!("{}, step {ns} ns", machine.clock))),
+    ];
+    for (what, hashes) in
+        [("plugin", &machine.plugin_sha256), ("runtime", &machine.runtime_sha256), ("model", &machine.models)]
+    {
+        facts.extend(hashes.iter().map(|(id, hash)| (format!("{what} {id}"), Some(hash.clone()))));
+    }
+    let known = |(name, value): (String, Option<String>)| {
+        (
+            name,
+            value.map(|value| value.trim().to_string()).filter(|value| !value.is_empty()).unwrap_or("unknown".into()),
+        )
+    };
+    facts.into_iter().map(known).collect()
+}

@@ -1,0 +1,72 @@
+//! `host db export`: runs as files that other programs read.
+
+use super::{CommandError, failed, matrix};
+use crate::cli::ExportForm;
+use skillbench_record::Run;
+use skillbench_results::{export, files, matrix as results};
+use skillbench_store::Database;
+use skillbench_store::database::{Exported, Filter, Form};
+use std::path::Path;
+
+/// Runs that are read at once.
+const AT_ONCE: usize = 64;
+
+type Make = fn(&Run) -> Result<String, CommandError>;
+
+/// Writes the runs of the filter into a folder.
+pub fn export(database: &Database, filter: &Filter, form: ExportForm, folder: &Path) -> Result<Exported, CommandError> {
+    match form {
+        ExportForm::Parquet => database.export(filter, Form::Parquet, folder).map_err(failed),
+        ExportForm::Csv => database.export(filter, Form::Csv, folder).map_err(failed),
+        ExportForm::SuiteJson => by_run(database, filter, folder, "suite.json", |run| pretty(&export::suite(run))),
+        ExportForm::FlatJson => by_run(database, filter, folder, "flat.json", |run| pretty(&export::flat(run))),
+        ExportForm::FlatCsv => {
+            by_run(database, filter, folder, "flat.csv", |run| export::flat_csv([run]).map_err(failed))
+        }
+        ExportForm::SkillsetJson => {
+            by_run(database, filter, folder, "skillset.json", |run| pretty(&export::skillset(run)))
+        }
+        ExportForm::MatrixJson => of_all(database, filter, folder),
+    }
+}
+
+/// A file for each run, made of its document out of the database.
+fn by_run(
+    database: &Database,
+    filter: &Filter,
+    folder: &Path,
+    ending: &str,
+    make: Make,
+) -> Result<Exported, CommandError> {
+    let runs = database.runs(filter).map_err(failed)?;
+    let mut exported = Exported { files: vec![], runs: runs.len() };
+    for some in runs.chunks(AT_ONCE) {
+        let part = filter.within(some.iter().map(|run| run.run_id.as_str()));
+        for run in database.documents(&part).map_err(failed)? {
+            put(&mut exported, folder, &format!("{}.{ending}", run.run_id), make(&run)?)?;
+        }
+    }
+    Ok(exported)
+}
+
+/// The matrix, which has its history from all runs.
+fn of_all(database: &Database, filter: &Filter, folder: &Path) -> Result<Exported, CommandError> {
+    let mut exported = Exported { files: vec![], runs: database.runs(filter).map_err(failed)?.len() };
+    if exported.runs > 0 {
+        let matrix = matrix::stored(database, filter).map_err(failed)?;
+        put(&mut exported, folder, files::MATRIX_JSON, pretty(&results::json(&matrix))?)?;
+    }
+    Ok(exported)
+}
+
+fn put(exported: &mut Exported, folder: &Path, name: &str, text: String) -> Result<(), CommandError> {
+    let file = folder.join(name);
+    let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&file, text));
+    written.map_err(|error| failed(format!("{}: {error}", file.display())))?;
+    exported.files.push(file);
+    Ok(())
+}
+
+fn pretty(value: &serde_json::Value) -> Result<String, CommandError> {
+    Ok(serde_json::to_string_pretty(value).map_err(failed)? + "\n")
+}

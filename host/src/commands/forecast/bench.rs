@@ -1,0 +1,197 @@
+//! The hardware of one machine, as far as it was measured: each with its cells and with what predicts it.
+
+use super::super::{CommandError, usage};
+use super::answers::Figure;
+use super::asked::{Asked, Models};
+use crate::cli::ForecastArgs;
+use skillbench_engine::run::Inventory;
+use skillbench_predict::{Efficiency, Peaks, Predictor, Quantity, Sample};
+use skillbench_record::BackendChoice;
+use skillbench_record::suggest::did_you_mean;
+use skillbench_record::{Axes, HardwareLabel, Trust};
+use skillbench_results::matrix::rule;
+use skillbench_session::forecast::{Cells, MeasuredCell, Place};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One device of a backend, at one precision and number of threads.
+pub struct Hardware {
+    pub place: Place,
+    /// The backend, and its device where several of it were measured.
+    pub name: String,
+    pub cells: Vec<MeasuredCell>,
+    /// Of the cells those that teach: measured hardware whose work is known.
+    pub taught: usize,
+    /// And of these those whose threads waited for a processor.
+    pub waited: usize,
+    pub models: usize,
+    pub peaks: Peaks,
+    samples: BTreeMap<Quantity, Vec<Sample>>,
+    predictors: BTreeMap<Quantity, Predictor>,
+}
+
+impl Hardware {
+    pub fn predictor(&self, quantity: Quantity) -> &Predictor {
+        &self.predictors[&quantity]
+    }
+
+    pub fn samples(&self, quantity: Quantity) -> &[Sample] {
+        &self.samples[&quantity]
+    }
+
+    pub fn efficiency(&self) -> Option<Efficiency> {
+        self.predictor(Quantity::Latency).efficiency()
+    }
+
+    /// "cpu (float32, 2 threads)".
+    pub fn describe(&self) -> String {
+        let precision = self.place.precision.clone().unwrap_or_else(|| "precision not known".into());
+        let threads = self.place.threads.map_or_else(String::new, |threads| format!(", {threads} threads"));
+        format!("{} ({precision}{threads})", self.name)
+    }
+
+    /// As `--plugin` takes it, with its options: "cpu --option cache=off".
+    pub fn as_arguments(&self) -> String {
+        let plugin = self.name.split(" (").next().unwrap_or(&self.name);
+        let options = self.place.options.iter().flat_map(|options| options.split(' '));
+        options.fold(plugin.to_string(), |text, option| format!("{text} --option {option}"))
+    }
+
+    /// Joules for each item, where a sensor counted them.
+    pub fn energy(&self, asked: &Asked, axes: &Axes) -> Option<Figure> {
+        let cell = self.cells.iter().find(|cell| cell.model == asked.model && cell.axes == *axes)?;
+        Some(Figure::of(cell, cell.energy_j?, None))
+    }
+
+    /// Nothing on it is measured hardware: why.
+    pub fn only(&self) -> Option<Trust> {
+        let first = self.cells.first()?.trust;
+        self.cells.iter().all(|cell| !cell.trust.is_comparable()).then_some(first)
+    }
+}
+
+/// The hardware that is meant, on one machine.
+pub struct Bench {
+    /// Its id.
+    pub machine: String,
+    /// What people call it.
+    pub machine_label: String,
+    pub hardware: Vec<Hardware>,
+    /// Backends that were named, are known, and of which nothing is measured there.
+    pub unmeasured: Vec<String>,
+}
+
+impl Bench {
+    /// # Errors
+    /// A machine or hardware that nobody knows.
+    pub fn of(
+        cells: &Cells,
+        args: &ForecastArgs,
+        models: &Models,
+        inventory: &Inventory,
+    ) -> Result<Bench, CommandError> {
+        let machine = machine(cells, args.machine.as_deref())?;
+        let mut places: BTreeMap<&Place, Vec<&MeasuredCell>> = BTreeMap::new();
+        for cell in cells.measured.iter().filter(|cell| cell.place.machine == machine) {
+            places.entry(&cell.place).or_default().push(cell);
+        }
+        let asked: Vec<BackendChoice> =
+            args.hardware.iter().map(|name| BackendChoice::parse(rule().hardware_name(name))).collect();
+        let is = |place: &Place, choice: &BackendChoice| {
+            place.plugin == choice.plugin && choice.device.as_ref().is_none_or(|device| *device == place.device)
+        };
+        let known: BTreeSet<&str> = cells
+            .measured
+            .iter()
+            .map(|cell| cell.place.plugin.as_str())
+            .chain(inventory.backends().map(|(plugin, _)| plugin.description.id.as_str()))
+            .collect();
+        let mut unmeasured = vec![];
+        for choice in &asked {
+            if !known.contains(choice.plugin.as_str()) {
+                let near = did_you_mean(&choice.plugin, known.iter().copied());
+                return Err(usage(format!("no hardware '{choice}' was measured or is known here{near}")));
+            }
+            if !places.keys().any(|place| is(place, choice)) {
+                unmeasured.push(choice.to_string());
+            }
+        }
+        places.retain(|place, _| {
+            (asked.is_empty() || asked.iter().any(|choice| is(place, choice)))
+                && args.precision.as_ref().is_none_or(|precision| place.precision.as_ref() == Some(precision))
+                && args.threads.is_none_or(|threads| place.threads == Some(threads))
+        });
+        let mut devices: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for cell in cells.measured.iter().filter(|cell| cell.place.machine == machine) {
+            devices.entry(&cell.place.plugin).or_default().insert(&cell.place.device);
+        }
+        let name = |place: &Place| {
+            let several = devices[place.plugin.as_str()].len() > 1;
+            let label = HardwareLabel {
+                plugin: &place.plugin,
+                device: several.then_some(&place.device),
+                options: place.options.as_deref(),
+                ..HardwareLabel::default()
+            };
+            label.to_string()
+        };
+        let hardware = places.into_iter().map(|(place, of)| learn(place, name(place), &of, cells.peaks(place), models));
+        let machine_label = cells.machine_label(&machine).to_string();
+        Ok(Bench { hardware: hardware.collect(), machine, machine_label, unmeasured })
+    }
+}
+
+fn learn(place: &Place, name: String, cells: &[&MeasuredCell], peaks: Peaks, models: &Models) -> Hardware {
+    let precision = place.precision.as_deref().unwrap_or_default();
+    let mut samples: BTreeMap<Quantity, Vec<Sample>> = BTreeMap::new();
+    let mut taught = BTreeSet::new();
+    for (index, cell) in cells.iter().enumerate().filter(|(_, cell)| cell.trust.is_comparable()) {
+        let Some(Ok(work)) = models.described(&cell.model).map(|skill| Models::work(skill, &cell.axes, precision))
+        else {
+            continue;
+        };
+        taught.insert((cell.model.as_str(), index));
+        let figures = [
+            (Quantity::Latency, cell.latency_ms),
+            (Quantity::Throughput, cell.throughput_per_s),
+            (Quantity::Memory, cell.memory_mb),
+        ];
+        for (quantity, value) in figures {
+            if let Some(value) = value {
+                samples.entry(quantity).or_default().push(Sample { work: work.clone(), value });
+            }
+        }
+    }
+    for quantity in Quantity::ALL {
+        samples.entry(quantity).or_default();
+    }
+    let train = |quantity: &Quantity| (*quantity, Predictor::train(samples[quantity].clone(), *quantity, peaks));
+    Hardware {
+        place: place.clone(),
+        name,
+        cells: cells.iter().map(|cell| (*cell).clone()).collect(),
+        taught: taught.len(),
+        waited: taught.iter().filter(|(_, index)| cells[*index].waited).count(),
+        models: taught.iter().map(|(model, _)| *model).collect::<BTreeSet<_>>().len(),
+        peaks,
+        predictors: Quantity::ALL.iter().map(train).collect(),
+        samples,
+    }
+}
+
+/// The machine that is meant: this one, or the one of this name.
+fn machine(cells: &Cells, asked: Option<&str>) -> Result<String, CommandError> {
+    let Some(asked) = asked else { return Ok(skillbench_record::machine::this()) };
+    let known = cells.machines();
+    let named = |id: &&&str| {
+        let label = cells.machine_label(id);
+        **id == asked || label == asked || label.split(", ").next() == Some(asked)
+    };
+    match known.iter().find(named) {
+        Some(machine) => Ok((*machine).to_string()),
+        None => {
+            let all: Vec<&str> = known.iter().map(|id| cells.machine_label(id)).collect();
+            let all = if all.is_empty() { "none".into() } else { all.join("; ") };
+            Err(usage(format!("no machine '{asked}' is in the database; there are: {all}")))
+        }
+    }
+}
