@@ -104,3 +104,43 @@ fn what_a_model_is_is_told_with_the_evidence() {
     let ran = world.host(&["models", "folder"]);
     ran.exits_with(0).tells("model_type is 'bert'").tells("encoder-only");
 }
+
+#[test]
+fn files_of_one_name_in_eight_folders_are_eight_models() {
+    let world = World::default();
+    let folders = ["bert", "gpt", "vit", "clip", "wav", "t5", "deep/bert", "deep/gpt"];
+    for folder in folders {
+        world.write(&format!("{folder}/model.onnx"), probe());
+    }
+    let paths = folders.map(|folder| format!("{folder}/model.onnx"));
+    let mut asked = vec!["--plugin", "rten", "--bench", "inference", "--batch-sizes", "1"];
+    paths.iter().for_each(|path| asked.extend(["--model", path]));
+    let (ran, document) = world.run(&asked);
+    ran.exits_with(0);
+    let names: Vec<&str> = cells(&document).iter().map(|cell| cell["skill"].as_str().unwrap()).collect();
+    let ends = ["/bert/model", "gpt/model", "vit/model", "clip/model", "wav/model", "t5/model", "deep/bert/model"];
+    assert_eq!(names.len(), 8, "{names:?}");
+    assert_eq!(names.iter().collect::<std::collections::BTreeSet<_>>().len(), 8, "{names:?}");
+    for end in ends {
+        assert!(names.iter().any(|name| format!("/{name}").ends_with(end)), "{end}: {names:?}");
+    }
+    let sql = "SELECT count(DISTINCT key) AS keys FROM latest_benchmarks";
+    world.host(&["query", sql, "--format", "json"]).exits_with(0).tells("8");
+}
+
+#[test]
+fn a_model_whose_content_changed_under_its_name_is_another_model() {
+    let world = World::default();
+    let asked = ["--plugin", "rten", "--model", "mine.onnx", "--bench", "inference", "--batch-sizes", "1"];
+    world.write("mine.onnx", probe());
+    let (first, _) = world.run(&asked);
+    first.exits_with(0);
+    world.write("mine.onnx", of_opset(16));
+    let (second, document) = world.run(&asked);
+    second.exits_with(0);
+    let report = world.host(&["report", "--all", "--format", "markdown"]).exits_with(0).stdout();
+    let newest = document["run_id"].as_str().unwrap();
+    assert!(report.contains("2 of 2 cells measured"), "{report}");
+    let sql = format!("SELECT count(*) AS n FROM latest_benchmarks WHERE run != '{newest}'");
+    world.host(&["query", &sql, "--format", "json"]).exits_with(0).tells("1");
+}

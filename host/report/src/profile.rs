@@ -1,6 +1,7 @@
 //! Where the time of cells went: their phases, and the operators of their models.
 
 use crate::{Cell, Table};
+use skillbench_record::catalog::column;
 use skillbench_record::{Cell as Measured, OperatorCost, PartProfile, Run};
 
 /// No more types of operators of one part are shown; files have them all.
@@ -8,7 +9,7 @@ const MOST_TYPES: usize = 12;
 
 /// A row for each phase of each cell; `None`: nobody asked.
 pub fn phases(run: &Run) -> Option<Table> {
-    let mut table = Table::new(["cell", "phase", "ms", "share_pct"]);
+    let mut table = Table::new([column::CELL, "phase", "ms", "share_pct"]);
     for cell in &run.cells {
         let Some(phases) = &cell.phases else { continue };
         let parts = phases.parts.iter().map(|part| (part.name.as_str(), part.ms));
@@ -22,7 +23,7 @@ pub fn phases(run: &Run) -> Option<Table> {
 /// A row for each of the costliest types of operators; `None`: nobody asked, or no engine tells.
 pub fn operators(run: &Run) -> Option<Table> {
     let mut table =
-        Table::new(["cell", "part", "operator", "kernel", "device", "count", "total_ms", "mean_ms", "share_pct"]);
+        Table::new([column::CELL, "part", "operator", "kernel", "device", "count", "total_ms", "mean_ms", "share_pct"]);
     for cell in &run.cells {
         for part in cell.profile.iter().flat_map(|profile| &profile.parts) {
             part.by_type.iter().take(MOST_TYPES).for_each(|cost| table.row(row(cell, part, cost)));

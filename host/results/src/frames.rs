@@ -1,6 +1,7 @@
 //! Results as data frames, in the columns of [`skillbench_record::catalog`]. What was not measured is null.
 
 use polars::prelude::*;
+use skillbench_record::catalog::column;
 use skillbench_record::catalog::{self, Column as Known, Kind, Row, Value};
 use skillbench_record::time::moment;
 use skillbench_record::{Run, Samples};
@@ -43,8 +44,8 @@ pub fn samples(run: &str, all: &[Samples]) -> PolarsResult<DataFrame> {
     let rows = || all.iter().flat_map(|s| s.values.iter().enumerate().map(move |(index, value)| (s, index, *value)));
     let height = rows().count();
     let columns = vec![
-        Column::new("run".into(), vec![run; height]),
-        Column::new("cell".into(), rows().map(|(s, ..)| s.cell as i64).collect::<Vec<_>>()),
+        Column::new(column::RUN.into(), vec![run; height]),
+        Column::new(column::CELL.into(), rows().map(|(s, ..)| s.cell as i64).collect::<Vec<_>>()),
         Column::new("series".into(), rows().map(|(s, ..)| s.series.as_str()).collect::<Vec<_>>()),
         Column::new("unit".into(), rows().map(|(s, ..)| s.unit.as_str()).collect::<Vec<_>>()),
         Column::new("round".into(), rows().map(|(s, ..)| s.round as i64).collect::<Vec<_>>()),

@@ -4,6 +4,7 @@
 use crate::frames;
 use polars::prelude::*;
 use skillbench_record::Run;
+use skillbench_record::catalog::column;
 use skillbench_store::database::Filter;
 use skillbench_store::{Database, DatabaseError, JournalError, Recorded, journal};
 use std::path::{Path, PathBuf};
@@ -95,11 +96,11 @@ impl Stored {
     pub fn of_models(self, models: &[String]) -> Result<Stored, StoredError> {
         let meant = models
             .iter()
-            .map(|model| col("model_id").eq(lit(model.as_str())))
+            .map(|model| col(column::MODEL_ID).eq(lit(model.as_str())))
             .reduce(Expr::or)
             .unwrap_or_else(|| lit(true));
         let cells = self.cells.lazy().filter(meant).collect()?;
-        let key = [col("run"), col("cell")];
+        let key = [col(column::RUN), col(column::CELL)];
         let samples = match self.samples {
             Some(samples) => Some(
                 samples

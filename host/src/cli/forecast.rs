@@ -62,7 +62,7 @@ pub struct RecommendArgs {
     /// What is meant by the best
     #[arg(long, value_enum, default_value_t = GoalArg::Latency)]
     pub optimize: GoalArg,
-    /// A bound that has to be kept: 20ms, 512MB, 2J, 100/s, or latency_ms<=20, memory_mb<=512, energy_j<=2, throughput_per_s>=100
+    /// A bound that has to be kept: 20ms, 512MB, 2J, 100/s, or latency_ms<=20, memory_mb<=512, energy_j_per_item<=2, throughput_per_s>=100
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "LIMIT")]
     pub within: Vec<String>,
     /// Also the best hardware for each model and each architecture over all that was measured, and what to change
@@ -79,4 +79,20 @@ pub enum GoalArg {
     Throughput,
     Energy,
     Memory,
+}
+
+impl GoalArg {
+    /// The metric that is ranked by.
+    pub fn metric(self) -> &'static str {
+        match self {
+            GoalArg::Latency => "latency_ms",
+            GoalArg::Throughput => "throughput_per_s",
+            GoalArg::Energy => "energy_j_per_item",
+            GoalArg::Memory => "memory_mb",
+        }
+    }
+
+    pub fn unit(self) -> &'static str {
+        skillbench_record::catalog::metric(self.metric()).map_or("", |metric| metric.unit)
+    }
 }

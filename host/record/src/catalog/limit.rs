@@ -1,6 +1,6 @@
-//! Figures that have to be kept: `latency_ms.p90<=20`.
+//! Figures that have to be kept: `latency_ms.p90<=20`, or for short `20ms`.
 
-use super::{Metric, metric, metrics, plugin_metrics};
+use super::{Better, Metric, metric, metrics, plugin_metrics};
 use crate::suggest::nearest;
 use crate::{Cell, Metrics};
 use serde_json::Value;
@@ -38,7 +38,7 @@ pub struct Limit {
 
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "limit '{text}': {why}; expected [MODEL:]METRIC<=VALUE, such as latency_ms.p90<=20 or bert-tiny:throughput_per_s>=100"
+    "limit '{text}': {why}; expected [MODEL:]METRIC<=VALUE, such as latency_ms.p90<=20 or bert-tiny:throughput_per_s>=100, or for short 20ms, 512MB, 2J or 100/s"
 )]
 pub struct LimitError {
     text: String,
@@ -54,6 +54,23 @@ pub enum Checked {
     Unknown(String),
 }
 
+/// What a value with a unit bounds, where no metric is named, and how large the unit is in that of the metric. Longer units come
+/// first: "ms" ends in "s".
+const UNITS: [(&str, &str, f64); 10] = [
+    ("ms", "latency_ms", 1.0),
+    ("/s", "throughput_per_s", 1.0),
+    ("s", "latency_ms", 1e3),
+    ("GiB", "memory_mb", 1024.0),
+    ("GB", "memory_mb", 1024.0),
+    ("MiB", "memory_mb", 1.0),
+    ("MB", "memory_mb", 1.0),
+    ("mJ", ENERGY, 1e-3),
+    ("kJ", ENERGY, 1e3),
+    ("J", ENERGY, 1.0),
+];
+
+const ENERGY: &str = "energy_j_per_item";
+
 impl FromStr for Limit {
     type Err = LimitError;
 
@@ -61,7 +78,9 @@ impl FromStr for Limit {
         let wrong = |why: &str| LimitError { text: text.into(), why: why.into() };
         let orders = [("<=", Order::AtMost), (">=", Order::AtLeast), ("<", Order::Below), (">", Order::Above)];
         let found = orders.iter().find_map(|(sign, order)| Some((text.split_once(sign)?, *order)));
-        let ((name, value), order) = found.ok_or_else(|| wrong("there is none of <=, >=, < and > in it"))?;
+        let Some(((name, value), order)) = found else {
+            return short(text).ok_or_else(|| wrong("there is none of <=, >=, < and > in it"));
+        };
         let value = value.trim().parse::<f64>().ok().filter(|value| value.is_finite());
         let value = value.ok_or_else(|| wrong("what it is held against is no number"))?;
         let (model, name) = match name.rsplit_once(':') {
@@ -76,11 +95,22 @@ impl FromStr for Limit {
     }
 }
 
+/// "20ms" is `latency_ms<=20`.
+fn short(text: &str) -> Option<Limit> {
+    let (value, name, scale) =
+        UNITS.iter().find_map(|(unit, name, scale)| Some((text.strip_suffix(unit)?, *name, *scale)))?;
+    let value = value.trim().parse::<f64>().ok().filter(|value| value.is_finite() && *value > 0.0)?;
+    let known = metric(name)?;
+    let order = if known.better == Better::Higher { Order::AtLeast } else { Order::AtMost };
+    Some(Limit { model: None, name: name.into(), figure: Figure::Known(known), order, value: value * scale })
+}
+
 /// What a name means. One that no cell can have would be unknown for ever.
 ///
 /// # Errors
 /// What is there in its place.
 fn figure(name: &str) -> Result<Figure, String> {
+    let name = if name == "energy_j" { ENERGY } else { name };
     if let Some(known) = metric(name) {
         return Ok(Figure::Known(known));
     }
@@ -137,6 +167,16 @@ impl Limit {
         self.value
     }
 
+    /// The metric of the catalogue that it is about; `None`: one that a plugin adds, or another figure of a set of samples.
+    pub fn known(&self) -> Option<&'static Metric> {
+        if let Figure::Known(metric) = self.figure { Some(metric) } else { None }
+    }
+
+    /// The one model that it is about; `None`: all of them.
+    pub fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
     /// Whether it is about this cell.
     pub fn is_about(&self, cell: &Cell) -> bool {
         self.model.as_ref().is_none_or(|model| *model == cell.skill)
@@ -153,13 +193,22 @@ impl Limit {
                 false => format!("{} was not measured here", self.name),
             });
         };
-        let is_kept = match self.order {
+        if self.holds(value) { Checked::Kept(value) } else { Checked::Broken(value) }
+    }
+
+    /// Whether a figure between these ends keeps it; `None`: it may or may not.
+    pub fn holds_between(&self, low: f64, high: f64) -> Option<bool> {
+        let at_low = self.holds(low);
+        (at_low == self.holds(high)).then_some(at_low)
+    }
+
+    fn holds(&self, value: f64) -> bool {
+        match self.order {
             Order::AtMost => value <= self.value,
             Order::Below => value < self.value,
             Order::AtLeast => value >= self.value,
             Order::Above => value > self.value,
-        };
-        if is_kept { Checked::Kept(value) } else { Checked::Broken(value) }
+        }
     }
 }
 
@@ -273,6 +322,30 @@ mod tests {
             assert_eq!(limit(&format!("{name}<=2")).check(&measured(3)), Checked::Kept(2.0), "{name}");
         }
         limit("init_ms.load.p90<=20");
+    }
+
+    #[test]
+    fn a_value_with_a_unit_is_a_limit_of_the_metric_that_has_it() {
+        for (short, long) in [
+            ("20ms", "latency_ms<=20"),
+            ("0.5 s", "latency_ms<=500"),
+            ("2GB", "memory_mb<=2048"),
+            ("100/s", "throughput_per_s>=100"),
+            ("5mJ", "energy_j_per_item<=0.005"),
+        ] {
+            assert_eq!(limit(short).to_string(), long);
+        }
+        for text in ["20", "ms", "-1ms", "infs", ""] {
+            assert!(text.parse::<Limit>().unwrap_err().to_string().contains("20ms"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_limit_inside_of_an_interval_is_neither_kept_nor_broken() {
+        assert_eq!(limit("20ms").holds_between(10.0, 15.0), Some(true));
+        assert_eq!(limit("20ms").holds_between(21.0, 25.0), Some(false));
+        assert_eq!(limit("20ms").holds_between(15.0, 25.0), None);
+        assert_eq!(limit("100/s").holds_between(120.0, 150.0), Some(true));
     }
 
     #[test]

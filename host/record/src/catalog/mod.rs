@@ -6,6 +6,7 @@
 //! The order is that of the table `benchmark_results`.
 
 mod cell;
+pub mod column;
 mod limit;
 mod metric;
 mod metrics;

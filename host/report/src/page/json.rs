@@ -2,6 +2,7 @@
 
 use super::{Page, PageTable};
 use serde_json::{Map, Value, json};
+use skillbench_record::catalog::column;
 
 impl Page {
     /// Verdict, badges, findings and every table as rows; `cells` has what is behind them.
@@ -43,7 +44,7 @@ fn rows(table: &PageTable) -> Vec<Value> {
             names.iter().cloned().zip(row.cells.iter().map(|cell| cell.value.clone())).collect();
         let why: Vec<&str> = row.cells.iter().filter_map(|cell| cell.why.as_deref()).collect();
         if !why.is_empty() {
-            object.insert("reason".into(), why.join("; ").into());
+            object.insert(column::REASON.into(), why.join("; ").into());
         }
         Value::Object(object)
     };

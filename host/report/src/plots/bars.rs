@@ -9,6 +9,7 @@ use super::words::words;
 use super::{Plot, PlotError, PlotKind, Sources};
 use polars::prelude::DataFrame;
 use skillbench_charts::{Bar, Bars, Chart, Estimate, number};
+use skillbench_record::catalog::column;
 use skillbench_results::questions::{BASELINE, by_architecture, by_category, by_model, relative_to_cpu, speedups};
 
 fn bar(row: Row<'_>) -> Result<Bar, PlotError> {
@@ -32,12 +33,12 @@ pub(super) fn hardware(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
     let frame = relative_to_cpu(sources.cells.clone())?;
     let missing = missing(sources)?;
     let mut plots = vec![];
-    for rows in Rows::of(&frame).groups(&["machine", "benchmark", "precision", "batch_size"]) {
+    for rows in Rows::of(&frame).groups(&[column::MACHINE, column::BENCHMARK, column::PRECISION, column::BATCH_SIZE]) {
         let first = rows[0];
-        let by_latency = rows.iter().any(|row| row.number("latency_median_ms").is_some());
+        let by_latency = rows.iter().any(|row| row.number(column::LATENCY_MEDIAN_MS).is_some());
         let figure = |row: Row<'_>| match by_latency {
             true => latency(row),
-            false => Estimate { value: row.number("throughput_samples_per_sec"), ..Estimate::default() },
+            false => Estimate { value: row.number(column::THROUGHPUT_SAMPLES_PER_SEC), ..Estimate::default() },
         };
         if rows.iter().all(|row| figure(*row).value.is_none()) {
             continue;
@@ -45,25 +46,27 @@ pub(super) fn hardware(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
         let behind = taken(&frame, &rows)?;
         let unmeasured: Vec<Row<'_>> = Rows::of(&missing)
             .all()
-            .filter(|row| belongs(*row, first) && row.number("batch_size") == first.number("batch_size"))
+            .filter(|row| belongs(*row, first) && row.number(column::BATCH_SIZE) == first.number(column::BATCH_SIZE))
             .collect();
         let mut bars = vec![];
-        for model in Rows::of(&behind).groups(&["model_id", "axes"]) {
-            let group = joined(&[model[0].text("model_id"), &other_axes(model[0].text("axes"))]);
+        for model in Rows::of(&behind).groups(&[column::MODEL_ID, column::AXES]) {
+            let group = joined(&[model[0].text(column::MODEL_ID), &other_axes(model[0].text(column::AXES))]);
             for row in &model {
                 let note = match row.number("speedup") {
-                    Some(ratio) if row.text("plugin") != BASELINE => format!("{}× {BASELINE}", number(ratio)),
+                    Some(ratio) if row.text(column::PLUGIN) != BASELINE => format!("{}× {BASELINE}", number(ratio)),
                     _ => String::new(),
                 };
                 bars.push(Bar { group: group.clone(), estimate: figure(*row), note, ..bar(*row)? });
             }
-            let same = |row: &&Row<'_>| ["model_id", "axes"].iter().all(|name| row.text(name) == model[0].text(name));
+            let same = |row: &&Row<'_>| {
+                [column::MODEL_ID, column::AXES].iter().all(|name| row.text(name) == model[0].text(name))
+            };
             for row in unmeasured.iter().filter(same) {
                 bars.push(Bar { group: group.clone(), ..absent(*row)? });
             }
         }
         let batch = batch(first);
-        let under = [first.text("benchmark"), precision(first), &batch, machine(&frame, first)];
+        let under = [first.text(column::BENCHMARK), precision(first), &batch, machine(&frame, first)];
         let mut head = head(kind, sources, "", &under);
         let mut unit = words().of(kind).unit.clone();
         if !by_latency {
@@ -86,26 +89,28 @@ pub(super) fn family(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
     let kind = PlotKind::Family;
     let frame = relative_to_cpu(sources.cells.clone())?;
     let mut plots = vec![];
-    for mut rows in Rows::of(&frame).groups(&["machine", "benchmark", "precision", "family"]) {
-        let smallest = rows.iter().map(|row| row.count("batch_size")).min();
-        rows.retain(|row| Some(row.count("batch_size")) == smallest && row.number("latency_median_ms").is_some());
+    for mut rows in Rows::of(&frame).groups(&[column::MACHINE, column::BENCHMARK, column::PRECISION, column::FAMILY]) {
+        let smallest = rows.iter().map(|row| row.count(column::BATCH_SIZE)).min();
+        rows.retain(|row| {
+            Some(row.count(column::BATCH_SIZE)) == smallest && row.number(column::LATENCY_MEDIAN_MS).is_some()
+        });
         rows.sort_by(|one, other| {
-            let ms = |row: &Row<'_>| row.number("latency_median_ms").unwrap_or(f64::INFINITY);
+            let ms = |row: &Row<'_>| row.number(column::LATENCY_MEDIAN_MS).unwrap_or(f64::INFINITY);
             apart(*one).0.cmp(&apart(*other).0).then(ms(one).total_cmp(&ms(other)))
         });
         let Some(first) = rows.first().copied() else { continue };
         let behind = taken(&frame, &rows)?;
         let mut bars = vec![];
         for row in Rows::of(&behind).all() {
-            let sublabel = joined(&[&named(row), row.text("axes")]);
-            let (label, group) = (row.text("model_id").into(), apart(row).1.into());
+            let sublabel = joined(&[&named(row), row.text(column::AXES)]);
+            let (label, group) = (row.text(column::MODEL_ID).into(), apart(row).1.into());
             bars.push(Bar { label, sublabel, group, estimate: latency(row), ..bar(row)? });
         }
-        let under = [first.text("benchmark"), precision(first), machine(&frame, first)];
-        let head = head(kind, sources, first.text("family"), &under);
+        let under = [first.text(column::BENCHMARK), precision(first), machine(&frame, first)];
+        let head = head(kind, sources, first.text(column::FAMILY), &under);
         let unit = words().of(kind).unit.clone();
         let chart = Bars { head, unit, log: spread(&bars), bars, ..Bars::default() };
-        let parts = [first.text("family"), under[0], under[1], under[2]];
+        let parts = [first.text(column::FAMILY), under[0], under[1], under[2]];
         plots.push(plot(kind, &parts, Chart::Bars(chart), &behind));
     }
     Ok(plots)
@@ -114,11 +119,11 @@ pub(super) fn family(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
 /// Speed against the CPU in groups of models.
 pub(super) fn groups(kind: PlotKind, sources: &Sources) -> Result<Vec<Plot>, PlotError> {
     let (frame, column) = match kind {
-        PlotKind::CategoryComparison => (by_category(sources.cells.clone())?, "category"),
-        _ => (by_architecture(sources.cells.clone())?, "architecture_type"),
+        PlotKind::CategoryComparison => (by_category(sources.cells.clone())?, column::CATEGORY),
+        _ => (by_architecture(sources.cells.clone())?, column::ARCHITECTURE_TYPE),
     };
     let mut plots = vec![];
-    for rows in Rows::of(&frame).groups(&["machine", "benchmark", "precision"]) {
+    for rows in Rows::of(&frame).groups(&[column::MACHINE, column::BENCHMARK, column::PRECISION]) {
         let others = |row: &Row<'_>| !is_baseline(*row);
         if !rows.iter().any(|row| others(row) && row.number("speedup").is_some()) {
             continue;
@@ -130,7 +135,7 @@ pub(super) fn groups(kind: PlotKind, sources: &Sources) -> Result<Vec<Plot>, Plo
             bars.push(Bar { group: row.text(column).into(), estimate, note: of_models(row), ..bar(row)? });
         }
         let first = rows[0];
-        let under = [first.text("benchmark"), precision(first), machine(&frame, first)];
+        let under = [first.text(column::BENCHMARK), precision(first), machine(&frame, first)];
         let chart = Bars { head: head(kind, sources, "", &under), reference: baseline(), bars, ..Bars::default() };
         plots.push(plot(kind, &under, Chart::Bars(chart), &behind));
     }
@@ -138,7 +143,7 @@ pub(super) fn groups(kind: PlotKind, sources: &Sources) -> Result<Vec<Plot>, Plo
 }
 
 fn is_baseline(row: Row<'_>) -> bool {
-    row.text("hardware") == BASELINE && row.text("trust") == skillbench_results::questions::latest::HARDWARE
+    row.text("hardware") == BASELINE && row.text(column::TRUST) == skillbench_results::questions::latest::HARDWARE
 }
 
 /// "5 models, 2 without a cell of the cpu".
@@ -163,7 +168,7 @@ fn overall(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
     let (kind, words) = (PlotKind::Speedup, words());
     let frame = speedups(sources.cells.clone())?;
     let mut plots = vec![];
-    for rows in Rows::of(&frame).groups(&["machine", "benchmark", "precision"]) {
+    for rows in Rows::of(&frame).groups(&[column::MACHINE, column::BENCHMARK, column::PRECISION]) {
         let behind = taken(&frame, &rows)?;
         let mut bars = vec![];
         for row in Rows::of(&behind).all().filter(|row| !is_baseline(*row)) {
@@ -181,7 +186,7 @@ fn overall(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
             }
         }
         let first = rows[0];
-        let under = [first.text("benchmark"), precision(first), machine(&frame, first)];
+        let under = [first.text(column::BENCHMARK), precision(first), machine(&frame, first)];
         let chart = Bars { head: head(kind, sources, "", &under), reference: baseline(), bars, ..Bars::default() };
         plots.push(plot(kind, &under, Chart::Bars(chart), &behind));
     }
@@ -191,7 +196,7 @@ fn overall(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
 fn by_models(sources: &Sources, frame: &DataFrame) -> Result<Vec<Plot>, PlotError> {
     let (kind, words) = (PlotKind::Speedup, words());
     let mut plots = vec![];
-    for mut rows in Rows::of(frame).groups(&["machine", "benchmark", "precision"]) {
+    for mut rows in Rows::of(frame).groups(&[column::MACHINE, column::BENCHMARK, column::PRECISION]) {
         rows.retain(|row| !is_baseline(*row));
         rows.sort_by(|one, other| {
             let ratio = |row: &Row<'_>| row.number("speedup").unwrap_or(f64::NEG_INFINITY);
@@ -214,10 +219,10 @@ fn by_models(sources: &Sources, frame: &DataFrame) -> Result<Vec<Plot>, PlotErro
                 1 => String::new(),
                 used => joined(&[&format!("{used} {}", words.points), &range().unwrap_or_default()]),
             };
-            let (label, group) = (row.text("model_id").into(), apart(row).1.into());
+            let (label, group) = (row.text(column::MODEL_ID).into(), apart(row).1.into());
             bars.push(Bar { label, sublabel: named(row), group, estimate, note, ..bar(row)? });
         }
-        let under = [first.text("benchmark"), precision(first), machine(frame, first)];
+        let under = [first.text(column::BENCHMARK), precision(first), machine(frame, first)];
         let chart = Bars {
             head: head(kind, sources, words.models.as_str(), &under),
             reference: baseline(),

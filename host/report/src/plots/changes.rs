@@ -6,6 +6,7 @@ use super::words::words;
 use super::{Plot, PlotError, PlotKind, Sources};
 use skillbench_charts::{Attributes, Change, Chart, Estimate, Pair, Pairs, Point, Series, Trend, number};
 use skillbench_record::catalog::Metric;
+use skillbench_record::catalog::column;
 use skillbench_results::questions;
 use skillbench_results::trend::{self as results, Judged};
 
@@ -15,11 +16,12 @@ pub(super) fn before_after(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
     let Some(before) = &sources.before else { return Ok(vec![]) };
     let frame = questions::before_after(before.clone(), sources.cells.clone())?;
     let mut plots = vec![];
-    for rows in Rows::of(&frame).groups(&["machine", "benchmark", "precision"]) {
+    for rows in Rows::of(&frame).groups(&[column::MACHINE, column::BENCHMARK, column::PRECISION]) {
         let behind = taken(&frame, &rows)?;
         let side = |row: Row<'_>, name: &str| {
             let figure = |figure: &str| row.number(&format!("{figure}_{name}"));
-            let [value, low, high] = ["latency_median_ms", "latency_ci95_low_ms", "latency_ci95_high_ms"].map(figure);
+            let [value, low, high] =
+                [column::LATENCY_MEDIAN_MS, column::LATENCY_CI95_LOW_MS, column::LATENCY_CI95_HIGH_MS].map(figure);
             Estimate { value, low, high }
         };
         let has = |row: &Row<'_>, name: &str| side(*row, name).value.is_some();
@@ -29,8 +31,8 @@ pub(super) fn before_after(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
         let mut pairs = vec![];
         for row in Rows::of(&behind).all().filter(|row| has(row, "before") && has(row, "after")) {
             pairs.push(Pair {
-                label: row.text("model_id").into(),
-                sublabel: joined(&[&named(row), row.text("axes")]),
+                label: row.text(column::MODEL_ID).into(),
+                sublabel: joined(&[&named(row), row.text(column::AXES)]),
                 before: side(row, "before"),
                 after: side(row, "after"),
                 ratio: row.number("faster").map(in_words).unwrap_or_default(),
@@ -48,7 +50,7 @@ pub(super) fn before_after(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
                 .replace("{before}", &only_before.to_string())
                 .replace("{after}", &only_after.to_string()),
         };
-        let under = [first.text("benchmark"), precision(first), machine(&frame, first)];
+        let under = [first.text(column::BENCHMARK), precision(first), machine(&frame, first)];
         let told = [under[0], under[1], under[2], &one_sided];
         let chart = Pairs {
             head: head(kind, sources, "", &told),
@@ -83,19 +85,21 @@ pub(super) fn trend(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
     let latency_of_cells: Vec<&Metric> = results::metric("latency_ms").into_iter().collect();
     let judged = results::judge(results::histories(sources.cells.clone(), &[], Some(&latency_of_cells))?);
     let mut plots = vec![];
-    for mut rows in Rows::of(&frame).groups(&["machine", "model_id", "benchmark", "precision"]) {
-        rows.retain(|row| row.number("timestamp").is_some() && row.number("latency_median_ms").is_some());
+    for mut rows in Rows::of(&frame).groups(&[column::MACHINE, column::MODEL_ID, column::BENCHMARK, column::PRECISION])
+    {
+        rows.retain(|row| row.number(column::TIMESTAMP).is_some() && row.number(column::LATENCY_MEDIAN_MS).is_some());
         let Some(first) = rows.first().copied() else { continue };
         let behind = taken(&frame, &rows)?;
         let (mut series, mut changes) = (vec![], vec![]);
-        for line in Rows::of(&behind).groups(&["hardware", "trust", "axes", "threads"]) {
+        for line in Rows::of(&behind).groups(&["hardware", column::TRUST, column::AXES, column::THREADS]) {
             let of = line[0];
-            let points =
-                line.iter().filter_map(|row| Some(Point { x: row.number("timestamp")?, estimate: latency(*row) }));
+            let points = line
+                .iter()
+                .filter_map(|row| Some(Point { x: row.number(column::TIMESTAMP)?, estimate: latency(*row) }));
             series.push(Series {
-                name: joined(&[&named(of), of.text("axes")]),
+                name: joined(&[&named(of), of.text(column::AXES)]),
                 hardware: of.text("hardware").into(),
-                architecture: of.text("architecture_type").into(),
+                architecture: of.text(column::ARCHITECTURE_TYPE).into(),
                 emulated: of.is_emulated(),
                 points: points.collect(),
                 attributes: attributes(of)?,
@@ -106,16 +110,16 @@ pub(super) fn trend(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
         }
         changes.sort_by(|one, other| one.at.total_cmp(&other.at).then_with(|| one.label.cmp(&other.label)));
         changes.dedup();
-        let under = [first.text("benchmark"), precision(first), machine(&frame, first)];
+        let under = [first.text(column::BENCHMARK), precision(first), machine(&frame, first)];
         let chart = Trend {
-            head: head(kind, sources, first.text("model_id"), &under),
+            head: head(kind, sources, first.text(column::MODEL_ID), &under),
             y_label: words.of(kind).axis.clone(),
             unit: words.of(kind).unit.clone(),
-            y_log: far_apart(rows.iter().map(|row| row.number("latency_median_ms"))),
+            y_log: far_apart(rows.iter().map(|row| row.number(column::LATENCY_MEDIAN_MS))),
             series,
             changes,
         };
-        let parts = [first.text("model_id"), under[0], under[1], under[2]];
+        let parts = [first.text(column::MODEL_ID), under[0], under[1], under[2]];
         plots.push(plot(kind, &parts, Chart::Trend(chart), &behind));
     }
     Ok(plots)
@@ -125,15 +129,15 @@ pub(super) fn trend(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
 fn is_of(judged: &Judged, row: Row<'_>) -> bool {
     let of = &judged.history.of;
     let texts = [
-        (of.machine.as_str(), "machine"),
-        (&of.model_id, "model_id"),
+        (of.machine.as_str(), column::MACHINE),
+        (&of.model_id, column::MODEL_ID),
         (&of.hardware, "hardware"),
-        (&of.benchmark, "benchmark"),
-        (&of.axes, "axes"),
-        (of.precision.as_deref().unwrap_or(""), "precision"),
-        (&of.trust, "trust"),
+        (&of.benchmark, column::BENCHMARK),
+        (&of.axes, column::AXES),
+        (of.precision.as_deref().unwrap_or(""), column::PRECISION),
+        (&of.trust, column::TRUST),
     ];
-    let threads = row.number("threads").map(|threads| threads as i64);
+    let threads = row.number(column::THREADS).map(|threads| threads as i64);
     texts.into_iter().all(|(text, column)| row.text(column) == text) && threads == of.threads
 }
 
@@ -148,9 +152,9 @@ fn found(judged: &Judged) -> impl Iterator<Item = Change> {
 
 /// What is another version than in the run before.
 fn change(before: Row<'_>, after: Row<'_>) -> Option<Change> {
-    let column = ["driver_version", "engine", "plugin_version"]
+    let column = [column::DRIVER_VERSION, column::ENGINE, column::PLUGIN_VERSION]
         .into_iter()
         .find(|column| before.text(column) != after.text(column) && !after.text(column).is_empty())?;
     let label = format!("{} {}", after.text("hardware"), after.text(column));
-    Some(Change { at: after.number("timestamp")?, label, attributes: Attributes::default() })
+    Some(Change { at: after.number(column::TIMESTAMP)?, label, attributes: Attributes::default() })
 }

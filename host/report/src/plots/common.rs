@@ -6,18 +6,19 @@ use super::{Plot, PlotError, PlotKind, Sources};
 use crate::Table;
 use polars::prelude::*;
 use skillbench_charts::{Attributes, Bars, Chart, Estimate, Head, Reference};
+use skillbench_record::catalog::column;
 use skillbench_results::questions::{latest, not_measured, problems};
 use std::collections::BTreeSet;
 
 /// What a mark tells the page around it. `hardware` is written by the chart.
 const TOLD: [(&str, &str); 7] = [
-    ("model", "model_id"),
-    ("family", "family"),
-    ("architecture", "architecture_type"),
-    ("benchmark", "benchmark"),
-    ("precision", "precision"),
-    ("axes", "axes"),
-    ("trust", "trust"),
+    ("model", column::MODEL_ID),
+    (column::FAMILY, column::FAMILY),
+    ("architecture", column::ARCHITECTURE_TYPE),
+    (column::BENCHMARK, column::BENCHMARK),
+    (column::PRECISION, column::PRECISION),
+    (column::AXES, column::AXES),
+    (column::TRUST, column::TRUST),
 ];
 
 /// Attributes of a mark made from a row. `outcome` is that of the row, or `measured` where it has a trust.
@@ -29,12 +30,12 @@ pub(super) fn attributes(row: Row<'_>) -> Result<Attributes, PlotError> {
             attributes.set(name, value)?;
         }
     }
-    let outcome = match row.text("outcome") {
-        "" if !row.text("trust").is_empty() => "measured",
+    let outcome = match row.text(column::OUTCOME) {
+        "" if !row.text(column::TRUST).is_empty() => "measured",
         outcome => outcome,
     };
     if !outcome.is_empty() {
-        attributes.set("outcome", outcome)?;
+        attributes.set(column::OUTCOME, outcome)?;
     }
     Ok(attributes)
 }
@@ -55,7 +56,7 @@ pub(super) fn plot(kind: PlotKind, parts: &[&str], chart: Chart, behind: &DataFr
     // Where there is one machine it need not be told in every row.
     table.keep_columns(|name, cells| {
         let different: BTreeSet<&str> = cells.iter().map(|cell| cell.shown.as_str()).collect();
-        !(name == "machine" && different.len() < 2) && cells.iter().any(|cell| !cell.value.is_null())
+        !(name == column::MACHINE && different.len() < 2) && cells.iter().any(|cell| !cell.value.is_null())
     });
     Plot { kind, name, chart, table }
 }
@@ -81,13 +82,13 @@ pub(super) fn tell_apart(plots: &mut [Plot]) {
 
 /// The machine, where the data has several.
 pub(super) fn machine<'a>(frame: &DataFrame, row: Row<'a>) -> &'a str {
-    let several = frame.column("machine").and_then(|column| column.n_unique()).is_ok_and(|count| count > 1);
-    if several { row.text("machine") } else { "" }
+    let several = frame.column(column::MACHINE).and_then(|column| column.n_unique()).is_ok_and(|count| count > 1);
+    if several { row.text(column::MACHINE) } else { "" }
 }
 
 /// A precision in words where nobody knows it.
 pub(super) fn precision<'a>(row: Row<'a>) -> &'a str {
-    match row.text("precision") {
+    match row.text(column::PRECISION) {
         "" => &words().no_precision,
         precision => precision,
     }
@@ -96,7 +97,7 @@ pub(super) fn precision<'a>(row: Row<'a>) -> &'a str {
 /// Hardware as people read it: an unverified one says so. What is emulated is drawn and named as such by the chart.
 pub(super) fn named(row: Row<'_>) -> String {
     let hardware = row.text("hardware");
-    match row.text("trust") {
+    match row.text(column::TRUST) {
         latest::UNVERIFIED => format!("{hardware} ({})", words().unverified),
         _ => hardware.into(),
     }
@@ -109,7 +110,7 @@ pub(super) fn other_axes(axes: &str) -> String {
 
 /// "batch 4"; empty where there is none.
 pub(super) fn batch(row: Row<'_>) -> String {
-    let batch = row.shown("batch_size");
+    let batch = row.shown(column::BATCH_SIZE);
     if batch.is_empty() { batch } else { format!("{} {batch}", words().batch) }
 }
 
@@ -119,9 +120,9 @@ pub(super) fn joined(parts: &[&str]) -> String {
 
 pub(super) fn latency(row: Row<'_>) -> Estimate {
     Estimate {
-        value: row.number("latency_median_ms"),
-        low: row.number("latency_ci95_low_ms"),
-        high: row.number("latency_ci95_high_ms"),
+        value: row.number(column::LATENCY_MEDIAN_MS),
+        low: row.number(column::LATENCY_CI95_LOW_MS),
+        high: row.number(column::LATENCY_CI95_HIGH_MS),
     }
 }
 
@@ -133,7 +134,7 @@ pub(super) fn far_apart(values: impl IntoIterator<Item = Option<f64>>) -> bool {
 
 /// A heading for what may not be ranked beside measured hardware; such rows come after it.
 pub(super) fn apart(row: Row<'_>) -> (u8, &'static str) {
-    match row.text("trust") {
+    match row.text(column::TRUST) {
         latest::EMULATED => (2, &words().emulated),
         latest::UNVERIFIED => (1, &words().unverified),
         _ => (0, ""),
@@ -155,8 +156,8 @@ pub(super) fn baseline() -> Option<Reference> {
 
 /// "failed: out of memory".
 pub(super) fn reason(row: Row<'_>) -> String {
-    let outcome = row.text("outcome");
-    match row.text("reason") {
+    let outcome = row.text(column::OUTCOME);
+    match row.text(column::REASON) {
         "" => outcome.into(),
         reason => format!("{outcome}: {reason}"),
     }
@@ -171,14 +172,14 @@ pub(super) fn missing(sources: &Sources) -> Result<DataFrame, PlotError> {
 /// counts.
 pub(super) fn belongs(row: Row<'_>, to: Row<'_>) -> bool {
     let same = |column: &str| row.text(column) == to.text(column);
-    let asked = row.text("precision_requested");
-    same("machine") && same("benchmark") && (asked.is_empty() || asked == to.text("precision"))
+    let asked = row.text(column::PRECISION_REQUESTED);
+    same(column::MACHINE) && same(column::BENCHMARK) && (asked.is_empty() || asked == to.text(column::PRECISION))
 }
 
 /// A chart that says that there is nothing to draw, and why.
 pub(super) fn nothing(kind: PlotKind, sources: &Sources) -> Result<Plot, PlotError> {
     let cells = &sources.cells;
-    let outcomes = cells.column("outcome").and_then(|column| Ok(column.str()?.clone())).ok();
+    let outcomes = cells.column(column::OUTCOME).and_then(|column| Ok(column.str()?.clone())).ok();
     let measured = outcomes.is_some_and(|outcomes| outcomes.iter().any(|outcome| outcome == Some("measured")));
     let mut why = words().of(kind).empty.clone();
     let mut behind = DataFrame::default();
@@ -188,7 +189,7 @@ pub(super) fn nothing(kind: PlotKind, sources: &Sources) -> Result<Plot, PlotErr
         behind = problems(cells.clone())?;
         if let Some(row) = Rows::of(&behind).all().next() {
             why = words().none_measured.replace("{cells}", &cells.height().to_string());
-            why = why.replace("{outcome}", row.text("outcome")).replace("{reason}", row.text("reason"));
+            why = why.replace("{outcome}", row.text(column::OUTCOME)).replace("{reason}", row.text(column::REASON));
         }
     }
     let head = Head { subtitle: why, ..head(kind, sources, "", &[]) };

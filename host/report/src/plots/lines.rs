@@ -6,20 +6,23 @@ use super::words::words;
 use super::{Plot, PlotError, PlotKind, Sources};
 use polars::prelude::DataFrame;
 use skillbench_charts::{Chart, Estimate, Guide, Lines, Point, Series};
+use skillbench_record::catalog::column;
 use skillbench_results::questions::{Along, scaling};
 use std::collections::BTreeSet;
 
 /// What charts are told apart by.
-const CHART: [&str; 4] = ["machine", "model_id", "benchmark", "precision"];
+const CHART: [&str; 4] = [column::MACHINE, column::MODEL_ID, column::BENCHMARK, column::PRECISION];
 
 /// What lines of a chart are told apart by.
-const LINE: [&str; 4] = ["hardware", "trust", "other_axes", "threads"];
+const LINE: [&str; 4] = ["hardware", column::TRUST, "other_axes", column::THREADS];
 
 pub(super) fn against(kind: PlotKind, sources: &Sources) -> Result<Vec<Plot>, PlotError> {
     let along = if kind == PlotKind::SequenceScaling { Along::Sequence } else { Along::Batch };
     let frame = scaling(sources.cells.clone(), along)?;
     let estimate = |row: Row<'_>| match kind {
-        PlotKind::Throughput => Estimate { value: row.number("throughput_samples_per_sec"), ..Estimate::default() },
+        PlotKind::Throughput => {
+            Estimate { value: row.number(column::THROUGHPUT_SAMPLES_PER_SEC), ..Estimate::default() }
+        }
         PlotKind::BatchScaling => Estimate { value: row.number("gain"), ..Estimate::default() },
         _ => latency(row),
     };
@@ -49,7 +52,7 @@ pub(super) fn chart(
     let first = rows[0];
     let behind = taken(frame, rows)?;
     let several = |column: &str| rows.iter().map(|row| row.shown(column)).collect::<BTreeSet<_>>().len() > 1;
-    let (axes_differ, threads_differ) = (several("other_axes"), several("threads"));
+    let (axes_differ, threads_differ) = (several("other_axes"), several(column::THREADS));
     let mut series = vec![];
     let mut all = Rows::of(&behind).groups(&LINE);
     let place = |hardware: &str| rows.iter().position(|row| row.text("hardware") == hardware);
@@ -60,13 +63,13 @@ pub(super) fn chart(
     for line in all {
         let of = line[0];
         let threads =
-            if threads_differ { format!("{} {}", of.shown("threads"), words().threads) } else { String::new() };
+            if threads_differ { format!("{} {}", of.shown(column::THREADS), words().threads) } else { String::new() };
         let axes = if axes_differ { of.text("other_axes") } else { "" };
         let points = line.iter().filter_map(|row| Some(Point { x: row.number("point")?, estimate: estimate(*row) }));
         series.push(Series {
             name: joined(&[&named(of), axes, &threads]),
             hardware: of.text("hardware").into(),
-            architecture: of.text("architecture_type").into(),
+            architecture: of.text(column::ARCHITECTURE_TYPE).into(),
             emulated: of.is_emulated(),
             points: points.collect(),
             attributes: attributes(of)?,
@@ -77,9 +80,9 @@ pub(super) fn chart(
     let words = words();
     let x_label = if along == Along::Batch { &words.axis_batch } else { &words.axis_sequence };
     let other = if axes_differ { "" } else { first.text("other_axes") };
-    let under = [first.text("benchmark"), precision(first), other, machine(frame, first)];
+    let under = [first.text(column::BENCHMARK), precision(first), other, machine(frame, first)];
     let lines = Lines {
-        head: head(kind, sources, first.text("model_id"), &under),
+        head: head(kind, sources, first.text(column::MODEL_ID), &under),
         x_label: x_label.clone(),
         y_label: words.of(kind).axis.clone(),
         unit: words.of(kind).unit.clone(),
@@ -89,14 +92,20 @@ pub(super) fn chart(
         series,
         ..Lines::default()
     };
-    let parts = [first.text("model_id"), first.text("benchmark"), first.text("precision"), machine(frame, first)];
+    let parts = [
+        first.text(column::MODEL_ID),
+        first.text(column::BENCHMARK),
+        first.text(column::PRECISION),
+        machine(frame, first),
+    ];
     Ok(plot(kind, &parts, Chart::Lines(lines), &behind))
 }
 
 /// Hardware that has no measured cell of the model: a series without points, and the reason.
 fn absent(missing: &DataFrame, chart: Row<'_>, drawn: &[Series]) -> Result<Vec<Series>, PlotError> {
-    let same =
-        |row: &Row<'_>| ["machine", "model_id", "benchmark"].iter().all(|name| row.text(name) == chart.text(name));
+    let same = |row: &Row<'_>| {
+        [column::MACHINE, column::MODEL_ID, column::BENCHMARK].iter().all(|name| row.text(name) == chart.text(name))
+    };
     let mut absent: Vec<Series> = vec![];
     for row in Rows::of(missing).all().filter(same) {
         let hardware = row.text("hardware");
@@ -126,7 +135,7 @@ fn ideal(kind: PlotKind, rows: &[Row<'_>]) -> Option<Guide> {
         }
         PlotKind::SequenceScaling => {
             let fastest = rows.iter().filter(|row| row.number("point") == Some(least));
-            let from = fastest.filter_map(|row| row.number("latency_median_ms")).reduce(f64::min)?;
+            let from = fastest.filter_map(|row| row.number(column::LATENCY_MEDIAN_MS)).reduce(f64::min)?;
             let points = vec![(least, from), (most, from * most / least)];
             Some(Guide { label: words().ideal_sequence.clone(), points })
         }

@@ -8,6 +8,7 @@ use super::words::words;
 use super::{Plot, PlotError, PlotKind, Sources};
 use polars::prelude::DataFrame;
 use skillbench_charts::{Cell, CellState, CellValue, Chart, Heading, HeatMap, number};
+use skillbench_record::catalog::column;
 use skillbench_results::questions::{by_architecture, relative_to_cpu};
 
 /// What a map is made of: what its rows are, and what a measured cell says.
@@ -23,8 +24,8 @@ struct Map<'a> {
 pub(super) fn architectures(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
     let map = Map {
         kind: PlotKind::HeatMap,
-        row: ["architecture_type", ""],
-        chart: &["machine", "benchmark", "precision"],
+        row: [column::ARCHITECTURE_TYPE, ""],
+        chart: &[column::MACHINE, column::BENCHMARK, column::PRECISION],
         value: |row| CellValue {
             text: row.number("speedup").map_or_else(|| words().measured.clone(), |ratio| format!("{}×", number(ratio))),
             value: row.number("speedup"),
@@ -42,11 +43,11 @@ pub(super) fn architectures(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
 pub(super) fn models(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
     let map = Map {
         kind: PlotKind::ModelHeatMap,
-        row: ["model_id", "axes"],
-        chart: &["machine", "benchmark", "precision", "batch_size"],
+        row: [column::MODEL_ID, column::AXES],
+        chart: &[column::MACHINE, column::BENCHMARK, column::PRECISION, column::BATCH_SIZE],
         value: |row| {
             let latency = latency(row);
-            let per_sec = row.number("throughput_samples_per_sec").map(|rate| format!("{}/s", number(rate)));
+            let per_sec = row.number(column::THROUGHPUT_SAMPLES_PER_SEC).map(|rate| format!("{}/s", number(rate)));
             CellValue {
                 text: latency.value.map(|ms| format!("{} ms", number(ms))).or(per_sec).unwrap_or_default(),
                 value: latency.value,
@@ -74,18 +75,18 @@ impl Map<'_> {
         missing: &DataFrame,
     ) -> Result<Plot, PlotError> {
         let (first, words) = (rows[0], words());
-        let by_batch = self.chart.contains(&"batch_size");
+        let by_batch = self.chart.contains(&column::BATCH_SIZE);
         let unmeasured: Vec<Row<'_>> = Rows::of(missing)
             .all()
             .filter(|row| belongs(*row, first))
-            .filter(|row| !by_batch || row.number("batch_size") == first.number("batch_size"))
+            .filter(|row| !by_batch || row.number(column::BATCH_SIZE) == first.number(column::BATCH_SIZE))
             .collect();
         let (mut down, mut across): (Vec<[String; 2]>, Vec<(String, String)>) = (vec![], vec![]);
         for row in rows.iter().chain(&unmeasured) {
             let (name, column) = (self.row_of(*row), (row.text("hardware").to_string(), named(*row)));
             // What is not measured has no trust of its own: it is a column where its hardware is not one already.
             let known = |one: &(String, String)| {
-                if row.text("trust").is_empty() { one.0 == column.0 } else { *one == column }
+                if row.text(column::TRUST).is_empty() { one.0 == column.0 } else { *one == column }
             };
             if !down.contains(&name) {
                 down.push(name);
@@ -115,7 +116,7 @@ impl Map<'_> {
             cells.push(line);
         }
         let batch = if by_batch { batch(first) } else { String::new() };
-        let under = [first.text("benchmark"), precision(first), &batch, machine(frame, first)];
+        let under = [first.text(column::BENCHMARK), precision(first), &batch, machine(frame, first)];
         let heading = |label: &str, sublabel: &str, hardware: &str| Heading {
             label: label.into(),
             sublabel: sublabel.into(),
@@ -140,8 +141,8 @@ impl Map<'_> {
 
 /// How a cell that was not measured is shown.
 fn state(row: Row<'_>) -> CellState {
-    match row.text("outcome") {
-        "unavailable" => CellState::Unavailable { reason: row.text("reason").into() },
+    match row.text(column::OUTCOME) {
+        "unavailable" => CellState::Unavailable { reason: row.text(column::REASON).into() },
         "unsupported" => CellState::Unsupported,
         "skipped" => CellState::NotRun,
         _ => CellState::Failed { reason: reason(row) },

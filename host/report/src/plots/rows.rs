@@ -1,6 +1,7 @@
 //! A frame, looked at row by row.
 
 use polars::prelude::*;
+use skillbench_record::catalog::column;
 use skillbench_results::questions::latest;
 
 /// Rows of a frame. A column that is not there is as one without values.
@@ -77,7 +78,7 @@ impl<'a> Row<'a> {
     }
 
     pub(super) fn is_emulated(self) -> bool {
-        self.text("trust") == latest::EMULATED || self.flag("emulated") == Some(true)
+        self.text(column::TRUST) == latest::EMULATED || self.flag(column::EMULATED) == Some(true)
     }
 }
 

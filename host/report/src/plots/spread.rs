@@ -6,14 +6,21 @@ use super::words::words;
 use super::{Plot, PlotError, PlotKind, Sources};
 use polars::prelude::{IdxCa, IdxSize};
 use skillbench_charts::{Bins, Chart, Distribution, Part, Stack, Stacked};
+use skillbench_record::catalog::column;
 use skillbench_results::questions::{self, histogram, of_cells, quantiles};
 
 /// The parts of a start in their order, by their columns.
-const PHASES: [&str; 6] =
-    ["import_ms", "instantiate_ms", "read_ms", "compile_cold_ms", "load_rest_ms", "first_inference_ms"];
+const PHASES: [&str; 6] = [
+    column::IMPORT_MS,
+    column::INSTANTIATE_MS,
+    column::READ_MS,
+    column::COMPILE_COLD_MS,
+    "load_rest_ms",
+    column::FIRST_INFERENCE_MS,
+];
 
 /// Those that loading is made of.
-const OF_LOAD: [&str; 3] = ["read_ms", "compile_cold_ms", "load_rest_ms"];
+const OF_LOAD: [&str; 3] = [column::READ_MS, column::COMPILE_COLD_MS, "load_rest_ms"];
 
 /// The start of each model on each hardware, at its first point of the grid.
 pub(super) fn init_phases(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
@@ -21,20 +28,21 @@ pub(super) fn init_phases(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
     let frame = questions::init_phases(sources.cells.clone())?;
     let mut plots = vec![];
     // What is emulated starts so much slower that nothing else could be read beside it.
-    for rows in Rows::of(&frame).groups(&["machine", "benchmark", "precision", "trust"]) {
+    for rows in Rows::of(&frame).groups(&[column::MACHINE, column::BENCHMARK, column::PRECISION, column::TRUST]) {
         let behind = taken(&frame, &rows)?;
-        let models = Rows::of(&behind).groups(&["model_id"]).into_iter().flatten().map(|row| row.place);
+        let models = Rows::of(&behind).groups(&[column::MODEL_ID]).into_iter().flatten().map(|row| row.place);
         let by_model =
             behind.take(&IdxCa::from_vec("places".into(), models.map(|place| place as IdxSize).collect()))?;
-        let cells = Rows::of(&by_model).groups(&["model_id", "hardware"]).into_iter();
-        let firsts =
-            cells.filter_map(|cells| cells.into_iter().min_by_key(|row| (row.text("axes").len(), row.text("axes"))));
+        let cells = Rows::of(&by_model).groups(&[column::MODEL_ID, "hardware"]).into_iter();
+        let firsts = cells.filter_map(|cells| {
+            cells.into_iter().min_by_key(|row| (row.text(column::AXES).len(), row.text(column::AXES)))
+        });
         let mut stacks = vec![];
         for row in firsts {
             stacks.push(Stack {
                 label: named(row),
-                sublabel: row.text("axes").into(),
-                group: row.text("model_id").into(),
+                sublabel: row.text(column::AXES).into(),
+                group: row.text(column::MODEL_ID).into(),
                 hardware: row.text("hardware").into(),
                 emulated: row.is_emulated(),
                 parts: parts(row),
@@ -43,7 +51,7 @@ pub(super) fn init_phases(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
             });
         }
         let first = rows[0];
-        let under = [first.text("benchmark"), precision(first), apart(first).1, machine(&frame, first)];
+        let under = [first.text(column::BENCHMARK), precision(first), apart(first).1, machine(&frame, first)];
         let unit = words().of(kind).unit.clone();
         let chart = Stacked { head: head(kind, sources, "", &under), unit, stacks };
         plots.push(plot(kind, &under, Chart::Stacked(chart), &behind));
@@ -54,14 +62,14 @@ pub(super) fn init_phases(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
 /// The phases of a row. An engine that does not tell reading from compiling has its load whole.
 fn parts(row: Row<'_>) -> Vec<Part> {
     let part = |column: &str| Part { name: words().phase(column).into(), value: row.number(column) };
-    let told = row.number("read_ms").is_some() || row.number("compile_cold_ms").is_some();
+    let told = row.number(column::READ_MS).is_some() || row.number(column::COMPILE_COLD_MS).is_some();
     let mut parts = vec![];
     for column in PHASES {
         match (OF_LOAD.contains(&column), told) {
             (false, _) => parts.push(part(column)),
             // What an engine does not tell is no part that was missed.
             (true, true) => parts.extend(Some(part(column)).filter(|part| part.value.is_some())),
-            (true, false) if column == OF_LOAD[0] => parts.push(part("load_ms")),
+            (true, false) if column == OF_LOAD[0] => parts.push(part(column::LOAD_MS)),
             (true, false) => {}
         }
     }
@@ -79,20 +87,27 @@ pub(super) fn distribution(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
         of_series.entry(key(row)).or_default().push(row);
     }
     let mut plots = vec![];
-    let charts = Rows::of(&figures).groups(&["machine", "model_id", "benchmark", "precision", "series", "unit"]);
+    let charts = Rows::of(&figures).groups(&[
+        column::MACHINE,
+        column::MODEL_ID,
+        column::BENCHMARK,
+        column::PRECISION,
+        "series",
+        "unit",
+    ]);
     for rows in charts.into_iter().filter(|rows| !is_of_a_start(rows[0].text("series"))) {
         let first = rows[0];
         let (scale, unit) = if first.text("unit") == "ns" { (1e-6, "ms") } else { (1.0, first.text("unit")) };
         let figure = |row: &Row<'_>, name: &str| row.number(name).map(|value| scale * value);
-        let several = rows.iter().any(|row| row.text("run") != first.text("run"));
+        let several = rows.iter().any(|row| row.text(column::RUN) != first.text(column::RUN));
         let mut series = vec![];
         for row in &rows {
             let counted = of_series.get(&key(*row)).map(Vec::as_slice).unwrap_or_default();
             let (edges, counts) = filled(counted, scale);
-            let run = if several { row.text("run") } else { "" };
+            let run = if several { row.text(column::RUN) } else { "" };
             series.push(Bins {
                 label: named(*row),
-                sublabel: joined(&[row.text("axes"), run]),
+                sublabel: joined(&[row.text(column::AXES), run]),
                 hardware: row.text("hardware").into(),
                 emulated: row.is_emulated(),
                 edges,
@@ -107,11 +122,11 @@ pub(super) fn distribution(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
                 ..Bins::default()
             });
         }
-        let under = [first.text("series"), first.text("benchmark"), precision(first), machine(&figures, first)];
-        let head = head(kind, sources, first.text("model_id"), &under);
+        let under = [first.text("series"), first.text(column::BENCHMARK), precision(first), machine(&figures, first)];
+        let head = head(kind, sources, first.text(column::MODEL_ID), &under);
         let log = far_apart(rows.iter().map(|row| figure(row, "median")));
         let chart = Distribution { head, unit: unit.into(), log, series, ..Distribution::default() };
-        let parts = [first.text("model_id"), under[0], under[1], under[2], under[3]];
+        let parts = [first.text(column::MODEL_ID), under[0], under[1], under[2], under[3]];
         plots.push(plot(kind, &parts, Chart::Distribution(chart), &taken(&figures, &rows)?));
     }
     Ok(plots)
@@ -123,7 +138,7 @@ fn is_of_a_start(series: &str) -> bool {
 }
 
 fn key(row: Row<'_>) -> [String; 3] {
-    ["run", "cell", "series"].map(|column| row.shown(column))
+    [column::RUN, column::CELL, "series"].map(|column| row.shown(column))
 }
 
 /// Edges and counts with the empty bins between.

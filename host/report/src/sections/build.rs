@@ -7,6 +7,7 @@ use crate::page::{Figure, PageTable, Section};
 use crate::plots::{self, PlotKind, Sources};
 use polars::prelude::*;
 use skillbench_charts::{Look, Theme};
+use skillbench_record::catalog::column;
 use skillbench_results::Stored;
 use skillbench_results::questions::{self, Goal};
 use std::collections::BTreeMap;
@@ -93,11 +94,11 @@ impl Asked<'_> {
         section.figures = self.figures(PlotKind::ModelHeatMap)?;
         let states = questions::compatibility(self.stored.cells.clone())?;
         let columns = [
-            ("model_id", "model"),
+            (column::MODEL_ID, "model"),
             ("hardware", "hardware"),
             ("state", "state"),
             ("measured", "measured"),
-            ("emulated", "emulated"),
+            (column::EMULATED, column::EMULATED),
             ("unverified", "unverified"),
             ("failed", "failed"),
             ("unsupported", "unsupported"),
@@ -105,7 +106,7 @@ impl Asked<'_> {
             ("skipped", "skipped"),
         ];
         // Reasons stand below the problems, once each.
-        let states = states.drop("reason")?;
+        let states = states.drop(column::REASON)?;
         section.figures.push(tabled("What ran where", "How many cells ended how.", page_table(&states, &columns)));
         Ok(section)
     }
@@ -118,10 +119,12 @@ impl Asked<'_> {
         let rows = Rows(&frame);
         let mut families: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for row in 0..rows.len() {
-            families.entry(rows.text(row, "family").unwrap_or("no family")).or_default().push(row);
+            families.entry(rows.text(row, column::FAMILY).unwrap_or("no family")).or_default().push(row);
         }
-        let figures =
-            [("latency_median_ms", "median latency in ms"), ("throughput_samples_per_sec", "items per second")];
+        let figures = [
+            (column::LATENCY_MEDIAN_MS, "median latency in ms"),
+            (column::THROUGHPUT_SAMPLES_PER_SEC, "items per second"),
+        ];
         for (family, of) in &families {
             for (column, what) in figures {
                 let table = beside(&rows, of, column);
@@ -146,15 +149,15 @@ impl Asked<'_> {
     fn energy(&self) -> Result<Section, SectionError> {
         let mut section = section("energy");
         let frame = placed(self.stored.cells.clone())?;
-        let measured = frame.lazy().filter(col("energy_j_per_item").is_not_null()).collect()?;
+        let measured = frame.lazy().filter(col(column::ENERGY_J_PER_ITEM).is_not_null()).collect()?;
         if measured.height() > 0 {
             let columns = [
-                ("model_id", "model"),
+                (column::MODEL_ID, "model"),
                 ("hardware", "hardware"),
-                ("benchmark", "benchmark"),
-                ("axes", "axes"),
-                ("precision", "precision"),
-                ("energy_j_per_item", "J per item"),
+                (column::BENCHMARK, column::BENCHMARK),
+                (column::AXES, column::AXES),
+                (column::PRECISION, column::PRECISION),
+                (column::ENERGY_J_PER_ITEM, "J per item"),
             ];
             section.figures.push(tabled("Energy for each item", "", page_table(&measured, &columns)));
         }
@@ -165,11 +168,11 @@ impl Asked<'_> {
         let mut section = self.drawn("groups", &[PlotKind::ArchitectureComparison, PlotKind::CategoryComparison])?;
         type Question = fn(DataFrame) -> PolarsResult<DataFrame>;
         let groups: [(&str, &str, Question); 6] = [
-            ("model", "model_id", questions::by_model),
-            ("family", "family", questions::by_family),
-            ("category", "category", questions::by_category),
-            ("architecture", "architecture_type", questions::by_architecture),
-            ("task", "task", questions::by_task),
+            ("model", column::MODEL_ID, questions::by_model),
+            (column::FAMILY, column::FAMILY, questions::by_family),
+            (column::CATEGORY, column::CATEGORY, questions::by_category),
+            ("architecture", column::ARCHITECTURE_TYPE, questions::by_architecture),
+            (column::TASK, column::TASK, questions::by_task),
             ("size", "size", questions::by_size),
         ];
         for (name, column, question) in groups {
@@ -195,10 +198,10 @@ impl Asked<'_> {
         let mut section = section("best");
         let models = questions::optimal_per_model(self.stored.cells.clone(), Goal::Latency)?;
         let columns = [
-            ("model_id", "model"),
-            ("benchmark", "benchmark"),
-            ("axes", "axes"),
-            ("precision", "precision"),
+            (column::MODEL_ID, "model"),
+            (column::BENCHMARK, column::BENCHMARK),
+            (column::AXES, column::AXES),
+            (column::PRECISION, column::PRECISION),
             ("best", "best"),
             ("best_figure", "median ms"),
             ("second", "second"),
@@ -253,7 +256,7 @@ impl Asked<'_> {
         let mut section = section("results");
         let frame = placed(self.stored.cells.clone())?;
         let several = self.stored.runs.len() > 1;
-        let columns: Vec<_> = RESULTS.into_iter().filter(|(column, _)| several || *column != "run").collect();
+        let columns: Vec<_> = RESULTS.into_iter().filter(|(column, _)| several || *column != column::RUN).collect();
         let table = Figure { counts: true, ..tabled("All cells", "", page_table(&frame, &columns)) };
         section.figures.push(table);
         Ok(section)
@@ -263,7 +266,7 @@ impl Asked<'_> {
 /// What plots are drawn from. Of several runs the first is what came before.
 pub fn sources(stored: &Stored, kind: PlotKind) -> Result<Sources, PolarsError> {
     let runs: Vec<&str> = stored.runs.iter().map(|run| run.run_id.as_str()).collect();
-    let of = |run: &str| stored.cells.clone().lazy().filter(col("run").eq(lit(run))).collect();
+    let of = |run: &str| stored.cells.clone().lazy().filter(col(column::RUN).eq(lit(run))).collect();
     let samples = stored.samples.clone();
     Ok(match runs.as_slice() {
         [] => Sources { cells: stored.cells.clone(), samples, ..Sources::default() },

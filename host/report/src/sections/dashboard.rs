@@ -8,6 +8,7 @@ use crate::page::{Kind, Link, Page, PageCell};
 use crate::plots::PlotKind;
 use polars::prelude::*;
 use skillbench_charts::Look;
+use skillbench_record::catalog::column;
 use skillbench_results::{Stored, questions};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,8 +25,8 @@ pub fn dashboard(stored: &Stored, look: &Look) -> Result<Site, SectionError> {
     let names = files(&stored.cells);
     let mut pages = vec![("index.html".to_string(), index(stored, look, &names)?)];
     for (model, file) in &names {
-        let cells = stored.cells.clone().lazy().filter(col("model_id").eq(lit(model.as_str()))).collect()?;
-        let runs: BTreeSet<String> = texts(&cells, "run").into_iter().collect();
+        let cells = stored.cells.clone().lazy().filter(col(column::MODEL_ID).eq(lit(model.as_str()))).collect()?;
+        let runs: BTreeSet<String> = texts(&cells, column::RUN).into_iter().collect();
         let of_model = Stored {
             runs: stored.runs.iter().filter(|run| runs.contains(&run.run_id)).cloned().collect(),
             cells,
@@ -45,7 +46,7 @@ fn texts(frame: &DataFrame, column: &str) -> Vec<String> {
 fn files(cells: &DataFrame) -> BTreeMap<String, String> {
     let mut taken: BTreeSet<String> = BTreeSet::new();
     let mut files = BTreeMap::new();
-    for model in texts(cells, "model_id").into_iter().collect::<BTreeSet<_>>() {
+    for model in texts(cells, column::MODEL_ID).into_iter().collect::<BTreeSet<_>>() {
         let plain: String = model
             .chars()
             .map(|c| if c.is_ascii_alphanumeric() || c == '-' { c.to_ascii_lowercase() } else { '-' })
@@ -67,18 +68,18 @@ fn index(stored: &Stored, look: &Look, files: &BTreeMap<String, String>) -> Resu
     let mut table = page_table(
         &questions::by_model(stored.cells.clone())?,
         &[
-            ("model_id", "model"),
+            (column::MODEL_ID, "model"),
             ("hardware", "hardware"),
-            ("benchmark", "benchmark"),
-            ("precision", "precision"),
-            ("trust", "trust"),
-            ("family", "family"),
-            ("parameter_count", "parameters"),
+            (column::BENCHMARK, column::BENCHMARK),
+            (column::PRECISION, column::PRECISION),
+            (column::TRUST, column::TRUST),
+            (column::FAMILY, column::FAMILY),
+            (column::PARAMETER_COUNT, "parameters"),
             ("cells", "cells"),
             ("latency_least_ms", "least ms"),
             ("latency_most_ms", "most ms"),
             ("throughput_most_per_sec", "most per second"),
-            ("peak_memory_mb", "peak MiB"),
+            (column::PEAK_MEMORY_MB, "peak MiB"),
             ("speedup", "speed-up over cpu"),
         ],
     );
@@ -114,12 +115,12 @@ fn runs(stored: &Stored) -> Result<crate::page::Section, SectionError> {
     let rows = Rows(&frame);
     let mut counts: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for row in 0..rows.len() {
-        let count = counts.entry(rows.text(row, "run").unwrap_or_default()).or_default();
+        let count = counts.entry(rows.text(row, column::RUN).unwrap_or_default()).or_default();
         count.0 += 1;
-        count.1 += u64::from(rows.text(row, "outcome") == Some("measured"));
+        count.1 += u64::from(rows.text(row, column::OUTCOME) == Some("measured"));
     }
     let mut table = crate::page::PageTable {
-        columns: ["run", "began", "machine", "cells", "measured", "command"].map(String::from).into(),
+        columns: [column::RUN, "began", column::MACHINE, "cells", "measured", "command"].map(String::from).into(),
         rows: vec![],
     };
     for run in stored.runs.iter().rev() {

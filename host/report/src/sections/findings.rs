@@ -6,6 +6,7 @@ use crate::Cell;
 use crate::page::{Finding, Tone};
 use polars::prelude::DataFrame;
 use skillbench_record::Run;
+use skillbench_record::catalog::column;
 use skillbench_results::questions;
 
 /// Of one kind of advice, so many pieces are told one by one; the table has all.
@@ -16,7 +17,7 @@ pub fn problems(cells: &DataFrame) -> Result<Vec<Finding>, SectionError> {
     let frame = questions::problems(cells.clone())?;
     let rows = Rows(&frame);
     let finding = |row: usize| {
-        let outcome = rows.text(row, "outcome").unwrap_or_default();
+        let outcome = rows.text(row, column::OUTCOME).unwrap_or_default();
         let tone = match outcome {
             "unavailable" | "skipped" => Tone::Info,
             "unsupported" => Tone::Warn,
@@ -24,14 +25,14 @@ pub fn problems(cells: &DataFrame) -> Result<Vec<Finding>, SectionError> {
         };
         let hardware = rows.text(row, "hardware").unwrap_or_default();
         let cells = rows.count(row, "cells");
-        let plural = if cells == 1 { "cell" } else { "cells" };
+        let plural = if cells == 1 { column::CELL } else { "cells" };
         Finding {
             tone,
             title: format!("{hardware}: {outcome}"),
             evidence: format!(
                 "{cells} {plural} of {}. {}",
                 rows.text(row, "model_ids").unwrap_or_default(),
-                rows.text(row, "reason").unwrap_or_default()
+                rows.text(row, column::REASON).unwrap_or_default()
             ),
             advice: None,
             attributes: rows.attributes(row),
@@ -69,7 +70,7 @@ pub fn fixes(cells: &DataFrame) -> Result<Vec<Finding>, SectionError> {
         title: format!(
             "{}: {}",
             rows.text(row, "hardware").unwrap_or_default(),
-            rows.text(row, "fixes").unwrap_or_default()
+            rows.text(row, column::FIXES).unwrap_or_default()
         ),
         evidence: format!(
             "{} of {} were measured that way: {}.",
@@ -109,10 +110,10 @@ pub fn advice(opportunities: &DataFrame) -> Vec<Finding> {
             title: words.title.clone(),
             evidence: format!(
                 "{} on {}, {}, {}: {change}{factor}.",
-                part("model_id"),
+                part(column::MODEL_ID),
                 part("hardware"),
-                part("benchmark"),
-                part("axes")
+                part(column::BENCHMARK),
+                part(column::AXES)
             ),
             advice: Some(words.todo.clone()),
             attributes: rows.attributes(row),

@@ -5,6 +5,7 @@ use super::{About, SectionError};
 use crate::page::{Badge, Tone};
 use polars::prelude::*;
 use skillbench_record::Run;
+use skillbench_record::catalog::column;
 use skillbench_results::Stored;
 use skillbench_results::questions::{clocks, latest, speedups};
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,26 +38,26 @@ pub fn plural(count: usize, one: &str) -> String {
 pub fn verdict(cells: &DataFrame) -> Result<String, SectionError> {
     let frame = now(cells.clone())?;
     let rows = Rows(&frame);
-    let measured = |row: usize| rows.text(row, "outcome") == Some("measured");
+    let measured = |row: usize| rows.text(row, column::OUTCOME) == Some("measured");
     let count = (0..rows.len()).filter(|row| measured(*row)).count();
     if rows.len() == 0 {
         return Ok("Nothing was run.".into());
     }
     if count == 0 {
-        let outcomes = distinct(&rows, "outcome", |_| true).into_iter().collect::<Vec<_>>().join(", ");
-        return Ok(format!("None of {} was measured: {outcomes}.", plural(rows.len(), "cell")));
+        let outcomes = distinct(&rows, column::OUTCOME, |_| true).into_iter().collect::<Vec<_>>().join(", ");
+        return Ok(format!("None of {} was measured: {outcomes}.", plural(rows.len(), column::CELL)));
     }
-    let (hardware, models) = (distinct(&rows, "hardware", measured), distinct(&rows, "model_id", measured));
+    let (hardware, models) = (distinct(&rows, "hardware", measured), distinct(&rows, column::MODEL_ID, measured));
     let mut text = format!(
         "{count} of {} measured, on {} with {}.",
-        plural(rows.len(), "cell"),
+        plural(rows.len(), column::CELL),
         plural(hardware.len(), "backend"),
         plural(models.len(), "model")
     );
     if let Some(fastest) = fastest(cells)? {
         text += &format!(" {fastest}");
         let unsettled =
-            (0..rows.len()).filter(|row| rows.flag(*row, "stable") == Some(false) && measured(*row)).count();
+            (0..rows.len()).filter(|row| rows.flag(*row, column::STABLE) == Some(false) && measured(*row)).count();
         if unsettled * 2 > count {
             text += " Most figures did not settle, so that this is a hint and no verdict.";
         }
@@ -73,10 +74,13 @@ fn fastest(cells: &DataFrame) -> Result<Option<String>, SectionError> {
     let rows = Rows(&frame);
     let mut groups: BTreeMap<(&str, &str), Vec<Ranked<'_>>> = BTreeMap::new();
     for row in 0..rows.len() {
-        let inference = rows.text(row, "benchmark") == Some("inference");
-        let hardware = rows.text(row, "trust") == Some(latest::HARDWARE);
+        let inference = rows.text(row, column::BENCHMARK) == Some("inference");
+        let hardware = rows.text(row, column::TRUST) == Some(latest::HARDWARE);
         if let (true, true, Some(speedup)) = (inference, hardware, rows.number(row, "speedup_common")) {
-            let key = (rows.text(row, "machine").unwrap_or_default(), rows.text(row, "precision").unwrap_or("unknown"));
+            let key = (
+                rows.text(row, column::MACHINE).unwrap_or_default(),
+                rows.text(row, column::PRECISION).unwrap_or("unknown"),
+            );
             let name = rows.text(row, "hardware").unwrap_or_default();
             groups.entry(key).or_default().push((speedup, name, rows.count(row, "models_common")));
         }
@@ -101,14 +105,14 @@ pub fn badges(cells: &DataFrame) -> Result<Vec<Badge>, SectionError> {
     let frame = now(cells.clone())?;
     let rows = Rows(&frame);
     let count = |test: &dyn Fn(usize) -> bool| (0..rows.len()).filter(|row| test(*row)).count();
-    let measured = count(&|row| rows.text(row, "outcome") == Some("measured"));
-    let of_trust = |name: &'static str| count(&|row| rows.text(row, "trust") == Some(name));
-    let noisy = count(&|row| rows.text(row, "trust").is_some() && rows.flag(row, "stable") == Some(false));
-    let fixed = count(&|row| rows.text(row, "fixes").is_some());
-    let beside = count(&|row| rows.text(row, "beside").is_some());
+    let measured = count(&|row| rows.text(row, column::OUTCOME) == Some("measured"));
+    let of_trust = |name: &'static str| count(&|row| rows.text(row, column::TRUST) == Some(name));
+    let noisy = count(&|row| rows.text(row, column::TRUST).is_some() && rows.flag(row, column::STABLE) == Some(false));
+    let fixed = count(&|row| rows.text(row, column::FIXES).is_some());
+    let beside = count(&|row| rows.text(row, column::BESIDE).is_some());
     let again = count(&|row| rows.text(row, "newer_outcome").is_some());
-    let set = count(&|row| rows.text(row, "options").is_some());
-    let unmeasured = count(&|row| !matches!(rows.text(row, "outcome"), Some("measured" | "skipped")));
+    let set = count(&|row| rows.text(row, column::OPTIONS).is_some());
+    let unmeasured = count(&|row| !matches!(rows.text(row, column::OUTCOME), Some("measured" | "skipped")));
     let mut badges = vec![];
     let mut add = |count: usize, text: &str, tone: Tone, why: String| {
         if count > 0 {
@@ -122,28 +126,43 @@ pub fn badges(cells: &DataFrame) -> Result<Vec<Badge>, SectionError> {
     let (emulated, unverified) = (of_trust(latest::EMULATED), of_trust(latest::UNVERIFIED));
     add(
         emulated,
-        "emulated",
+        column::EMULATED,
         Tone::Emulated,
         format!("{emulated} of {of}: the device is emulated; its times are no hardware's"),
     );
     add(unverified, "unverified", Tone::Warn, format!("{unverified} of {of}: outputs were held against nothing"));
-    add(unmeasured, "not measured", Tone::Bad, format!("{}, each with its reason below", plural(unmeasured, "cell")));
-    add(fixed, "fixed", Tone::Info, format!("{}: something was done otherwise than asked", plural(fixed, "cell")));
+    add(
+        unmeasured,
+        "not measured",
+        Tone::Bad,
+        format!("{}, each with its reason below", plural(unmeasured, column::CELL)),
+    );
+    add(
+        fixed,
+        "fixed",
+        Tone::Info,
+        format!("{}: something was done otherwise than asked", plural(fixed, column::CELL)),
+    );
     add(
         again,
         "newer try failed",
         Tone::Warn,
         format!(
             "{}: the figures are of the newest measurement, and a newer try failed or is believed less",
-            plural(again, "cell")
+            plural(again, column::CELL)
         ),
     );
-    add(set, "options", Tone::Info, format!("{}: options of the plugin differ from its defaults", plural(set, "cell")));
+    add(
+        set,
+        column::OPTIONS,
+        Tone::Info,
+        format!("{}: options of the plugin differ from its defaults", plural(set, column::CELL)),
+    );
     add(
         beside,
         "side by side",
         Tone::Info,
-        format!("{}: other backends ran at the same time on other cores", plural(beside, "cell")),
+        format!("{}: other backends ran at the same time on other cores", plural(beside, column::CELL)),
     );
     Ok(badges)
 }
@@ -171,19 +190,19 @@ pub fn notes(stored: &Stored) -> Result<Vec<String>, SectionError> {
     }
     let frame = clocks(stored.cells.clone())?;
     let rows = Rows(&frame);
-    let on_cpu = |row: usize| rows.text(row, "device_kind") == Some("cpu");
+    let on_cpu = |row: usize| rows.text(row, column::DEVICE_KIND) == Some("cpu");
     let waits = (0..rows.len()).filter(|row| on_cpu(*row) && rows.text(*row, "direction") == Some("waits")).count();
     let exceeds = (0..rows.len()).filter(|row| rows.text(*row, "direction") == Some("exceeds")).count();
     if waits > 0 {
         notes.push(format!(
             "{} on processors used far less CPU time than its threads had: they waited, for other work on the machine or for each other",
-            plural(waits, "cell")
+            plural(waits, column::CELL)
         ));
     }
     if exceeds > 0 {
         notes.push(format!(
             "{} used more CPU time than its threads can: more ran than was given",
-            plural(exceeds, "cell")
+            plural(exceeds, column::CELL)
         ));
     }
     if stored.cells.height() > 0 {
@@ -210,12 +229,12 @@ fn facts_of(run: &Run) -> Vec<(String, String)> {
     let machine = &run.environment;
     let number = |value: Option<f64>, unit: &str| value.map(|value| format!("{value:.1} {unit}"));
     let mut facts: Vec<(String, Option<String>)> = vec![
-        ("run".into(), Some(run.run_id.clone())),
+        (column::RUN.into(), Some(run.run_id.clone())),
         ("began".into(), Some(run.started_at.clone())),
         ("command".into(), Some(run.command.join(" "))),
-        ("seed".into(), Some(run.seed.to_string())),
+        (column::SEED.into(), Some(run.seed.to_string())),
         ("host".into(), Some(machine.host_version.clone())),
-        ("machine".into(), machine.hostname.clone()),
+        (column::MACHINE.into(), machine.hostname.clone()),
         ("system".into(), Some(format!("{} {}", machine.os, machine.arch))),
         ("kernel".into(), machine.kernel.clone()),
         ("processor".into(), machine.cpu_model.clone()),
@@ -230,7 +249,7 @@ fn facts_of(run: &Run) -> Vec<(String, String)> {
         ("clock".into(), machine.clock_resolution_ns.map(|ns| format!("{}, step {ns} ns", machine.clock))),
     ];
     for (what, hashes) in
-        [("plugin", &machine.plugin_sha256), ("runtime", &machine.runtime_sha256), ("model", &machine.models)]
+        [(column::PLUGIN, &machine.plugin_sha256), ("runtime", &machine.runtime_sha256), ("model", &machine.models)]
     {
         facts.extend(hashes.iter().map(|(id, hash)| (format!("{what} {id}"), Some(hash.clone()))));
     }

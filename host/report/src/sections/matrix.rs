@@ -4,18 +4,19 @@ use super::build::tabled;
 use super::head;
 use crate::Cell;
 use crate::page::{Choice, Data, Filter, Kind, Page, PageCell, PageRow, PageTable, Section, Tone};
+use skillbench_record::catalog::column;
 use skillbench_results::matrix::{self, Entry, Matrix, Rating, Status};
 
 /// The page of a matrix.
 pub fn matrix(matrix: &Matrix) -> Page {
     let rule = matrix::rule();
-    let mut models = empty(matrix, &["family", "model"]);
-    let mut families = empty(matrix, &["family"]);
+    let mut models = empty(matrix, &[column::FAMILY, "model"]);
+    let mut families = empty(matrix, &[column::FAMILY]);
     for family in &matrix.families {
-        let attributes = [("family", family.name.as_str())];
+        let attributes = [(column::FAMILY, family.name.as_str())];
         families.rows.push(row(&attributes, &[&family.name], &family.entries));
         for model in &family.models {
-            let attributes = [("family", family.name.as_str()), ("model", model.id.as_str())];
+            let attributes = [(column::FAMILY, family.name.as_str()), ("model", model.id.as_str())];
             models.rows.push(row(&attributes, &[&family.name, &model.id], &model.entries));
         }
     }
@@ -46,7 +47,7 @@ pub fn matrix(matrix: &Matrix) -> Page {
             count(Status::NotTried)
         ),
         filters: vec![Filter {
-            key: "family".into(),
+            key: column::FAMILY.into(),
             label: "Family".into(),
             values: names.into_iter().map(Choice::from).collect(),
         }],

@@ -3,16 +3,17 @@
 use crate::page::{PageCell, PageRow, PageTable, Tone};
 use crate::{Cell, Table};
 use polars::prelude::*;
+use skillbench_record::catalog::column;
 use skillbench_results::questions::latest;
 
 /// Attributes that readers filter by: the name, what it is called, and the column it is in.
 pub const ATTRIBUTES: [(&str, &str, &str); 6] = [
     ("hardware", "Hardware", "hardware"),
-    ("model", "Model", "model_id"),
-    ("family", "Family", "family"),
-    ("benchmark", "Benchmark", "benchmark"),
-    ("precision", "Precision", "precision"),
-    ("outcome", "Outcome", "outcome"),
+    ("model", "Model", column::MODEL_ID),
+    (column::FAMILY, "Family", column::FAMILY),
+    (column::BENCHMARK, "Benchmark", column::BENCHMARK),
+    (column::PRECISION, "Precision", column::PRECISION),
+    (column::OUTCOME, "Outcome", column::OUTCOME),
 ];
 
 /// The cells with `machine`, `hardware` and `trust`.
@@ -78,14 +79,16 @@ pub fn page_table(frame: &DataFrame, columns: &[(&str, &str)]) -> PageTable {
     let said: Vec<_> = columns
         .iter()
         .filter(|(column, _)| frame.column(column).is_ok_and(|values| values.null_count() < frame.height()))
-        .filter(|(column, _)| *column != "emulated" || (0..rows.len()).any(|row| rows.flag(row, column) == Some(true)))
+        .filter(|(column, _)| {
+            *column != column::EMULATED || (0..rows.len()).any(|row| rows.flag(row, column) == Some(true))
+        })
         .collect();
     let cell = |row: usize, column: &str| {
         let cell = PageCell::from(Cell::of_value(&rows.value(row, column).unwrap_or(AnyValue::Null)));
         match column {
-            "outcome" | "state" => toned(cell, rows.text(row, "reason")),
-            "trust" if cell.shown != latest::HARDWARE => cell.tone(Tone::Emulated),
-            "stable" if rows.flag(row, column) == Some(false) => cell.tone(Tone::Warn),
+            column::OUTCOME | "state" => toned(cell, rows.text(row, column::REASON)),
+            column::TRUST if cell.shown != latest::HARDWARE => cell.tone(Tone::Emulated),
+            column::STABLE if rows.flag(row, column) == Some(false) => cell.tone(Tone::Warn),
             _ => cell,
         }
     };
@@ -102,28 +105,28 @@ pub fn page_table(frame: &DataFrame, columns: &[(&str, &str)]) -> PageTable {
 
 /// What stands in the table of all cells, and not again behind every chart.
 const ONCE: [&str; 22] = [
-    "run",
-    "timestamp",
-    "cell",
-    "plugin",
-    "device_id",
-    "device_kind",
-    "family",
-    "category",
-    "architecture_type",
-    "task",
-    "parameter_count",
-    "batch_size",
-    "sequence_length",
-    "threads",
-    "emulated",
+    column::RUN,
+    column::TIMESTAMP,
+    column::CELL,
+    column::PLUGIN,
+    column::DEVICE_ID,
+    column::DEVICE_KIND,
+    column::FAMILY,
+    column::CATEGORY,
+    column::ARCHITECTURE_TYPE,
+    column::TASK,
+    column::PARAMETER_COUNT,
+    column::BATCH_SIZE,
+    column::SEQUENCE_LENGTH,
+    column::THREADS,
+    column::EMULATED,
     "cpu_run",
     "cpu_hardware",
     "cpu_threads",
     "cpu_low_ms",
     "cpu_high_ms",
     "cpu_per_sec",
-    "reason_code",
+    column::REASON_CODE,
 ];
 
 /// The table of a plot, with what filters act on: its columns are named as those of frames.
@@ -154,7 +157,7 @@ pub fn attributed(table: Table) -> PageTable {
 fn toned(cell: PageCell, reason: Option<&str>) -> PageCell {
     let tone = match cell.shown.as_str() {
         "measured" => return cell,
-        "emulated" | "unverified" => Tone::Emulated,
+        column::EMULATED | "unverified" => Tone::Emulated,
         "unavailable" | "skipped" | "not-tried" => Tone::Info,
         _ => Tone::Bad,
     };

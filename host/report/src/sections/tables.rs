@@ -3,49 +3,50 @@
 use super::rows::Rows;
 use crate::Cell;
 use crate::page::{PageCell, PageRow, PageTable, Tone};
+use skillbench_record::catalog::column;
 
 /// What a cell is known by, and its figures.
 pub const RESULTS: [(&str, &str); 33] = [
-    ("model_id", "model"),
+    (column::MODEL_ID, "model"),
     ("hardware", "hardware"),
-    ("benchmark", "benchmark"),
-    ("axes", "axes"),
-    ("precision", "precision"),
-    ("threads", "threads"),
-    ("workers", "at once"),
-    ("options", "options"),
-    ("outcome", "outcome"),
-    ("latency_median_ms", "median ms"),
-    ("latency_ci95_low_ms", "95% from"),
-    ("latency_ci95_high_ms", "to"),
-    ("latency_90p_ms", "p90 ms"),
-    ("latency_99p_ms", "p99 ms"),
-    ("cpu_median_ms", "CPU ms"),
-    ("throughput_samples_per_sec", "per second"),
-    ("speedup_over_sequential", "at once over one by one"),
-    ("time_to_first_token_ms", "first token ms"),
-    ("time_per_output_token_ms", "per token ms"),
-    ("prefill_tokens_per_sec", "prefill per s"),
-    ("decode_tokens_per_sec", "decode per s"),
-    ("load_ms", "load ms"),
-    ("first_inference_ms", "first ms"),
-    ("peak_memory_mb", "peak MiB"),
-    ("energy_j_per_item", "J per item"),
-    ("iterations", "n"),
-    ("latency_outliers", "outliers"),
-    ("stable", "stable"),
-    ("emulated", "emulated"),
-    ("verified", "verified"),
-    ("fixes", "fixed"),
-    ("beside", "beside"),
-    ("run", "run"),
+    (column::BENCHMARK, column::BENCHMARK),
+    (column::AXES, column::AXES),
+    (column::PRECISION, column::PRECISION),
+    (column::THREADS, column::THREADS),
+    (column::WORKERS, "at once"),
+    (column::OPTIONS, column::OPTIONS),
+    (column::OUTCOME, column::OUTCOME),
+    (column::LATENCY_MEDIAN_MS, "median ms"),
+    (column::LATENCY_CI95_LOW_MS, "95% from"),
+    (column::LATENCY_CI95_HIGH_MS, "to"),
+    (column::LATENCY_90P_MS, "p90 ms"),
+    (column::LATENCY_99P_MS, "p99 ms"),
+    (column::CPU_MEDIAN_MS, "CPU ms"),
+    (column::THROUGHPUT_SAMPLES_PER_SEC, "per second"),
+    (column::SPEEDUP_OVER_SEQUENTIAL, "at once over one by one"),
+    (column::TIME_TO_FIRST_TOKEN_MS, "first token ms"),
+    (column::TIME_PER_OUTPUT_TOKEN_MS, "per token ms"),
+    (column::PREFILL_TOKENS_PER_SEC, "prefill per s"),
+    (column::DECODE_TOKENS_PER_SEC, "decode per s"),
+    (column::LOAD_MS, "load ms"),
+    (column::FIRST_INFERENCE_MS, "first ms"),
+    (column::PEAK_MEMORY_MB, "peak MiB"),
+    (column::ENERGY_J_PER_ITEM, "J per item"),
+    (column::ITERATIONS, "n"),
+    (column::LATENCY_OUTLIERS, "outliers"),
+    (column::STABLE, column::STABLE),
+    (column::EMULATED, column::EMULATED),
+    (column::VERIFIED, column::VERIFIED),
+    (column::FIXES, "fixed"),
+    (column::BESIDE, column::BESIDE),
+    (column::RUN, column::RUN),
 ];
 
 pub const SPEEDUPS: [(&str, &str); 10] = [
     ("hardware", "hardware"),
-    ("benchmark", "benchmark"),
-    ("precision", "precision"),
-    ("trust", "trust"),
+    (column::BENCHMARK, column::BENCHMARK),
+    (column::PRECISION, column::PRECISION),
+    (column::TRUST, column::TRUST),
     ("speedup_common", "speed-up, common work"),
     ("models_common", "models"),
     ("speedup_all", "speed-up, all it has"),
@@ -56,9 +57,9 @@ pub const SPEEDUPS: [(&str, &str); 10] = [
 
 pub const GROUP: [(&str, &str); 9] = [
     ("hardware", "hardware"),
-    ("benchmark", "benchmark"),
-    ("precision", "precision"),
-    ("trust", "trust"),
+    (column::BENCHMARK, column::BENCHMARK),
+    (column::PRECISION, column::PRECISION),
+    (column::TRUST, column::TRUST),
     ("models", "models"),
     ("cells", "cells"),
     ("speedup", "speed-up over cpu"),
@@ -68,20 +69,27 @@ pub const GROUP: [(&str, &str); 9] = [
 
 /// Whether the table of all cells has this column.
 pub fn is_told(column: &str) -> bool {
-    column == "plugin" || column == "device_id" || column == "reason" || RESULTS.iter().any(|(name, _)| *name == column)
+    column == column::PLUGIN
+        || column == column::DEVICE_ID
+        || column == column::REASON
+        || RESULTS.iter().any(|(name, _)| *name == column)
 }
 
 /// One figure of these rows, hardware beside hardware.
 pub fn beside(rows: &Rows<'_>, of: &[usize], column: &str) -> PageTable {
     let key = |row: usize| {
-        ["model_id", "benchmark", "axes", "precision"].map(|column| rows.text(row, column).unwrap_or_default())
+        [column::MODEL_ID, column::BENCHMARK, column::AXES, column::PRECISION]
+            .map(|column| rows.text(row, column).unwrap_or_default())
     };
-    let place = |row: usize| (rows.text(row, "machine"), rows.count(row, "threads"));
+    let place = |row: usize| (rows.text(row, column::MACHINE), rows.count(row, column::THREADS));
     let mut hardware: Vec<&str> = vec![];
     let mut lines: Vec<([&str; 4], Vec<usize>)> = vec![];
-    let several = of.iter().map(|row| rows.text(*row, "machine")).collect::<std::collections::BTreeSet<_>>().len() > 1;
-    let threads =
-        of.iter().filter(|row| rows.number(**row, "threads").is_some()).map(|row| rows.count(*row, "threads"));
+    let several =
+        of.iter().map(|row| rows.text(*row, column::MACHINE)).collect::<std::collections::BTreeSet<_>>().len() > 1;
+    let threads = of
+        .iter()
+        .filter(|row| rows.number(**row, column::THREADS).is_some())
+        .map(|row| rows.count(*row, column::THREADS));
     let threads = threads.collect::<std::collections::BTreeSet<_>>().len() > 1;
     for &row in of {
         let name = rows.text(row, "hardware").unwrap_or_default();
@@ -113,7 +121,8 @@ pub fn beside(rows: &Rows<'_>, of: &[usize], column: &str) -> PageTable {
     let cell = |key: &[&str; 4], of_it: &[usize], name: &str| {
         let Some(row) = of_it.iter().rev().copied().find(|row| rows.text(*row, "hardware") == Some(name)) else {
             let elsewhere = |row: &&usize| {
-                let of = ["model_id", "benchmark", "axes"].map(|column| rows.text(**row, column).unwrap_or_default());
+                let of = [column::MODEL_ID, column::BENCHMARK, column::AXES]
+                    .map(|column| rows.text(**row, column).unwrap_or_default());
                 rows.text(**row, "hardware") == Some(name) && of[..] == key[..3] && place(**row) == place(of_it[0])
             };
             let told = if of.iter().any(|row| elsewhere(&row)) { "other precision" } else { "not tried" };
@@ -129,8 +138,8 @@ pub fn beside(rows: &Rows<'_>, of: &[usize], column: &str) -> PageTable {
                         .why(rows.text(row, "newer_reason").unwrap_or_default()),
                     None => cell,
                 };
-                match rows.text(row, "trust") {
-                    Some("emulated") => {
+                match rows.text(row, column::TRUST) {
+                    Some(column::EMULATED) => {
                         PageCell { shown: format!("{} (emulated)", cell.shown), ..cell }.tone(Tone::Emulated)
                     }
                     Some("unverified") => {
@@ -140,18 +149,20 @@ pub fn beside(rows: &Rows<'_>, of: &[usize], column: &str) -> PageTable {
                 }
             }
             None => {
-                let tone = match rows.text(row, "outcome") {
+                let tone = match rows.text(row, column::OUTCOME) {
                     Some("measured") => return PageCell::from(Cell::none()),
                     Some("unavailable" | "skipped") => Tone::Info,
                     _ => Tone::Bad,
                 };
-                PageCell::from(rows.text(row, "outcome").unwrap_or_default()).tone(tone)
+                PageCell::from(rows.text(row, column::OUTCOME).unwrap_or_default()).tone(tone)
             }
         }
     };
-    let place_titles = [several.then_some("machine"), threads.then_some("threads")].into_iter().flatten();
-    let titles =
-        ["model", "benchmark", "axes", "precision"].into_iter().chain(place_titles).chain(hardware.iter().copied());
+    let place_titles = [several.then_some(column::MACHINE), threads.then_some(column::THREADS)].into_iter().flatten();
+    let titles = ["model", column::BENCHMARK, column::AXES, column::PRECISION]
+        .into_iter()
+        .chain(place_titles)
+        .chain(hardware.iter().copied());
     PageTable {
         columns: titles.map(String::from).collect(),
         rows: lines
@@ -159,10 +170,10 @@ pub fn beside(rows: &Rows<'_>, of: &[usize], column: &str) -> PageTable {
             .map(|(key, of_it)| {
                 let mut attributes = rows.attributes(of_it[0]);
                 attributes.remove("hardware");
-                attributes.remove("outcome");
+                attributes.remove(column::OUTCOME);
                 let place = [
-                    several.then(|| rows.text(of_it[0], "machine").unwrap_or_default().to_string()),
-                    threads.then(|| rows.count(of_it[0], "threads").to_string()),
+                    several.then(|| rows.text(of_it[0], column::MACHINE).unwrap_or_default().to_string()),
+                    threads.then(|| rows.count(of_it[0], column::THREADS).to_string()),
                 ];
                 let names =
                     key.iter().map(|text| PageCell::from(*text)).chain(place.into_iter().flatten().map(PageCell::from));

@@ -5,6 +5,7 @@ use super::build::{Asked, tabled};
 use crate::page::{PageTable, Section};
 use crate::plots::PlotKind;
 use crate::{Cell, Format, Table};
+use skillbench_record::catalog::column;
 use skillbench_results::questions::latest::HARDWARE;
 use skillbench_results::trend::{self, Change, Judged, date};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,24 +13,32 @@ use std::collections::{BTreeMap, BTreeSet};
 type Reported<'a> = (&'a Judged, &'a Change);
 
 /// Columns that people need only where there is something to tell apart.
-const APART: [&str; 7] = ["machine", "threads", "workers", "options", "beside", "trust", "precision"];
+const APART: [&str; 7] = [
+    column::MACHINE,
+    column::THREADS,
+    column::WORKERS,
+    column::OPTIONS,
+    column::BESIDE,
+    column::TRUST,
+    column::PRECISION,
+];
 
 /// A row for each change. Programs get every column.
 pub fn table(told: &[Reported<'_>], whole: bool) -> Table {
     let mut table = Table::new([
         "model",
         "hardware",
-        "benchmark",
-        "axes",
-        "precision",
-        "threads",
-        "workers",
-        "options",
-        "beside",
-        "trust",
-        "machine",
+        column::BENCHMARK,
+        column::AXES,
+        column::PRECISION,
+        column::THREADS,
+        column::WORKERS,
+        column::OPTIONS,
+        column::BESIDE,
+        column::TRUST,
+        column::MACHINE,
         "metric",
-        "run",
+        column::RUN,
         "began",
         "before",
         "runs_before",
@@ -74,7 +83,7 @@ pub fn table(told: &[Reported<'_>], whole: bool) -> Table {
     if !whole {
         table.keep_columns(|name, cells| {
             let values: BTreeSet<&str> = cells.iter().map(|cell| cell.shown.as_str()).collect();
-            let usual = name != "trust" || values.iter().all(|value| *value == HARDWARE);
+            let usual = name != column::TRUST || values.iter().all(|value| *value == HARDWARE);
             !APART.contains(&name) || values.len() > 1 || !usual
         });
     }
@@ -128,8 +137,8 @@ pub(super) fn section(asked: &Asked<'_>) -> Result<Section, SectionError> {
     let mut page = PageTable::from(table(&told, false));
     for (row, (judged, _)) in page.rows.iter_mut().zip(&told) {
         let of = &judged.history.of;
-        let known = [("model", &of.model_id), ("hardware", &of.hardware), ("benchmark", &of.benchmark)];
-        let known = known.into_iter().chain(of.precision.as_ref().map(|precision| ("precision", precision)));
+        let known = [("model", &of.model_id), ("hardware", &of.hardware), (column::BENCHMARK, &of.benchmark)];
+        let known = known.into_iter().chain(of.precision.as_ref().map(|precision| (column::PRECISION, precision)));
         row.attributes = known.map(|(name, value)| (name.to_string(), value.clone())).collect::<BTreeMap<_, _>>();
     }
     section.figures.insert(0, tabled("Changes", &note, page));

@@ -8,6 +8,7 @@ mod sides;
 use crate::Stored;
 use polars::prelude::PolarsResult;
 use sides::{SideCell, cells};
+use skillbench_record::catalog::column;
 use skillbench_record::{Reason, Trust};
 use skillbench_stats::compare::{Bar, ComparedCell, ComparedMetric, Evidence, Metric, Noise, Subject, judge, of_apart};
 
@@ -94,32 +95,32 @@ fn between(before: &SideCell, after: &SideCell, across: Across) -> Option<(&'sta
     if let (Some(before), Some(after)) = (a.trust, b.trust)
         && before != after
     {
-        return Some(("trust", format!("{before} and {after} are not held against each other")));
+        return Some((column::TRUST, format!("{before} and {after} are not held against each other")));
     }
     if !across.machine && before.machine != after.machine {
-        return Some(("machine", told("machine", before.machine.clone(), after.machine.clone())));
+        return Some((column::MACHINE, told(column::MACHINE, before.machine.clone(), after.machine.clone())));
     }
     if !across.plugin && (a.plugin != b.plugin || a.device != b.device || a.threads != b.threads) {
         let name = |subject: &Subject| {
             let threads = subject.threads.map_or(String::new(), |n| format!(" with {n} threads"));
             format!("{}{threads}", subject.plugin)
         };
-        return Some(("plugin", told("plugin", name(a), name(b))));
+        return Some((column::PLUGIN, told(column::PLUGIN, name(a), name(b))));
     }
     if !across.options && !across.plugin && (a.options != b.options || a.workers != b.workers) {
-        return Some(("options", told("options", set_for(a), set_for(b))));
+        return Some((column::OPTIONS, told(column::OPTIONS, set_for(a), set_for(b))));
     }
     if before.beside != after.beside {
         let name = |beside: &str| if beside.is_empty() { "alone".to_string() } else { format!("beside {beside}") };
         let text = format!("{} and {} are not held against each other", name(&before.beside), name(&after.beside));
-        return Some(("beside", text));
+        return Some((column::BESIDE, text));
     }
     if !across.model && (a.model != b.model || before.content != after.content) {
         let content = if a.model == b.model { " (another content)" } else { "" };
         return Some(("model", told("model", a.model.clone(), format!("{}{content}", b.model))));
     }
     if !across.precision && a.precision != b.precision {
-        return Some(("precision", told("precision", shown(&a.precision), shown(&b.precision))));
+        return Some((column::PRECISION, told(column::PRECISION, shown(&a.precision), shown(&b.precision))));
     }
     None
 }
@@ -180,14 +181,14 @@ fn labels(before: &SideCell, after: &SideCell) -> Vec<String> {
         }
     };
     let shown = |value: &Option<String>| value.clone().unwrap_or_else(|| "unknown".into());
-    differ("machine", &before.machine, &after.machine);
+    differ(column::MACHINE, &before.machine, &after.machine);
     differ("model", &a.model, &b.model);
     differ("model content", &before.content, &after.content);
-    differ("precision", &shown(&a.precision), &shown(&b.precision));
-    differ("plugin", &a.plugin, &b.plugin);
-    differ("options", &set_for(a), &set_for(b));
+    differ(column::PRECISION, &shown(&a.precision), &shown(&b.precision));
+    differ(column::PLUGIN, &a.plugin, &b.plugin);
+    differ(column::OPTIONS, &set_for(a), &set_for(b));
     differ("plugin version", &a.plugin_version, &b.plugin_version);
-    differ("engine", &shown(&a.engine), &shown(&b.engine));
+    differ(column::ENGINE, &shown(&a.engine), &shown(&b.engine));
     differ("benchmark version", &before.benchmark_version, &after.benchmark_version);
     for trust in [Trust::Emulated, Trust::Unverified] {
         if a.trust == Some(trust) || b.trust == Some(trust) {

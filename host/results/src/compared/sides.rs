@@ -3,6 +3,7 @@
 use crate::Stored;
 use crate::questions::latest;
 use polars::prelude::*;
+use skillbench_record::catalog::column;
 use skillbench_record::{Axes, Reason};
 use skillbench_stats::compare::{Metric, Subject};
 use std::collections::HashMap;
@@ -50,37 +51,37 @@ pub(super) fn cells(stored: &Stored) -> PolarsResult<Vec<SideCell>> {
     let read = Reader(&frame);
     let cell = |row: usize| {
         let text = |column: &str| read.text(row, column);
-        let key = (text("run").unwrap_or_default(), read.number(row, "cell").unwrap_or(-1.0) as i64);
-        let outcome = text("outcome").unwrap_or_default();
+        let key = (text(column::RUN).unwrap_or_default(), read.number(row, column::CELL).unwrap_or(-1.0) as i64);
+        let outcome = text(column::OUTCOME).unwrap_or_default();
         let reason = (outcome != "measured").then(|| {
-            let message = text("reason").unwrap_or_else(|| "no reason was recorded".into());
-            Reason::new(&text("reason_code").unwrap_or_default(), message)
+            let message = text(column::REASON).unwrap_or_else(|| "no reason was recorded".into());
+            Reason::new(&text(column::REASON_CODE).unwrap_or_default(), message)
         });
         SideCell {
             subject: Subject {
-                plugin: text("plugin").unwrap_or_default(),
-                plugin_version: text("plugin_version").unwrap_or_default(),
-                device: text("device_id"),
-                model: text("model_id").unwrap_or_default(),
-                precision: text("precision"),
-                threads: read.number(row, "threads").map(|n| n as u64),
-                engine: text("engine"),
-                trust: text("trust").and_then(|text| text.parse().ok()),
-                options: text("options"),
-                workers: read.number(row, "workers").map(|n| n as u64),
+                plugin: text(column::PLUGIN).unwrap_or_default(),
+                plugin_version: text(column::PLUGIN_VERSION).unwrap_or_default(),
+                device: text(column::DEVICE_ID),
+                model: text(column::MODEL_ID).unwrap_or_default(),
+                precision: text(column::PRECISION),
+                threads: read.number(row, column::THREADS).map(|n| n as u64),
+                engine: text(column::ENGINE),
+                trust: text(column::TRUST).and_then(|text| text.parse().ok()),
+                options: text(column::OPTIONS),
+                workers: read.number(row, column::WORKERS).map(|n| n as u64),
             },
-            machine: text("machine").unwrap_or_default(),
-            benchmark: text("benchmark").unwrap_or_default(),
-            benchmark_version: text("benchmark_version").unwrap_or_default(),
-            axes: text("axes").and_then(|text| text.parse().ok()).unwrap_or_default(),
-            content: text("model_content").unwrap_or_default(),
-            beside: text("beside").unwrap_or_default(),
+            machine: text(column::MACHINE).unwrap_or_default(),
+            benchmark: text(column::BENCHMARK).unwrap_or_default(),
+            benchmark_version: text(column::BENCHMARK_VERSION).unwrap_or_default(),
+            axes: text(column::AXES).and_then(|text| text.parse().ok()).unwrap_or_default(),
+            content: text(column::MODEL_CONTENT).unwrap_or_default(),
+            beside: text(column::BESIDE).unwrap_or_default(),
             outcome,
             reason,
-            peak_memory_mb: read.number(row, "peak_memory_mb"),
+            peak_memory_mb: read.number(row, column::PEAK_MEMORY_MB),
             rounds: rounds
                 .get(&key)
-                .map(|series| of_series(series, read.number(row, "throughput_samples_per_sec")))
+                .map(|series| of_series(series, read.number(row, column::THROUGHPUT_SAMPLES_PER_SEC)))
                 .unwrap_or_default(),
         }
     };
@@ -104,7 +105,7 @@ fn rounds(stored: &Stored) -> PolarsResult<HashMap<(String, i64), Vec<Round>>> {
         .clone()
         .lazy()
         .filter(col("round").gt(lit(0)).and(col("unit").eq(lit("ns"))))
-        .group_by_stable([col("run"), col("cell"), col("series"), col("round")])
+        .group_by_stable([col(column::RUN), col(column::CELL), col("series"), col("round")])
         .agg([
             col("value").median().alias("median"),
             len().cast(DataType::Float64).alias("n"),
@@ -115,7 +116,7 @@ fn rounds(stored: &Stored) -> PolarsResult<HashMap<(String, i64), Vec<Round>>> {
     let read = Reader(&grouped);
     for row in 0..grouped.height() {
         let (Some(run), Some(cell), Some(series)) =
-            (read.text(row, "run"), read.number(row, "cell"), read.text(row, "series"))
+            (read.text(row, column::RUN), read.number(row, column::CELL), read.text(row, "series"))
         else {
             continue;
         };

@@ -1,6 +1,7 @@
 //! What a measurement stood on.
 
 use skillbench_record::Environment;
+use skillbench_record::catalog::column;
 use std::collections::BTreeMap;
 
 /// What a cell is measured with. What nobody recorded is `None`, and is no change.
@@ -43,9 +44,9 @@ impl MadeWith {
                 changes.push(format!("the {what} is another library of the same version"));
             }
         };
-        library("plugin", [&self.plugin_version, &now.plugin_version], [&self.plugin_sha256, &now.plugin_sha256]);
+        library(column::PLUGIN, [&self.plugin_version, &now.plugin_version], [&self.plugin_sha256, &now.plugin_sha256]);
         let versions = [&self.benchmark_version, &now.benchmark_version];
-        library("benchmark", versions, [&self.benchmark_sha256, &now.benchmark_sha256]);
+        library(column::BENCHMARK, versions, [&self.benchmark_sha256, &now.benchmark_sha256]);
         if !self.runtime_sha256.is_empty()
             && !now.runtime_sha256.is_empty()
             && self.runtime_sha256 != now.runtime_sha256

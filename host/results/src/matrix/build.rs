@@ -8,6 +8,7 @@ use super::{Entry, Failure, Family, Matrix, Model, Rating, Status, family, histo
 use crate::questions::latest::placed;
 use polars::prelude::{DataFrame, PolarsResult};
 use skillbench_record::Trust;
+use skillbench_record::catalog::column;
 use std::collections::{BTreeMap, HashMap};
 
 /// The matrix of the cells that are in the frame, which has the columns of [`COLUMNS`]. Which of several
@@ -89,7 +90,7 @@ fn why(now: &[&Row<'_>], status: Status, rating: Rating, rule: &Rule) -> (&'stat
     let any = |test: &dyn Fn(&Row<'_>) -> bool| now.iter().any(|row| row.measured() && test(row));
     match status {
         Status::Measured if rating != Rating::Unknown => ("", None),
-        Status::Measured if !any(&|row| !row.emulated) => ("emulated", None),
+        Status::Measured if !any(&|row| !row.emulated) => (column::EMULATED, None),
         Status::Measured if !any(&|row| row.comparable()) => ("unverified", None),
         Status::Measured if !any(&|row| row.benchmark == rule.benchmark && row.median_ms.is_some()) => {
             ("no-latency", None)

@@ -3,6 +3,7 @@
 use super::rule::rule;
 use super::{Entry, Failure, Family, Matrix, Measurement, Model, Rating, Speedup, Status};
 use serde_json::{Map, Value};
+use skillbench_record::catalog::column;
 
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: expected {expected}, found {found}; correct the file, or make one with `host matrix --output FILE`")]
@@ -118,7 +119,7 @@ pub fn read(file: &Value) -> Read<Matrix> {
             }
         }
     }
-    Ok(Matrix { timestamp: file.text("timestamp")?, hardware, families })
+    Ok(Matrix { timestamp: file.text(column::TIMESTAMP)?, hardware, families })
 }
 
 fn all(family: &Family) -> impl Iterator<Item = &Entry> {
@@ -183,10 +184,10 @@ fn entry(hardware: &str, at: &At<'_>) -> Read<Entry> {
         }),
         rating: rating.unwrap_or(Rating::Unknown),
         compatible,
-        reason: at.text("reason")?,
+        reason: at.text(column::REASON)?,
         next: at.text("next_step")?,
-        emulated: at.flag("emulated")?.unwrap_or(false),
-        verified: at.flag("verified")?,
+        emulated: at.flag(column::EMULATED)?.unwrap_or(false),
+        verified: at.flag(column::VERIFIED)?,
         speedup: speedups.next(),
         others: speedups.collect(),
         models: counts.into_iter().collect(),
@@ -211,18 +212,18 @@ fn speedup(at: &At<'_>) -> Read<Speedup> {
     Ok(Speedup {
         value: needed(at, "value", at.number("value")?)?,
         rating: needed(at, "rating", rating)?,
-        precision: needed(at, "precision", at.text("precision")?)?,
-        machine: needed(at, "machine", at.text("machine")?)?,
+        precision: needed(at, column::PRECISION, at.text(column::PRECISION)?)?,
+        machine: needed(at, column::MACHINE, at.text(column::MACHINE)?)?,
         points: needed(at, "points", at.count("points")?)?,
         models: needed(at, "models", at.count("models")?)?,
-        timestamp: at.text("timestamp")?,
+        timestamp: at.text(column::TIMESTAMP)?,
     })
 }
 
 fn failure(at: &At<'_>) -> Read<Failure> {
     Ok(Failure {
-        outcome: needed(at, "outcome", at.text("outcome")?)?,
-        reason: needed(at, "reason", at.text("reason")?)?,
+        outcome: needed(at, column::OUTCOME, at.text(column::OUTCOME)?)?,
+        reason: needed(at, column::REASON, at.text(column::REASON)?)?,
         cells: needed(at, "cells", at.count("cells")?)?,
         since: at.flag("since")?.unwrap_or(false),
     })
@@ -230,15 +231,15 @@ fn failure(at: &At<'_>) -> Read<Failure> {
 
 fn measurement(at: &At<'_>) -> Read<Measurement> {
     Ok(Measurement {
-        timestamp: at.text("timestamp")?,
-        run: at.text("run")?,
+        timestamp: at.text(column::TIMESTAMP)?,
+        run: at.text(column::RUN)?,
         model_name: at.text("model_name")?,
-        outcome: at.text("outcome")?,
+        outcome: at.text(column::OUTCOME)?,
         mean_latency: at.number("mean_latency")?,
         mean_throughput: at.number("mean_throughput")?,
-        precision: at.text("precision")?,
+        precision: at.text(column::PRECISION)?,
         cells: at.count("cells")?,
-        emulated: at.flag("emulated")?.unwrap_or(false),
-        verified: at.flag("verified")?,
+        emulated: at.flag(column::EMULATED)?.unwrap_or(false),
+        verified: at.flag(column::VERIFIED)?,
     })
 }

@@ -2,43 +2,44 @@
 
 use crate::questions::latest::counting;
 use polars::prelude::*;
+use skillbench_record::catalog::column;
 use skillbench_record::{OutcomeKind, Trust};
 use std::collections::HashMap;
 
 /// The columns it is built from.
 pub const COLUMNS: [&str; 32] = [
-    "run",
-    "timestamp",
-    "machine",
-    "hostname",
-    "cpu_model",
-    "cell",
-    "plugin",
-    "device_id",
-    "device_kind",
-    "emulated",
-    "model_id",
-    "model_content",
-    "family",
-    "benchmark",
-    "axes",
-    "precision_requested",
-    "precision",
-    "threads",
-    "workers",
-    "options",
-    "beside",
-    "outcome",
-    "reason_code",
-    "reason",
-    "stable",
-    "trust",
-    "has_figures",
-    "key",
-    "attempt",
-    "latency_mean_ms",
-    "latency_median_ms",
-    "throughput_samples_per_sec",
+    column::RUN,
+    column::TIMESTAMP,
+    column::MACHINE,
+    column::HOSTNAME,
+    column::CPU_MODEL,
+    column::CELL,
+    column::PLUGIN,
+    column::DEVICE_ID,
+    column::DEVICE_KIND,
+    column::EMULATED,
+    column::MODEL_ID,
+    column::MODEL_CONTENT,
+    column::FAMILY,
+    column::BENCHMARK,
+    column::AXES,
+    column::PRECISION_REQUESTED,
+    column::PRECISION,
+    column::THREADS,
+    column::WORKERS,
+    column::OPTIONS,
+    column::BESIDE,
+    column::OUTCOME,
+    column::REASON_CODE,
+    column::REASON,
+    column::STABLE,
+    column::TRUST,
+    column::HAS_FIGURES,
+    column::KEY,
+    column::ATTEMPT,
+    column::LATENCY_MEAN_MS,
+    column::LATENCY_MEDIAN_MS,
+    column::THROUGHPUT_SAMPLES_PER_SEC,
 ];
 
 #[derive(Clone, Debug)]
@@ -102,17 +103,22 @@ pub(super) fn rows(frame: &DataFrame) -> PolarsResult<Vec<Row<'_>>> {
     let whole = |name: &str| frame.column(name)?.i64().map(|column| column.iter().collect::<Vec<_>>());
     let number = |name: &str| frame.column(name)?.f64().map(|column| column.iter().collect::<Vec<_>>());
     let microseconds = DataType::Datetime(TimeUnit::Microseconds, None);
-    let times = frame.column("timestamp")?.cast(&microseconds)?.cast(&DataType::Int64)?;
+    let times = frame.column(column::TIMESTAMP)?.cast(&microseconds)?.cast(&DataType::Int64)?;
     let times: Vec<Option<i64>> = times.i64()?.iter().collect();
-    let emulated: Vec<Option<bool>> = frame.column("emulated")?.bool()?.iter().collect();
-    let (run, machine, hardware, plugin) = (text("run")?, text("machine")?, text("hardware")?, text("plugin")?);
+    let emulated: Vec<Option<bool>> = frame.column(column::EMULATED)?.bool()?.iter().collect();
+    let (run, machine, hardware, plugin) =
+        (text(column::RUN)?, text(column::MACHINE)?, text("hardware")?, text(column::PLUGIN)?);
     let (kind, model, family, benchmark) =
-        (text("device_kind")?, text("model_id")?, text("family")?, text("benchmark")?);
-    let (axes, precision, options, beside) = (text("axes")?, text("precision")?, text("options")?, text("beside")?);
-    let (outcome, reason, trust) = (text("outcome")?, text("reason")?, text("trust")?);
-    let (cell, threads) = (whole("cell")?, whole("threads")?);
-    let (mean, median, rate) =
-        (number("latency_mean_ms")?, number("latency_median_ms")?, number("throughput_samples_per_sec")?);
+        (text(column::DEVICE_KIND)?, text(column::MODEL_ID)?, text(column::FAMILY)?, text(column::BENCHMARK)?);
+    let (axes, precision, options, beside) =
+        (text(column::AXES)?, text(column::PRECISION)?, text(column::OPTIONS)?, text(column::BESIDE)?);
+    let (outcome, reason, trust) = (text(column::OUTCOME)?, text(column::REASON)?, text(column::TRUST)?);
+    let (cell, threads) = (whole(column::CELL)?, whole(column::THREADS)?);
+    let (mean, median, rate) = (
+        number(column::LATENCY_MEAN_MS)?,
+        number(column::LATENCY_MEDIAN_MS)?,
+        number(column::THROUGHPUT_SAMPLES_PER_SEC)?,
+    );
     let latest: HashMap<usize, Option<usize>> =
         counting(frame)?.into_iter().map(|latest| (latest.place, latest.newer)).collect();
     let ended = |at: usize| outcome[at].and_then(|text| text.parse::<OutcomeKind>().ok());

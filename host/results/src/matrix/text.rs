@@ -3,6 +3,7 @@
 use super::rule::rule;
 use super::{Entry, Matrix, Rating, Status};
 use serde_json::{Value, json};
+use skillbench_record::catalog::column;
 use std::fmt::Write;
 
 impl Entry {
@@ -56,7 +57,7 @@ pub fn table(matrix: &Matrix, long: bool) -> (Vec<String>, Vec<Vec<Value>>) {
     if long {
         return rows(matrix);
     }
-    let mut columns = vec!["family".to_string(), "model".into()];
+    let mut columns = vec![column::FAMILY.to_string(), "model".into()];
     columns.extend(matrix.hardware.iter().cloned());
     let mut rows = vec![];
     for family in &matrix.families {
@@ -75,20 +76,20 @@ fn of_family(entry: &Entry) -> String {
 }
 
 const LONG: [&str; 15] = [
-    "family",
+    column::FAMILY,
     "model",
     "hardware",
     "status",
     "performance_rating",
     "compatible",
     "speedup_over_cpu",
-    "precision",
-    "machine",
+    column::PRECISION,
+    column::MACHINE,
     "points",
     "models_rated",
-    "emulated",
-    "verified",
-    "reason",
+    column::EMULATED,
+    column::VERIFIED,
+    column::REASON,
     "next_step",
 ];
 

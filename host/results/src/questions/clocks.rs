@@ -4,6 +4,7 @@ use super::latest::now;
 use super::math::{columns, ratio};
 use super::rules::rules;
 use polars::prelude::*;
+use skillbench_record::catalog::column;
 
 /// The CPU time of a run over its wall time (`cpu_over_wall`: how many processors worked), and over its threads (`busy`).
 ///
@@ -22,23 +23,23 @@ pub fn clocks(cells: DataFrame) -> PolarsResult<DataFrame> {
         .then(lit("exceeds"))
         .otherwise(lit(NULL));
     now(cells)?
-        .filter(col("trust").is_not_null())
-        .filter(col("cpu_median_ms").is_not_null().and(col("latency_median_ms").is_not_null()))
-        .with_column(ratio(col("cpu_median_ms"), col("latency_median_ms")).alias("cpu_over_wall"))
-        .with_column(ratio(col("cpu_over_wall"), col("threads")).alias("busy"))
+        .filter(col(column::TRUST).is_not_null())
+        .filter(col(column::CPU_MEDIAN_MS).is_not_null().and(col(column::LATENCY_MEDIAN_MS).is_not_null()))
+        .with_column(ratio(col(column::CPU_MEDIAN_MS), col(column::LATENCY_MEDIAN_MS)).alias("cpu_over_wall"))
+        .with_column(ratio(col("cpu_over_wall"), col(column::THREADS)).alias("busy"))
         .with_column(direction.cast(DataType::String).alias("direction"))
         .select(columns([
-            "machine",
+            column::MACHINE,
             "hardware",
-            "device_kind",
-            "model_id",
-            "benchmark",
-            "axes",
-            "precision",
-            "trust",
-            "threads",
-            "latency_median_ms",
-            "cpu_median_ms",
+            column::DEVICE_KIND,
+            column::MODEL_ID,
+            column::BENCHMARK,
+            column::AXES,
+            column::PRECISION,
+            column::TRUST,
+            column::THREADS,
+            column::LATENCY_MEDIAN_MS,
+            column::CPU_MEDIAN_MS,
             "cpu_over_wall",
             "busy",
             "direction",

@@ -3,6 +3,7 @@
 use super::latest::{EMULATED, HARDWARE, UNVERIFIED, now};
 use super::math::columns;
 use polars::prelude::*;
+use skillbench_record::catalog::column;
 
 /// How a cell may end other than measured, as in the column `outcome`.
 const NOT_MEASURED: [&str; 7] = ["failed", "crashed", "timed-out", "wrong", "unavailable", "unsupported", "skipped"];
@@ -16,10 +17,10 @@ const NOT_MEASURED: [&str; 7] = ["failed", "crashed", "timed-out", "wrong", "una
 /// Polars' own.
 pub fn compatibility(cells: DataFrame) -> PolarsResult<DataFrame> {
     let cells = now(cells)?;
-    let counts = cells.clone().group_by_stable(columns(["machine", "model_id", "hardware"])).agg(
+    let counts = cells.clone().group_by_stable(columns([column::MACHINE, column::MODEL_ID, "hardware"])).agg(
         [
             trust_is("measured", HARDWARE),
-            trust_is("emulated", EMULATED),
+            trust_is(column::EMULATED, EMULATED),
             trust_is("unverified", UNVERIFIED),
             reason_of(&["failed", "crashed", "timed-out", "wrong"]).alias("why_failed"),
             reason_of(&["unsupported"]).alias("why_unsupported"),
@@ -27,30 +28,35 @@ pub fn compatibility(cells: DataFrame) -> PolarsResult<DataFrame> {
             reason_of(&["skipped"]).alias("why_skipped"),
         ]
         .into_iter()
-        .chain(NOT_MEASURED.map(|name| col("outcome").eq(lit(name)).sum().cast(DataType::Int64).alias(column(name))))
+        .chain(
+            NOT_MEASURED.map(|name| col(column::OUTCOME).eq(lit(name)).sum().cast(DataType::Int64).alias(column(name))),
+        )
         .collect::<Vec<_>>(),
     );
-    let models =
-        cells.clone().filter(col("model_id").is_not_null()).group_by_stable(columns(["machine", "model_id"])).agg([
-            col("family").first_non_null(),
-            col("category").first_non_null(),
-            col("architecture_type").first_non_null(),
+    let models = cells
+        .clone()
+        .filter(col(column::MODEL_ID).is_not_null())
+        .group_by_stable(columns([column::MACHINE, column::MODEL_ID]))
+        .agg([
+            col(column::FAMILY).first_non_null(),
+            col(column::CATEGORY).first_non_null(),
+            col(column::ARCHITECTURE_TYPE).first_non_null(),
         ]);
     let hardware = cells
         .filter(col("hardware").is_not_null())
-        .group_by_stable(columns(["machine", "hardware"]))
+        .group_by_stable(columns([column::MACHINE, "hardware"]))
         .agg([len().alias("cells")])
         .drop(cols(["cells"]));
-    let pair = || columns(["machine", "model_id", "hardware"]);
+    let pair = || columns([column::MACHINE, column::MODEL_ID, "hardware"]);
     let (count, failed) = (
-        ["measured", "emulated", "unverified"].into_iter().chain(NOT_MEASURED.map(column)).collect::<Vec<_>>(),
+        ["measured", column::EMULATED, "unverified"].into_iter().chain(NOT_MEASURED.map(column)).collect::<Vec<_>>(),
         col("failed") + col("crashed") + col("timed_out") + col("wrong"),
     );
     let (some, word) = (|of: Expr| of.gt(lit(0i64)), |name: &'static str| lit(name));
     let state = when(some(col("measured")))
         .then(word("measured"))
-        .when(some(col("emulated")))
-        .then(word("emulated"))
+        .when(some(col(column::EMULATED)))
+        .then(word(column::EMULATED))
         .when(some(col("unverified")))
         .then(word("unverified"))
         .when(some(failed))
@@ -73,16 +79,24 @@ pub fn compatibility(cells: DataFrame) -> PolarsResult<DataFrame> {
         .then(col("why_skipped"))
         .otherwise(lit(NULL));
     models
-        .join(hardware, columns(["machine"]), columns(["machine"]), JoinArgs::new(JoinType::Inner))
+        .join(hardware, columns([column::MACHINE]), columns([column::MACHINE]), JoinArgs::new(JoinType::Inner))
         .join(counts, pair(), pair(), JoinArgs::new(JoinType::Left))
         .with_columns(count.iter().map(|name| col(*name).fill_null(lit(0i64))).collect::<Vec<_>>())
         .with_column(state.alias("state"))
-        .with_column(reason.cast(DataType::String).alias("reason"))
+        .with_column(reason.cast(DataType::String).alias(column::REASON))
         .select(columns(
-            ["machine", "model_id", "family", "category", "architecture_type", "hardware", "state"]
-                .into_iter()
-                .chain(count)
-                .chain(["reason"]),
+            [
+                column::MACHINE,
+                column::MODEL_ID,
+                column::FAMILY,
+                column::CATEGORY,
+                column::ARCHITECTURE_TYPE,
+                "hardware",
+                "state",
+            ]
+            .into_iter()
+            .chain(count)
+            .chain([column::REASON]),
         ))
         .collect()
 }
@@ -93,10 +107,10 @@ fn column(outcome: &'static str) -> &'static str {
 }
 
 fn trust_is(column: &'static str, standing: &'static str) -> Expr {
-    col("trust").eq(lit(standing)).sum().cast(DataType::Int64).alias(column)
+    col(column::TRUST).eq(lit(standing)).sum().cast(DataType::Int64).alias(column)
 }
 
 fn reason_of(outcomes: &[&'static str]) -> Expr {
-    let any = outcomes.iter().map(|name| col("outcome").eq(lit(*name))).reduce(Expr::or).unwrap_or(lit(false));
-    col("reason").filter(any).first()
+    let any = outcomes.iter().map(|name| col(column::OUTCOME).eq(lit(*name))).reduce(Expr::or).unwrap_or(lit(false));
+    col(column::REASON).filter(any).first()
 }

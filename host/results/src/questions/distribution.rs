@@ -4,10 +4,11 @@ use super::latest::placed;
 use super::math::columns;
 use polars::prelude::*;
 use polars::series::IsSorted;
+use skillbench_record::catalog::column;
 use skillbench_stats::percentile;
 use std::cmp::Ordering;
 
-const SERIES: [&str; 3] = ["run", "cell", "series"];
+const SERIES: [&str; 3] = [column::RUN, column::CELL, "series"];
 
 /// What is told of a series, in this order.
 const FIGURES: [&str; 9] = ["n", "min", "q1", "median", "q3", "p90", "p95", "p99", "max"];
@@ -75,20 +76,20 @@ pub fn histogram(samples: DataFrame) -> PolarsResult<DataFrame> {
 /// Polars' own.
 pub fn of_cells(samples: DataFrame, cells: DataFrame) -> PolarsResult<DataFrame> {
     let told = [
-        "run",
-        "cell",
-        "machine",
+        column::RUN,
+        column::CELL,
+        column::MACHINE,
         "hardware",
-        "model_id",
-        "family",
-        "architecture_type",
-        "benchmark",
-        "axes",
-        "precision",
-        "trust",
+        column::MODEL_ID,
+        column::FAMILY,
+        column::ARCHITECTURE_TYPE,
+        column::BENCHMARK,
+        column::AXES,
+        column::PRECISION,
+        column::TRUST,
     ];
-    let known = placed(cells)?.filter(col("trust").is_not_null()).select(columns(told));
-    let key = || columns(["run", "cell"]);
+    let known = placed(cells)?.filter(col(column::TRUST).is_not_null()).select(columns(told));
+    let key = || columns([column::RUN, column::CELL]);
     samples.lazy().join(known, key(), key(), JoinArgs::new(JoinType::Inner)).collect()
 }
 
@@ -123,7 +124,7 @@ fn each_series(samples: DataFrame, function: fn(&[f64]) -> Vec<Option<f64>>) -> 
 /// sample, which takes a tenth of the time.
 fn series(samples: DataFrame) -> PolarsResult<(DataFrame, Column)> {
     let before = |name: &str| match name {
-        "cell" => col(name).shift_and_fill(lit(1), lit(-1i64)),
+        column::CELL => col(name).shift_and_fill(lit(1), lit(-1i64)),
         _ => col(name).shift(lit(1)),
     };
     let begins =

@@ -9,9 +9,10 @@ use super::math::{columns, geometric_mean};
 use super::relative::relative;
 use super::rules::rules;
 use polars::prelude::*;
+use skillbench_record::catalog::column;
 
 /// What rows of one group have in common beside the group.
-const BESIDE: [&str; 5] = ["machine", "hardware", "benchmark", "precision", "trust"];
+const BESIDE: [&str; 5] = [column::MACHINE, "hardware", column::BENCHMARK, column::PRECISION, column::TRUST];
 
 /// One row for each model, hardware, benchmark and precision: the range of its figures over the grid. Raw figures stand here
 /// because they are one model's.
@@ -19,17 +20,24 @@ const BESIDE: [&str; 5] = ["machine", "hardware", "benchmark", "precision", "tru
 /// # Errors
 /// Polars' own.
 pub fn by_model(cells: DataFrame) -> PolarsResult<DataFrame> {
-    let key = ["model_id", "family", "category", "architecture_type", "task", "parameter_count"];
+    let key = [
+        column::MODEL_ID,
+        column::FAMILY,
+        column::CATEGORY,
+        column::ARCHITECTURE_TYPE,
+        column::TASK,
+        column::PARAMETER_COUNT,
+    ];
     relative(cells)?
         .group_by_stable(columns(key.into_iter().chain(BESIDE)))
         .agg([
             len().cast(DataType::Int64).alias("cells"),
-            col("stable").not().sum().cast(DataType::Int64).alias("unstable"),
-            col("latency_median_ms").min().alias("latency_least_ms"),
-            col("latency_median_ms").max().alias("latency_most_ms"),
-            col("throughput_samples_per_sec").max().alias("throughput_most_per_sec"),
-            col("peak_memory_mb").max(),
-            col("energy_j_per_item").min().alias("energy_least_j_per_item"),
+            col(column::STABLE).not().sum().cast(DataType::Int64).alias("unstable"),
+            col(column::LATENCY_MEDIAN_MS).min().alias("latency_least_ms"),
+            col(column::LATENCY_MEDIAN_MS).max().alias("latency_most_ms"),
+            col(column::THROUGHPUT_SAMPLES_PER_SEC).max().alias("throughput_most_per_sec"),
+            col(column::PEAK_MEMORY_MB).max(),
+            col(column::ENERGY_J_PER_ITEM).min().alias("energy_least_j_per_item"),
             col("speedup").count().cast(DataType::Int64).alias("cells_used"),
             col("speedup").null_count().cast(DataType::Int64).alias("cells_without_cpu"),
             geometric_mean(col("speedup")).alias("speedup"),
@@ -44,7 +52,7 @@ pub fn by_model(cells: DataFrame) -> PolarsResult<DataFrame> {
 /// # Errors
 /// Polars' own.
 pub fn by_family(cells: DataFrame) -> PolarsResult<DataFrame> {
-    grouped(relative(cells)?, &["family"])
+    grouped(relative(cells)?, &[column::FAMILY])
 }
 
 /// Text encoders, video, diffusion ...
@@ -52,7 +60,7 @@ pub fn by_family(cells: DataFrame) -> PolarsResult<DataFrame> {
 /// # Errors
 /// Polars' own.
 pub fn by_category(cells: DataFrame) -> PolarsResult<DataFrame> {
-    grouped(relative(cells)?, &["category"])
+    grouped(relative(cells)?, &[column::CATEGORY])
 }
 
 /// Encoder-only, vision, state-space ...
@@ -60,7 +68,7 @@ pub fn by_category(cells: DataFrame) -> PolarsResult<DataFrame> {
 /// # Errors
 /// Polars' own.
 pub fn by_architecture(cells: DataFrame) -> PolarsResult<DataFrame> {
-    grouped(relative(cells)?, &["architecture_type"])
+    grouped(relative(cells)?, &[column::ARCHITECTURE_TYPE])
 }
 
 /// Fill-mask, image-classification ...
@@ -68,7 +76,7 @@ pub fn by_architecture(cells: DataFrame) -> PolarsResult<DataFrame> {
 /// # Errors
 /// Polars' own.
 pub fn by_task(cells: DataFrame) -> PolarsResult<DataFrame> {
-    grouped(relative(cells)?, &["task"])
+    grouped(relative(cells)?, &[column::TASK])
 }
 
 /// All models of a hardware.
@@ -89,7 +97,7 @@ pub fn by_size(cells: DataFrame) -> PolarsResult<DataFrame> {
 
 /// The group of a model by its parameters.
 pub fn size() -> Expr {
-    let parameters = || col("parameter_count");
+    let parameters = || col(column::PARAMETER_COUNT);
     let name = |name: &str| lit(name.to_string());
     let ungrouped = lit(NULL).cast(DataType::String);
     let grouped = rules().size.iter().rev().fold(ungrouped, |larger, size| match size.parameters {
@@ -102,12 +110,12 @@ pub fn size() -> Expr {
 fn grouped(cells: LazyFrame, group: &[&str]) -> PolarsResult<DataFrame> {
     let key = || group.iter().copied().chain(BESIDE);
     cells
-        .group_by_stable(columns(key().chain(["model_id"])))
+        .group_by_stable(columns(key().chain([column::MODEL_ID])))
         .agg([
             len().alias("cells"),
-            col("stable").not().sum().alias("unstable"),
+            col(column::STABLE).not().sum().alias("unstable"),
             geometric_mean(col("speedup")).alias("speedup"),
-            col("share_of_peak_flops").max(),
+            col(column::SHARE_OF_PEAK_FLOPS).max(),
         ])
         .group_by_stable(columns(key()))
         .agg([
@@ -119,8 +127,8 @@ fn grouped(cells: LazyFrame, group: &[&str]) -> PolarsResult<DataFrame> {
             geometric_mean(col("speedup")).alias("speedup"),
             col("speedup").min().alias("speedup_least"),
             col("speedup").max().alias("speedup_most"),
-            col("model_id").sort_by(["speedup"], highest_first()).first().alias("fastest_model"),
-            col("share_of_peak_flops").max().alias("share_of_peak_flops_most"),
+            col(column::MODEL_ID).sort_by(["speedup"], highest_first()).first().alias("fastest_model"),
+            col(column::SHARE_OF_PEAK_FLOPS).max().alias("share_of_peak_flops_most"),
         ])
         .with_column(
             when(col("speedup").is_null()).then(lit(NULL)).otherwise(col("fastest_model")).alias("fastest_model"),
@@ -145,18 +153,26 @@ fn highest_first() -> SortMultipleOptions {
 /// # Errors
 /// Polars' own.
 pub fn speedups(cells: DataFrame) -> PolarsResult<DataFrame> {
-    let set = || columns(["machine", "benchmark", "precision"]);
-    let of = || columns(["machine", "hardware", "benchmark", "precision", "trust"]);
-    let workload = || columns(["machine", "benchmark", "precision", "model_id", "axes"]);
+    let set = || columns([column::MACHINE, column::BENCHMARK, column::PRECISION]);
+    let of = || columns([column::MACHINE, "hardware", column::BENCHMARK, column::PRECISION, column::TRUST]);
+    let workload = || columns([column::MACHINE, column::BENCHMARK, column::PRECISION, column::MODEL_ID, column::AXES]);
     // One value for each workload and hardware: of several with other threads, the best.
     let ratios = relative(cells)?
         .filter(col("speedup").is_not_null())
-        .group_by_stable(columns(["machine", "hardware", "benchmark", "precision", "trust", "model_id", "axes"]))
+        .group_by_stable(columns([
+            column::MACHINE,
+            "hardware",
+            column::BENCHMARK,
+            column::PRECISION,
+            column::TRUST,
+            column::MODEL_ID,
+            column::AXES,
+        ]))
         .agg([col("speedup").max()]);
-    let comparable = || ratios.clone().filter(col("trust").eq(lit(HARDWARE)));
+    let comparable = || ratios.clone().filter(col(column::TRUST).eq(lit(HARDWARE)));
     let wholes = comparable().group_by(set()).agg([
-        col("model_id").n_unique().cast(DataType::Int64).alias("models_in_all"),
-        as_struct(columns(["model_id", "axes"])).n_unique().cast(DataType::Int64).alias("workloads_in_all"),
+        col(column::MODEL_ID).n_unique().cast(DataType::Int64).alias("models_in_all"),
+        as_struct(columns([column::MODEL_ID, column::AXES])).n_unique().cast(DataType::Int64).alias("workloads_in_all"),
         col("hardware").n_unique().alias("hardware_in_all"),
     ]);
     let common = comparable()
@@ -166,11 +182,11 @@ pub fn speedups(cells: DataFrame) -> PolarsResult<DataFrame> {
         .select(
             workload().into_iter().chain([col("on").eq(col("hardware_in_all")).alias("common")]).collect::<Vec<_>>(),
         );
-    let shared = || col("common").and(col("trust").eq(lit(HARDWARE)));
+    let shared = || col("common").and(col(column::TRUST).eq(lit(HARDWARE)));
     ratios
         .clone()
         .join(common, workload(), workload(), JoinArgs::new(JoinType::Left))
-        .group_by_stable(of().into_iter().chain([col("model_id")]).collect::<Vec<_>>())
+        .group_by_stable(of().into_iter().chain([col(column::MODEL_ID)]).collect::<Vec<_>>())
         .agg([
             len().alias("workloads"),
             geometric_mean(col("speedup").filter(shared().fill_null(lit(false)))).alias("common"),
@@ -190,11 +206,11 @@ pub fn speedups(cells: DataFrame) -> PolarsResult<DataFrame> {
             (col("workloads_in_all") - col("workloads_used")).alias("workloads_missing"),
         ])
         .select(columns([
-            "machine",
+            column::MACHINE,
             "hardware",
-            "benchmark",
-            "precision",
-            "trust",
+            column::BENCHMARK,
+            column::PRECISION,
+            column::TRUST,
             "models_used",
             "models_missing",
             "workloads_used",

@@ -3,6 +3,7 @@
 use super::latest::now;
 use super::math::columns;
 use polars::prelude::*;
+use skillbench_record::catalog::column;
 
 /// The phases before the measured rounds, in the order in which they pass: loading the plugin's library, opening the backend, reading
 /// and compiling the model, what is left of loading it (`load_rest_ms`), the first inference. `total_ms` is their sum, from `load_ms`,
@@ -12,37 +13,41 @@ use polars::prelude::*;
 /// # Errors
 /// Polars' own.
 pub fn init_phases(cells: DataFrame) -> PolarsResult<DataFrame> {
-    let parts = col("read_ms").fill_null(lit(0.0)) + col("compile_cold_ms").fill_null(lit(0.0));
-    let told = col("read_ms").is_not_null().or(col("compile_cold_ms").is_not_null());
-    let rest = col("load_ms") - parts;
+    let parts = col(column::READ_MS).fill_null(lit(0.0)) + col(column::COMPILE_COLD_MS).fill_null(lit(0.0));
+    let told = col(column::READ_MS).is_not_null().or(col(column::COMPILE_COLD_MS).is_not_null());
+    let rest = col(column::LOAD_MS) - parts;
     let known = rest.clone().gt_eq(lit(0.0)).and(told);
     now(cells)?
-        .filter(col("trust").is_not_null())
-        .filter(col("load_ms").is_not_null().or(col("first_inference_ms").is_not_null()))
+        .filter(col(column::TRUST).is_not_null())
+        .filter(col(column::LOAD_MS).is_not_null().or(col(column::FIRST_INFERENCE_MS).is_not_null()))
         .with_columns([
             when(known).then(rest).otherwise(lit(NULL)).alias("load_rest_ms"),
-            (col("import_ms") + col("instantiate_ms") + col("load_ms") + col("first_inference_ms")).alias("total_ms"),
+            (col(column::IMPORT_MS)
+                + col(column::INSTANTIATE_MS)
+                + col(column::LOAD_MS)
+                + col(column::FIRST_INFERENCE_MS))
+            .alias("total_ms"),
         ])
         .select(columns([
-            "machine",
+            column::MACHINE,
             "hardware",
-            "model_id",
-            "family",
-            "architecture_type",
-            "benchmark",
-            "axes",
-            "precision",
-            "trust",
-            "import_ms",
-            "instantiate_ms",
-            "read_ms",
-            "compile_cold_ms",
+            column::MODEL_ID,
+            column::FAMILY,
+            column::ARCHITECTURE_TYPE,
+            column::BENCHMARK,
+            column::AXES,
+            column::PRECISION,
+            column::TRUST,
+            column::IMPORT_MS,
+            column::INSTANTIATE_MS,
+            column::READ_MS,
+            column::COMPILE_COLD_MS,
             "load_rest_ms",
-            "load_ms",
-            "first_inference_ms",
+            column::LOAD_MS,
+            column::FIRST_INFERENCE_MS,
             "total_ms",
-            "compile_warm_ms",
-            "latency_median_ms",
+            column::COMPILE_WARM_MS,
+            column::LATENCY_MEDIAN_MS,
         ]))
         .collect()
 }

@@ -5,6 +5,7 @@
 //! [`skillbench_record::latest`](mod@skillbench_record::latest).
 
 use polars::prelude::*;
+use skillbench_record::catalog::column;
 use skillbench_record::{HardwareLabel, Latest, Seen, Trust, latest as rule};
 use std::collections::{HashMap, HashSet};
 
@@ -14,7 +15,7 @@ pub const UNVERIFIED: &str = Trust::Unverified.name();
 
 /// Whether a cell is measured hardware whose outputs were checked: what may be ranked.
 pub fn comparable() -> Expr {
-    col("trust").eq(lit(HARDWARE)).fill_null(lit(false))
+    col(column::TRUST).eq(lit(HARDWARE)).fill_null(lit(false))
 }
 
 /// The texts of a column.
@@ -36,7 +37,7 @@ impl<'a> Texts<'a> {
 
 fn times(cells: &DataFrame) -> PolarsResult<Vec<Option<i64>>> {
     let microseconds = DataType::Datetime(TimeUnit::Microseconds, None);
-    let times = cells.column("timestamp")?.cast(&microseconds)?.cast(&DataType::Int64)?;
+    let times = cells.column(column::TIMESTAMP)?.cast(&microseconds)?.cast(&DataType::Int64)?;
     Ok(times.i64()?.iter().collect())
 }
 
@@ -47,16 +48,17 @@ fn times(cells: &DataFrame) -> PolarsResult<Vec<Option<i64>>> {
 /// Polars' own: a column that is not there.
 pub fn placed(mut cells: DataFrame) -> PolarsResult<LazyFrame> {
     let (machines, hardware, models) = (machines(&cells)?, hardware(&cells)?, models(&cells)?);
-    cells.with_column(Column::new("machine".into(), machines))?;
+    cells.with_column(Column::new(column::MACHINE.into(), machines))?;
     cells.with_column(Column::new("hardware".into(), hardware))?;
-    cells.with_column(Column::new("model_id".into(), models))?;
+    cells.with_column(Column::new(column::MODEL_ID.into(), models))?;
     Ok(cells.lazy())
 }
 
 /// The name and the processor of each machine, as its newest run has them; with the id where two machines are called the same.
 fn machines(cells: &DataFrame) -> PolarsResult<Vec<String>> {
-    let (ids, hosts) = (Texts::of(cells, "machine")?, Texts::of(cells, "hostname")?);
-    let (processors, runs, times) = (Texts::of(cells, "cpu_model")?, Texts::of(cells, "run")?, times(cells)?);
+    let (ids, hosts) = (Texts::of(cells, column::MACHINE)?, Texts::of(cells, column::HOSTNAME)?);
+    let (processors, runs, times) =
+        (Texts::of(cells, column::CPU_MODEL)?, Texts::of(cells, column::RUN)?, times(cells)?);
     let id = |row: usize| ids.get(row).unwrap_or_else(|| runs.or_empty(row));
     let label = |row: usize| match (hosts.get(row), processors.get(row)) {
         (Some(host), Some(processor)) => format!("{host}, {processor}"),
@@ -82,10 +84,10 @@ fn machines(cells: &DataFrame) -> PolarsResult<Vec<String>> {
 
 /// See [`HardwareLabel`].
 fn hardware(cells: &DataFrame) -> PolarsResult<Vec<Option<String>>> {
-    let (plugins, devices) = (Texts::of(cells, "plugin")?, Texts::of(cells, "device_id")?);
+    let (plugins, devices) = (Texts::of(cells, column::PLUGIN)?, Texts::of(cells, column::DEVICE_ID)?);
     let (options, besides, benchmarks) =
-        (Texts::of(cells, "options")?, Texts::of(cells, "beside")?, Texts::of(cells, "benchmark")?);
-    let workers = cells.column("workers")?.cast(&DataType::Int64)?;
+        (Texts::of(cells, column::OPTIONS)?, Texts::of(cells, column::BESIDE)?, Texts::of(cells, column::BENCHMARK)?);
+    let workers = cells.column(column::WORKERS)?.cast(&DataType::Int64)?;
     let workers = workers.i64()?;
     let mut of_plugin: HashMap<&str, HashSet<&str>> = HashMap::new();
     let mut of_benchmark: HashMap<&str, HashSet<i64>> = HashMap::new();
@@ -114,7 +116,8 @@ fn hardware(cells: &DataFrame) -> PolarsResult<Vec<Option<String>>> {
 const CONTENT_DIGITS: usize = 8;
 
 fn models(cells: &DataFrame) -> PolarsResult<Vec<Option<String>>> {
-    let (ids, contents, times) = (Texts::of(cells, "model_id")?, Texts::of(cells, "model_content")?, times(cells)?);
+    let (ids, contents, times) =
+        (Texts::of(cells, column::MODEL_ID)?, Texts::of(cells, column::MODEL_CONTENT)?, times(cells)?);
     let mut newest: HashMap<&str, usize> = HashMap::new();
     for row in (0..cells.height()).filter(|row| contents.get(*row).is_some()) {
         let known = newest.entry(ids.or_empty(row)).or_insert(row);
@@ -146,9 +149,9 @@ pub fn latest(cells: DataFrame) -> PolarsResult<DataFrame> {
         Ok(found.iter().map(|latest| texts.get(latest.newer?).map(String::from)).collect())
     };
     let columns = [
-        Column::new("newer_run".into(), newer("run")?),
-        Column::new("newer_outcome".into(), newer("outcome")?),
-        Column::new("newer_reason".into(), newer("reason")?),
+        Column::new("newer_run".into(), newer(column::RUN)?),
+        Column::new("newer_outcome".into(), newer(column::OUTCOME)?),
+        Column::new("newer_reason".into(), newer(column::REASON)?),
     ];
     let mut rows = cells.take(&IdxCa::from_vec("places".into(), places))?;
     for column in columns {
@@ -160,10 +163,11 @@ pub fn latest(cells: DataFrame) -> PolarsResult<DataFrame> {
 /// The rows that count now.
 pub(crate) fn counting(cells: &DataFrame) -> PolarsResult<Vec<Latest>> {
     let (keys, attempts, devices) =
-        (Texts::of(cells, "key")?, Texts::of(cells, "attempt")?, Texts::of(cells, "device_id")?);
-    let (outcomes, trusts, runs) = (Texts::of(cells, "outcome")?, Texts::of(cells, "trust")?, Texts::of(cells, "run")?);
-    let (times, places) = (times(cells)?, cells.column("cell")?.cast(&DataType::Int64)?);
-    let (figures, places) = (cells.column("has_figures")?.bool()?, places.i64()?);
+        (Texts::of(cells, column::KEY)?, Texts::of(cells, column::ATTEMPT)?, Texts::of(cells, column::DEVICE_ID)?);
+    let (outcomes, trusts, runs) =
+        (Texts::of(cells, column::OUTCOME)?, Texts::of(cells, column::TRUST)?, Texts::of(cells, column::RUN)?);
+    let (times, places) = (times(cells)?, cells.column(column::CELL)?.cast(&DataType::Int64)?);
+    let (figures, places) = (cells.column(column::HAS_FIGURES)?.bool()?, places.i64()?);
     let unknown = |text: String| PolarsError::ComputeError(text.into());
     let seen = |row: usize| -> PolarsResult<Seen<'_>> {
         Ok(Seen {
@@ -185,5 +189,5 @@ pub(crate) fn counting(cells: &DataFrame) -> PolarsResult<Vec<Latest>> {
 /// The rows that count now, with the names that people know, in the order of time and plan.
 pub(super) fn now(cells: DataFrame) -> PolarsResult<LazyFrame> {
     let order = SortMultipleOptions::default().with_maintain_order(true);
-    Ok(latest(placed(cells)?.sort(["timestamp", "run", "cell"], order).collect()?)?.lazy())
+    Ok(latest(placed(cells)?.sort([column::TIMESTAMP, column::RUN, column::CELL], order).collect()?)?.lazy())
 }

@@ -8,8 +8,10 @@ use super::math::{columns, ratio};
 use super::rules::rules;
 use super::scaling::{Along, scaling};
 use polars::prelude::*;
+use skillbench_record::catalog::column;
 
-const CELL: [&str; 7] = ["machine", "hardware", "model_id", "family", "benchmark", "axes", "precision"];
+const CELL: [&str; 7] =
+    [column::MACHINE, "hardware", column::MODEL_ID, column::FAMILY, column::BENCHMARK, column::AXES, column::PRECISION];
 
 /// All there is, of each kind the most worthwhile first. Columns: the cell it is about, `kind`, `from` and `to` (what would change),
 /// `now` and `then` in `unit`, `factor`: how much better `then` is.
@@ -86,28 +88,37 @@ fn nothing() -> Expr {
 }
 
 fn larger_batch(cells: DataFrame) -> PolarsResult<LazyFrame> {
-    let line = ["machine", "hardware", "model_id", "family", "benchmark", "other_axes", "precision", "threads"];
-    let order = ["throughput_samples_per_sec"];
+    let line = [
+        column::MACHINE,
+        "hardware",
+        column::MODEL_ID,
+        column::FAMILY,
+        column::BENCHMARK,
+        "other_axes",
+        column::PRECISION,
+        column::THREADS,
+    ];
+    let order = [column::THROUGHPUT_SAMPLES_PER_SEC];
     let at_most = |column: &str| col(column).sort_by(order, SortMultipleOptions::default()).last();
-    let per_sec = || col("throughput_samples_per_sec");
+    let per_sec = || col(column::THROUGHPUT_SAMPLES_PER_SEC);
     let names = rules().opportunities.batch_is_no_work.iter();
     let batch_is_work =
-        names.map(|name| col("benchmark").neq(lit(name.clone()))).reduce(Expr::and).unwrap_or(lit(true));
+        names.map(|name| col(column::BENCHMARK).neq(lit(name.clone()))).reduce(Expr::and).unwrap_or(lit(true));
     // The time of one item, from the ends of the intervals.
     let apart = ratio(col("high"), col("best")).lt(ratio(col("low"), col("smallest"))).fill_null(lit(false));
     let lines = scaling(cells, Along::Batch)?
         .lazy()
-        .filter(col("trust").eq(lit(HARDWARE)).and(per_sec().is_not_null()).and(batch_is_work))
+        .filter(col(column::TRUST).eq(lit(HARDWARE)).and(per_sec().is_not_null()).and(batch_is_work))
         .group_by_stable(columns(line))
         .agg([
-            col("axes").first(),
+            col(column::AXES).first(),
             col("point").first().alias("smallest"),
             at_most("point").alias("best"),
             per_sec().first().alias("slow"),
             per_sec().max().alias("fast"),
-            col("latency_median_ms").count().alias("latencies"),
-            col("latency_ci95_low_ms").first().alias("low"),
-            at_most("latency_ci95_high_ms").alias("high"),
+            col(column::LATENCY_MEDIAN_MS).count().alias("latencies"),
+            col(column::LATENCY_CI95_LOW_MS).first().alias("low"),
+            at_most(column::LATENCY_CI95_HIGH_MS).alias("high"),
         ])
         .with_column(ratio(col("fast"), col("slow")).alias("gained"))
         .filter(col("best").gt(col("smallest")).and(col("gained").gt_eq(lit(rules().opportunities.larger_batch))))
@@ -127,24 +138,24 @@ fn larger_batch(cells: DataFrame) -> PolarsResult<LazyFrame> {
 }
 
 fn other_hardware(cells: LazyFrame) -> PolarsResult<LazyFrame> {
-    let workload = || columns(["machine", "model_id", "benchmark", "axes", "precision"]);
+    let workload = || columns([column::MACHINE, column::MODEL_ID, column::BENCHMARK, column::AXES, column::PRECISION]);
     let best = |column: &str| col(column).first().over(workload());
     let slower = cells
-        .filter(col("latency_median_ms").is_not_null())
-        .sort(["latency_median_ms"], SortMultipleOptions::default().with_maintain_order(true))
+        .filter(col(column::LATENCY_MEDIAN_MS).is_not_null())
+        .sort([column::LATENCY_MEDIAN_MS], SortMultipleOptions::default().with_maintain_order(true))
         .with_columns([
             best("hardware")?.alias("best"),
-            best("latency_median_ms")?.alias("best_ms"),
-            best("latency_ci95_high_ms")?.alias("best_high_ms"),
+            best(column::LATENCY_MEDIAN_MS)?.alias("best_ms"),
+            best(column::LATENCY_CI95_HIGH_MS)?.alias("best_high_ms"),
         ])
-        .with_column(ratio(col("latency_median_ms"), col("best_ms")).alias("gained"))
+        .with_column(ratio(col(column::LATENCY_MEDIAN_MS), col("best_ms")).alias("gained"))
         .filter(col("hardware").neq(col("best")).and(col("gained").gt_eq(lit(rules().opportunities.other_hardware))))
-        .filter(col("best_high_ms").lt(col("latency_ci95_low_ms")));
+        .filter(col("best_high_ms").lt(col(column::LATENCY_CI95_LOW_MS)));
     let advice = Advice {
         kind: "other-hardware",
         from: col("hardware"),
         to: col("best"),
-        now: col("latency_median_ms"),
+        now: col(column::LATENCY_MEDIAN_MS),
         then: col("best_ms"),
         unit: "ms",
         factor: col("gained"),
@@ -154,13 +165,13 @@ fn other_hardware(cells: LazyFrame) -> PolarsResult<LazyFrame> {
 }
 
 fn first_inference(cells: LazyFrame) -> LazyFrame {
-    let factor = || ratio(col("first_inference_ms"), col("latency_median_ms"));
+    let factor = || ratio(col(column::FIRST_INFERENCE_MS), col(column::LATENCY_MEDIAN_MS));
     let advice = Advice {
         kind: "first-inference",
         from: nothing(),
         to: nothing(),
-        now: col("first_inference_ms"),
-        then: col("latency_median_ms"),
+        now: col(column::FIRST_INFERENCE_MS),
+        then: col(column::LATENCY_MEDIAN_MS),
         unit: "ms",
         factor: factor(),
         weight: factor(),
@@ -169,13 +180,13 @@ fn first_inference(cells: LazyFrame) -> LazyFrame {
 }
 
 fn warm_cache(cells: LazyFrame) -> LazyFrame {
-    let factor = || ratio(col("compile_cold_ms"), col("compile_warm_ms"));
+    let factor = || ratio(col(column::COMPILE_COLD_MS), col(column::COMPILE_WARM_MS));
     let advice = Advice {
         kind: "warm-cache",
         from: lit("cold"),
         to: lit("warm"),
-        now: col("compile_cold_ms"),
-        then: col("compile_warm_ms"),
+        now: col(column::COMPILE_COLD_MS),
+        then: col(column::COMPILE_WARM_MS),
         unit: "ms",
         factor: factor(),
         weight: factor(),
@@ -184,13 +195,13 @@ fn warm_cache(cells: LazyFrame) -> LazyFrame {
 }
 
 fn concurrency(cells: LazyFrame) -> LazyFrame {
-    let factor = || col("speedup_over_sequential");
+    let factor = || col(column::SPEEDUP_OVER_SEQUENTIAL);
     let advice = Advice {
         kind: "concurrency",
         from: lit("one after the other"),
-        to: concat_str([col("concurrent_workers"), lit("at once")], " ", true),
-        now: col("sequential_per_sec"),
-        then: col("concurrent_per_sec"),
+        to: concat_str([col(column::CONCURRENT_WORKERS), lit("at once")], " ", true),
+        now: col(column::SEQUENTIAL_PER_SEC),
+        then: col(column::CONCURRENT_PER_SEC),
         unit: "1/s",
         factor: factor(),
         weight: -factor(),
@@ -200,8 +211,8 @@ fn concurrency(cells: LazyFrame) -> LazyFrame {
 
 fn unstable(cells: LazyFrame) -> LazyFrame {
     let width = || {
-        let half = (col("latency_ci95_high_ms") - col("latency_ci95_low_ms")) / lit(2.0);
-        ratio(half * lit(100.0), col("latency_median_ms"))
+        let half = (col(column::LATENCY_CI95_HIGH_MS) - col(column::LATENCY_CI95_LOW_MS)) / lit(2.0);
+        ratio(half * lit(100.0), col(column::LATENCY_MEDIAN_MS))
     };
     let advice = Advice {
         kind: "unstable",
@@ -214,12 +225,12 @@ fn unstable(cells: LazyFrame) -> LazyFrame {
         // Those without an interval are the least certain.
         weight: width().fill_null(lit(f64::MAX)),
     };
-    advice.of(cells.filter(col("stable").not().and(col("latency_median_ms").is_not_null())))
+    advice.of(cells.filter(col(column::STABLE).not().and(col(column::LATENCY_MEDIAN_MS).is_not_null())))
 }
 
 fn low_peak_share(cells: LazyFrame) -> LazyFrame {
-    let arithmetic = || col("share_of_peak_flops");
-    let memory = || col("share_of_peak_bandwidth");
+    let arithmetic = || col(column::SHARE_OF_PEAK_FLOPS);
+    let memory = || col(column::SHARE_OF_PEAK_BANDWIDTH);
     let larger = || when(arithmetic().gt_eq(memory())).then(arithmetic()).otherwise(memory());
     let advice = Advice {
         kind: "low-peak-share",

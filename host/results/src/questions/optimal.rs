@@ -3,6 +3,7 @@
 use super::latest::{comparable, now};
 use super::math::{columns, geometric_mean, ratio};
 use polars::prelude::*;
+use skillbench_record::catalog::column;
 
 /// What is meant by the best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,10 +21,10 @@ pub enum Goal {
 impl Goal {
     fn figure(self) -> &'static str {
         match self {
-            Goal::Latency => "latency_median_ms",
-            Goal::Throughput => "throughput_samples_per_sec",
-            Goal::Energy => "energy_j_per_item",
-            Goal::Memory => "peak_memory_mb",
+            Goal::Latency => column::LATENCY_MEDIAN_MS,
+            Goal::Throughput => column::THROUGHPUT_SAMPLES_PER_SEC,
+            Goal::Energy => column::ENERGY_J_PER_ITEM,
+            Goal::Memory => column::PEAK_MEMORY_MB,
         }
     }
 
@@ -49,7 +50,15 @@ impl Goal {
     }
 }
 
-const WORKLOAD: [&str; 7] = ["machine", "model_id", "family", "architecture_type", "benchmark", "axes", "precision"];
+const WORKLOAD: [&str; 7] = [
+    column::MACHINE,
+    column::MODEL_ID,
+    column::FAMILY,
+    column::ARCHITECTURE_TYPE,
+    column::BENCHMARK,
+    column::AXES,
+    column::PRECISION,
+];
 
 /// Measured hardware on each workload, the best first; of several cells of one hardware, the best.
 fn ranked(cells: DataFrame, goal: Goal) -> PolarsResult<LazyFrame> {
@@ -80,10 +89,10 @@ pub fn optimal_per_model(cells: DataFrame, goal: Goal) -> PolarsResult<DataFrame
             lit(goal.name()).first().alias("goal"),
             at("hardware", 0).alias("best"),
             at(goal.figure(), 0).alias("best_figure"),
-            at("latency_ci95_high_ms", 0).alias("best_high_ms"),
+            at(column::LATENCY_CI95_HIGH_MS, 0).alias("best_high_ms"),
             at("hardware", 1).alias("second"),
             at(goal.figure(), 1).alias("second_figure"),
-            at("latency_ci95_low_ms", 1).alias("second_low_ms"),
+            at(column::LATENCY_CI95_LOW_MS, 1).alias("second_low_ms"),
         ])
         .with_columns([goal.better(col("best_figure"), col("second_figure")).alias("ahead"), clear.alias("clear")])
         .drop(cols(["best_high_ms", "second_low_ms"]))
@@ -99,7 +108,7 @@ pub fn optimal_per_model(cells: DataFrame, goal: Goal) -> PolarsResult<DataFrame
 /// # Errors
 /// Polars' own.
 pub fn optimal_per_architecture(cells: DataFrame, goal: Goal) -> PolarsResult<DataFrame> {
-    let group = || columns(["machine", "architecture_type", "benchmark", "precision"]);
+    let group = || columns([column::MACHINE, column::ARCHITECTURE_TYPE, column::BENCHMARK, column::PRECISION]);
     let best = col(goal.figure()).first().over(columns(WORKLOAD))?;
     let all = ranked(cells, goal)?
         .with_columns([
@@ -109,7 +118,7 @@ pub fn optimal_per_architecture(cells: DataFrame, goal: Goal) -> PolarsResult<Da
                 .and(col("compared").gt(lit(1)))
                 .alias("won"),
             col("hardware").n_unique().over(group())?.cast(DataType::Int64).alias("hardware_in_all"),
-            as_struct(columns(["model_id", "axes"]))
+            as_struct(columns([column::MODEL_ID, column::AXES]))
                 .n_unique()
                 .over(group())?
                 .cast(DataType::Int64)
@@ -117,13 +126,13 @@ pub fn optimal_per_architecture(cells: DataFrame, goal: Goal) -> PolarsResult<Da
         ])
         .with_column(col("compared").eq(col("hardware_in_all")).alias("common"));
     all.group_by_stable(columns([
-        "machine",
-        "architecture_type",
-        "benchmark",
-        "precision",
+        column::MACHINE,
+        column::ARCHITECTURE_TYPE,
+        column::BENCHMARK,
+        column::PRECISION,
         "hardware",
         "workloads_in_all",
-        "model_id",
+        column::MODEL_ID,
     ]))
     .agg([
         len().alias("workloads"),
@@ -132,10 +141,10 @@ pub fn optimal_per_architecture(cells: DataFrame, goal: Goal) -> PolarsResult<Da
         geometric_mean(col("share").filter(col("common"))).alias("share"),
     ])
     .group_by_stable(columns([
-        "machine",
-        "architecture_type",
-        "benchmark",
-        "precision",
+        column::MACHINE,
+        column::ARCHITECTURE_TYPE,
+        column::BENCHMARK,
+        column::PRECISION,
         "hardware",
         "workloads_in_all",
     ]))
@@ -150,7 +159,7 @@ pub fn optimal_per_architecture(cells: DataFrame, goal: Goal) -> PolarsResult<Da
     .with_column((col("workloads_in_all") - col("workloads")).alias("workloads_missing"))
     .drop(cols(["workloads_in_all"]))
     .sort(
-        ["machine", "architecture_type", "benchmark", "precision", "share_of_best"],
+        [column::MACHINE, column::ARCHITECTURE_TYPE, column::BENCHMARK, column::PRECISION, "share_of_best"],
         SortMultipleOptions::default()
             .with_order_descending_multi([false, false, false, false, true])
             .with_nulls_last(true)

@@ -5,8 +5,9 @@ use super::math::{abs, columns, exp, geometric_mean, ln};
 use super::relative::relative;
 use super::rules::rules;
 use polars::prelude::*;
+use skillbench_record::catalog::column;
 
-const GROUP: [&str; 5] = ["machine", "hardware", "benchmark", "precision", "measure"];
+const GROUP: [&str; 5] = [column::MACHINE, "hardware", column::BENCHMARK, column::PRECISION, "measure"];
 
 /// Models whose figure is far from the middle of those of the same hardware, benchmark and precision. Measured hardware only.
 ///
@@ -19,17 +20,24 @@ const GROUP: [&str; 5] = ["machine", "hardware", "benchmark", "precision", "meas
 /// Polars' own.
 pub fn outlier_models(cells: DataFrame) -> PolarsResult<DataFrame> {
     let rules = &rules().outliers;
-    let cells = relative(cells)?.filter(col("trust").eq(lit(HARDWARE)));
+    let cells = relative(cells)?.filter(col(column::TRUST).eq(lit(HARDWARE)));
     let measure = |column: &'static str| {
         cells
             .clone()
             .filter(col(column).gt(lit(0.0)))
-            .group_by_stable(columns(["machine", "hardware", "benchmark", "precision", "model_id", "family"]))
+            .group_by_stable(columns([
+                column::MACHINE,
+                "hardware",
+                column::BENCHMARK,
+                column::PRECISION,
+                column::MODEL_ID,
+                column::FAMILY,
+            ]))
             .agg([lit(column).first().alias("measure"), geometric_mean(col(column)).alias("value")])
     };
     let enough = col("models").gt_eq(lit(i64::from(rules.models)));
     let spread = col("mad").gt(lit(1e-12));
-    concat([measure("speedup"), measure("share_of_peak_flops")], UnionArgs::default())?
+    concat([measure("speedup"), measure(column::SHARE_OF_PEAK_FLOPS)], UnionArgs::default())?
         .with_column(ln(col("value")).alias("ln"))
         .with_columns([
             len().over(columns(GROUP))?.cast(DataType::Int64).alias("models"),
@@ -58,8 +66,8 @@ pub fn outlier_models(cells: DataFrame) -> PolarsResult<DataFrame> {
                 .alias("told"),
         ])
         .select(columns(GROUP.into_iter().chain([
-            "model_id",
-            "family",
+            column::MODEL_ID,
+            column::FAMILY,
             "value",
             "group_median",
             "models",

@@ -3,6 +3,7 @@
 use super::latest::now;
 use super::math::columns;
 use polars::prelude::*;
+use skillbench_record::catalog::column;
 
 /// Every cell that was not measured, those of one hardware with the same outcome and reason as one row: how many (`cells`), of which
 /// models and benchmarks. The most frequent come first.
@@ -11,8 +12,8 @@ use polars::prelude::*;
 /// Polars' own.
 pub fn problems(cells: DataFrame) -> PolarsResult<DataFrame> {
     now(cells)?
-        .filter(col("outcome").neq(lit("measured")))
-        .group_by_stable(columns(["machine", "hardware", "outcome", "reason_code", "reason"]))
+        .filter(col(column::OUTCOME).neq(lit("measured")))
+        .group_by_stable(columns([column::MACHINE, "hardware", column::OUTCOME, column::REASON_CODE, column::REASON]))
         .agg(counted())
         .sort(["cells"], most_first())
         .collect()
@@ -24,22 +25,22 @@ pub fn problems(cells: DataFrame) -> PolarsResult<DataFrame> {
 /// Polars' own.
 pub fn not_measured(cells: DataFrame) -> PolarsResult<DataFrame> {
     now(cells)?
-        .filter(col("outcome").neq(lit("measured")))
+        .filter(col(column::OUTCOME).neq(lit("measured")))
         .select(columns([
-            "machine",
+            column::MACHINE,
             "hardware",
-            "model_id",
-            "family",
-            "architecture_type",
-            "benchmark",
-            "axes",
-            "batch_size",
-            "sequence_length",
-            "precision_requested",
-            "emulated",
-            "outcome",
-            "reason_code",
-            "reason",
+            column::MODEL_ID,
+            column::FAMILY,
+            column::ARCHITECTURE_TYPE,
+            column::BENCHMARK,
+            column::AXES,
+            column::BATCH_SIZE,
+            column::SEQUENCE_LENGTH,
+            column::PRECISION_REQUESTED,
+            column::EMULATED,
+            column::OUTCOME,
+            column::REASON_CODE,
+            column::REASON,
         ]))
         .collect()
 }
@@ -50,12 +51,12 @@ pub fn not_measured(cells: DataFrame) -> PolarsResult<DataFrame> {
 /// Polars' own.
 pub fn fixes(cells: DataFrame) -> PolarsResult<DataFrame> {
     now(cells)?
-        .filter(col("fixes").is_not_null())
-        .group_by_stable(columns(["machine", "hardware", "fixes"]))
+        .filter(col(column::FIXES).is_not_null())
+        .group_by_stable(columns([column::MACHINE, "hardware", column::FIXES]))
         .agg(
             counted()
                 .into_iter()
-                .chain([col("outcome").eq(lit("measured")).sum().cast(DataType::Int64).alias("measured")])
+                .chain([col(column::OUTCOME).eq(lit("measured")).sum().cast(DataType::Int64).alias("measured")])
                 .collect::<Vec<_>>(),
         )
         .sort(["cells"], most_first())
@@ -66,9 +67,9 @@ fn counted() -> Vec<Expr> {
     let names = |column: &str| col(column).drop_nulls().unique_stable().str().join(", ", true);
     vec![
         len().cast(DataType::Int64).alias("cells"),
-        col("model_id").n_unique().cast(DataType::Int64).alias("models"),
-        names("model_id").alias("model_ids"),
-        names("benchmark").alias("benchmarks"),
+        col(column::MODEL_ID).n_unique().cast(DataType::Int64).alias("models"),
+        names(column::MODEL_ID).alias("model_ids"),
+        names(column::BENCHMARK).alias("benchmarks"),
     ]
 }
 

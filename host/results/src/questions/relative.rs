@@ -3,43 +3,44 @@
 use super::latest::{comparable, now, placed};
 use super::math::{columns, ratio};
 use polars::prelude::*;
+use skillbench_record::catalog::column;
 
 /// The hardware that others are held against.
 pub const BASELINE: &str = "cpu";
 
 /// What two cells must have in common to be held against each other. A precision that is not known is in common with none.
-const SAME: [&str; 5] = ["machine", "model_id", "benchmark", "axes", "precision"];
+const SAME: [&str; 5] = [column::MACHINE, column::MODEL_ID, column::BENCHMARK, column::AXES, column::PRECISION];
 
 const TOLD: [&str; 29] = [
-    "run",
-    "timestamp",
-    "cell",
-    "machine",
+    column::RUN,
+    column::TIMESTAMP,
+    column::CELL,
+    column::MACHINE,
     "hardware",
-    "plugin",
-    "device_id",
-    "device_kind",
-    "model_id",
-    "family",
-    "category",
-    "architecture_type",
-    "task",
-    "parameter_count",
-    "benchmark",
-    "axes",
-    "batch_size",
-    "sequence_length",
-    "precision",
-    "threads",
-    "trust",
-    "stable",
-    "latency_median_ms",
-    "latency_ci95_low_ms",
-    "latency_ci95_high_ms",
-    "throughput_samples_per_sec",
-    "share_of_peak_flops",
-    "peak_memory_mb",
-    "energy_j_per_item",
+    column::PLUGIN,
+    column::DEVICE_ID,
+    column::DEVICE_KIND,
+    column::MODEL_ID,
+    column::FAMILY,
+    column::CATEGORY,
+    column::ARCHITECTURE_TYPE,
+    column::TASK,
+    column::PARAMETER_COUNT,
+    column::BENCHMARK,
+    column::AXES,
+    column::BATCH_SIZE,
+    column::SEQUENCE_LENGTH,
+    column::PRECISION,
+    column::THREADS,
+    column::TRUST,
+    column::STABLE,
+    column::LATENCY_MEDIAN_MS,
+    column::LATENCY_CI95_LOW_MS,
+    column::LATENCY_CI95_HIGH_MS,
+    column::THROUGHPUT_SAMPLES_PER_SEC,
+    column::SHARE_OF_PEAK_FLOPS,
+    column::PEAK_MEMORY_MB,
+    column::ENERGY_J_PER_ITEM,
 ];
 
 /// Every measured cell beside that of the CPU: `speedup` above 1 is faster than the CPU.
@@ -59,20 +60,21 @@ pub fn relative_to_cpu(cells: DataFrame) -> PolarsResult<DataFrame> {
 }
 
 pub(super) fn relative(cells: DataFrame) -> PolarsResult<LazyFrame> {
-    let rows = now(cells.clone())?.filter(col("trust").is_not_null()).select(columns(TOLD)).with_row_index("row", None);
+    let rows =
+        now(cells.clone())?.filter(col(column::TRUST).is_not_null()).select(columns(TOLD)).with_row_index("row", None);
     let chosen = rows
         .clone()
-        .select(columns(["row", "run", "device_kind", "threads"].into_iter().chain(SAME)))
+        .select(columns(["row", column::RUN, column::DEVICE_KIND, column::THREADS].into_iter().chain(SAME)))
         .join(baseline(cells)?, columns(SAME), columns(SAME), JoinArgs::new(JoinType::Inner))
-        .filter(col("run").eq(col("cpu_run")).or(col("cpu_newest")))
+        .filter(col(column::RUN).eq(col("cpu_run")).or(col("cpu_newest")))
         .filter(
-            col("device_kind")
+            col(column::DEVICE_KIND)
                 .eq(lit("cpu"))
                 .fill_null(lit(false))
                 .not()
-                .or(col("threads").eq(col("cpu_threads")).fill_null(lit(true))),
+                .or(col(column::THREADS).eq(col("cpu_threads")).fill_null(lit(true))),
         )
-        .with_column(col("run").eq(col("cpu_run")).alias("same_run"))
+        .with_column(col(column::RUN).eq(col("cpu_run")).alias("same_run"))
         .sort(
             ["same_run", "cpu_timestamp", "cpu_threads", "cpu_hardware"],
             SortMultipleOptions::default()
@@ -90,23 +92,23 @@ pub(super) fn relative(cells: DataFrame) -> PolarsResult<LazyFrame> {
             "cpu_high_ms",
             "cpu_per_sec",
         ]));
-    let by_latency = ratio(col("cpu_ms"), col("latency_median_ms"));
-    let by_throughput = ratio(col("throughput_samples_per_sec"), col("cpu_per_sec"));
+    let by_latency = ratio(col("cpu_ms"), col(column::LATENCY_MEDIAN_MS));
+    let by_throughput = ratio(col(column::THROUGHPUT_SAMPLES_PER_SEC), col("cpu_per_sec"));
     let by = when(by_latency.clone().is_not_null())
         .then(lit("latency"))
         .when(by_throughput.clone().is_not_null())
         .then(lit("throughput"))
         .otherwise(lit(NULL));
     // A cell is not held within an interval against itself.
-    let other = col("run").neq(col("cpu_run")).or(col("hardware").neq(col("cpu_hardware")));
+    let other = col(column::RUN).neq(col("cpu_run")).or(col("hardware").neq(col("cpu_hardware")));
     let end = |of: Expr, over: Expr| when(other.clone()).then(ratio(of, over)).otherwise(lit(NULL));
     Ok(rows
         .join(chosen, columns(["row"]), columns(["row"]), JoinArgs::new(JoinType::Left))
         .sort(["row"], SortMultipleOptions::default())
         .with_columns([
             coalesce(&[by_latency, by_throughput]).alias("speedup"),
-            end(col("cpu_low_ms"), col("latency_ci95_high_ms")).alias("speedup_low"),
-            end(col("cpu_high_ms"), col("latency_ci95_low_ms")).alias("speedup_high"),
+            end(col("cpu_low_ms"), col(column::LATENCY_CI95_HIGH_MS)).alias("speedup_low"),
+            end(col("cpu_high_ms"), col(column::LATENCY_CI95_LOW_MS)).alias("speedup_high"),
             by.cast(DataType::String).alias("by"),
         ])
         .drop(cols(["row"])))
@@ -114,26 +116,26 @@ pub(super) fn relative(cells: DataFrame) -> PolarsResult<LazyFrame> {
 
 /// As everybody gets it: no option is set, and nothing ran at the same time.
 fn is_plain() -> Expr {
-    col("options").is_null().and(col("beside").is_null())
+    col(column::OPTIONS).is_null().and(col(column::BESIDE).is_null())
 }
 
 /// Every measured cell of the CPU, with whether it is the newest of its kind.
 fn baseline(cells: DataFrame) -> PolarsResult<LazyFrame> {
-    let kind = columns(SAME.into_iter().chain(["threads", "hardware"]));
-    let moment = coalesce(&[col("timestamp").cast(DataType::Int64), lit(i64::MIN)]);
+    let kind = columns(SAME.into_iter().chain([column::THREADS, "hardware"]));
+    let moment = coalesce(&[col(column::TIMESTAMP).cast(DataType::Int64), lit(i64::MIN)]);
     let newest = moment.clone().eq(moment.max().over(kind)?);
-    Ok(placed(cells)?.filter(col("plugin").eq(lit(BASELINE)).and(is_plain()).and(comparable())).select(
+    Ok(placed(cells)?.filter(col(column::PLUGIN).eq(lit(BASELINE)).and(is_plain()).and(comparable())).select(
         columns(SAME)
             .into_iter()
             .chain([
-                col("run").alias("cpu_run"),
-                col("timestamp").alias("cpu_timestamp"),
+                col(column::RUN).alias("cpu_run"),
+                col(column::TIMESTAMP).alias("cpu_timestamp"),
                 col("hardware").alias("cpu_hardware"),
-                col("threads").alias("cpu_threads"),
-                col("latency_median_ms").alias("cpu_ms"),
-                col("latency_ci95_low_ms").alias("cpu_low_ms"),
-                col("latency_ci95_high_ms").alias("cpu_high_ms"),
-                col("throughput_samples_per_sec").alias("cpu_per_sec"),
+                col(column::THREADS).alias("cpu_threads"),
+                col(column::LATENCY_MEDIAN_MS).alias("cpu_ms"),
+                col(column::LATENCY_CI95_LOW_MS).alias("cpu_low_ms"),
+                col(column::LATENCY_CI95_HIGH_MS).alias("cpu_high_ms"),
+                col(column::THROUGHPUT_SAMPLES_PER_SEC).alias("cpu_per_sec"),
                 newest.alias("cpu_newest"),
             ])
             .collect::<Vec<_>>(),

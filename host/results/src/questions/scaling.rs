@@ -3,6 +3,7 @@
 use super::latest::now;
 use super::math::{columns, ratio};
 use polars::prelude::*;
+use skillbench_record::catalog::column;
 
 /// An axis of the workload grid along which cells are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,8 +15,8 @@ pub enum Along {
 impl Along {
     fn column(self) -> &'static str {
         match self {
-            Along::Batch => "batch_size",
-            Along::Sequence => "sequence_length",
+            Along::Batch => column::BATCH_SIZE,
+            Along::Sequence => column::SEQUENCE_LENGTH,
         }
     }
 
@@ -29,22 +30,22 @@ impl Along {
 }
 
 const KEY: [&str; 10] = [
-    "machine",
+    column::MACHINE,
     "hardware",
-    "model_id",
-    "family",
-    "architecture_type",
-    "benchmark",
+    column::MODEL_ID,
+    column::FAMILY,
+    column::ARCHITECTURE_TYPE,
+    column::BENCHMARK,
     "other_axes",
-    "precision",
-    "threads",
-    "trust",
+    column::PRECISION,
+    column::THREADS,
+    column::TRUST,
 ];
 
 /// Measured cells with `point` on the axis, in its order, `other_axes`, and the number of points on their line.
 fn lines(cells: DataFrame, along: Along) -> PolarsResult<LazyFrame> {
     let lines = now(cells)?
-        .filter(col("trust").is_not_null().and(col(along.column()).is_not_null()))
+        .filter(col(column::TRUST).is_not_null().and(col(along.column()).is_not_null()))
         .with_columns([other_axes(along).alias("other_axes"), col(along.column()).alias("point")])
         .sort(["point"], SortMultipleOptions::default().with_maintain_order(true))
         .with_column(len().over(columns(KEY))?.cast(DataType::Int64).alias("points"));
@@ -57,7 +58,7 @@ fn other_axes(along: Along) -> Expr {
         let kept = axes.split(' ').filter(|axis| axis.split_once('=').is_none_or(|(name, _)| name != along.name()));
         kept.collect::<Vec<_>>().join(" ")
     };
-    col("axes").map(
+    col(column::AXES).map(
         move |axes| {
             let kept: Vec<Option<String>> = axes.str()?.iter().map(|axes| axes.map(others)).collect();
             Ok(Column::new(axes.name().clone(), kept))
@@ -89,24 +90,31 @@ pub fn scaling(cells: DataFrame, along: Along) -> PolarsResult<DataFrame> {
         Along::Batch => col("throughput_ratio"),
         Along::Sequence => col("throughput_ratio") * col("growth"),
     };
-    let figures = ["latency_median_ms", "latency_ci95_low_ms", "latency_ci95_high_ms", "throughput_samples_per_sec"];
+    let figures = [
+        column::LATENCY_MEDIAN_MS,
+        column::LATENCY_CI95_LOW_MS,
+        column::LATENCY_CI95_HIGH_MS,
+        column::THROUGHPUT_SAMPLES_PER_SEC,
+    ];
     lines(cells, along)?
-        .filter(col("latency_median_ms").is_not_null().or(col("throughput_samples_per_sec").is_not_null()))
+        .filter(col(column::LATENCY_MEDIAN_MS).is_not_null().or(col(column::THROUGHPUT_SAMPLES_PER_SEC).is_not_null()))
         .with_columns([
             ratio(col("point"), at_smallest("point")?).alias("growth"),
-            ratio(col("latency_median_ms"), at_smallest("latency_median_ms")?).alias("latency_ratio"),
-            ratio(col("throughput_samples_per_sec"), at_smallest("throughput_samples_per_sec")?)
+            ratio(col(column::LATENCY_MEDIAN_MS), at_smallest(column::LATENCY_MEDIAN_MS)?).alias("latency_ratio"),
+            ratio(col(column::THROUGHPUT_SAMPLES_PER_SEC), at_smallest(column::THROUGHPUT_SAMPLES_PER_SEC)?)
                 .alias("throughput_ratio"),
         ])
         .with_column(coalesce(&[ratio(col("growth"), col("latency_ratio")), by_throughput]).alias("gain"))
         .with_column(ratio(col("gain"), col("growth")).alias("efficiency"))
-        .select(columns(KEY.into_iter().chain(["axes", "point", "points", "stable"]).chain(figures).chain([
-            "growth",
-            "latency_ratio",
-            "throughput_ratio",
-            "gain",
-            "efficiency",
-        ])))
+        .select(columns(
+            KEY.into_iter().chain([column::AXES, "point", "points", column::STABLE]).chain(figures).chain([
+                "growth",
+                "latency_ratio",
+                "throughput_ratio",
+                "gain",
+                "efficiency",
+            ]),
+        ))
         .collect()
 }
 
@@ -117,21 +125,21 @@ pub fn scaling(cells: DataFrame, along: Along) -> PolarsResult<DataFrame> {
 /// Polars' own.
 pub fn memory_scaling(cells: DataFrame, along: Along) -> PolarsResult<DataFrame> {
     lines(cells, along)?
-        .filter(col("peak_memory_mb").is_not_null().or(col("memory_usage_mb").is_not_null()))
+        .filter(col(column::PEAK_MEMORY_MB).is_not_null().or(col(column::MEMORY_USAGE_MB).is_not_null()))
         .with_columns([
             ratio(col("point"), at_smallest("point")?).alias("growth"),
-            ratio(col("peak_memory_mb"), at_smallest("peak_memory_mb")?).alias("peak_ratio"),
-            ratio(col("memory_usage_mb"), at_smallest("memory_usage_mb")?).alias("loaded_ratio"),
-            (col("peak_memory_mb") - at_smallest("peak_memory_mb")?).alias("peak_more_mb"),
+            ratio(col(column::PEAK_MEMORY_MB), at_smallest(column::PEAK_MEMORY_MB)?).alias("peak_ratio"),
+            ratio(col(column::MEMORY_USAGE_MB), at_smallest(column::MEMORY_USAGE_MB)?).alias("loaded_ratio"),
+            (col(column::PEAK_MEMORY_MB) - at_smallest(column::PEAK_MEMORY_MB)?).alias("peak_more_mb"),
         ])
         .select(columns(KEY.into_iter().chain([
-            "axes",
+            column::AXES,
             "point",
             "points",
-            "memory_before_mb",
-            "memory_usage_mb",
-            "peak_memory_mb",
-            "device_peak_memory_mb",
+            column::MEMORY_BEFORE_MB,
+            column::MEMORY_USAGE_MB,
+            column::PEAK_MEMORY_MB,
+            column::DEVICE_PEAK_MEMORY_MB,
             "growth",
             "loaded_ratio",
             "peak_ratio",
@@ -146,27 +154,29 @@ pub fn memory_scaling(cells: DataFrame, along: Along) -> PolarsResult<DataFrame>
 /// # Errors
 /// Polars' own.
 pub fn memory_by_parameters(cells: DataFrame) -> PolarsResult<DataFrame> {
-    let model = || (col("memory_usage_mb") - col("memory_before_mb")).median();
+    let model = || (col(column::MEMORY_USAGE_MB) - col(column::MEMORY_BEFORE_MB)).median();
     now(cells)?
-        .filter(col("trust").is_not_null().and(col("peak_memory_mb").is_not_null()))
+        .filter(col(column::TRUST).is_not_null().and(col(column::PEAK_MEMORY_MB).is_not_null()))
         .group_by_stable(columns([
-            "machine",
+            column::MACHINE,
             "hardware",
-            "model_id",
-            "family",
-            "architecture_type",
-            "parameter_count",
-            "benchmark",
-            "precision",
-            "trust",
+            column::MODEL_ID,
+            column::FAMILY,
+            column::ARCHITECTURE_TYPE,
+            column::PARAMETER_COUNT,
+            column::BENCHMARK,
+            column::PRECISION,
+            column::TRUST,
         ]))
         .agg([
             model().alias("model_mb"),
-            col("memory_usage_mb").max(),
-            col("peak_memory_mb").max(),
-            col("device_peak_memory_mb").max(),
+            col(column::MEMORY_USAGE_MB).max(),
+            col(column::PEAK_MEMORY_MB).max(),
+            col(column::DEVICE_PEAK_MEMORY_MB).max(),
         ])
-        .with_column(ratio(col("model_mb") * lit(1_048_576.0), col("parameter_count")).alias("bytes_per_parameter"))
-        .sort(["parameter_count"], SortMultipleOptions::default().with_maintain_order(true).with_nulls_last(true))
+        .with_column(
+            ratio(col("model_mb") * lit(1_048_576.0), col(column::PARAMETER_COUNT)).alias("bytes_per_parameter"),
+        )
+        .sort([column::PARAMETER_COUNT], SortMultipleOptions::default().with_maintain_order(true).with_nulls_last(true))
         .collect()
 }

@@ -1,6 +1,7 @@
 //! The table of a run.
 
 use polars::prelude::*;
+use skillbench_record::catalog::column;
 
 /// The table of a run: one row for each cell, its key and its main figures, in the order of the plan.
 ///
@@ -8,45 +9,49 @@ use polars::prelude::*;
 /// Polars' own.
 pub fn summary(cells: DataFrame) -> PolarsResult<DataFrame> {
     let key = [
-        col("model_id").alias("skill"),
-        col("plugin"),
-        col("device_id").alias("device"),
-        col("benchmark"),
-        col("axes"),
-        col("precision"),
-        col("outcome"),
+        col(column::MODEL_ID).alias("skill"),
+        col(column::PLUGIN),
+        col(column::DEVICE_ID).alias("device"),
+        col(column::BENCHMARK),
+        col(column::AXES),
+        col(column::PRECISION),
+        col(column::OUTCOME),
     ];
-    let width = (col("latency_ci95_high_ms") - col("latency_ci95_low_ms")) / lit(2.0);
+    let width = (col(column::LATENCY_CI95_HIGH_MS) - col(column::LATENCY_CI95_LOW_MS)) / lit(2.0);
     let figures = [
-        col("latency_median_ms").alias("median_ms"),
-        (width / col("latency_median_ms") * lit(100.0)).alias("interval_pct"),
-        col("latency_90p_ms").alias("p90_ms"),
-        col("cpu_median_ms").alias("cpu_ms"),
-        col("throughput_samples_per_sec").alias("per_second"),
-        col("speedup_over_sequential").alias("speedup"),
-        col("time_to_first_token_ms").alias("first_token_ms"),
-        col("time_per_output_token_ms").alias("per_token_ms"),
-        col("prefill_tokens_per_sec").alias("prefill_per_s"),
-        col("decode_tokens_per_sec").alias("decode_per_s"),
-        col("load_ms"),
-        col("first_inference_ms").alias("first_ms"),
-        col("peak_memory_mb").alias("peak_mb"),
-        col("energy_j_per_item").alias("j_per_item"),
-        (col("share_of_peak_flops") * lit(100.0)).alias("flops_pct"),
-        (col("share_of_peak_bandwidth") * lit(100.0)).alias("bandwidth_pct"),
-        (col("peak_float32_per_sec") / lit(1e9)).alias("gflops_float32"),
-        (col("peak_float16_per_sec") / lit(1e9)).alias("gflops_float16"),
-        (col("peak_bfloat16_per_sec") / lit(1e9)).alias("gflops_bfloat16"),
-        (col("peak_int8_per_sec") / lit(1e9)).alias("gops_int8"),
-        (col("peak_bytes_per_sec") / lit(1e9)).alias("gb_per_s"),
-        col("iterations").alias("n"),
-        col("stable"),
-        col("emulated"),
-        col("verified"),
-        col("fixes").alias("fixed"),
-        col("reason"),
+        col(column::LATENCY_MEDIAN_MS).alias("median_ms"),
+        (width / col(column::LATENCY_MEDIAN_MS) * lit(100.0)).alias("interval_pct"),
+        col(column::LATENCY_90P_MS).alias("p90_ms"),
+        col(column::CPU_MEDIAN_MS).alias("cpu_ms"),
+        col(column::THROUGHPUT_SAMPLES_PER_SEC).alias("per_second"),
+        col(column::SPEEDUP_OVER_SEQUENTIAL).alias("speedup"),
+        col(column::TIME_TO_FIRST_TOKEN_MS).alias("first_token_ms"),
+        col(column::TIME_PER_OUTPUT_TOKEN_MS).alias("per_token_ms"),
+        col(column::PREFILL_TOKENS_PER_SEC).alias("prefill_per_s"),
+        col(column::DECODE_TOKENS_PER_SEC).alias("decode_per_s"),
+        col(column::LOAD_MS),
+        col(column::FIRST_INFERENCE_MS).alias("first_ms"),
+        col(column::PEAK_MEMORY_MB).alias("peak_mb"),
+        col(column::ENERGY_J_PER_ITEM).alias("j_per_item"),
+        (col(column::SHARE_OF_PEAK_FLOPS) * lit(100.0)).alias("flops_pct"),
+        (col(column::SHARE_OF_PEAK_BANDWIDTH) * lit(100.0)).alias("bandwidth_pct"),
+        (col(column::PEAK_FLOAT32_PER_SEC) / lit(1e9)).alias("gflops_float32"),
+        (col(column::PEAK_FLOAT16_PER_SEC) / lit(1e9)).alias("gflops_float16"),
+        (col(column::PEAK_BFLOAT16_PER_SEC) / lit(1e9)).alias("gflops_bfloat16"),
+        (col(column::PEAK_INT8_PER_SEC) / lit(1e9)).alias("gops_int8"),
+        (col(column::PEAK_BYTES_PER_SEC) / lit(1e9)).alias("gb_per_s"),
+        col(column::ITERATIONS).alias("n"),
+        col(column::STABLE),
+        col(column::EMULATED),
+        col(column::VERIFIED),
+        col(column::FIXES).alias("fixed"),
+        col(column::REASON),
     ];
-    cells.lazy().sort(["cell"], Default::default()).select(key.into_iter().chain(figures).collect::<Vec<_>>()).collect()
+    cells
+        .lazy()
+        .sort([column::CELL], Default::default())
+        .select(key.into_iter().chain(figures).collect::<Vec<_>>())
+        .collect()
 }
 
 #[cfg(test)]

@@ -3,9 +3,19 @@
 use super::latest::{latest, placed};
 use super::math::{columns, ratio};
 use polars::prelude::*;
+use skillbench_record::catalog::column;
 
-const KEY: [&str; 9] =
-    ["machine", "hardware", "model_id", "family", "architecture_type", "benchmark", "axes", "precision", "trust"];
+const KEY: [&str; 9] = [
+    column::MACHINE,
+    "hardware",
+    column::MODEL_ID,
+    column::FAMILY,
+    column::ARCHITECTURE_TYPE,
+    column::BENCHMARK,
+    column::AXES,
+    column::PRECISION,
+    column::TRUST,
+];
 
 /// Every measured cell in the order of time: one line for each machine, hardware, model, benchmark, axes, precision and threads, with
 /// what may explain a step beside it: the versions of plugin, engine and driver.
@@ -14,21 +24,21 @@ const KEY: [&str; 9] =
 /// Polars' own.
 pub fn trend(cells: DataFrame) -> PolarsResult<DataFrame> {
     placed(cells)?
-        .filter(col("trust").is_not_null())
-        .sort(["timestamp", "run", "cell"], SortMultipleOptions::default().with_maintain_order(true))
+        .filter(col(column::TRUST).is_not_null())
+        .sort([column::TIMESTAMP, column::RUN, column::CELL], SortMultipleOptions::default().with_maintain_order(true))
         .select(columns(KEY.into_iter().chain([
-            "threads",
-            "run",
-            "timestamp",
-            "latency_median_ms",
-            "latency_ci95_low_ms",
-            "latency_ci95_high_ms",
-            "throughput_samples_per_sec",
-            "peak_memory_mb",
-            "stable",
-            "plugin_version",
-            "engine",
-            "driver_version",
+            column::THREADS,
+            column::RUN,
+            column::TIMESTAMP,
+            column::LATENCY_MEDIAN_MS,
+            column::LATENCY_CI95_LOW_MS,
+            column::LATENCY_CI95_HIGH_MS,
+            column::THROUGHPUT_SAMPLES_PER_SEC,
+            column::PEAK_MEMORY_MB,
+            column::STABLE,
+            column::PLUGIN_VERSION,
+            column::ENGINE,
+            column::DRIVER_VERSION,
         ])))
         .collect()
 }
@@ -40,12 +50,17 @@ pub fn trend(cells: DataFrame) -> PolarsResult<DataFrame> {
 /// # Errors
 /// Polars' own.
 pub fn before_after(before: DataFrame, after: DataFrame) -> PolarsResult<DataFrame> {
-    let key = || columns(KEY.into_iter().chain(["threads"]));
-    let figures =
-        ["run", "latency_median_ms", "latency_ci95_low_ms", "latency_ci95_high_ms", "throughput_samples_per_sec"];
+    let key = || columns(KEY.into_iter().chain([column::THREADS]));
+    let figures = [
+        column::RUN,
+        column::LATENCY_MEDIAN_MS,
+        column::LATENCY_CI95_LOW_MS,
+        column::LATENCY_CI95_HIGH_MS,
+        column::THROUGHPUT_SAMPLES_PER_SEC,
+    ];
     let side = |cells: LazyFrame, name: &'static str| {
         let measured =
-            cells.filter(col("trust").is_not_null()).unique_stable_generic(Some(key()), UniqueKeepStrategy::Last);
+            cells.filter(col(column::TRUST).is_not_null()).unique_stable_generic(Some(key()), UniqueKeepStrategy::Last);
         measured.select(
             key()
                 .into_iter()

@@ -5,34 +5,35 @@ use crate::questions::latest::placed;
 use polars::prelude::*;
 use skillbench_record::Run;
 use skillbench_record::catalog::Metric;
+use skillbench_record::catalog::column;
 use skillbench_record::time::moment;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// The columns of cells that are read besides facts and metrics.
 pub(super) const COLUMNS: [&str; 23] = [
-    "run",
-    "timestamp",
-    "machine",
-    "hostname",
-    "cpu_model",
-    "cell",
-    "plugin",
-    "device_id",
-    "emulated",
-    "model_id",
-    "model_content",
-    "benchmark",
-    "axes",
-    "precision_requested",
-    "precision",
-    "threads",
-    "workers",
-    "options",
-    "beside",
-    "outcome",
-    "trust",
-    "key",
-    "attempt",
+    column::RUN,
+    column::TIMESTAMP,
+    column::MACHINE,
+    column::HOSTNAME,
+    column::CPU_MODEL,
+    column::CELL,
+    column::PLUGIN,
+    column::DEVICE_ID,
+    column::EMULATED,
+    column::MODEL_ID,
+    column::MODEL_CONTENT,
+    column::BENCHMARK,
+    column::AXES,
+    column::PRECISION_REQUESTED,
+    column::PRECISION,
+    column::THREADS,
+    column::WORKERS,
+    column::OPTIONS,
+    column::BESIDE,
+    column::OUTCOME,
+    column::TRUST,
+    column::KEY,
+    column::ATTEMPT,
 ];
 
 /// What is the same in all runs of a history. What differs in any of it is another history.
@@ -129,9 +130,11 @@ fn environment_facts(run: &Run) -> Vec<Option<String>> {
 /// Polars' own.
 pub fn histories(cells: DataFrame, runs: &[Run], metrics: Option<&[&'static Metric]>) -> PolarsResult<Vec<History>> {
     let frame = placed(cells)?
-        .with_column(col("timestamp").cast(DataType::Datetime(TimeUnit::Microseconds, None)).cast(DataType::Int64))
+        .with_column(
+            col(column::TIMESTAMP).cast(DataType::Datetime(TimeUnit::Microseconds, None)).cast(DataType::Int64),
+        )
         .collect()?;
-    let times = frame.column("timestamp")?.i64()?.clone();
+    let times = frame.column(column::TIMESTAMP)?.i64()?.clone();
     let environments: HashMap<&str, Vec<Option<String>>> =
         runs.iter().map(|run| (run.run_id.as_str(), environment_facts(run))).collect();
     let rows = Rows(&frame);
@@ -141,29 +144,29 @@ pub fn histories(cells: DataFrame, runs: &[Run], metrics: Option<&[&'static Metr
         let Some(time) = times.get(place) else { continue };
         let whole = |column: &str| frame.column(column).ok()?.get(place).ok()?.extract::<i64>();
         let of = Of {
-            machine: text("machine", place),
-            model_id: text("model_id", place),
+            machine: text(column::MACHINE, place),
+            model_id: text(column::MODEL_ID, place),
             hardware: text("hardware", place),
-            plugin: text("plugin", place),
-            device_id: text("device_id", place),
-            benchmark: text("benchmark", place),
-            axes: text("axes", place),
-            precision: rows.shown("precision", place),
-            threads: whole("threads"),
-            workers: whole("workers"),
-            options: rows.shown("options", place),
-            beside: rows.shown("beside", place),
-            trust: text("trust", place),
-            key: text("key", place),
+            plugin: text(column::PLUGIN, place),
+            device_id: text(column::DEVICE_ID, place),
+            benchmark: text(column::BENCHMARK, place),
+            axes: text(column::AXES, place),
+            precision: rows.shown(column::PRECISION, place),
+            threads: whole(column::THREADS),
+            workers: whole(column::WORKERS),
+            options: rows.shown(column::OPTIONS, place),
+            beside: rows.shown(column::BESIDE, place),
+            trust: text(column::TRUST, place),
+            key: text(column::KEY, place),
         };
-        let run = text("run", place);
+        let run = text(column::RUN, place);
         let cell_facts = words().cell.iter().map(|fact| rows.shown(&fact.name, place));
         let unknown = || vec![None; words().environment.len()];
         let environment = environments.get(run.as_str()).cloned().unwrap_or_else(unknown);
         all.push(Row {
-            attempt: text("attempt", place),
+            attempt: text(column::ATTEMPT, place),
             time,
-            outcome: text("outcome", place),
+            outcome: text(column::OUTCOME, place),
             measured: !of.trust.is_empty(),
             facts: cell_facts.chain(environment).collect(),
             place,

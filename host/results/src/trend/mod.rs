@@ -17,6 +17,7 @@ pub use metric::{metric, metrics, words};
 
 use crate::{Stored, StoredError};
 use skillbench_record::catalog::Metric;
+use skillbench_record::catalog::column;
 use skillbench_stats::rules;
 use skillbench_stats::{e_divisive, median};
 use skillbench_store::Database;
@@ -45,7 +46,7 @@ pub fn of_database(
     let cells = Stored::columns_of(database, filter, &columns.into_iter().collect::<Vec<_>>())?;
     let runs = database.runs(&Filter::all())?;
     let mut notes = doubts(When::all(database)?, now, rules().trend.clock_slack_s);
-    match cells.column("timestamp")?.null_count() {
+    match cells.column(column::TIMESTAMP)?.null_count() {
         0 => {}
         lost => notes.push(format!("{lost} cells are of runs that do not tell when they began, and are left out")),
     }

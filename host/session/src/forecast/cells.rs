@@ -2,6 +2,7 @@
 
 use skillbench_predict::Peaks;
 use skillbench_record::catalog;
+use skillbench_record::catalog::column;
 use skillbench_record::{Axes, OutcomeKind, Trust};
 use skillbench_results::freshness::Newer;
 use skillbench_results::questions::rules::rules;
@@ -74,11 +75,11 @@ pub struct Cells {
 }
 
 const PEAKS: [(&str, &str); 5] = [
-    ("float32", "peak_float32_per_sec"),
-    ("float16", "peak_float16_per_sec"),
-    ("bfloat16", "peak_bfloat16_per_sec"),
-    ("int8", "peak_int8_per_sec"),
-    (BANDWIDTH, "peak_bytes_per_sec"),
+    ("float32", column::PEAK_FLOAT32_PER_SEC),
+    ("float16", column::PEAK_FLOAT16_PER_SEC),
+    ("bfloat16", column::PEAK_BFLOAT16_PER_SEC),
+    ("int8", column::PEAK_INT8_PER_SEC),
+    (BANDWIDTH, column::PEAK_BYTES_PER_SEC),
 ];
 const BANDWIDTH: &str = "bandwidth";
 
@@ -89,7 +90,7 @@ fn figure(cell: &StoredCell, metric: &str) -> Option<f64> {
 /// A device that is no processor lets one wait; so only of those it tells of others.
 fn waited(cell: &StoredCell) -> bool {
     let busy = || {
-        let over_wall = figure(cell, "cpu_median_ms")? / figure(cell, "latency_median_ms")?;
+        let over_wall = figure(cell, column::CPU_MEDIAN_MS)? / figure(cell, column::LATENCY_MEDIAN_MS)?;
         Some(over_wall / cell.threads? as f64)
     };
     cell.device_kind.as_deref() == Some("cpu") && busy().is_some_and(|busy| busy < rules().clocks.waits)
@@ -153,12 +154,12 @@ impl Cells {
             cells.measured.push(MeasuredCell {
                 date: date(&cell),
                 trust,
-                latency_ms: figure(&cell, "latency_median_ms"),
-                latency_low_ms: figure(&cell, "latency_ci95_low_ms"),
-                latency_high_ms: figure(&cell, "latency_ci95_high_ms"),
-                throughput_per_s: figure(&cell, "throughput_samples_per_sec"),
-                memory_mb: figure(&cell, "peak_memory_mb"),
-                energy_j: figure(&cell, "energy_j_per_item"),
+                latency_ms: figure(&cell, column::LATENCY_MEDIAN_MS),
+                latency_low_ms: figure(&cell, column::LATENCY_CI95_LOW_MS),
+                latency_high_ms: figure(&cell, column::LATENCY_CI95_HIGH_MS),
+                throughput_per_s: figure(&cell, column::THROUGHPUT_SAMPLES_PER_SEC),
+                memory_mb: figure(&cell, column::PEAK_MEMORY_MB),
+                energy_j: figure(&cell, column::ENERGY_J_PER_ITEM),
                 waited: waited(&cell),
                 newer: newer.map(|newer| Newer { run: newer.run, outcome: newer.outcome, reason: newer.reason }),
                 run: cell.run,

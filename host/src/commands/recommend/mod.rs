@@ -1,25 +1,25 @@
-//! `host recommend`: which hardware to take, with the evidence. `limits`: what has to be kept. `ranking`: who goes before whom.
+//! `host recommend`: which hardware to take, with the evidence. `within`: what has to be kept. `ranking`: who goes before whom.
 //! `analysis`: the best over all that was measured.
 
 mod analysis;
-mod limits;
 mod ranking;
+mod within;
 
 use super::forecast::{Asked, Bench, Models, answers, form, read, tell_other_machines};
 use super::{Done, Exit, failed, usage};
 use crate::cli::{Global, RecommendArgs};
 use crate::output;
-use limits::Limit;
 use ranking::{Candidate, Evidence, rank};
 use skillbench_engine::run::Inventory;
 use skillbench_engine::skill::Tell;
 use skillbench_report::{Cell, Format, Table};
 use skillbench_session::forecast::Cells;
 use std::collections::BTreeSet;
+use within::Within;
 
 pub fn recommend(global: &Global, args: &RecommendArgs) -> Done {
-    let limits: Vec<Limit> =
-        args.within.iter().map(|text| Limit::parse(text)).collect::<Result<_, _>>().map_err(usage)?;
+    let limits: Vec<Within> =
+        args.within.iter().map(|text| Within::parse(text)).collect::<Result<_, _>>().map_err(usage)?;
     let database = args.about.stored.database(global);
     let cells = read(&database)?;
     let mut inventory = Inventory::take(&global.sources());

@@ -3,7 +3,7 @@
 //!
 //! Models, points and precisions are ranked each for themselves.
 
-use super::limits::{Limit, Metric};
+use super::within::Within;
 use crate::cli::GoalArg;
 use crate::commands::forecast::{Answer, Figure, by_hardware};
 use skillbench_predict::Quantity;
@@ -70,7 +70,7 @@ impl Candidate {
 }
 
 /// All candidates, the ranked ones of each model, point and precision first and in order.
-pub fn rank(answers: &[Answer<'_>], goal: GoalArg, limits: &[Limit]) -> Vec<Candidate> {
+pub fn rank(answers: &[Answer<'_>], goal: GoalArg, limits: &[Within]) -> Vec<Candidate> {
     let mut all: Vec<Candidate> =
         by_hardware(answers).into_iter().map(|group| candidate(group, goal, limits)).collect();
     // Models and points stay in the order in which they were asked for; what has no precision comes last.
@@ -154,7 +154,7 @@ fn is_clearly_better(one: &Candidate, other: &Candidate, goal: GoalArg) -> bool 
     if goal == GoalArg::Throughput { one.0 > other.1 } else { one.1 < other.0 }
 }
 
-fn candidate(group: &[Answer<'_>], goal: GoalArg, limits: &[Limit]) -> Candidate {
+fn candidate(group: &[Answer<'_>], goal: GoalArg, limits: &[Within]) -> Candidate {
     let of = &group[0];
     let place = of.hardware.map(|hardware| &hardware.place);
     let mut made = Candidate {
@@ -165,7 +165,7 @@ fn candidate(group: &[Answer<'_>], goal: GoalArg, limits: &[Limit]) -> Candidate
         threads: place.and_then(|place| place.threads),
         evidence: Evidence::None,
         value: None,
-        unit: unit(goal),
+        unit: goal.unit(),
         interval: None,
         run: None,
         date: None,
@@ -175,13 +175,7 @@ fn candidate(group: &[Answer<'_>], goal: GoalArg, limits: &[Limit]) -> Candidate
         newer: None,
         note: String::new(),
     };
-    let metric = match goal {
-        GoalArg::Latency => Metric::Latency,
-        GoalArg::Throughput => Metric::Throughput,
-        GoalArg::Energy => Metric::Energy,
-        GoalArg::Memory => Metric::Memory,
-    };
-    match known(group, metric) {
+    match known(group, goal) {
         Known::Measured(figure) => {
             made.evidence = match figure.trust {
                 Trust::Hardware => Evidence::Measured,
@@ -210,29 +204,20 @@ fn candidate(group: &[Answer<'_>], goal: GoalArg, limits: &[Limit]) -> Candidate
     made
 }
 
-fn unit(goal: GoalArg) -> &'static str {
-    match goal {
-        GoalArg::Latency => "ms",
-        GoalArg::Throughput => "1/s",
-        GoalArg::Energy => "J",
-        GoalArg::Memory => "MiB",
-    }
-}
-
 enum Known {
     Measured(Figure),
     Predicted(f64, f64, f64),
     Nothing(String),
 }
 
-/// What is known of a metric: measured, or else predicted.
-fn known(group: &[Answer<'_>], metric: Metric) -> Known {
+/// What is known of a goal's metric: measured, or else predicted.
+fn known(group: &[Answer<'_>], goal: GoalArg) -> Known {
     let of = &group[0];
-    let quantity = match metric {
-        Metric::Latency => Quantity::Latency,
-        Metric::Throughput => Quantity::Throughput,
-        Metric::Memory => Quantity::Memory,
-        Metric::Energy => {
+    let quantity = match goal {
+        GoalArg::Latency => Quantity::Latency,
+        GoalArg::Throughput => Quantity::Throughput,
+        GoalArg::Memory => Quantity::Memory,
+        GoalArg::Energy => {
             return match of.hardware.and_then(|hardware| hardware.energy(of.asked, of.axes)) {
                 Some(figure) => Known::Measured(figure),
                 None => Known::Nothing("no energy was measured, and none is predicted".into()),
@@ -249,16 +234,16 @@ fn known(group: &[Answer<'_>], metric: Metric) -> Known {
 }
 
 /// Nothing where a limit is kept; or whether it is broken, and how.
-fn against(group: &[Answer<'_>], limit: &Limit) -> Option<(bool, String)> {
-    let name = limit.metric.name();
+fn against(group: &[Answer<'_>], limit: &Within) -> Option<(bool, String)> {
+    let name = limit.limit.metric();
     let shown = |value: f64| Cell::number(value).shown;
-    match known(group, limit.metric) {
+    match known(group, limit.goal) {
         Known::Nothing(_) => Some((false, format!("{name} is not known"))),
-        Known::Measured(figure) => match limit.is_kept(figure.value, figure.value) {
+        Known::Measured(figure) => match limit.limit.holds_between(figure.value, figure.value) {
             Some(true) => None,
             _ => Some((true, format!("broken: {name} {}", shown(figure.value)))),
         },
-        Known::Predicted(_, low, high) => match limit.is_kept(low, high) {
+        Known::Predicted(_, low, high) => match limit.limit.holds_between(low, high) {
             Some(true) => None,
             Some(false) => Some((true, format!("broken: {name} {} to {}, predicted", shown(low), shown(high)))),
             None => Some((false, format!("unclear: {name} {} to {}, predicted", shown(low), shown(high)))),
