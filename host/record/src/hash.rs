@@ -1,7 +1,10 @@
 //! SHA-256, in lower-case hex.
 
 use sha2::Digest;
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::panic::resume_unwind;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// SHA-256 of a file, in lower-case hex.
 ///
@@ -17,6 +20,22 @@ pub fn sha256(path: &Path) -> std::io::Result<String> {
             read => hasher.update(&buffer[..read]),
         }
     }
+}
+
+/// SHA-256 of each file that can be read, on all processors: a run hashes every library it uses before it begins.
+pub fn sha256_all<K: Ord + Send>(files: Vec<(K, PathBuf)>) -> BTreeMap<K, String> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let waiting = Mutex::new(files.into_iter());
+    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        let files = std::iter::from_fn(next);
+        files.filter_map(|(name, path)| Some((name, sha256(&path).ok()?))).collect::<Vec<_>>()
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let done = workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)));
+        done.flatten().collect()
+    })
 }
 
 /// SHA-256 of a text, in lower-case hex.

@@ -4,11 +4,11 @@ use skillbench_engine::environment;
 use skillbench_engine::run::{self, Availability, Plan, PlannedCell};
 use skillbench_engine::skill::SkillSource;
 use skillbench_engine::worker::DeviceRecord;
-use skillbench_record::hash::sha256;
+use skillbench_record::hash::{sha256, sha256_all};
 use skillbench_record::{CellName, Environment, options_text};
 use skillbench_results::freshness::{MadeWith, Wanted};
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The conditions of a plan, looked at once.
 pub struct Conditions<'p> {
@@ -83,24 +83,25 @@ pub(crate) fn libraries(plan: &Plan) -> BTreeMap<String, String> {
         SkillSource::Skillset { library, plugin } => Some((plugin.clone(), library)),
         SkillSource::UserModel(_) | SkillSource::Bad { .. } => None,
     });
-    let all = backends.chain(benchmarks).chain(reference).chain(skillsets);
-    all.filter_map(|(id, library)| Some((id, sha256(library).ok()?))).collect()
+    let all: BTreeMap<String, &PathBuf> = backends.chain(benchmarks).chain(reference).chain(skillsets).collect();
+    sha256_all(all.into_iter().map(|(id, library)| (id, library.clone())).collect())
 }
 
-/// The machine, and what identifies all that a plan uses.
-pub fn environment_of(plan: &Plan) -> Environment {
-    let mut environment = environment::probe();
-    environment.plugin_sha256 = libraries(plan);
-    let runtimes = plan.backends.iter().flat_map(|backend| {
-        // The engine's library by the plugin's name, and whatever other files the plugin was opened with.
-        let name = |option: &str| match option {
-            "library" => backend.choice.plugin.clone(),
-            other => format!("{} {other}", backend.choice.plugin),
-        };
+/// The engine's library by the plugin's name, and whatever other files its plugins were opened with.
+fn runtimes(plan: &Plan) -> BTreeMap<String, String> {
+    let of_backend = plan.backends.iter().flat_map(|backend| {
+        let plugin = &backend.choice.plugin;
         let files = backend.plugin.options.iter().filter(|(_, value)| Path::new(value).is_file());
-        files.filter_map(move |(option, path)| Some((name(option), sha256(Path::new(path)).ok()?)))
+        files.map(move |(option, path)| match option.as_str() {
+            "library" => (plugin.clone(), PathBuf::from(path)),
+            other => (format!("{plugin} {other}"), PathBuf::from(path)),
+        })
     });
-    environment.runtime_sha256 = runtimes.collect();
+    sha256_all(of_backend.collect::<BTreeMap<_, _>>().into_iter().collect())
+}
+
+/// What identifies the content of each model: the text that its skillset tells, or the hashes of its files.
+fn models(plan: &Plan) -> BTreeMap<String, String> {
     let models = plan.models.iter().filter_map(|skill| match &skill.source {
         SkillSource::Skillset { .. } => Some((skill.id().to_string(), skill.description.content.clone())),
         SkillSource::UserModel(user_model) => {
@@ -109,6 +110,14 @@ pub fn environment_of(plan: &Plan) -> Environment {
         }
         SkillSource::Bad { path, .. } => Some((skill.id().to_string(), sha256(path).ok()?)),
     });
-    environment.models = models.collect();
+    models.collect()
+}
+
+/// The machine, and what identifies all that a plan uses.
+pub fn environment_of(plan: &Plan) -> Environment {
+    let mut environment = environment::probe();
+    environment.plugin_sha256 = libraries(plan);
+    environment.runtime_sha256 = runtimes(plan);
+    environment.models = models(plan);
     environment
 }

@@ -67,7 +67,7 @@ pub struct RunArgs {
     /// Another dimension of the models
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "NAME=N", value_parser = dimension)]
     pub dim: Vec<(String, i64)>,
-    /// Least number of measured iterations [default: until the interval is tight or the budget is used]
+    /// Least number of measured iterations, and most of fresh processes for start-up times [default: until the interval is tight or the budget is used]
     #[arg(long, alias = "runs", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub iterations: Option<u64>,
     /// Least number of warm-up iterations

@@ -5,15 +5,12 @@ use crate::cli::{DbCommand, Global, Stored};
 use crate::output;
 use skillbench_report::{Cell, Table};
 use skillbench_results::{find, read};
-use skillbench_store::database::{Filter, Waiting};
+use skillbench_store::database::{Filter, Imported, Waiting};
 use skillbench_store::{Database, journal};
 use std::path::{Path, PathBuf};
 
 /// The file's name where nobody named another.
 const NAME: &str = "benchmarks.duckdb";
-
-/// Runs that are stored in one commit.
-const AT_ONCE: usize = 64;
 
 /// The database that is meant.
 pub fn database(global: &Global, named: Option<&Path>, results: &Path) -> Database {
@@ -101,30 +98,25 @@ fn import(global: &Global, stored: &Stored, places: &[PathBuf]) -> Done {
     }
     let mut table = Table::new(["run", "cells", "what"]);
     let mut broken = 0;
-    for some in files.chunks(AT_ONCE) {
-        let mut runs = vec![];
-        for file in some {
-            match read(file) {
-                Ok(recorded) => runs.push(recorded),
-                Err(error) => {
-                    output::error(&error.to_string());
-                    broken += 1;
-                }
+    let report = |imported| match imported {
+        Imported::Unreadable(error) => {
+            output::error(&error.to_string());
+            broken += 1;
+        }
+        Imported::Stored(runs, stored) => {
+            for (run, cells) in runs {
+                let what = if stored.new.contains(&run) {
+                    "new"
+                } else if stored.renewed.contains(&run) {
+                    "renewed"
+                } else {
+                    "there already"
+                };
+                table.row([run.as_str().into(), Cell::count(cells as u64), what.into()]);
             }
         }
-        let done = database.store(&runs).map_err(failed)?;
-        for recorded in &runs {
-            let run = &recorded.run.run_id;
-            let what = if done.new.contains(run) {
-                "new"
-            } else if done.renewed.contains(run) {
-                "renewed"
-            } else {
-                "there already"
-            };
-            table.row([run.as_str().into(), Cell::count(recorded.run.cells.len() as u64), what.into()]);
-        }
-    }
+    };
+    database.import(&files, read, report).map_err(failed)?;
     output::table(&table, global.format.into());
     matrix::update(&database).map_err(failed)?;
     match broken {

@@ -2,6 +2,7 @@
 //! `cargo bench --profile release --workspace --bench import`.
 
 use serde_json::{Value, json};
+use skillbench_store::database::Imported;
 use skillbench_store::{Database, journal};
 use std::io::Write;
 use std::time::Instant;
@@ -64,17 +65,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bytes: u64 = files.iter().filter_map(|file| std::fs::metadata(file).ok()).map(|data| data.len()).sum();
     let database = Database::at(folder.path().join("benchmarks.duckdb"));
     let begun = Instant::now();
-    let mut reading = 0.0;
-    for some in files.chunks(8) {
-        let start = Instant::now();
-        let runs = some.iter().map(|file| journal::read(file)).collect::<Result<Vec<_>, _>>()?;
-        reading += start.elapsed().as_secs_f64();
-        database.store(&runs)?;
+    let mut broken = vec![];
+    database.import(&files, journal::read, |imported| {
+        if let Imported::Unreadable(error) = imported {
+            broken.push(error);
+        }
+    })?;
+    if let Some(error) = broken.pop() {
+        return Err(error.into());
     }
     let all = begun.elapsed().as_secs_f64();
     let size = std::fs::metadata(database.path())?.len();
     println!(
-        "{} cells in {RUNS} runs, {} MB of journals: {all:.2} s, of it {reading:.2} s of reading; the database has {} MB",
+        "{} cells in {RUNS} runs, {} MB of journals: {all:.2} s; the database has {} MB",
         RUNS * CELLS,
         bytes >> 20,
         size >> 20

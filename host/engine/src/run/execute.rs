@@ -155,7 +155,7 @@ impl Runner<'_, '_> {
         if !self.known.startups.contains_key(&backend) {
             let planned = &self.plan.backends[backend];
             self.observer.step(&format!("opening {}", planned.choice.plugin));
-            let startup = start_up(planned, &self.limits);
+            let startup = start_up(planned, self.plan.fresh_processes(defaults().run.startups), &self.limits);
             self.known.startups.insert(backend, startup);
         }
         self.known.startups[&backend].clone()

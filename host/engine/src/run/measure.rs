@@ -191,7 +191,7 @@ impl Runner<'_, '_> {
             if main.loads.first().is_some_and(|load| load.cache_hit == Some(false)) {
                 warm = Some(self.start_again(&start)?);
             }
-            for again in 1..defaults().run.cold_starts {
+            for again in 1..self.plan.fresh_processes(defaults().run.cold_starts) {
                 start.cache_dir = Some(scratch.path().join(format!("cold-{again}")));
                 cold.push(self.start_again(&start)?);
             }

@@ -109,6 +109,11 @@ impl Plan {
             && planned.axes == cell.axes
     }
 
+    /// How many fresh processes an initialization figure has: no more than the iterations that suffice to the user.
+    pub(super) fn fresh_processes(&self, usual: usize) -> usize {
+        self.request.iterations.map_or(usual, |least| usual.min(usize::try_from(least).unwrap_or(usual)))
+    }
+
     /// The engines that judge a cell, in order: the skill's own choice first, and never the one that is judged.
     pub(super) fn reference_engines(&self, cell: &PlannedCell) -> Vec<usize> {
         let own = &self.backends[cell.backend].plugin.library;

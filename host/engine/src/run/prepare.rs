@@ -23,10 +23,10 @@ pub(super) struct Startup {
     pub devices: Vec<DeviceRecord>,
 }
 
-/// Opens a backend in fresh processes, one after the other.
-pub(super) fn start_up(backend: &PlannedBackend, limits: &Limits) -> Result<Startup, Failure> {
+/// Opens a backend in so many fresh processes, one after the other.
+pub(super) fn start_up(backend: &PlannedBackend, processes: usize, limits: &Limits) -> Result<Startup, Failure> {
     let mut startup = Startup { import_ns: vec![], instantiate_ns: vec![], devices: vec![] };
-    for _ in 0..defaults().run.startups {
+    for _ in 0..processes {
         match Worker::call_once(&Command::Devices { backend: backend.plugin.clone() }, limits)? {
             Reply::Devices { import_ns, instantiate_ns, devices } => {
                 startup.import_ns.push(import_ns as f64);

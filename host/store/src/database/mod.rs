@@ -3,11 +3,12 @@
 //! - `open`: opening, waiting for others, telling whose file it is. The file is held for one commit or one question, never for a run.
 //! - `migrations`: how its tables came to be, in numbered steps. `rebuild`: the table of cells in the columns of the catalogue.
 //! - `latest`: which cells count now, typed.
-//! - `store`: runs into tables. `read`: runs out of them. `query`: SQL. `export`: files.
+//! - `store`: runs into tables. `import`: many of them. `read`: runs out of them. `query`: SQL. `export`: files.
 //!
 //! Not here: what the columns of a cell mean ([`skillbench_record::catalog`]).
 
 mod export;
+mod import;
 mod latest;
 mod migrations;
 mod open;
@@ -17,6 +18,7 @@ mod rebuild;
 mod store;
 
 pub use export::{Exported, Form};
+pub use import::Imported;
 pub use latest::{StoredCell, StoredLatest};
 pub use migrations::{Migration, all as migrations};
 pub use open::{Checked, Waiting};

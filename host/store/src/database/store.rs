@@ -27,56 +27,50 @@ pub struct Stored {
 }
 
 impl Database {
-    /// Stores runs in one commit. What can be made ready before is, since the file is held meanwhile.
+    /// Stores runs in one commit.
     ///
     /// # Errors
     /// As for any use of the file; then nothing was stored.
     pub fn store(&self, runs: &[Recorded]) -> Result<Stored, DatabaseError> {
-        let known = match self.fingerprints() {
-            Err(DatabaseError::Missing { .. } | DatabaseError::Older { .. }) => HashMap::new(),
-            known => known?,
-        };
-        let is_known = |run: &Recorded| {
-            known.get(&run.run.run_id).is_some_and(|(fingerprint, cells)| is_there(run, fingerprint, *cells))
-        };
-        let ready =
-            prepare_all(runs.iter().map(|run| (run, is_known(run))).collect()).map_err(|error| self.failed(error))?;
         self.write(|transaction| {
             let mut stored = Stored::default();
-            for (recorded, prepared) in runs.iter().zip(&ready) {
-                let run = &recorded.run.run_id;
-                match (there(transaction, run)?, prepared) {
-                    (Some((fingerprint, cells)), _) if is_there(recorded, &fingerprint, cells) => {
-                        stored.known.push(run.clone());
-                    }
-                    (there, prepared) => {
-                        match there {
-                            Some(_) => {
-                                remove(transaction, run)?;
-                                stored.renewed.push(run.clone());
-                            }
-                            None => stored.new.push(run.clone()),
-                        }
-                        // It was there when the file was looked at, and is gone since.
-                        let late = if prepared.is_none() { Some(prepare(recorded)?) } else { None };
-                        if let Some(prepared) = prepared.as_ref().or(late.as_ref()) {
-                            add(transaction, recorded, prepared)?;
-                        }
-                    }
-                }
-            }
+            store_some(transaction, runs, &mut stored)?;
             Ok(stored)
         })
     }
+}
 
-    /// What the file has of each run: its fingerprint, and how many cells.
-    fn fingerprints(&self) -> Result<HashMap<String, (String, i64)>, DatabaseError> {
-        let failed = |error| self.failed(error);
-        let connection = self.read()?;
-        let mut statement = connection.prepare("SELECT run, fingerprint, cells FROM runs").map_err(failed)?;
-        let rows = statement.query_map([], |row| Ok((row.get(0)?, (row.get(1)?, row.get(2)?)))).map_err(failed)?;
-        rows.collect::<Result<_, _>>().map_err(failed)
+/// Adds runs that are not there, and those of which there is less.
+pub(super) fn store_some(
+    transaction: &Transaction<'_>,
+    runs: &[Recorded],
+    stored: &mut Stored,
+) -> Result<(), duckdb::Error> {
+    let is_known = |run: &Recorded| -> Result<bool, duckdb::Error> {
+        let found = there(transaction, &run.run.run_id)?;
+        Ok(found.is_some_and(|(fingerprint, cells)| is_there(run, &fingerprint, cells)))
+    };
+    let wanted = runs.iter().map(|run| Ok((run, is_known(run)?))).collect::<Result<Vec<_>, duckdb::Error>>()?;
+    for (recorded, prepared) in runs.iter().zip(prepare_all(wanted)?) {
+        let run = &recorded.run.run_id;
+        // The same run may come twice.
+        let there = there(transaction, run)?;
+        let is_known = there.as_ref().is_some_and(|(fingerprint, cells)| is_there(recorded, fingerprint, *cells));
+        match prepared.filter(|_| !is_known) {
+            None => stored.known.push(run.clone()),
+            Some(prepared) => {
+                match there {
+                    Some(_) => {
+                        remove(transaction, run)?;
+                        stored.renewed.push(run.clone());
+                    }
+                    None => stored.new.push(run.clone()),
+                }
+                add(transaction, recorded, &prepared)?;
+            }
+        }
     }
+    Ok(())
 }
 
 /// What has fewer cells is an older copy; what has as many and no request is a `run.json`, which lacks the samples.
