@@ -292,7 +292,10 @@ fn what_is_gone_or_of_tomorrow_is_told_and_other_machines_are_left_alone() {
     std::fs::rename(&model, world.path().join("moved.onnx")).unwrap();
     world.host(&["update", "--dry-run"]).exits_with(0).tells("mine.onnx").tells("gone");
     world.host(&["update", "--dry-run", "--model", "mine"]).exits_with(4).tells("there is no model 'mine' here");
-    world.host(&["update", "--dry-run", "--plugin", "cuda"]).exits_with(2).tells("nothing is stored of plugin 'cuda'");
+    world
+        .host(&["update", "--dry-run", "--plugin", "cuda"])
+        .exits_with(2)
+        .tells("nothing is stored of the plugin 'cuda'");
     let changed = world.path().join("moved.onnx");
     std::fs::rename(changed, model).unwrap();
 

@@ -20,4 +20,6 @@ pub mod questions;
 mod stored;
 pub mod trend;
 
+/// A question whose frames did not fit each other.
+pub use polars::error::PolarsError as FrameError;
 pub use stored::{Stored, StoredError, find, read};

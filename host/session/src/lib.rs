@@ -3,15 +3,25 @@
 //! - [`measure`](mod@measure): a plan becomes a run, kept in its journal as each cell ends.
 //! - [`conditions`]: what a plan's cells would be measured with here and now.
 //! - [`forecast`]: what predictions and recommendations stand on.
+//! - [`gate`]: limits and a baseline that a run is held to. [`compare`]: two stored sides against each other.
+//! - [`baseline`]: runs that later ones are held against, by name.
 //! - [`incremental`]: what of a plan is missing in the database.
+//! - [`interleave`]: the plans of two targets that are measured in turns. [`noise`]: how far the same code is apart from itself.
+//! - [`update`]: what of the database is to be measured again.
 //!
 //! Nothing here prints: what there is to say is returned, or told to the observers of the engine. Not here: grammar and printing (host),
 //! how cells are measured (engine), what is asked of results (results).
 
+pub mod baseline;
+pub mod compare;
 pub mod conditions;
 pub mod forecast;
+pub mod gate;
 pub mod incremental;
+pub mod interleave;
 pub mod measure;
+pub mod noise;
+pub mod update;
 
 pub use conditions::{Conditions, names};
 pub use measure::{Begun, MeasureError, measure};

@@ -1,7 +1,7 @@
 //! What a run is held against when it has ended: limits, and a baseline. What looks worse than the baseline is measured again before
 //! that is told.
 
-use super::compare::{alerts as regressions, compare_runs, outcome, tell};
+use super::compare::{alerts as regressions, outcome, tell};
 use super::persist::Persist;
 use super::stored::Chosen;
 use super::typed::typed;
@@ -13,12 +13,14 @@ use skillbench_engine::alert::{self as alert_document, Alert, Figures, Kind};
 use skillbench_engine::run::{self, Inventory};
 use skillbench_record::catalog::{Checked, Limit};
 use skillbench_record::options_text;
-use skillbench_record::{BackendChoice, CellName, RunRequest};
-use skillbench_record::{Cell, Outcome, Run};
+use skillbench_record::{Cell, Run, RunRequest};
 use skillbench_results::Stored;
 use skillbench_results::compared::Across;
+use skillbench_session::baseline::check_name;
+use skillbench_session::compare::Rules;
+use skillbench_session::gate::{self, Against, Held};
 use skillbench_session::{self as session, Begun, names};
-use skillbench_stats::compare::{ComparedCell, Comparison, Verdict};
+use skillbench_stats::compare::Comparison;
 use skillbench_stats::rules;
 use skillbench_store::Recorded;
 use std::path::Path;
@@ -60,7 +62,7 @@ pub fn asked(global: &Global, args: &GateArgs, persist: &Persist) -> Result<Aske
         Ok::<_, CommandError>((name.clone(), stored))
     };
     let baseline = args.baseline.as_ref().map(read).transpose()?;
-    args.save_baseline.as_deref().map(baseline::checked).transpose()?;
+    args.save_baseline.as_deref().map(check_name).transpose().map_err(baseline::refused)?;
     let alert = args.alert.clone();
     Ok(Asked { alert, limits, baseline, fail_on_regression: args.fail_on_regression, save: args.save_baseline.clone() })
 }
@@ -91,7 +93,7 @@ pub fn hold(global: &Global, asked: &Asked, persist: &Persist, ended: &Ended<'_>
             "the baseline '{name}' is as it was: a limit is broken; `host baseline save` keeps the run all the same"
         ));
     } else if let Some(name) = &asked.save {
-        baseline::save(name, ended.folder, !global.quiet)?;
+        baseline::save(global, name, ended.folder)?;
     }
     Ok(exit)
 }
@@ -99,19 +101,14 @@ pub fn hold(global: &Global, asked: &Asked, persist: &Persist, ended: &Ended<'_>
 /// How limits end the program, and who is to know of it.
 fn hold_to_limits(limits: &[Limit], run: &Run) -> (Exit, Vec<Alert>) {
     let (mut exit, mut alerts) = (Exit::Good, vec![]);
-    for limit in limits {
-        let mut about = run
-            .cells
-            .iter()
-            .filter(|cell| limit.is_about(cell) && !matches!(cell.outcome, Outcome::Skipped(_)))
-            .peekable();
-        if about.peek().is_none() {
+    for Held { limit, cells } in gate::limits(limits, run) {
+        if cells.is_empty() {
             output::warning(&format!("limit {limit}: it is about no cell of this run"));
             exit = exit.or(Exit::NoVerdict);
         }
-        for cell in about {
+        for (cell, checked) in cells {
             let name = cell.key(run);
-            match limit.check(cell) {
+            match checked {
                 Checked::Kept(_) => {}
                 Checked::Broken(value) => {
                     let message = format!("limit {limit} is broken: {value:.4} ({name})");
@@ -150,69 +147,30 @@ fn hold_to_baseline(
     global: &Global,
     asked: &Asked,
     name: &str,
-    before: &Stored,
+    baseline: &Stored,
     persist: &Persist,
     ended: &Ended<'_>,
 ) -> Result<Comparison, CommandError> {
-    let effect = asked.fail_on_regression.unwrap_or(rules().compare.effect);
-    let after = Stored::from_recorded(std::slice::from_ref(ended.recorded)).map_err(failed)?;
-    let names = [name, ended.recorded.run.run_id.as_str()];
-    let mut first = compare_runs([before, &after], names, Across::default(), effect, ended.request.seed)?;
-    // A baseline may hold more than this run was asked for.
-    first.cells.retain(|cell| cell.reason.as_ref().is_none_or(|reason| reason.code != "only-before"));
-    let suspected: Vec<CellName> = ended
-        .recorded
-        .run
-        .cells
-        .iter()
-        .filter(|cell| first.cells.iter().any(|compared| is_of(compared, cell) && is_worse(compared)))
-        .map(CellName::of)
-        .collect();
+    let rules = Rules {
+        across: Across::default(),
+        effect: asked.fail_on_regression.unwrap_or(rules().compare.effect),
+        seed: ended.request.seed,
+        command: typed(),
+    };
+    let against = Against { name, baseline, recorded: ended.recorded, rules };
+    let (first, suspected) = against.first().map_err(failed)?;
     if suspected.is_empty() {
         return Ok(first);
     }
     if !global.quiet {
         output::say(&format!("{} cells look slower than {name}, and are measured again", suspected.len()));
     }
-    let again = measure_again(global, persist, ended.request, suspected)?;
-    let again_stored = Stored::from_recorded(std::slice::from_ref(&again)).map_err(failed)?;
-    let second = compare_runs([before, &again_stored], names, Across::default(), effect, ended.request.seed)?;
-    confirm(&mut first, &second);
-    first.notes.push(format!("what looked worse was measured again in run {}", again.run.run_id));
-    Ok(first)
+    let again = measure_again(global, persist, gate::again(ended.request, suspected))?;
+    against.confirmed(first, &again).map_err(failed)
 }
 
-fn is_of(compared: &ComparedCell, cell: &Cell) -> bool {
-    let device = compared.after.device.as_ref().is_none_or(|device| *device == cell.device);
-    compared.model == cell.skill
-        && compared.after.plugin == cell.plugin
-        && device
-        && compared.benchmark == cell.benchmark
-        && compared.axes == cell.axes
-}
-
-fn is_worse(compared: &ComparedCell) -> bool {
-    compared.metrics.iter().any(|metric| metric.verdict.is_worse())
-}
-
-/// Runs cells of a request once more, in a run of their own.
-fn measure_again(
-    global: &Global,
-    persist: &Persist,
-    request: &RunRequest,
-    exactly: Vec<CellName>,
-) -> Result<Recorded, CommandError> {
-    let mut backends: Vec<BackendChoice> = vec![];
-    for cell in &exactly {
-        // On the device it ran on, where devices were asked for by name.
-        let is_named = |choice: &BackendChoice| choice.plugin == cell.plugin && choice.device.is_some();
-        let device = cell.device.clone().filter(|_| request.backends.iter().any(is_named));
-        let choice = BackendChoice { plugin: cell.plugin.clone(), device };
-        if !backends.contains(&choice) {
-            backends.push(choice);
-        }
-    }
-    let request = RunRequest { backends, exactly, ..request.clone() };
+/// Runs cells once more, in a run of their own.
+fn measure_again(global: &Global, persist: &Persist, request: RunRequest) -> Result<Recorded, CommandError> {
     let inventory = Inventory::take(&global.sources());
     let plan = run::plan(&inventory, request).map_err(usage)?;
     let begun = Begun::new(&persist.output_dir, &plan, typed()).map_err(failed)?;
@@ -220,34 +178,4 @@ fn measure_again(
     let recorded = session::measure(&plan, &begun, vec![Box::new(progress)]).map_err(failed)?;
     persist.keep(global, &begun.folder, &recorded)?;
     Ok(recorded)
-}
-
-/// What looked worse counts only where the second measurement shows it too.
-fn confirm(first: &mut Comparison, second: &Comparison) {
-    for cell in &mut first.cells {
-        let same = |other: &&ComparedCell| {
-            (&other.benchmark, &other.axes, &other.before, &other.after.model, &other.after.device)
-                == (&cell.benchmark, &cell.axes, &cell.before, &cell.after.model, &cell.after.device)
-        };
-        let again = second.cells.iter().find(same);
-        for metric in cell.metrics.iter_mut().filter(|metric| metric.verdict.is_worse()) {
-            let found = again.and_then(|again| again.metrics.iter().find(|other| other.metric == metric.metric));
-            match found {
-                Some(other) if other.verdict == metric.verdict => {
-                    metric.run.clone_from(&second.after.run);
-                    metric.first = Some(std::mem::replace(&mut metric.evidence, other.evidence.clone()));
-                    metric.reason = format!("twice, {}", other.reason);
-                }
-                found => {
-                    let what = found.map_or("not measured", |other| other.verdict.name());
-                    metric.reason = format!("{} at first, {what} when measured again", metric.verdict.name());
-                    metric.verdict = Verdict::Unclear;
-                    if let Some(other) = found {
-                        metric.run.clone_from(&second.after.run);
-                        metric.first = Some(std::mem::replace(&mut metric.evidence, other.evidence.clone()));
-                    }
-                }
-            }
-        }
-    }
 }

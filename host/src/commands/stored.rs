@@ -1,8 +1,9 @@
 //! Which stored results are meant: runs by name, a condition, or all.
 
-use super::{CommandError, baseline, failed, usage};
+use super::{CommandError, failed, usage};
 use crate::cli::{Global, WhichRuns};
 use skillbench_results::{Stored, StoredError, find, read};
+use skillbench_session::baseline;
 use skillbench_store::database::Filter;
 use skillbench_store::{Database, journal};
 use std::path::{Path, PathBuf};

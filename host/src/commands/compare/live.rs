@@ -1,18 +1,21 @@
 //! Two backends, versions, precisions or options, measured in turns.
 
-use super::{document, effect};
+use super::effect;
 use crate::cli::{CompareArgs, Global, LiveArgs};
 use crate::commands::machine_lock::MachineLock;
 use crate::commands::plugin::tell_rejected;
+use crate::commands::typed::typed;
 use crate::commands::{CommandError, Exit, failed, usage};
 use crate::output;
 use skillbench_engine::compare::{Live, Side};
 use skillbench_engine::defaults::defaults;
 use skillbench_engine::paths;
-use skillbench_engine::run::{self, Interleave, Inventory, Observer, Plan, PlannedCell};
+use skillbench_engine::run::{Interleave, Inventory, Observer, Plan};
 use skillbench_engine::worker::Stop;
 use skillbench_record::RunRequest;
 use skillbench_record::machine;
+use skillbench_session::compare::document;
+use skillbench_session::interleave::{pairs, plan_of, with_defaults};
 use skillbench_stats::compare::{ComparedCell, Comparison, Mode, Noise, Party};
 use skillbench_stats::rules;
 
@@ -26,7 +29,7 @@ pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, Comman
     let given =
         |warning: &&String| !args.live.sequence_lengths.is_empty() || !warning.starts_with("--sequence-lengths");
     plans[0].warnings.iter().filter(given).for_each(|warning| output::warning(warning));
-    let pairs = pairs(&plans[0], &plans[1])?;
+    let pairs = pairs(&plans[0], &plans[1]).map_err(usage)?;
     let mut lock = MachineLock::default();
     lock.take(global, &args.lock).map_err(CommandError::Exit)?;
 
@@ -54,7 +57,7 @@ pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, Comman
         }
     }
     let party = |side: &Side| Party { name: side.name.clone(), run: None, started_at: None, machine: machine.clone() };
-    let comparison = document(Mode::Interleaved, party(&sides[0]), party(&sides[1]), vec![], cells);
+    let comparison = document(Mode::Interleaved, [party(&sides[0]), party(&sides[1])], typed(), cells);
     let file = folder.join(format!("{}.json", comparison.id));
     let text = serde_json::to_vec_pretty(&comparison).map_err(failed)?;
     match global.quiet {
@@ -70,25 +73,19 @@ pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, Comman
 
 /// What both sides of a comparison have in common.
 pub fn base_request(args: &LiveArgs) -> RunRequest {
-    let or =
-        |given: &[String], default: &str| if given.is_empty() { vec![default.to_string()] } else { given.to_vec() };
-    RunRequest {
+    with_defaults(RunRequest {
         models: args.model.clone(),
-        benchmarks: or(&args.bench, "inference"),
-        batch_sizes: if args.batch_sizes.is_empty() { vec![1] } else { args.batch_sizes.clone() },
-        sequence_lengths: match (args.sequence_lengths.is_empty(), args.model.is_empty()) {
-            // One point of each model, where none is asked for.
-            (true, false) => defaults().run.sequence_lengths.clone(),
-            _ => args.sequence_lengths.clone(),
-        },
+        benchmarks: args.bench.clone(),
+        batch_sizes: args.batch_sizes.clone(),
+        sequence_lengths: args.sequence_lengths.clone(),
         threads: args.threads,
         timeout_s: args.timeout,
         seed: args.seed,
         ..RunRequest::default()
-    }
+    })
 }
 
-/// The plan of one side. Its own cells measure nothing: the rounds come in turns.
+/// The plan of one side.
 ///
 /// # Errors
 /// A name or value that cannot be.
@@ -100,28 +97,7 @@ pub fn side_plan(global: &Global, side: &Side, base: &RunRequest) -> Result<Plan
     if !global.quiet {
         inventory.tell = skillbench_engine::skill::Tell(output::say);
     }
-    let plugin = match &side.library {
-        None => side.backend.clone(),
-        Some(library) => inventory.take_library(library).map_err(usage)?,
-    };
-    let mut plan = run::plan(&inventory, side.of(base, &plugin)).map_err(usage)?;
-    plan.request.verify_only = true;
-    Ok(plan)
-}
-
-/// Cells of both plans that do the same work.
-fn pairs<'p>(before: &'p Plan, after: &'p Plan) -> Result<Vec<[&'p PlannedCell; 2]>, CommandError> {
-    let same = |a: &PlannedCell, b: &PlannedCell| {
-        before.models[a.model].id() == after.models[b.model].id()
-            && before.benchmarks[a.benchmark].description.id == after.benchmarks[b.benchmark].description.id
-            && a.axes == b.axes
-    };
-    let of = |a: &'p PlannedCell| after.cells.iter().find(|b| same(a, b)).map(|b| [a, b]);
-    let pairs: Vec<_> = before.cells.iter().filter_map(of).collect();
-    match pairs.is_empty() {
-        true => Err(usage("there is no cell that both sides have")),
-        false => Ok(pairs),
-    }
+    plan_of(&mut inventory, side, base).map_err(usage)
 }
 
 /// How a comparison goes, for people.

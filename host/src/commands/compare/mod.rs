@@ -8,15 +8,12 @@ mod stored;
 pub use alerts::alerts;
 pub use live::{Talk, base_request, side_plan};
 pub use show::{outcome, table};
-pub use stored::compare as compare_runs;
 
-use super::typed::typed;
 use super::{Done, alert, failed};
 use crate::cli::{AcrossArg, CompareArgs, FormatArg, Global};
 use crate::output;
-use skillbench_record::time::now_utc;
 use skillbench_results::compared::Across;
-use skillbench_stats::compare::{COMPARISON_SCHEMA, ComparedCell, Comparison, Mode, Party};
+use skillbench_stats::compare::Comparison;
 use skillbench_stats::rules;
 
 pub fn compare(global: &Global, args: &CompareArgs) -> Done {
@@ -58,23 +55,5 @@ fn across(asked: &[AcrossArg]) -> Across {
         precision: has(AcrossArg::Precision),
         plugin: has(AcrossArg::Plugin),
         options: has(AcrossArg::Options),
-    }
-}
-
-fn document(mode: Mode, before: Party, after: Party, across: Vec<String>, cells: Vec<ComparedCell>) -> Comparison {
-    let compared_at = now_utc();
-    let stamp: String = compared_at.chars().filter(char::is_ascii_digit).collect();
-    Comparison {
-        schema: COMPARISON_SCHEMA.into(),
-        id: format!("{}-{}-{:05}", &stamp[..8], &stamp[8..], std::process::id() % 100_000),
-        compared_at,
-        command: typed(),
-        mode,
-        before,
-        after,
-        environment: (mode == Mode::Interleaved).then(skillbench_engine::environment::probe),
-        across,
-        notes: vec![],
-        cells,
     }
 }

@@ -1,12 +1,12 @@
 //! Latency against the batch: what was measured filled, what is predicted hollow, each a line of its own.
 
-use super::super::forecast::{Answer, Bench};
 use super::super::report::look;
 use super::super::{CommandError, failed, usage};
 use crate::cli::Global;
 use crate::output;
 use skillbench_charts::{Chart, Estimate, Head, Lines, Point, Series, Theme, png};
 use skillbench_predict::{Quantity, rule};
+use skillbench_session::forecast::{Answer, Bench};
 use std::path::Path;
 
 const WIDTH: u32 = 900;

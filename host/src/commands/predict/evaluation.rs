@@ -1,11 +1,12 @@
 //! `host predict --evaluate`: held-out errors and coverage, by hardware.
 
-use super::super::forecast::{Bench, form};
+use super::super::forecast::form;
 use super::super::{Done, Exit, failed};
 use crate::cli::Global;
 use crate::output;
 use skillbench_predict::{Method, Quantity, evaluate as held_out};
 use skillbench_report::{Cell, Table};
+use skillbench_session::forecast::Bench;
 use std::path::Path;
 
 pub fn evaluate(global: &Global, bench: &Bench, file: Option<&Path>) -> Done {

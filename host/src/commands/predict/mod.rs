@@ -5,7 +5,7 @@ mod curve;
 mod evaluation;
 pub(super) mod table;
 
-use super::forecast::{Answer, Bench, Hardware, Models, answers, form, read, tell_other_machines};
+use super::forecast::{bench_of, form, models_asked, read, tell_other_machines};
 use super::{Done, Exit, failed, usage};
 use crate::cli::{Global, PredictArgs};
 use crate::output;
@@ -13,6 +13,7 @@ use skillbench_engine::run::Inventory;
 use skillbench_engine::skill::Tell;
 use skillbench_predict::{Quantity, least_models, rule};
 use skillbench_report::Format;
+use skillbench_session::forecast::{Answer, Bench, Hardware, Models, answers};
 use std::collections::BTreeSet;
 
 pub fn predict(global: &Global, args: &PredictArgs) -> Done {
@@ -27,9 +28,9 @@ pub fn predict(global: &Global, args: &PredictArgs) -> Done {
     let mut models = Models::new(inventory.catalog());
     let asked = match args.evaluate {
         true => vec![],
-        false => models.asked(&args.about, &cells, args.generate_matrix)?,
+        false => models_asked(&mut models, &args.about, &cells, args.generate_matrix)?,
     };
-    let bench = Bench::of(&cells, &args.about, &models, &inventory)?;
+    let bench = bench_of(&cells, &args.about, &models, &inventory)?;
     if !global.quiet {
         bench.hardware.iter().for_each(|hardware| output::say(&about(hardware)));
         if cells.beside > 0 {

@@ -1,8 +1,8 @@
 //! Answers as tables: a list of them, and a matrix of models by hardware.
 
-use super::super::forecast::{Answer, Bench, by_hardware};
 use skillbench_predict::{Basis, Prediction, Quantity, rule};
 use skillbench_report::{Cell, Format, Table};
+use skillbench_session::forecast::{Answer, Bench, by_hardware};
 
 /// A row for each quantity of each point on each hardware.
 pub fn list(answers: &[Answer<'_>], form: Format) -> String {

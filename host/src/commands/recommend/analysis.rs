@@ -1,11 +1,11 @@
 //! The best hardware for each model and each architecture over all that was measured on a machine, and what to change.
 
-use super::super::forecast::Asked;
 use super::super::{CommandError, failed};
 use crate::cli::GoalArg;
 use skillbench_report::Table;
 use skillbench_results::Stored;
 use skillbench_results::questions::{Goal, opportunities, optimal_per_architecture, optimal_per_model};
+use skillbench_session::forecast::Asked;
 use skillbench_store::Database;
 use skillbench_store::database::Filter;
 

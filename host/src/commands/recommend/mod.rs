@@ -5,7 +5,7 @@ mod analysis;
 mod ranking;
 mod within;
 
-use super::forecast::{Asked, Bench, Models, answers, form, read, tell_other_machines};
+use super::forecast::{bench_of, form, models_asked, read, tell_other_machines};
 use super::{Done, Exit, failed, usage};
 use crate::cli::{Global, RecommendArgs};
 use crate::output;
@@ -14,6 +14,7 @@ use skillbench_engine::run::Inventory;
 use skillbench_engine::skill::Tell;
 use skillbench_report::{Cell, Format, Table};
 use skillbench_session::forecast::Cells;
+use skillbench_session::forecast::{Asked, Bench, Models, answers};
 use std::collections::BTreeSet;
 use within::Within;
 
@@ -27,8 +28,8 @@ pub fn recommend(global: &Global, args: &RecommendArgs) -> Done {
         inventory.tell = Tell(output::say);
     }
     let mut models = Models::new(inventory.catalog());
-    let mut asked = models.asked(&args.about, &cells, false)?;
-    let bench = Bench::of(&cells, &args.about, &models, &inventory)?;
+    let mut asked = models_asked(&mut models, &args.about, &cells, false)?;
+    let bench = bench_of(&cells, &args.about, &models, &inventory)?;
     if args.about.batch_size.is_empty() && args.about.sequence_length.is_empty() {
         asked.iter_mut().for_each(|one| take_measured_points(one, &bench));
     }

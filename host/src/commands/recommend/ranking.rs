@@ -5,10 +5,10 @@
 
 use super::within::Within;
 use crate::cli::GoalArg;
-use crate::commands::forecast::{Answer, Figure, by_hardware};
 use skillbench_predict::Quantity;
 use skillbench_record::Trust;
 use skillbench_report::Cell;
+use skillbench_session::forecast::{Answer, Figure, by_hardware};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Evidence {

@@ -1,8 +1,6 @@
 //! Which models and points are meant, and what is known of their work before they are measured.
 
-use super::super::{CommandError, usage};
-use crate::cli::ForecastArgs;
-use crate::output;
+use super::{Cells, MeasuredCell, Question, QuestionError};
 use skillbench_engine::defaults::defaults;
 use skillbench_engine::run::inference_points;
 use skillbench_engine::skill::{Catalog, Skill, SkillDescription, SkillSource};
@@ -10,13 +8,14 @@ use skillbench_engine::user_models::{Meant, meant};
 use skillbench_predict::Work;
 use skillbench_record::Axes;
 use skillbench_record::RunRequest;
-use skillbench_session::forecast::{Cells, MeasuredCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All models that are known: of skillsets, of the user's files that were named, and of the database.
 pub struct Models {
     catalog: Catalog,
     own: BTreeMap<String, Skill>,
+    /// What was understood otherwise than it was typed.
+    pub notes: Vec<String>,
 }
 
 /// A model that is asked about.
@@ -31,7 +30,7 @@ pub struct Asked {
 
 impl Models {
     pub fn new(catalog: Catalog) -> Models {
-        Models { catalog, own: BTreeMap::new() }
+        Models { catalog, own: BTreeMap::new(), notes: vec![] }
     }
 
     pub fn described(&self, id: &str) -> Option<&SkillDescription> {
@@ -43,23 +42,23 @@ impl Models {
     ///
     /// # Errors
     /// A name that nobody knows, with the nearest; a point that cannot be.
-    pub fn asked(&mut self, args: &ForecastArgs, cells: &Cells, all: bool) -> Result<Vec<Asked>, CommandError> {
+    pub fn asked(&mut self, question: &Question, cells: &Cells, all: bool) -> Result<Vec<Asked>, QuestionError> {
         let measured: BTreeSet<&str> = cells.measured.iter().map(|cell| cell.model.as_str()).collect();
         let mut ids: Vec<String> = vec![];
-        for name in &args.model {
+        for name in &question.models {
             ids.push(self.id(name, &measured)?);
         }
-        if args.model.is_empty() {
+        if question.models.is_empty() {
             let shipped = self.catalog.skills.iter().map(Skill::id).filter(|_| all);
             ids.extend(shipped.map(String::from));
             ids.extend(measured.iter().map(|id| id.to_string()));
         }
         let mut once = BTreeSet::new();
         ids.retain(|id| once.insert(id.clone()));
-        ids.iter().map(|id| self.one(id, args, cells)).collect()
+        ids.iter().map(|id| self.one(id, question, cells)).collect()
     }
 
-    fn id(&mut self, name: &str, measured: &BTreeSet<&str>) -> Result<String, CommandError> {
+    fn id(&mut self, name: &str, measured: &BTreeSet<&str>) -> Result<String, QuestionError> {
         let known = |skill: &Skill| {
             let folded = |text: &str| text.to_lowercase().replace('_', "-");
             let names = std::iter::once(&skill.description.id).chain(&skill.description.aliases);
@@ -71,14 +70,12 @@ impl Models {
         let shipped =
             self.catalog.skills.iter().any(known) || self.catalog.names.iter().any(|known| known.name == name);
         if let (false, Some(Meant::Id(id))) = (shipped, meant(name)) {
-            let text =
-                format!("no model '{id}' is known or was measured here, and nothing is fetched for a prediction");
-            return Err(usage(format!("{text}: `host models {id}` fetches it")));
+            return Err(QuestionError::NotFetched(id.to_string()));
         }
-        let (skill, note) = self.catalog.find(name).map_err(usage)?;
-        note.into_iter().for_each(|note| output::warning(&note));
+        let (skill, note) = self.catalog.find(name).map_err(|error| QuestionError::Model(error.to_string()))?;
+        self.notes.extend(note);
         if let SkillSource::Bad { why, .. } = &skill.source {
-            return Err(usage(why));
+            return Err(QuestionError::Model(why.clone()));
         }
         let id = skill.id().to_string();
         if !matches!(skill.source, SkillSource::Skillset { .. }) {
@@ -87,17 +84,17 @@ impl Models {
         Ok(id)
     }
 
-    fn one(&self, id: &str, args: &ForecastArgs, cells: &Cells) -> Result<Asked, CommandError> {
+    fn one(&self, id: &str, question: &Question, cells: &Cells) -> Result<Asked, QuestionError> {
         let shipped = self.catalog.skills.iter().find(|skill| skill.id() == id);
-        let Some(skill) = self.own.get(id).or(shipped) else { return Ok(of_the_database(id, args, cells)) };
+        let Some(skill) = self.own.get(id).or(shipped) else { return Ok(of_the_database(id, question, cells)) };
         let or = |asked: &[i64], otherwise: &[i64]| if asked.is_empty() { otherwise.to_vec() } else { asked.to_vec() };
         let request = RunRequest {
             models: vec![id.into()],
-            batch_sizes: or(&args.batch_size, &[1]),
-            sequence_lengths: or(&args.sequence_length, &[usual_length(cells)]),
+            batch_sizes: or(&question.batch_sizes, &[1]),
+            sequence_lengths: or(&question.sequence_lengths, &[usual_length(cells)]),
             ..RunRequest::default()
         };
-        let points = inference_points(skill, &request).map_err(usage)?;
+        let points = inference_points(skill, &request)?;
         Ok(Asked {
             model: id.into(),
             family: skill.description.family.clone(),
@@ -162,14 +159,14 @@ fn usual_length(cells: &Cells) -> i64 {
 const SMALL: u64 = 60_000_000;
 
 /// Of a model that nothing describes any more there is what was measured, and no more.
-fn of_the_database(id: &str, args: &ForecastArgs, cells: &Cells) -> Asked {
+fn of_the_database(id: &str, question: &Question, cells: &Cells) -> Asked {
     let own: Vec<_> = cells.measured.iter().filter(|cell| cell.model == id).collect();
     let fits = |axes: &Axes, name: &str, asked: &[i64]| {
         asked.is_empty() || axes.get(name).is_none_or(|value| asked.contains(value))
     };
     let mut points: Vec<(Axes, Option<String>)> = vec![];
     for axes in own.iter().map(|cell| &cell.axes) {
-        let is_asked = fits(axes, "batch", &args.batch_size) && fits(axes, "sequence", &args.sequence_length);
+        let is_asked = fits(axes, "batch", &question.batch_sizes) && fits(axes, "sequence", &question.sequence_lengths);
         if is_asked && points.iter().all(|(known, _)| known != axes) {
             points.push((axes.clone(), None));
         }

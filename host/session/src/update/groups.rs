@@ -9,13 +9,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 
 /// Measurements that one request makes again, in its order.
-pub struct Group {
+pub(super) struct Group {
     pub request: RunRequest,
     pub cells: Vec<Measured>,
 }
 
 /// Groups, and what no request can make again, with the reason.
-pub fn groups(inventory: &Inventory, measured: Vec<Measured>) -> (Vec<Group>, Vec<(Measured, String)>) {
+pub(super) fn groups(inventory: &Inventory, measured: Vec<Measured>) -> (Vec<Group>, Vec<(Measured, String)>) {
     let mut models = Models { catalog: inventory.catalog(), names: HashMap::new(), lists: HashMap::new() };
     let (mut groups, mut gone): (Vec<(String, Group)>, Vec<_>) = (vec![], vec![]);
     for measured in measured {

@@ -2,10 +2,10 @@
 
 use super::asked::{Asked, Models};
 use super::bench::{Bench, Hardware};
+use super::{Cells, MeasuredCell, Tried};
 use skillbench_predict::{NotEnough, Prediction, Quantity};
 use skillbench_record::{Axes, OutcomeKind, Trust};
 use skillbench_results::freshness::Newer;
-use skillbench_session::forecast::{Cells, MeasuredCell, Tried};
 
 /// A measured figure, and where it is from.
 #[derive(Clone, Debug)]

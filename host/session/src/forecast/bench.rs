@@ -1,16 +1,14 @@
 //! The hardware of one machine, as far as it was measured: each with its cells and with what predicts it.
 
-use super::super::{CommandError, usage};
 use super::answers::Figure;
 use super::asked::{Asked, Models};
-use crate::cli::ForecastArgs;
+use super::{Cells, MeasuredCell, Place, Question, QuestionError};
 use skillbench_engine::run::Inventory;
 use skillbench_predict::{Efficiency, Peaks, Predictor, Quantity, Sample};
 use skillbench_record::BackendChoice;
 use skillbench_record::suggest::did_you_mean;
 use skillbench_record::{Axes, HardwareLabel, Trust};
 use skillbench_results::matrix::rule;
-use skillbench_session::forecast::{Cells, MeasuredCell, Place};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One device of a backend, at one precision and number of threads.
@@ -85,17 +83,17 @@ impl Bench {
     /// A machine or hardware that nobody knows.
     pub fn of(
         cells: &Cells,
-        args: &ForecastArgs,
+        question: &Question,
         models: &Models,
         inventory: &Inventory,
-    ) -> Result<Bench, CommandError> {
-        let machine = machine(cells, args.machine.as_deref())?;
+    ) -> Result<Bench, QuestionError> {
+        let machine = machine(cells, question.machine.as_deref())?;
         let mut places: BTreeMap<&Place, Vec<&MeasuredCell>> = BTreeMap::new();
         for cell in cells.measured.iter().filter(|cell| cell.place.machine == machine) {
             places.entry(&cell.place).or_default().push(cell);
         }
         let asked: Vec<BackendChoice> =
-            args.hardware.iter().map(|name| BackendChoice::parse(rule().hardware_name(name))).collect();
+            question.hardware.iter().map(|name| BackendChoice::parse(rule().hardware_name(name))).collect();
         let is = |place: &Place, choice: &BackendChoice| {
             place.plugin == choice.plugin && choice.device.as_ref().is_none_or(|device| *device == place.device)
         };
@@ -109,7 +107,7 @@ impl Bench {
         for choice in &asked {
             if !known.contains(choice.plugin.as_str()) {
                 let near = did_you_mean(&choice.plugin, known.iter().copied());
-                return Err(usage(format!("no hardware '{choice}' was measured or is known here{near}")));
+                return Err(QuestionError::Hardware { choice: choice.clone(), near });
             }
             if !places.keys().any(|place| is(place, choice)) {
                 unmeasured.push(choice.to_string());
@@ -117,8 +115,8 @@ impl Bench {
         }
         places.retain(|place, _| {
             (asked.is_empty() || asked.iter().any(|choice| is(place, choice)))
-                && args.precision.as_ref().is_none_or(|precision| place.precision.as_ref() == Some(precision))
-                && args.threads.is_none_or(|threads| place.threads == Some(threads))
+                && question.precision.as_ref().is_none_or(|precision| place.precision.as_ref() == Some(precision))
+                && question.threads.is_none_or(|threads| place.threads == Some(threads))
         });
         let mut devices: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
         for cell in cells.measured.iter().filter(|cell| cell.place.machine == machine) {
@@ -179,7 +177,7 @@ fn learn(place: &Place, name: String, cells: &[&MeasuredCell], peaks: Peaks, mod
 }
 
 /// The machine that is meant: this one, or the one of this name.
-fn machine(cells: &Cells, asked: Option<&str>) -> Result<String, CommandError> {
+fn machine(cells: &Cells, asked: Option<&str>) -> Result<String, QuestionError> {
     let Some(asked) = asked else { return Ok(skillbench_record::machine::this()) };
     let known = cells.machines();
     let named = |id: &&&str| {
@@ -190,8 +188,8 @@ fn machine(cells: &Cells, asked: Option<&str>) -> Result<String, CommandError> {
         Some(machine) => Ok((*machine).to_string()),
         None => {
             let all: Vec<&str> = known.iter().map(|id| cells.machine_label(id)).collect();
-            let all = if all.is_empty() { "none".into() } else { all.join("; ") };
-            Err(usage(format!("no machine '{asked}' is in the database; there are: {all}")))
+            let known = if all.is_empty() { "none".into() } else { all.join("; ") };
+            Err(QuestionError::Machine { asked: asked.into(), known })
         }
     }
 }

@@ -1,0 +1,80 @@
+//! What `host predict` and `host recommend` share.
+
+use super::{CommandError, failed, usage};
+use crate::cli::{ForecastArgs, FormatArg, Global};
+use crate::output;
+use skillbench_engine::run::Inventory;
+use skillbench_report::Format;
+use skillbench_session::forecast::{Asked, Bench, Cells, Models, Question};
+use skillbench_store::{Database, DatabaseError};
+use std::path::Path;
+
+/// The form that was asked for, or the one that a file's name tells.
+pub fn form(global: &Global, file: Option<&Path>) -> Format {
+    let extension = file.and_then(Path::extension).and_then(|extension| extension.to_str());
+    match (global.format, extension) {
+        (FormatArg::Table, Some("json")) => Format::Json,
+        (FormatArg::Table, Some("md")) => Format::Markdown,
+        (FormatArg::Table, Some("csv")) => Format::Csv,
+        (FormatArg::Table, Some("html")) => Format::Html,
+        (format, _) => format.into(),
+    }
+}
+
+/// Machines are not mixed; which others there are is told.
+pub fn tell_other_machines(bench: &Bench, cells: &Cells) {
+    let others: Vec<&str> =
+        cells.machines().into_iter().filter(|id| *id != bench.machine).map(|id| cells.machine_label(id)).collect();
+    if !others.is_empty() {
+        output::say(&format!("there are cells of other machines, for --machine: {}", others.join("; ")));
+    }
+}
+
+pub fn read(database: &Database) -> Result<Cells, CommandError> {
+    Cells::read(database).map_err(|error| match error {
+        DatabaseError::Missing { .. } => usage(error),
+        other => failed(other),
+    })
+}
+
+/// The models that are asked about; what was understood otherwise than it was typed is told.
+///
+/// # Errors
+/// A name that nobody knows; a point that cannot be.
+pub fn models_asked(
+    models: &mut Models,
+    args: &ForecastArgs,
+    cells: &Cells,
+    all: bool,
+) -> Result<Vec<Asked>, CommandError> {
+    let asked = models.asked(&args.question(), cells, all).map_err(usage)?;
+    models.notes.drain(..).for_each(|note| output::warning(&note));
+    Ok(asked)
+}
+
+/// The hardware that is asked about.
+///
+/// # Errors
+/// A machine or hardware that nobody knows.
+pub fn bench_of(
+    cells: &Cells,
+    args: &ForecastArgs,
+    models: &Models,
+    inventory: &Inventory,
+) -> Result<Bench, CommandError> {
+    Bench::of(cells, &args.question(), models, inventory).map_err(usage)
+}
+
+impl ForecastArgs {
+    fn question(&self) -> Question {
+        Question {
+            models: self.model.clone(),
+            machine: self.machine.clone(),
+            hardware: self.hardware.clone(),
+            precision: self.precision.clone(),
+            threads: self.threads,
+            batch_sizes: self.batch_size.clone(),
+            sequence_lengths: self.sequence_length.clone(),
+        }
+    }
+}
