@@ -11,6 +11,7 @@ fn main() {
     let there = opened("1").profiles();
     assert_eq!(there, cfg!(unix), "rten's words can be had where an output can be put in another's place");
     if !there {
+        skillbench_testkit::skipped("no output can be put in another's place on this system");
         return;
     }
     the_products_of_the_probe_are_told_run_by_run_without_moments();

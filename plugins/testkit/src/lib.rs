@@ -21,5 +21,5 @@ pub mod shapes;
 pub mod states;
 mod tensors;
 
-pub use opening::{Listening, Quiet, Sizes, load_of, open, part, refused};
+pub use opening::{Listening, Quiet, Sizes, load_of, open, part, refused, skipped};
 pub use tensors::{apart, booleans, close, floats, integers, taken};

@@ -4,6 +4,7 @@ use skillbench_plugin_api::client::{BackendRef, Instance};
 use skillbench_plugin_api::host_tables::{HostServices, HostTable};
 use skillbench_plugin_api::sdk::Backend;
 use skillbench_plugin_api::{Dim, Error, Load, Options, Result, Source};
+use std::io::Write;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -59,6 +60,13 @@ pub fn open<B: Backend>(options: &[(&str, &str)]) -> Result<Instance> {
 pub fn part(variable: &str) -> String {
     std::env::var(variable)
         .unwrap_or_else(|_| panic!("{variable} is not set: run the tests with scripts/test, which sets it"))
+}
+
+/// Says that a test ends early, and why. The tests' harness keeps what `println!` prints of a test that passes, so this goes to the
+/// standard error itself; `scripts/test` counts these lines.
+pub fn skipped(why: &str) {
+    let name = std::thread::current().name().unwrap_or("a test").to_string();
+    let _ = writeln!(std::io::stderr(), "skipped: {name}: {why}");
 }
 
 pub fn load_of(path: &Path) -> Load {
