@@ -10,6 +10,9 @@ use skillbench_results::freshness::{MadeWith, Wanted};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+/// The option by which every backend takes its number of threads.
+pub(crate) const THREADS: &str = "threads";
+
 /// The conditions of a plan, looked at once.
 pub struct Conditions<'p> {
     plan: &'p Plan,
@@ -36,7 +39,7 @@ impl<'p> Conditions<'p> {
         let known = MadeWith::of(&self.environment, &name.plugin, &name.benchmark, &name.model);
         Wanted {
             precision: request.precision.clone(),
-            threads: backend.plugin.options.get("threads").and_then(|text| text.parse().ok()),
+            threads: backend.plugin.options.get(THREADS).and_then(|text| text.parse().ok()),
             workers: benchmark.workers(),
             options: options_text(&backend.key_options),
             beside: request.parallel,

@@ -1,5 +1,6 @@
 //! Measurements as requests that make them again: those that were asked for in the same way together.
 
+use crate::conditions::THREADS;
 use skillbench_engine::registry::PluginOptions;
 use skillbench_engine::run::{self, Inventory};
 use skillbench_engine::skill::Catalog;
@@ -146,7 +147,7 @@ fn settings(inventory: &Inventory, measured: &Measured, model: &Model) -> RunReq
     RunRequest {
         options: own.iter().map(option).collect(),
         // As many as it ran on, whatever the machine would take now.
-        threads: measured.threads.filter(|_| !own.contains_key("threads")),
+        threads: measured.threads.filter(|_| !own.contains_key(THREADS)),
         precision: measured.precision.clone(),
         parallel: measured.beside,
         selection,
