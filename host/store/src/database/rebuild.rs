@@ -84,7 +84,9 @@ fn ddl() -> String {
 }
 
 /// The id and the target of each cell, by run and place.
-fn places(transaction: &Transaction<'_>) -> Result<HashMap<(String, i64), (i64, i64)>, duckdb::Error> {
+type Places = HashMap<(String, i64), (i64, i64)>;
+
+fn places(transaction: &Transaction<'_>) -> Result<Places, duckdb::Error> {
     let sql = format!("SELECT run, cell, id, run_id FROM {TABLE}");
     let mut statement = transaction.prepare(&sql)?;
     let rows = statement.query_map([], |row| Ok(((row.get(0)?, row.get(1)?), (row.get(2)?, row.get(3)?))))?;
@@ -121,8 +123,11 @@ fn runs(transaction: &Transaction<'_>) -> Result<Vec<StoredRun>, duckdb::Error> 
     Ok(runs)
 }
 
-/// The cells of a run's targets, by the target; `None`: one of them cannot be read.
-fn documents(transaction: &Transaction<'_>, run: &str) -> Result<Option<Vec<(i64, Vec<Cell>)>>, duckdb::Error> {
+/// The cells of a target, by its id.
+type Target = (i64, Vec<Cell>);
+
+/// The cells of a run's targets; `None`: one of them cannot be read.
+fn documents(transaction: &Transaction<'_>, run: &str) -> Result<Option<Vec<Target>>, duckdb::Error> {
     let sql = "SELECT r.run_id, r.raw_data::VARCHAR FROM raw_benchmark_data r JOIN benchmark_runs b ON b.id = r.run_id
                WHERE b.run = ? ORDER BY b.id";
     let mut statement = transaction.prepare(sql)?;
@@ -133,7 +138,7 @@ fn documents(transaction: &Transaction<'_>, run: &str) -> Result<Option<Vec<(i64
 }
 
 /// Writes back what the upgrade filled in.
-fn keep_documents(transaction: &Transaction<'_>, run: &Run, targets: &[(i64, Vec<Cell>)]) -> Result<(), duckdb::Error> {
+fn keep_documents(transaction: &Transaction<'_>, run: &Run, targets: &[Target]) -> Result<(), duckdb::Error> {
     let upgraded: HashMap<usize, &Cell> = run.cells.iter().map(|cell| (cell.index, cell)).collect();
     for (target, cells) in targets {
         let now: Vec<&Cell> = cells.iter().filter_map(|cell| upgraded.get(&cell.index).copied()).collect();
