@@ -133,7 +133,7 @@ impl Database {
         Ok(runs)
     }
 
-    /// Writes the cells of the filter as a Parquet file, in the columns of [`crate::columns`] and in the order of time and plan.
+    /// Writes the cells of the filter as a Parquet file, in the columns of [`skillbench_record::catalog`] and in the order of time and plan.
     ///
     /// # Errors
     /// As [`Database::runs`]; a file that cannot be written.
