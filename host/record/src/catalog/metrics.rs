@@ -354,6 +354,16 @@ pub(super) static METRICS: &[Metric] = &[
         |m| Some(m.init_ms.first_inference.as_ref()?.median)
     ),
     figure!(
+        first_inference_factor,
+        "first_inference_factor",
+        "",
+        "",
+        Lower,
+        "first inference over the median",
+        "How many times the median latency the first run after loading took",
+        |m| Some(m.init_ms.first_inference.as_ref()?.median / m.latency_ms.as_ref()?.median)
+    ),
+    figure!(
         memory_before_mb,
         "memory_mb.before",
         "memory_mb.before",

@@ -156,4 +156,19 @@ mod tests {
         assert!(all().all(|column| !column.meaning.is_empty()
             && column.name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')));
     }
+
+    #[test]
+    fn the_first_inference_is_told_as_a_multiple_of_the_median_where_both_were_measured() {
+        let stats = |median: f64| -> crate::Stats {
+            let text =
+                format!(r#"{{"n": 1, "min": 1, "mean": 1, "median": {median}, "max": 1, "mad": 0, "outliers": 0}}"#);
+            serde_json::from_str(&text).unwrap()
+        };
+        let factor = metric("first_inference_factor").unwrap().value;
+        let mut metrics = crate::Metrics { latency_ms: Some(stats(2.0)), ..crate::Metrics::default() };
+        assert_eq!(factor(&metrics), None);
+        metrics.init_ms.first_inference = Some(stats(7.0));
+        assert_eq!(factor(&metrics), Some(3.5));
+        assert_eq!("first_inference_factor<=3".parse::<Limit>().unwrap().known().unwrap().id, "first_inference_factor");
+    }
 }
