@@ -4,6 +4,7 @@ mod cli;
 mod commands;
 mod output;
 mod progress;
+mod screen;
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -13,14 +14,14 @@ const WORKER: &str = if cfg!(windows) { "skillbench-worker.exe" } else { "skillb
 
 fn main() -> ExitCode {
     // Before anything is parsed: a host without its worker beside it serves as one.
-    if std::env::args_os().nth(1).is_some_and(|first| first == skillbench_engine::worker::child::WORKER_ARGUMENT) {
-        return skillbench_engine::worker::child::run();
+    if std::env::args_os().nth(1).is_some_and(|first| first == skillbench_worker::child::WORKER_ARGUMENT) {
+        return skillbench_worker::child::run();
     }
     let beside = std::env::current_exe().map(|file| file.with_file_name(WORKER));
     if let Ok(worker) = beside
         && worker.is_file()
     {
-        skillbench_engine::worker::use_executable(worker);
+        skillbench_worker::use_executable(worker);
     }
     let cli = cli::Cli::parse();
     match commands::dispatch(cli) {

@@ -2,8 +2,7 @@
 
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use skillbench_engine::run::{Observer, PlannedCell};
-use skillbench_record::{Cell, GenerationMetrics, Metrics, Samples};
+use skillbench_record::{Cell, GenerationMetrics, Metrics};
 use std::collections::{BTreeMap, HashMap};
 use std::io::IsTerminal;
 
@@ -13,7 +12,6 @@ const STEPS: f64 = 100.0;
 pub struct Progress {
     bar: Option<ProgressBar>,
     quiet: bool,
-    debug: bool,
     names: Vec<String>,
     /// "[3/10]" of each cell that has begun, by index.
     places: HashMap<usize, String>,
@@ -29,15 +27,16 @@ impl Progress {
     }
 
     /// `names`: what each cell of the plan is called, by index.
-    pub fn new(quiet: bool, debug: bool, cells: usize, names: Vec<String>) -> Progress {
+    pub fn new(quiet: bool, names: &[String]) -> Progress {
         let terminal = std::io::stderr().is_terminal() && !quiet;
         let bar = terminal.then(|| {
-            let bar = ProgressBar::with_draw_target(Some((cells as f64 * STEPS) as u64), ProgressDrawTarget::stderr());
+            let bar =
+                ProgressBar::with_draw_target(Some((names.len() as f64 * STEPS) as u64), ProgressDrawTarget::stderr());
             let style = ProgressStyle::with_template("{wide_bar} {percent:>3}%, {eta} left\n{msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
         });
-        Progress { bar, quiet, debug, names, places: HashMap::new(), running: BTreeMap::new(), begun: 0 }
+        Progress { bar, quiet, names: names.to_vec(), places: HashMap::new(), running: BTreeMap::new(), begun: 0 }
     }
 
     /// "[3/10] bert-tiny on rten, inference, batch=1".
@@ -54,40 +53,23 @@ impl Progress {
         }
     }
 
-    fn line(&self, text: &str) {
+    /// A line of talk, above the bar.
+    pub fn line(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| output::say(text)),
             None => output::say(text),
         }
     }
-}
 
-impl Observer for Progress {
-    fn step(&mut self, text: &str) {
+    pub fn step(&self, text: &str) {
         if let Some(bar) = &self.bar {
             bar.set_message(text.to_string());
         }
     }
 
-    fn note(&mut self, text: &str) {
-        if !self.quiet {
-            self.line(text);
-        }
-    }
-
-    fn warning(&mut self, text: &str) {
-        self.line(&format!("warning: {text}"));
-    }
-
-    fn debug(&mut self, text: &str) {
-        if self.debug {
-            self.line(&format!("debug: {text}"));
-        }
-    }
-
-    fn cell_begun(&mut self, cell: &PlannedCell, place: usize, of: usize) {
-        self.places.insert(cell.index, format!("[{}/{of}]", place + 1));
-        self.running.insert(cell.index, 0.0);
+    pub fn cell_begun(&mut self, index: usize, place: usize, of: usize) {
+        self.places.insert(index, format!("[{}/{of}]", place + 1));
+        self.running.insert(index, 0.0);
         self.begun = self.begun.max(place + 1);
         if let Some(bar) = &self.bar {
             bar.set_length((of as f64 * STEPS) as u64);
@@ -96,18 +78,18 @@ impl Observer for Progress {
         self.draw();
     }
 
-    fn cell_progress(&mut self, index: usize, share: f64) {
+    pub fn cell_progress(&mut self, index: usize, share: f64) {
         if let Some(known) = self.running.get_mut(&index) {
             *known = share.min(0.99);
         }
         self.draw();
     }
 
-    fn cell_ended(&mut self, cell: &Cell, _: &[Samples]) -> std::io::Result<()> {
+    pub fn cell_ended(&mut self, cell: &Cell) {
         self.running.remove(&cell.index);
         self.draw();
         if self.quiet {
-            return Ok(());
+            return;
         }
         let figure = match cell.outcome.metrics() {
             None => cell.outcome.reason().map_or(String::new(), |reason| format!(": {}", reason.message)),
@@ -119,7 +101,6 @@ impl Observer for Progress {
             },
         };
         self.line(&format!("{}: {}{figure}", self.label(cell.index), cell.outcome.name()));
-        Ok(())
     }
 }
 

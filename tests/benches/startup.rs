@@ -1,9 +1,9 @@
 //! How long it takes until a worker is ready, and to list many plugins. Run by a person, after `scripts/setup`:
 //! `cargo bench --profile release -p skillbench-tests --bench startup`.
 
-use skillbench_engine::registry::PluginOptions;
-use skillbench_engine::worker::{Command, Limits, PluginUse, Reply, Worker};
+use skillbench_record::PluginOptions;
 use skillbench_tests::{World, built_library};
+use skillbench_worker::{Command, Limits, PluginUse, Reply, Stop, Worker};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -12,8 +12,8 @@ const LIBRARIES: usize = 200;
 
 fn main() -> ExitCode {
     // Workers are this same program, as they are the same `host` elsewhere.
-    if std::env::args().nth(1).as_deref() == Some(skillbench_engine::worker::child::WORKER_ARGUMENT) {
-        return skillbench_engine::worker::child::run();
+    if std::env::args().nth(1).as_deref() == Some(skillbench_worker::child::WORKER_ARGUMENT) {
+        return skillbench_worker::child::run();
     }
     workers();
     listing();
@@ -40,7 +40,7 @@ fn workers() {
         let start = Instant::now();
         let mut worker = Worker::start().expect("a worker can be started");
         let command = Command::Devices { backend: backend.clone() };
-        let (reply, watched) = worker.call(&command, &Limits::probing(), &mut |_| {});
+        let (reply, watched) = worker.call(&command, &Limits::probing(&Stop::default()), &mut |_| {});
         opened.push(start.elapsed().as_secs_f64() * 1e3);
         assert!(matches!(reply, Ok(Reply::Devices { .. })), "{reply:?}");
         ready.extend(watched.ready.map(|time| time.as_secs_f64() * 1e3));

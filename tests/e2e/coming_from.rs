@@ -17,7 +17,7 @@ fn world(page: &str) -> World {
             world.write(name, text.join("\n"));
         }
     }
-    world.write("skills/mine.onnx", std::fs::read(workspace().join("host/engine/data/probe.onnx")).unwrap());
+    world.write("skills/mine.onnx", std::fs::read(workspace().join("host/worker/data/probe.onnx")).unwrap());
     world
 }
 

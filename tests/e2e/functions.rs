@@ -45,7 +45,7 @@ fn a_benchmark_that_measures_models_is_not_run_as_a_function_and_the_other_way_r
 #[test]
 fn a_suite_is_made_for_each_skill_of_a_folder_and_runs() {
     let world = World::default();
-    let probe = std::fs::read(workspace().join("host/engine/data/probe.onnx")).unwrap();
+    let probe = std::fs::read(workspace().join("host/worker/data/probe.onnx")).unwrap();
     world.write("skills/mine.onnx", probe);
     let asked = ["suite", "generate", "--skillset-dir", "skills", "--output-dir", "suites"];
     world.host(&[&asked[..], &["--generate-only"]].concat()).exits_with(0).tells("1 suites");

@@ -121,7 +121,7 @@ fn without_results_there_is_nothing_to_tell_and_what_to_run_is_told() {
 #[test]
 fn a_model_of_ones_own_says_what_is_missing_for_a_prediction() {
     let world = measured("probe-mlp");
-    world.write("mine.onnx", std::fs::read(skillbench_tests::workspace().join("host/engine/data/probe.onnx")).unwrap());
+    world.write("mine.onnx", std::fs::read(skillbench_tests::workspace().join("host/worker/data/probe.onnx")).unwrap());
     let told = rows(&world.host(&["predict", "--model", "mine.onnx", "--format", "json"]), 3);
     assert!(told.iter().all(|row| row["why_not"].as_str().unwrap().contains("not counted")), "{told:?}");
 }

@@ -97,7 +97,7 @@ fn onnx_runtime_and_the_reference_agree_on_real_models() {
 #[test]
 fn a_models_own_file_is_a_model_too() {
     let world = World::default();
-    let probe = std::fs::read(workspace().join("host/engine/data/probe.onnx")).unwrap();
+    let probe = std::fs::read(workspace().join("host/worker/data/probe.onnx")).unwrap();
     world.write("mine.onnx", probe);
     let (ran, document) =
         world.run(&["--plugin", "rten,cpu", "--model", "mine.onnx", "--bench", "inference", "--batch-sizes", "1,4"]);
@@ -109,7 +109,7 @@ fn a_models_own_file_is_a_model_too() {
 #[test]
 fn a_batch_that_would_not_reach_a_fixed_graph_is_skipped_with_that_reason() {
     let world = World::default();
-    let probe = std::fs::read(workspace().join("host/engine/data/probe.onnx")).unwrap();
+    let probe = std::fs::read(workspace().join("host/worker/data/probe.onnx")).unwrap();
     // The dynamic first dimension is called "batch"; under another name, `--batch-sizes` does not reach it, and --dim does.
     let at = |bytes: &[u8]| bytes.windows(5).position(|window| window == b"batch");
     let mut renamed = probe;
@@ -127,7 +127,7 @@ fn a_batch_that_would_not_reach_a_fixed_graph_is_skipped_with_that_reason() {
 #[test]
 fn a_truncated_model_fails_its_cells_and_nothing_else() {
     let world = World::default();
-    let probe = std::fs::read(workspace().join("host/engine/data/probe.onnx")).unwrap();
+    let probe = std::fs::read(workspace().join("host/worker/data/probe.onnx")).unwrap();
     world.write("cut.onnx", &probe[..probe.len() / 2]);
     let (ran, document) =
         world.run(&["--plugin", "rten", "--model", "cut.onnx,probe-mlp", "--bench", "inference", "--batch-sizes", "1"]);

@@ -281,7 +281,7 @@ fn what_is_gone_or_of_tomorrow_is_told_and_other_machines_are_left_alone() {
     let world = World::default();
     let model = world.write(
         "skills/mine.onnx",
-        std::fs::read(skillbench_tests::workspace().join("host/engine/data/probe.onnx")).unwrap(),
+        std::fs::read(skillbench_tests::workspace().join("host/worker/data/probe.onnx")).unwrap(),
     );
     let brought = ["--plugin", "rten", "--model", "skills/mine.onnx", "--bench", "inference", "--batch-sizes", "1"];
     let (_, document) = world.run(&brought);

@@ -3,7 +3,7 @@
 use skillbench_tests::{World, cells, outcomes, workspace};
 
 fn probe() -> Vec<u8> {
-    std::fs::read(workspace().join("host/engine/data/probe.onnx")).unwrap()
+    std::fs::read(workspace().join("host/worker/data/probe.onnx")).unwrap()
 }
 
 /// The probe, marked with another opset.

@@ -48,6 +48,17 @@ mod tests {
     }
 
     #[test]
+    fn every_architecture_that_a_model_can_be_classified_as_is_known() {
+        let kinds: toml::Table = toml::from_str(include_str!("../../models/data/kinds.toml")).unwrap();
+        let kinds = kinds["kind"].as_array().unwrap();
+        assert!(!kinds.is_empty());
+        for kind in kinds {
+            let architecture = kind["architecture"].as_str().unwrap();
+            assert!(architectures().architectures.contains_key(architecture), "{architecture}");
+        }
+    }
+
+    #[test]
     fn nothing_is_said_of_what_is_not_known() {
         assert!(architectures().runs_badly("state-space", "qnn"));
         assert!(!architectures().runs_badly("state-space", "acme"), "a vendor's own backend");

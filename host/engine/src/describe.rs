@@ -1,70 +1,11 @@
-//! What a plugin says of itself, and the cache of it, so that listing many plugins does not open many libraries.
+//! The cache of what plugins say of themselves, so that listing many plugins does not open many libraries.
 
-pub use crate::loader::Entry;
-use crate::paths;
-use crate::worker::{Command, Failure, FailureKind, Limits, Reply, Worker};
 use serde::{Deserialize, Serialize};
+use skillbench_record::paths;
+use skillbench_worker::{Command, Description, Failure, FailureKind, Limits, Reply, Stop, Worker};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
-
-/// A plugin's descriptor: data, read by a worker.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Description {
-    pub id: String,
-    pub name: String,
-    pub version: String,
-    pub vendor: String,
-    pub license: String,
-    pub url: String,
-    pub entry: Entry,
-    pub backend: Option<BackendDescription>,
-    pub skillset: Option<SkillsetDescription>,
-    pub benchmarks: Vec<BenchmarkDescription>,
-}
-
-impl Description {
-    /// "backend", "skillset", "benchmark": what the plugin offers.
-    pub fn kinds(&self) -> Vec<&'static str> {
-        let offers = [self.backend.is_some(), self.skillset.is_some(), !self.benchmarks.is_empty()];
-        crate::registry::Kind::NAMES
-            .into_iter()
-            .zip(offers)
-            .filter(|(_, offered)| *offered)
-            .map(|(name, _)| name)
-            .collect()
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct BackendDescription {
-    pub id: String,
-    pub options_schema: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SkillsetDescription {
-    pub id: String,
-    pub summary: String,
-    /// Each skill's description, as JSON text.
-    pub skills: Vec<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct BenchmarkDescription {
-    pub id: String,
-    pub version: String,
-    pub category: String,
-    pub summary: String,
-    pub options_schema: String,
-    pub needs_target: bool,
-    pub cold_start: bool,
-    #[serde(default)]
-    pub shares_models: bool,
-    /// The one skill it measures; `None`: any.
-    #[serde(default)]
-    pub skill: Option<String>,
-}
 
 /// Descriptions by path, size and modification time. A library that changes in any of them is described anew.
 #[derive(Default)]
@@ -72,6 +13,7 @@ pub struct DescriptionCache {
     file: PathBuf,
     entries: BTreeMap<String, Result<Description, Failure>>,
     changed: bool,
+    stop: Stop,
 }
 
 /// The form of the cache's file: another host version starts afresh.
@@ -89,12 +31,17 @@ fn key(library: &Path) -> Option<String> {
 }
 
 impl DescriptionCache {
-    /// Reads the cache; an unreadable one counts as empty.
-    pub fn open() -> DescriptionCache {
+    /// Reads the cache; an unreadable one counts as empty. `stop` ends a description that is being made.
+    pub fn open(stop: &Stop) -> DescriptionCache {
         let file = paths::cache().join("descriptions.json");
         let form = std::fs::read(&file).ok().and_then(|bytes| serde_json::from_slice::<CacheForm>(&bytes).ok());
         let form = form.filter(|form| form.host == env!("CARGO_PKG_VERSION"));
-        DescriptionCache { file, entries: form.map(|form| form.entries).unwrap_or_default(), changed: false }
+        DescriptionCache {
+            file,
+            entries: form.map(|form| form.entries).unwrap_or_default(),
+            changed: false,
+            stop: stop.clone(),
+        }
     }
 
     /// The description of a library, from the cache or from a worker.
@@ -107,7 +54,7 @@ impl DescriptionCache {
             return known.clone();
         }
         let command = Command::Describe { library: library.into() };
-        let described = match Worker::call_once(&command, &Limits::probing()) {
+        let described = match Worker::call_once(&command, &Limits::probing(&self.stop)) {
             Ok(Reply::Described(description)) => Ok(*description),
             Ok(other) => Err(Failure::unexpected(&other)),
             Err(failure) => Err(failure),

@@ -1,7 +1,7 @@
 //! Reads what the machine is, here and now. What cannot be read is `None`.
 
 use skillbench_record::{Environment, machine};
-
+use skillbench_worker::memory_available;
 use std::collections::BTreeMap;
 
 fn text(path: &str) -> Option<String> {
@@ -54,11 +54,6 @@ fn clock_resolution() -> Option<u64> {
     skillbench_stats::median(&(0..101).map(|_| step()).collect::<Vec<_>>()).map(|step| step as u64)
 }
 
-/// Bytes of memory that can be used without swapping.
-pub fn memory_available() -> Option<f64> {
-    mebibytes("MemAvailable").map(|mib| mib * 1048576.0)
-}
-
 /// Reads what can be read here and now.
 pub fn probe() -> Environment {
     let cpu = "/sys/devices/system/cpu/cpu0/cpufreq";
@@ -82,7 +77,7 @@ pub fn probe() -> Environment {
             .or_else(|| field("/proc/cpuinfo", "cpu MHz")?.parse().ok()),
         turbo: turbo(),
         memory_total_mb: mebibytes("MemTotal"),
-        memory_available_mb: mebibytes("MemAvailable"),
+        memory_available_mb: memory_available().map(|bytes| bytes / 1048576.0),
         load_1min: text("/proc/loadavg").and_then(|text| text.split(' ').next()?.parse().ok()),
         steal_share: steal_share(),
         temperature_c: number("/sys/class/thermal/thermal_zone0/temp").map(|milli| milli / 1000.0),

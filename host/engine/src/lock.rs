@@ -3,9 +3,9 @@
 //! It is a lock of the kernel on a file: it ends with the process that holds it, so that none is ever left behind. What stands in the
 //! file is only for telling who holds it.
 
-use crate::worker::Stop;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
+use skillbench_worker::Stop;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -108,7 +108,12 @@ fn shared_folder() -> PathBuf {
 ///
 /// # Errors
 /// It is held for too long, the wait was stopped, or the place takes no lock.
-pub fn hold(path: &Path, most: Option<Duration>, tell: &mut dyn FnMut(&str)) -> Result<Arc<Guard>, LockError> {
+pub fn hold(
+    path: &Path,
+    most: Option<Duration>,
+    stop: &Stop,
+    tell: &mut dyn FnMut(&str),
+) -> Result<Arc<Guard>, LockError> {
     static HELD: Mutex<Option<(PathBuf, Weak<Guard>)>> = Mutex::new(None);
     let mut held = HELD.lock();
     if let Some((known, guard)) = &*held
@@ -117,12 +122,12 @@ pub fn hold(path: &Path, most: Option<Duration>, tell: &mut dyn FnMut(&str)) -> 
     {
         return Ok(guard);
     }
-    let guard = Arc::new(wait(path, most, tell)?);
+    let guard = Arc::new(wait(path, most, stop, tell)?);
     *held = Some((path.to_path_buf(), Arc::downgrade(&guard)));
     Ok(guard)
 }
 
-fn wait(path: &Path, most: Option<Duration>, tell: &mut dyn FnMut(&str)) -> Result<Guard, LockError> {
+fn wait(path: &Path, most: Option<Duration>, stop: &Stop, tell: &mut dyn FnMut(&str)) -> Result<Guard, LockError> {
     let unlockable = |error| LockError::Unlockable { path: path.to_path_buf(), error };
     let mut file = open(path).map_err(unlockable)?;
     let began = Instant::now();
@@ -133,7 +138,7 @@ fn wait(path: &Path, most: Option<Duration>, tell: &mut dyn FnMut(&str)) -> Resu
             Err(TryLockError::Error(error)) => return Err(unlockable(error)),
             Err(TryLockError::WouldBlock) => {}
         }
-        if Stop::global().asked() {
+        if stop.asked() {
             return Err(LockError::Stopped);
         }
         let holder = read(&mut file);
@@ -224,7 +229,7 @@ mod tests {
     use super::*;
 
     fn at_once(path: &Path) -> Result<Guard, LockError> {
-        wait(path, Some(Duration::ZERO), &mut |_| {})
+        wait(path, Some(Duration::ZERO), &Stop::default(), &mut |_| {})
     }
 
     #[test]
@@ -240,7 +245,8 @@ mod tests {
                 std::thread::sleep(3 * LOOK);
                 drop(first);
             });
-            wait(&path, Some(Duration::from_secs(60)), &mut |who| told.push(who.to_string())).unwrap();
+            wait(&path, Some(Duration::from_secs(60)), &Stop::default(), &mut |who| told.push(who.to_string()))
+                .unwrap();
         });
         assert_eq!(told.len(), 1, "once, not at every look: {told:?}");
         assert!(told[0].starts_with(&format!("process {} (`", std::process::id())), "{told:?}");
@@ -252,8 +258,8 @@ mod tests {
     fn a_hold_within_a_hold_is_the_same() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
-        let outer = hold(&path, Some(Duration::ZERO), &mut |_| {}).unwrap();
-        let inner = hold(&path, Some(Duration::ZERO), &mut |_| {}).unwrap();
+        let outer = hold(&path, Some(Duration::ZERO), &Stop::default(), &mut |_| {}).unwrap();
+        let inner = hold(&path, Some(Duration::ZERO), &Stop::default(), &mut |_| {}).unwrap();
         drop(outer);
         assert!(matches!(at_once(&path), Err(LockError::Busy { .. })));
         drop(inner);

@@ -3,9 +3,9 @@
 //! A benchmark that measures peaks reports them as series without rounds, named `peak.` and what they are of: a precision, or
 //! `bandwidth`. Every later cell of the same device, with as many threads, is held against them.
 
-use crate::paths;
-use crate::skill::SkillDescription;
 use serde::{Deserialize, Serialize};
+use skillbench_models::SkillDescription;
+use skillbench_record::paths;
 use skillbench_record::{Cell, EfficiencyMetrics, Metrics, Verification};
 use std::path::{Path, PathBuf};
 

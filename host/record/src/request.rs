@@ -31,6 +31,9 @@ impl std::fmt::Display for BackendChoice {
     }
 }
 
+/// Options in the form plugins get them.
+pub type PluginOptions = BTreeMap<String, String>;
+
 /// `KEY=VALUE` for every plugin that takes the key, or `PLUGIN:KEY=VALUE` for one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OptionChoice {

@@ -1,8 +1,8 @@
 //! Runs that later ones are held against: kept by name under the user's data, apart for each machine. The same processor model is not
 //! the same machine.
 
-use skillbench_engine::paths;
 use skillbench_record::hash::sha256_text;
+use skillbench_record::paths;
 use skillbench_record::{Run, machine};
 use skillbench_store::{JournalError, Recorded, journal};
 use std::io;

@@ -1,12 +1,13 @@
 //! Two stored sides held against each other. They were measured one after the other, so that the noise between two moments counts.
 
-use skillbench_engine::defaults::defaults;
-use skillbench_engine::{environment, paths};
+use skillbench_engine::environment;
+use skillbench_record::defaults::defaults;
 use skillbench_record::machine;
+use skillbench_record::paths;
 use skillbench_record::time::now_utc;
 use skillbench_results::compared::{self, Across, Question};
 use skillbench_results::{FrameError, Stored};
-use skillbench_stats::compare::{COMPARISON_SCHEMA, ComparedCell, Comparison, Mode, Noise, Party};
+use skillbench_stats::compare::{COMPARISON_SCHEMA, ComparedCell, Comparison, Gate, Metric, Mode, Noise, Party, gate};
 
 /// How two stored sides are compared.
 pub struct Rules {
@@ -61,5 +62,21 @@ pub fn document(mode: Mode, [before, after]: [Party; 2], command: Vec<String>, c
         across: vec![],
         notes: vec![],
         cells,
+    }
+}
+
+/// Whether nothing of a comparison is worse by more than `most` (0.05 for 5%): broken where one metric confirms it, unclear where that
+/// cannot be told of one, or nothing was compared.
+pub fn gate_of(cells: &[ComparedCell], most: f64) -> Gate {
+    let metrics = cells.iter().flat_map(|cell| &cell.metrics);
+    // One figure on each side, as of memory between two runs, can break no limit and keep none.
+    let judged = metrics.filter(|metric| metric.evidence.interval.is_some() || metric.metric.name != Metric::MEMORY);
+    let gates: Vec<Gate> = judged.map(|m| gate(&m.metric, &m.evidence, m.verdict, most)).collect();
+    match () {
+        () if gates.contains(&Gate::Broken) => Gate::Broken,
+        () if gates.is_empty() || gates.contains(&Gate::Unclear) || cells.iter().any(|cell| cell.reason.is_some()) => {
+            Gate::Unclear
+        }
+        () => Gate::Kept,
     }
 }

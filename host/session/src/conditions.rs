@@ -3,10 +3,10 @@
 use skillbench_engine::environment;
 use skillbench_engine::run::{self, Availability, Plan, PlannedCell};
 use skillbench_engine::skill::SkillSource;
-use skillbench_engine::worker::DeviceRecord;
 use skillbench_record::hash::{sha256, sha256_all};
 use skillbench_record::{CellName, Environment, options_text};
 use skillbench_results::freshness::{MadeWith, Wanted};
+use skillbench_worker::DeviceRecord;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -1,12 +1,19 @@
 //! What a run is held against when it has ended: limits, and a baseline. What looks worse than the baseline counts only where a second
 //! measurement shows it too.
 
-use crate::compare::{self, Rules};
+use crate::baseline::{self, BaselineError};
+use crate::compare::{self, Rules, gate_of};
+use crate::{Event, Kept, Listener, Session, SessionError};
+use skillbench_engine::run::Inventory;
 use skillbench_record::catalog::{Checked, Limit};
 use skillbench_record::{BackendChoice, Cell, CellName, Outcome, Run, RunRequest};
+use skillbench_results::compared::Across;
 use skillbench_results::{FrameError, Stored, StoredError};
-use skillbench_stats::compare::{ComparedCell, Comparison, Verdict};
+use skillbench_stats::compare::{ComparedCell, Comparison, Gate, Verdict as Difference};
+use skillbench_stats::rules;
 use skillbench_store::Recorded;
+use std::io;
+use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
 pub enum GateError {
@@ -14,31 +21,125 @@ pub enum GateError {
     Stored(#[from] StoredError),
     #[error("the results could not be worked through: {0}")]
     Frames(#[from] FrameError),
+    #[error("what looked worse could not be measured again: {0}")]
+    Again(Box<SessionError>),
+    #[error("{path}: {error}")]
+    Write { path: PathBuf, error: io::Error },
+    #[error(transparent)]
+    Baseline(#[from] BaselineError),
+}
+
+/// What a run is held to.
+#[derive(Default)]
+pub struct Asked {
+    pub limits: Vec<Limit>,
+    /// A baseline's name, and what was stored under it.
+    pub baseline: Option<(String, Stored)>,
+    /// The largest difference for the worse, as a share: 0.05 for 5%.
+    pub fail_on_regression: Option<f64>,
+    /// The name under which the run becomes a baseline, unless it breaks something.
+    pub save_baseline: Option<String>,
+}
+
+/// How a run stands to what it was held to.
+pub struct Verdict {
+    pub limits: Vec<Held>,
+    /// With the file that it was written to.
+    pub comparison: Option<(Comparison, PathBuf)>,
+    /// Whether the largest difference for the worse is kept; `None`: none was asked for.
+    pub regression: Option<Gate>,
+    pub saved: Option<Saved>,
+}
+
+/// What became of the baseline that the run was to be.
+pub enum Saved {
+    /// The run of this id is the baseline of this name.
+    Saved { name: String, id: String },
+    /// A limit is broken, and the baseline of this name is as it was.
+    Refused { name: String },
 }
 
 /// What became of a limit.
-pub struct Held<'a> {
-    pub limit: &'a Limit,
-    /// Each cell that it is about; empty: none of the run.
-    pub cells: Vec<(&'a Cell, Checked)>,
+pub struct Held {
+    pub limit: Limit,
+    /// Each cell that it is about, by its place in the run; empty: none of the run.
+    pub cells: Vec<(usize, Checked)>,
+}
+
+impl Held {
+    fn is_broken(&self) -> bool {
+        self.cells.iter().any(|(_, checked)| matches!(checked, Checked::Broken(_)))
+    }
 }
 
 /// Holds a run to limits. What a rule skipped is not held.
-pub fn limits<'a>(limits: &'a [Limit], run: &'a Run) -> Vec<Held<'a>> {
-    let held = |limit: &'a Limit| {
-        let about = |cell: &&Cell| limit.is_about(cell) && !matches!(cell.outcome, Outcome::Skipped(_));
-        Held { limit, cells: run.cells.iter().filter(about).map(|cell| (cell, limit.check(cell))).collect() }
+pub fn limits(limits: &[Limit], run: &Run) -> Vec<Held> {
+    let held = |limit: &Limit| {
+        let cells = run.cells.iter().enumerate();
+        let about = cells.filter(|(_, cell)| limit.is_about(cell) && !matches!(cell.outcome, Outcome::Skipped(_)));
+        Held { limit: limit.clone(), cells: about.map(|(place, cell)| (place, limit.check(cell))).collect() }
     };
     limits.iter().map(held).collect()
 }
 
+impl Asked {
+    /// Holds a run to all of it. What looks worse than the baseline is measured once more before that counts.
+    ///
+    /// # Errors
+    /// Something could not be read, measured again or kept.
+    pub(crate) fn hold(
+        &self,
+        session: &Session,
+        inventory: &Inventory,
+        request: &RunRequest,
+        kept: &Kept,
+        on: &mut Listener<'_>,
+    ) -> Result<Verdict, GateError> {
+        let limits = limits(&self.limits, &kept.recorded.run);
+        let mut verdict = Verdict { limits, comparison: None, regression: None, saved: None };
+        if let Some((name, baseline)) = &self.baseline {
+            let rules = Rules {
+                across: Across::default(),
+                effect: self.fail_on_regression.unwrap_or(rules().compare.effect),
+                seed: request.seed,
+                command: session.command.clone(),
+            };
+            let against = Against { name, baseline, recorded: &kept.recorded, rules };
+            let (mut comparison, suspected) = against.first()?;
+            if !suspected.is_empty() {
+                on(Event::Suspected { cells: suspected.len(), baseline: name });
+                let again = session.again(inventory, again(request, suspected), on);
+                let again = again.map_err(|error| GateError::Again(Box::new(error)))?;
+                comparison = against.confirmed(comparison, &again.recorded)?;
+            }
+            let file = kept.folder.join("comparison.json");
+            let text = serde_json::to_vec_pretty(&comparison).map_err(io::Error::from);
+            text.and_then(|text| std::fs::write(&file, text))
+                .map_err(|error| GateError::Write { path: file.clone(), error })?;
+            verdict.regression = self.fail_on_regression.map(|most| gate_of(&comparison.cells, most));
+            verdict.comparison = Some((comparison, file));
+        }
+        verdict.saved = self.save(&verdict, kept)?;
+        Ok(verdict)
+    }
+
+    fn save(&self, verdict: &Verdict, kept: &Kept) -> Result<Option<Saved>, GateError> {
+        let Some(name) = self.save_baseline.clone() else { return Ok(None) };
+        let is_broken = verdict.limits.iter().any(Held::is_broken) || verdict.regression == Some(Gate::Broken);
+        Ok(Some(match is_broken {
+            true => Saved::Refused { name },
+            false => Saved::Saved { id: baseline::save(&name, &kept.folder)?, name },
+        }))
+    }
+}
+
 /// A run that is held against a baseline.
-pub struct Against<'a> {
+struct Against<'a> {
     /// The baseline's name.
-    pub name: &'a str,
-    pub baseline: &'a Stored,
-    pub recorded: &'a Recorded,
-    pub rules: Rules,
+    name: &'a str,
+    baseline: &'a Stored,
+    recorded: &'a Recorded,
+    rules: Rules,
 }
 
 impl Against<'_> {
@@ -46,7 +147,7 @@ impl Against<'_> {
     ///
     /// # Errors
     /// The results could not be worked through.
-    pub fn first(&self) -> Result<(Comparison, Vec<CellName>), GateError> {
+    fn first(&self) -> Result<(Comparison, Vec<CellName>), GateError> {
         let mut first = self.compare(self.recorded)?;
         // A baseline may hold more than this run was asked for.
         first.cells.retain(|cell| cell.reason.as_ref().is_none_or(|reason| reason.code != "only-before"));
@@ -61,7 +162,7 @@ impl Against<'_> {
     ///
     /// # Errors
     /// The results could not be worked through.
-    pub fn confirmed(&self, mut first: Comparison, again: &Recorded) -> Result<Comparison, GateError> {
+    fn confirmed(&self, mut first: Comparison, again: &Recorded) -> Result<Comparison, GateError> {
         confirm(&mut first, &self.compare(again)?);
         first.notes.push(format!("what looked worse was measured again in run {}", again.run.run_id));
         Ok(first)
@@ -75,7 +176,7 @@ impl Against<'_> {
 }
 
 /// The request that measures exactly these cells of another again.
-pub fn again(request: &RunRequest, exactly: Vec<CellName>) -> RunRequest {
+fn again(request: &RunRequest, exactly: Vec<CellName>) -> RunRequest {
     let mut backends: Vec<BackendChoice> = vec![];
     for cell in &exactly {
         // On the device it ran on, where devices were asked for by name.
@@ -121,7 +222,7 @@ fn confirm(first: &mut Comparison, second: &Comparison) {
                 found => {
                     let what = found.map_or("not measured", |other| other.verdict.name());
                     metric.reason = format!("{} at first, {what} when measured again", metric.verdict.name());
-                    metric.verdict = Verdict::Unclear;
+                    metric.verdict = Difference::Unclear;
                     if let Some(other) = found {
                         metric.run.clone_from(&second.after.run);
                         metric.first = Some(std::mem::replace(&mut metric.evidence, other.evidence.clone()));

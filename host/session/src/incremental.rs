@@ -1,18 +1,10 @@
 //! `--incremental`: of a plan the cells of which the database has no figures that still hold.
 
 use crate::conditions::Conditions;
-use skillbench_engine::run::{self, Availability, Inventory, Plan, RequestError};
-use skillbench_record::{CellName, RunRequest, machine};
+use skillbench_engine::run::{Availability, Plan};
+use skillbench_record::{CellName, machine};
 use skillbench_results::freshness::{self, Measured, Newer, Wanted};
 use skillbench_store::{Database, DatabaseError};
-
-#[derive(Debug, thiserror::Error)]
-pub enum IncrementalError {
-    #[error(transparent)]
-    Database(#[from] DatabaseError),
-    #[error(transparent)]
-    Request(#[from] RequestError),
-}
 
 /// What is missing of a plan, and what is not.
 #[derive(Debug, Default)]
@@ -33,7 +25,7 @@ pub struct Missing {
 ///
 /// # Errors
 /// A database that is there and cannot be read.
-pub fn missing(plan: &Plan, database: Option<&Database>) -> Result<Missing, IncrementalError> {
+pub fn missing(plan: &Plan, database: Option<&Database>) -> Result<Missing, DatabaseError> {
     let conditions = Conditions::look(plan);
     let stored = match database.filter(|database| database.exists()) {
         Some(database) => freshness::of_machine(database, &machine::this())?,
@@ -61,15 +53,6 @@ pub fn missing(plan: &Plan, database: Option<&Database>) -> Result<Missing, Incr
         }
     }
     Ok(found)
-}
-
-/// The plan of exactly these cells of another.
-///
-/// # Errors
-/// As for any plan.
-pub fn only(inventory: &Inventory, plan: Plan, cells: Vec<CellName>) -> Result<Plan, IncrementalError> {
-    let request = RunRequest { exactly: cells, ..plan.request };
-    Ok(run::plan(inventory, request)?)
 }
 
 /// The measurement of a cell, with what changed since, least of all its measurements; `None`: it never was measured.

@@ -1,9 +1,14 @@
 //! Two targets measured round by round in turns: their plans, and which of their cells are held against each other.
 
-use skillbench_engine::compare::Side;
-use skillbench_engine::defaults::defaults;
-use skillbench_engine::run::{self, Inventory, Plan, PlannedCell, RequestError};
+use crate::compare::document;
+use crate::event::{Event, Listener, Relay};
+use skillbench_engine::compare::{Live, Side};
+use skillbench_engine::run::{self, Interleave, Inventory, Plan, PlannedCell, RequestError};
 use skillbench_record::RunRequest;
+use skillbench_record::defaults::defaults;
+use skillbench_record::machine;
+use skillbench_stats::compare::{Comparison, Mode, Party};
+use std::path::Path;
 
 #[derive(Debug, thiserror::Error)]
 pub enum InterleaveError {
@@ -43,6 +48,36 @@ pub fn plan_of(inventory: &mut Inventory, side: &Side, request: &RunRequest) -> 
     let mut plan = run::plan(inventory, side.of(request, &plugin))?;
     plan.request.verify_only = true;
     Ok(plan)
+}
+
+/// Measures the cells that two plans have in common in turns, and compares them; `sides` are the targets as they were named. What the
+/// workers write lies in `folder`. Where it is stopped, the comparison has the pairs that were done.
+///
+/// # Errors
+/// The plans have no cell in common.
+pub fn compare(
+    plans: [&Plan; 2],
+    sides: [&Side; 2],
+    live: &Live<'_>,
+    folder: &Path,
+    command: Vec<String>,
+    on: &mut Listener<'_>,
+) -> Result<Comparison, InterleaveError> {
+    let pairs = pairs(plans[0], plans[1])?;
+    let mut interleave = Interleave::new(plans, folder, "comparison");
+    let mut cells = vec![];
+    for (number, pair) in pairs.iter().enumerate() {
+        let model = plans[0].models[pair[0].model].id();
+        on(Event::ComparisonBegun { name: &format!("[{}/{}] {model}, {}", number + 1, pairs.len(), pair[0].axes) });
+        on(Event::Note(&format!("in turns, {} launches or more", live.launches)));
+        match live.compare(&mut interleave, *pair, &mut Relay(&mut *on)) {
+            Ok(cell) => cells.push(cell),
+            Err(_) => break,
+        }
+    }
+    let machine = machine::label();
+    let party = |side: &Side| Party { name: side.name.clone(), run: None, started_at: None, machine: machine.clone() };
+    Ok(document(Mode::Interleaved, sides.map(party), command, cells))
 }
 
 /// Cells of both plans that do the same work.

@@ -1,6 +1,8 @@
 //! What commands do, without a terminal: whoever has a request and a database can do it too.
 //!
-//! - [`measure`](mod@measure): a plan becomes a run, kept in its journal as each cell ends.
+//! - [`run`]: a request is carried out: chosen, planned, measured, kept, and held to limits and a baseline.
+//! - [`event`]: what it tells while it works. [`machine_lock`]: whose turn it is to measure.
+//! - [`measure`](mod@measure): a plan becomes a run, kept in its journal as each cell ends. [`keep`]: its files, and its rows in the database.
 //! - [`conditions`]: what a plan's cells would be measured with here and now.
 //! - [`forecast`]: what predictions and recommendations stand on.
 //! - [`gate`]: limits and a baseline that a run is held to. [`compare`]: two stored sides against each other.
@@ -9,19 +11,28 @@
 //! - [`interleave`]: the plans of two targets that are measured in turns. [`noise`]: how far the same code is apart from itself.
 //! - [`update`]: what of the database is to be measured again.
 //!
-//! Nothing here prints: what there is to say is returned, or told to the observers of the engine. Not here: grammar and printing (host),
+//! Nothing here prints: what there is to say is an event, or returned. Not here: grammar and printing (host),
 //! how cells are measured (engine), what is asked of results (results).
 
 pub mod baseline;
 pub mod compare;
 pub mod conditions;
+pub mod event;
 pub mod forecast;
 pub mod gate;
 pub mod incremental;
 pub mod interleave;
+pub mod keep;
+pub mod machine_lock;
 pub mod measure;
 pub mod noise;
+pub mod run;
 pub mod update;
 
 pub use conditions::{Conditions, names};
+pub use event::{Event, Listener};
+pub use incremental::Missing;
+pub use keep::{Keep, KeepError, Kept};
+pub use machine_lock::MachineLock;
 pub use measure::{Begun, MeasureError, measure};
+pub use run::{Ended, Ran, Session, SessionError, Start};

@@ -1,8 +1,10 @@
 //! Measure and keep: a plan becomes a run in a folder of its own, each cell in the journal as it ends.
 
+use crate::Listener;
 use crate::conditions::{environment_of, libraries};
-use skillbench_engine::defaults::defaults;
+use crate::event::Relay;
 use skillbench_engine::run::{self, Observer, Plan};
+use skillbench_record::defaults::defaults;
 use skillbench_record::time::now_utc;
 use skillbench_record::{Cell, RUN_SCHEMA, Run, Samples};
 use skillbench_store::{Journal, JournalError, Recorded, journal};
@@ -102,25 +104,21 @@ fn unchanged(plan: &Plan, run: &Run) -> Result<(), MeasureError> {
     }
 }
 
-/// Measures the cells of a plan that are not done, and reads the whole run back. The observers are told how it goes.
+/// Measures the cells of a plan that are not done, and reads the whole run back. The listener is told how it goes.
 ///
 /// # Errors
 /// An outcome could not be kept, which ends the run; or it cannot be read back.
-pub fn measure<'o>(
-    plan: &Plan,
-    begun: &Begun,
-    observers: Vec<Box<dyn Observer + 'o>>,
-) -> Result<Recorded, MeasureError> {
+pub fn measure(plan: &Plan, begun: &Begun, on: &mut Listener<'_>) -> Result<Recorded, MeasureError> {
     let failed = |error| MeasureError::Keep { folder: begun.folder.clone(), error };
     let journal = Journal::open(&begun.folder, &plan.request).map_err(failed)?;
-    let mut all: Vec<Box<dyn Observer + 'o>> = vec![Box::new(Keeper(journal))];
-    all.extend(observers);
+    // The journal has an outcome before anybody is told of it.
+    let mut all: Vec<Box<dyn Observer + '_>> = vec![Box::new(Keeper(journal)), Box::new(Relay(on))];
     run::execute(plan, &begun.head, &begun.folder, &begun.done, &mut all).map_err(failed)?;
     drop(all);
     Ok(journal::read(&begun.folder)?)
 }
 
-/// The journal, as one of those who are told.
+/// The journal, as the engine tells it.
 struct Keeper(Journal);
 
 impl Observer for Keeper {

@@ -1,9 +1,12 @@
 //! The noise floor of a machine: the same code against itself, again and again. No difference below the largest that this shows is
 //! told as one.
 
-use skillbench_engine::compare::{Live, Stopped};
-use skillbench_engine::defaults::defaults;
-use skillbench_engine::run::{Interleave, Inventory, Observer, Plan, Probe};
+use crate::event::{Event, Listener, Relay};
+use crate::interleave::{InterleaveError, plan_of, with_defaults};
+use skillbench_engine::compare::{Live, Side};
+use skillbench_engine::run::{Interleave, Inventory, Plan, Probe};
+use skillbench_record::RunRequest;
+use skillbench_record::defaults::defaults;
 use skillbench_record::time::now_utc;
 use skillbench_stats::compare::{Deviations, Evidence, Floor, Metric, Noise};
 use skillbench_stats::rules;
@@ -19,16 +22,54 @@ pub struct Itself {
 /// Backends with a device that computes here, and is neither emulated nor a browser.
 pub fn backends(inventory: &Inventory) -> Vec<String> {
     let computes = |probe: &Probe| probe.usable().is_some_and(|device| !device.emulated && device.kind != "browser");
-    let backends = inventory.backends().filter(|(plugin, _)| computes(&Probe::at(plugin)));
+    let backends = inventory.backends().filter(|(plugin, _)| computes(&Probe::at(plugin, &inventory.stop)));
     backends.map(|(plugin, _)| plugin.id.clone()).collect()
 }
 
-/// Compares each cell of a plan with itself. `number` tells comparisons of the same plan apart: other orders, other draws. What could
-/// not be compared is a warning.
+#[derive(Debug, thiserror::Error)]
+pub enum NoiseError {
+    #[error(transparent)]
+    Plan(#[from] InterleaveError),
+    #[error("stopped; the noise floor is as it was")]
+    Stopped,
+}
+
+/// What is compared with itself, so many times each.
+pub struct Question {
+    pub sides: Vec<Side>,
+    pub models: Vec<String>,
+    pub benchmarks: Vec<String>,
+    pub comparisons: u64,
+}
+
+/// Compares every model with itself on every side. What could not be compared is a warning.
 ///
 /// # Errors
-/// The user stopped it.
-pub fn measure(plan: &Plan, number: u64, observer: &mut dyn Observer) -> Result<Vec<Itself>, Stopped> {
+/// A name that cannot be; or it was stopped.
+pub fn measure(inventory: &Inventory, question: &Question, on: &mut Listener<'_>) -> Result<Vec<Itself>, NoiseError> {
+    let mut all = vec![];
+    for side in &question.sides {
+        let plan = |model: &String| {
+            let (models, benchmarks) = (vec![model.clone()], question.benchmarks.clone());
+            let request = with_defaults(RunRequest { models, benchmarks, ..RunRequest::default() });
+            plan_of(&mut inventory.clone(), side, &request)
+        };
+        let plans = question.models.iter().map(plan).collect::<Result<Vec<Plan>, _>>()?;
+        // Model after model, again and again: a moment that is noisy meets all of them.
+        for number in 0..question.comparisons {
+            for (model, plan) in question.models.iter().zip(&plans) {
+                let name = format!("{model} on {}, {} of {}", side.name, number + 1, question.comparisons);
+                on(Event::ComparisonBegun { name: &name });
+                on(Event::Note("against itself"));
+                all.extend(with_itself(plan, number, on)?);
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// Compares each cell of a plan with itself. `number` tells comparisons of the same plan apart: other orders, other draws.
+fn with_itself(plan: &Plan, number: u64, on: &mut Listener<'_>) -> Result<Vec<Itself>, NoiseError> {
     let (floors, rules) = (Noise::default(), &rules().compare);
     let seed = defaults().run.seed + number * 1_000_003;
     let live = Live { noise: &floors, effect: 0.0, launches: rules.launches, pairs: rules.pairs, seed };
@@ -36,14 +77,15 @@ pub fn measure(plan: &Plan, number: u64, observer: &mut dyn Observer) -> Result<
     let mut interleave = Interleave::new([plan, plan], &folder, "noise");
     let mut all = vec![];
     for cell in &plan.cells {
-        match live.evidence(&mut interleave, [cell, cell], observer)? {
+        let evidence = live.evidence(&mut interleave, [cell, cell], &mut Relay(&mut *on));
+        match evidence.map_err(|_| NoiseError::Stopped)? {
             // Verdicts look it up by the plugin's own id, whatever was set for it here.
             Ok(figures) => all.push(Itself {
                 plugin: plan.backends[cell.backend].choice.plugin.clone(),
                 model: plan.models[cell.model].id().into(),
                 figures,
             }),
-            Err(reason) => observer.warning(&reason.message),
+            Err(reason) => on(Event::Warning(&reason.message)),
         }
     }
     Ok(all)

@@ -22,7 +22,9 @@ pub use trend::TrendArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use skillbench_engine::registry::Sources;
+use skillbench_engine::run::Inventory;
 use skillbench_report::Format;
+use skillbench_worker::Stop;
 use std::path::PathBuf;
 
 #[derive(Parser)]
@@ -51,9 +53,17 @@ pub struct Global {
     /// Also what plugins log
     #[arg(long, global = true)]
     pub debug: bool,
+    /// Asked by Ctrl-C once the machine is held.
+    #[arg(skip)]
+    pub stop: Stop,
 }
 
 impl Global {
+    /// The plugins that are here; what is done with them ends where Ctrl-C asks for it.
+    pub fn inventory(&self) -> Inventory {
+        Inventory::take(&self.sources(), &self.stop)
+    }
+
     pub fn sources(&self) -> Sources {
         let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
         Sources { registry: self.registry.clone(), search: self.search.iter().map(absolute).collect() }

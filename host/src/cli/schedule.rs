@@ -4,7 +4,9 @@ use super::{Cli, PersistArgs};
 use clap::{ArgGroup, Args, Parser};
 use skillbench_engine::schedule::{Day, Frequency, Time};
 use skillbench_engine::suite::Schedule;
+use skillbench_session::MachineLock;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// One benchmark at a time measures on a machine.
 #[derive(Args, Clone, Default)]
@@ -15,6 +17,13 @@ pub struct LockArgs {
     /// Measure beside another benchmark that measures on this machine
     #[arg(long, conflicts_with = "lock_wait")]
     pub no_lock: bool,
+}
+
+impl LockArgs {
+    /// The lock that is asked for, not taken yet.
+    pub fn lock(&self) -> MachineLock {
+        MachineLock::new(self.no_lock, self.lock_wait.map(Duration::from_secs_f64))
+    }
 }
 
 fn wait(text: &str) -> Result<f64, String> {

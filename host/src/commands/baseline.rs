@@ -21,12 +21,16 @@ pub fn baseline(global: &Global, command: &BaselineCommand) -> Done {
 }
 
 /// Keeps a run under a name.
-pub fn save(global: &Global, name: &str, run: &Path) -> Result<(), CommandError> {
+fn save(global: &Global, name: &str, run: &Path) -> Result<(), CommandError> {
     let id = baseline::save(name, run).map_err(refused)?;
-    if !global.quiet {
-        output::say(&format!("{id} is the baseline '{name}' of this machine"));
-    }
+    tell_saved(global, name, &id);
     Ok(())
+}
+
+pub fn tell_saved(global: &Global, name: &str, run: &str) {
+    if !global.quiet {
+        output::say(&format!("{run} is the baseline '{name}' of this machine"));
+    }
 }
 
 fn list(global: &Global) -> Done {

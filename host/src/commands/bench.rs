@@ -1,13 +1,11 @@
 //! `host bench`: benchmarks that are plain functions.
 
-use super::machine_lock::MachineLock;
-use super::{Done, Exit, failed, usage};
+use super::{Done, Exit, failed, locked_out, usage};
 use crate::cli::{BenchArgs, BenchCommand, FormatArg, Global, LockArgs};
 use crate::commands::plugin::tell_problems;
 use crate::output;
+use crate::screen::Screen;
 use skillbench_engine::bench::{self, BenchRequest, BenchResult, BenchRun, Discovery, Found, Progress};
-use skillbench_engine::run::Inventory;
-use skillbench_engine::worker::Stop;
 use skillbench_record::OptionChoice;
 use skillbench_report::{Cell, Table};
 use std::path::{Path, PathBuf};
@@ -41,7 +39,7 @@ fn asked(which: &BenchArgs) -> BenchRequest {
 }
 
 fn discover(global: &Global, which: &BenchArgs) -> Discovery {
-    let inventory = Inventory::take(&global.sources());
+    let inventory = global.inventory();
     tell_problems(&inventory.registry);
     let discovery = Discovery::take(&inventory, &which.dir);
     if !global.quiet {
@@ -77,13 +75,19 @@ fn list(global: &Global, which: &BenchArgs) -> Done {
 fn run(global: &Global, which: &BenchArgs, request: &BenchRequest, output_dir: &Path, lock: &LockArgs) -> Done {
     let discovery = discover(global, which);
     let chosen = discovery.choose(request).map_err(usage)?;
-    let mut machine = MachineLock::default();
-    if let Err(exit) = machine.take(global, lock) {
-        return Ok(exit);
-    }
+    let mut machine = lock.lock();
+    let mut screen = Screen::new(global);
+    machine.take(&global.stop, &mut |event| screen.on(event)).map_err(|error| locked_out(&error))?;
     let folder = folder(output_dir);
     let mut lines = Lines { quiet: global.quiet, place: String::new() };
-    let run = bench::execute(&chosen, request, &discovery.rejected, Some(&folder.join("attachments")), &mut lines);
+    let run = bench::execute(
+        &chosen,
+        request,
+        &discovery.rejected,
+        Some(&folder.join("attachments")),
+        &global.stop,
+        &mut lines,
+    );
     let run = run.map_err(usage)?;
     keep(&run, &folder).map_err(|error| failed(format!("{}: {error}", folder.display())))?;
     show(global, &run)?;
@@ -91,7 +95,7 @@ fn run(global: &Global, which: &BenchArgs, request: &BenchRequest, output_dir: &
         output::say(&format!("kept in {}", folder.display()));
     }
     let failed = run.summary().failed_runs;
-    Ok(match (Stop::global().asked(), run.benchmarks.is_empty(), failed) {
+    Ok(match (global.stop.asked(), run.benchmarks.is_empty(), failed) {
         (true, ..) => Exit::Stopped,
         (_, true, _) => Exit::NoVerdict,
         (_, _, 0) => Exit::Good,

@@ -3,12 +3,12 @@
 use super::{Done, Exit, failed, usage};
 use crate::cli::Global;
 use crate::output;
-use skillbench_engine::check::{self, RULES, Verdict};
 use skillbench_engine::describe::DescriptionCache;
-use skillbench_engine::registry::PluginOptions;
 use skillbench_engine::run::Inventory;
 use skillbench_record::OptionChoice;
+use skillbench_record::PluginOptions;
 use skillbench_report::{Cell, Table};
+use skillbench_worker::check::{self, RULES, Verdict};
 use std::path::{Path, PathBuf};
 
 /// The rules, as `docs/rules.md` has them.
@@ -27,17 +27,17 @@ pub fn check(global: &Global, what: &str, options: &[String]) -> Done {
         let option = OptionChoice::parse(option).map_err(usage)?;
         own.insert(option.key, option.value);
     }
-    let inventory = Inventory::take(&global.sources());
+    let inventory = global.inventory();
     let known = inventory.plugin(what);
     let (library, options) = match known {
         Some(plugin) => (plugin.library.clone(), plugin.opened_with(&own, None).map_err(usage)?.options),
         None => (library_at(what, &inventory)?, own),
     };
-    let description = DescriptionCache::open().describe(&library);
+    let description = DescriptionCache::open(&global.stop).describe(&library);
     if let Err(failure) = &description {
         output::warning(&format!("it cannot be described: {failure}"));
     }
-    let reference = &skillbench_engine::defaults::defaults().reference.plugin;
+    let reference = &skillbench_record::defaults::defaults().reference.plugin;
     let reference = inventory.plugin(reference).and_then(|plugin| plugin.opened_with(&PluginOptions::new(), None).ok());
     let verdicts = check::check(&library, description.as_ref().ok(), &options, reference.as_ref()).map_err(failed)?;
 

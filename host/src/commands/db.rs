@@ -1,10 +1,11 @@
 //! `host db`: the database of all runs.
 
-use super::{Done, Exit, export, failed, matrix, usage};
+use super::{Done, Exit, export, failed, usage};
 use crate::cli::{DbCommand, Global, Stored};
 use crate::output;
 use skillbench_report::{Cell, Table};
 use skillbench_results::{find, read};
+use skillbench_session::keep::update_matrix;
 use skillbench_store::database::{Filter, Imported, Waiting};
 use skillbench_store::{Database, journal};
 use std::path::{Path, PathBuf};
@@ -118,7 +119,7 @@ fn import(global: &Global, stored: &Stored, places: &[PathBuf]) -> Done {
     };
     database.import(&files, read, report).map_err(failed)?;
     output::table(&table, global.format.into());
-    matrix::update(&database).map_err(failed)?;
+    update_matrix(&database).map_err(failed)?;
     match broken {
         0 => Ok(Exit::Good),
         _ => Err(failed(format!("{broken} of {} could not be read; the others are stored", files.len()))),

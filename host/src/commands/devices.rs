@@ -4,15 +4,15 @@ use super::{Done, Exit};
 use crate::cli::Global;
 use crate::commands::plugin::{tell_problems, tell_rejected};
 use crate::output;
-use skillbench_engine::run::{Evidence, Inventory, Plugin, Probe};
-use skillbench_engine::worker::DeviceRecord;
+use skillbench_engine::run::{Evidence, Plugin, Probe};
 use skillbench_report::{Cell, Table};
+use skillbench_worker::DeviceRecord;
 
 /// What people see of a reason without `--verbose`.
 const SHORT: usize = 90;
 
 pub fn devices(global: &Global, verbose: bool) -> Done {
-    let inventory = Inventory::take(&global.sources());
+    let inventory = global.inventory();
     let mut table = match verbose {
         false => Table::new(["plugin", "device", "status", "name"]),
         true => Table::new([
@@ -29,7 +29,7 @@ pub fn devices(global: &Global, verbose: bool) -> Done {
         ]),
     };
     for (plugin, _) in inventory.backends() {
-        let probe = Probe::at(plugin);
+        let probe = Probe::at(plugin, &global.stop);
         let short = |mut row: Vec<Cell>| {
             if let (false, Some(status)) = (verbose, row.get_mut(2)) {
                 status.shorten(SHORT);

@@ -3,13 +3,13 @@
 use super::{Done, Exit};
 use crate::cli::Global;
 use crate::output;
-use skillbench_engine::paths;
-use skillbench_engine::run::{Inventory, Probe};
+use skillbench_engine::run::Probe;
 use skillbench_record::Environment;
+use skillbench_record::paths;
 use skillbench_report::Table;
 
 pub fn doctor(global: &Global) -> Done {
-    let inventory = Inventory::take(&global.sources());
+    let inventory = global.inventory();
     let mut table = Table::new(["what", "state", "next"]);
     let mut tell = |what: &str, state: &str, next: String| table.row([what.into(), state.into(), next.into()]);
     for problem in &inventory.registry.problems {
@@ -21,7 +21,7 @@ pub fn doctor(global: &Global) -> Done {
     let mut usable = 0;
     for (plugin, _) in inventory.backends() {
         let what = format!("backend {}", plugin.id);
-        let probe = Probe::at(plugin);
+        let probe = Probe::at(plugin, &global.stop);
         match (probe.why_not(), &probe.devices) {
             (None, _) => {
                 usable += 1;

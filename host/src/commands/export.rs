@@ -1,9 +1,10 @@
 //! `host db export`: runs as files that other programs read.
 
-use super::{CommandError, failed, matrix};
+use super::{CommandError, failed};
 use crate::cli::ExportForm;
 use skillbench_record::Run;
 use skillbench_results::{export, files, matrix as results};
+use skillbench_session::keep::matrix_of;
 use skillbench_store::Database;
 use skillbench_store::database::{Exported, Filter, Form};
 use std::path::Path;
@@ -53,7 +54,7 @@ fn by_run(
 fn of_all(database: &Database, filter: &Filter, folder: &Path) -> Result<Exported, CommandError> {
     let mut exported = Exported { files: vec![], runs: database.runs(filter).map_err(failed)?.len() };
     if exported.runs > 0 {
-        let matrix = matrix::stored(database, filter).map_err(failed)?;
+        let matrix = matrix_of(database, filter).map_err(failed)?;
         put(&mut exported, folder, files::MATRIX_JSON, pretty(&results::json(&matrix))?)?;
     }
     Ok(exported)

@@ -1,45 +1,18 @@
 //! What a run is held against when it has ended: limits, and a baseline. What looks worse than the baseline is measured again before
 //! that is told.
 
-use super::compare::{alerts as regressions, outcome, tell};
 use super::persist::Persist;
 use super::stored::Chosen;
-use super::typed::typed;
-use super::{CommandError, Exit, alert, baseline, failed, usage};
-use crate::cli::{AlertArgs, FormatArg, GateArgs, Global, Stored as Place, WhichRuns};
+use super::{CommandError, Exit, alert, baseline, compare, usage};
+use crate::cli::{FormatArg, GateArgs, Global, Stored as Place, WhichRuns};
 use crate::output;
-use crate::progress::Progress;
 use skillbench_engine::alert::{self as alert_document, Alert, Figures, Kind};
-use skillbench_engine::run::{self, Inventory};
 use skillbench_record::catalog::{Checked, Limit};
 use skillbench_record::options_text;
-use skillbench_record::{Cell, Run, RunRequest};
-use skillbench_results::Stored;
-use skillbench_results::compared::Across;
+use skillbench_record::{Cell, Run};
+use skillbench_session::Kept;
 use skillbench_session::baseline::check_name;
-use skillbench_session::compare::Rules;
-use skillbench_session::gate::{self, Against, Held};
-use skillbench_session::{self as session, Begun, names};
-use skillbench_stats::compare::Comparison;
-use skillbench_stats::rules;
-use skillbench_store::Recorded;
-use std::path::Path;
-
-/// A run that has ended.
-pub struct Ended<'a> {
-    pub request: &'a RunRequest,
-    pub folder: &'a Path,
-    pub recorded: &'a Recorded,
-}
-
-/// What was asked for before anything is measured: a slip costs nothing yet.
-pub struct Asked {
-    alert: AlertArgs,
-    limits: Vec<Limit>,
-    baseline: Option<(String, Stored)>,
-    fail_on_regression: Option<f64>,
-    save: Option<String>,
-}
+use skillbench_session::gate::{Asked, Held, Saved, Verdict};
 
 /// Reads what a run is to be held against.
 ///
@@ -63,57 +36,52 @@ pub fn asked(global: &Global, args: &GateArgs, persist: &Persist) -> Result<Aske
     };
     let baseline = args.baseline.as_ref().map(read).transpose()?;
     args.save_baseline.as_deref().map(check_name).transpose().map_err(baseline::refused)?;
-    let alert = args.alert.clone();
-    Ok(Asked { alert, limits, baseline, fail_on_regression: args.fail_on_regression, save: args.save_baseline.clone() })
+    let (fail_on_regression, save_baseline) = (args.fail_on_regression, args.save_baseline.clone());
+    Ok(Asked { limits, baseline, fail_on_regression, save_baseline })
 }
 
-/// Holds a run against what was asked for, and tells.
+/// Tells how a run stands to what it was held to, and returns how the program ends.
 ///
 /// # Errors
-/// What could not be read, measured again or kept.
-pub fn hold(global: &Global, asked: &Asked, persist: &Persist, ended: &Ended<'_>) -> Result<Exit, CommandError> {
-    let (mut exit, mut alerts) = hold_to_limits(&asked.limits, &ended.recorded.run);
-    if let Some((name, before)) = &asked.baseline {
-        let comparison = hold_to_baseline(global, asked, name, before, persist, ended)?;
-        let file = ended.folder.join("comparison.json");
-        output::write(&file, &serde_json::to_vec_pretty(&comparison).map_err(failed)?).map_err(failed)?;
+/// What could not be printed.
+pub fn tell(global: &Global, persist: &Persist, kept: &Kept, verdict: &Verdict) -> Result<Exit, CommandError> {
+    let (mut exit, mut alerts) = tell_limits(&verdict.limits, &kept.recorded.run);
+    if let Some((comparison, file)) = &verdict.comparison {
         match global.format {
             // What is printed is the run; the comparison lies beside it.
             FormatArg::Json | FormatArg::Csv => output::say(&format!("written: {}", file.display())),
-            _ => tell(global, &comparison)?,
+            _ => compare::tell(global, comparison)?,
         }
-        alerts.extend(regressions(&comparison, asked.fail_on_regression));
-        if asked.fail_on_regression.is_some() {
-            exit = exit.or(outcome(&comparison.cells, asked.fail_on_regression));
-        }
+        alerts.extend(compare::alerts(comparison, persist.gate.fail_on_regression));
+        exit = exit.or(verdict.regression.map_or(Exit::Good, compare::exit));
     }
-    alert::send(&asked.alert, &alerts);
-    if let Some(name) = asked.save.as_ref().filter(|_| exit == Exit::Broken) {
-        output::warning(&format!(
+    alert::send(&persist.gate.alert, &alerts);
+    match &verdict.saved {
+        Some(Saved::Saved { name, id }) => baseline::tell_saved(global, name, id),
+        Some(Saved::Refused { name }) => output::warning(&format!(
             "the baseline '{name}' is as it was: a limit is broken; `host baseline save` keeps the run all the same"
-        ));
-    } else if let Some(name) = &asked.save {
-        baseline::save(global, name, ended.folder)?;
+        )),
+        None => {}
     }
     Ok(exit)
 }
 
 /// How limits end the program, and who is to know of it.
-fn hold_to_limits(limits: &[Limit], run: &Run) -> (Exit, Vec<Alert>) {
+fn tell_limits(limits: &[Held], run: &Run) -> (Exit, Vec<Alert>) {
     let (mut exit, mut alerts) = (Exit::Good, vec![]);
-    for Held { limit, cells } in gate::limits(limits, run) {
+    for Held { limit, cells } in limits {
         if cells.is_empty() {
             output::warning(&format!("limit {limit}: it is about no cell of this run"));
             exit = exit.or(Exit::NoVerdict);
         }
-        for (cell, checked) in cells {
+        for (cell, checked) in cells.iter().filter_map(|(place, checked)| Some((run.cells.get(*place)?, checked))) {
             let name = cell.key(run);
             match checked {
                 Checked::Kept(_) => {}
                 Checked::Broken(value) => {
                     let message = format!("limit {limit} is broken: {value:.4} ({name})");
                     output::error(&message);
-                    alerts.push(of_limit(limit, value, cell, run, &message));
+                    alerts.push(of_limit(limit, *value, cell, run, &message));
                     exit = exit.or(Exit::Broken);
                 }
                 Checked::Unknown(why) => {
@@ -141,41 +109,4 @@ fn of_limit(limit: &Limit, value: f64, cell: &Cell, run: &Run, message: &str) ->
     let figures =
         Figures { metric: limit.metric(), after: Some(value), limit: Some(limit.value()), ..Figures::default() };
     Alert::new(Kind::Limit, &run.environment.machine_label(), name, figures, &run.run_id, message)
-}
-
-fn hold_to_baseline(
-    global: &Global,
-    asked: &Asked,
-    name: &str,
-    baseline: &Stored,
-    persist: &Persist,
-    ended: &Ended<'_>,
-) -> Result<Comparison, CommandError> {
-    let rules = Rules {
-        across: Across::default(),
-        effect: asked.fail_on_regression.unwrap_or(rules().compare.effect),
-        seed: ended.request.seed,
-        command: typed(),
-    };
-    let against = Against { name, baseline, recorded: ended.recorded, rules };
-    let (first, suspected) = against.first().map_err(failed)?;
-    if suspected.is_empty() {
-        return Ok(first);
-    }
-    if !global.quiet {
-        output::say(&format!("{} cells look slower than {name}, and are measured again", suspected.len()));
-    }
-    let again = measure_again(global, persist, gate::again(ended.request, suspected))?;
-    against.confirmed(first, &again).map_err(failed)
-}
-
-/// Runs cells once more, in a run of their own.
-fn measure_again(global: &Global, persist: &Persist, request: RunRequest) -> Result<Recorded, CommandError> {
-    let inventory = Inventory::take(&global.sources());
-    let plan = run::plan(&inventory, request).map_err(usage)?;
-    let begun = Begun::new(&persist.output_dir, &plan, typed()).map_err(failed)?;
-    let progress = Progress::new(global.quiet, global.debug, plan.cells.len(), names(&plan));
-    let recorded = session::measure(&plan, &begun, vec![Box::new(progress)]).map_err(failed)?;
-    persist.keep(global, &begun.folder, &recorded)?;
-    Ok(recorded)
 }

@@ -6,15 +6,14 @@ use crate::cli::{FormatArg, Global, MatrixArgs};
 use crate::output;
 use skillbench_report::{Format, Table, sections};
 use skillbench_results::matrix::{self, Matrix};
-use skillbench_results::{Stored, files};
-use skillbench_store::Database;
+use skillbench_session::keep::{matrix_of, update_matrix};
 use skillbench_store::database::Filter;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub fn matrix(global: &Global, args: &MatrixArgs) -> Done {
     let whole = match &args.file {
         Some(file) => read(file)?,
-        None => stored(&args.stored.database(global), &Filter::all()).map_err(failed)?,
+        None => matrix_of(&args.stored.database(global), &Filter::all()).map_err(failed)?,
     };
     let hardware: Vec<String> =
         args.hardware.iter().map(|name| matrix::rule().hardware_name(name).to_string()).collect();
@@ -70,24 +69,10 @@ fn render(matrix: &Matrix, format: Format) -> Result<String, String> {
     })
 }
 
-/// The matrix of stored cells, in one read of the database.
-pub fn stored(database: &Database, filter: &Filter) -> Result<Matrix, String> {
-    let cells = Stored::columns_of(database, filter, &matrix::COLUMNS).map_err(|error| error.to_string())?;
-    matrix::build(&cells).map_err(|error| error.to_string())
-}
-
-/// Brings the files beside the database up to date, and says where they lie.
-pub fn update(database: &Database) -> Result<Vec<PathBuf>, String> {
-    let folder = database.path().parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    files::write_matrix(folder, &stored(database, &Filter::all())?)
-        .map_err(|error| format!("{}: {error}", folder.display()))?;
-    Ok([files::MATRIX_JSON, files::MATRIX_MARKDOWN].map(|name| folder.join(name)).to_vec())
-}
-
 /// `host run --update-matrix-only`.
 pub fn update_only(persist: &Persist) -> Done {
     let Some(database) = &persist.database else { return Err(usage("the matrix is made from the database")) };
-    for file in update(database).map_err(failed)? {
+    for file in update_matrix(database).map_err(failed)? {
         output::say(&format!("written: {}", file.display()));
     }
     Ok(Exit::Good)

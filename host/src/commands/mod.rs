@@ -11,8 +11,6 @@ mod doctor;
 mod export;
 mod forecast;
 mod gate;
-mod incremental;
-mod machine_lock;
 mod matrix;
 mod models;
 mod new;
@@ -35,6 +33,8 @@ mod update;
 mod why;
 
 use crate::cli::{Cli, Command, PluginCommand};
+use crate::output;
+use skillbench_engine::lock::LockError;
 use std::process::ExitCode;
 
 /// How the program ends.
@@ -124,6 +124,15 @@ fn usage(text: impl ToString) -> CommandError {
     CommandError::Usage(text.to_string())
 }
 
+/// How the program ends that does not get the machine.
+fn locked_out(error: &LockError) -> CommandError {
+    if matches!(error, LockError::Stopped) {
+        return CommandError::Exit(Exit::Stopped);
+    }
+    output::error(&error.to_string());
+    CommandError::Exit(Exit::Unmeasured)
+}
+
 fn failed(text: impl ToString) -> CommandError {
     CommandError::Failed(text.to_string())
 }
@@ -140,7 +149,7 @@ pub fn dispatch(cli: Cli) -> Done {
             check::check(global, &plugin.unwrap_or_default(), &option)
         }
         Command::Plugin(PluginCommand::New { name, lang, dir, api }) => new::new(&name, lang, &dir, api.as_deref()),
-        Command::Plugin(PluginCommand::Add { library, id, pin }) => plugin::add(&library, id, pin),
+        Command::Plugin(PluginCommand::Add { library, id, pin }) => plugin::add(global, &library, id, pin),
         Command::Plugin(PluginCommand::Remove { plugin }) => plugin::remove(&plugin),
         Command::Runtime(command) => runtime::runtime(global, &command),
         Command::Bench(command) => bench::bench(global, &command),

@@ -3,9 +3,9 @@
 use super::{Done, Exit, failed, usage};
 use crate::cli::{Global, ModelsArgs, ModelsCommand};
 use crate::output;
-use skillbench_engine::run::Inventory;
-use skillbench_engine::skill::{ModelCache, Skill, SkillDescription, SkillSource, Tell, clean_references};
-use skillbench_engine::user_models::local::NO_LIMIT;
+use skillbench_engine::skill::{ModelCache, Skill, SkillSource, Tell, clean_references};
+use skillbench_models::SkillDescription;
+use skillbench_models::user_models::local::NO_LIMIT;
 use skillbench_record::Axes;
 use skillbench_report::{Cell, Table};
 
@@ -13,7 +13,7 @@ pub fn models(global: &Global, args: &ModelsArgs) -> Done {
     if let Some(ModelsCommand::Clean { keep_gb }) = args.command {
         return clean(global, keep_gb);
     }
-    let mut inventory = Inventory::take(&global.sources());
+    let mut inventory = global.inventory();
     if !global.quiet {
         inventory.tell = Tell(output::say);
     }

@@ -1,22 +1,22 @@
 //! `host doctor --noise`: measures the noise floor of this machine, and keeps it.
 
-use super::compare::{Talk, base_request, side_plan};
-use super::machine_lock::MachineLock;
-use super::{CommandError, Done, Exit, failed, usage};
-use crate::cli::{DoctorArgs, Global, LiveArgs};
+use super::plugin::tell_rejected;
+use super::{CommandError, Done, Exit, failed, locked_out, usage};
+use crate::cli::{DoctorArgs, Global};
 use crate::output;
+use crate::screen::Screen;
 use skillbench_engine::compare::Side;
-use skillbench_engine::paths;
-use skillbench_engine::run::Inventory;
 use skillbench_record::machine;
+use skillbench_record::paths;
 use skillbench_report::{Cell, Table};
-use skillbench_session::noise::{self, Itself};
+use skillbench_session::noise::{self, Itself, NoiseError, Question};
 use skillbench_stats::compare::Noise;
 use skillbench_stats::rules;
 
 pub fn noise(global: &Global, args: &DoctorArgs) -> Done {
-    let plugins =
-        if args.plugin.is_empty() { noise::backends(&Inventory::take(&global.sources())) } else { args.plugin.clone() };
+    let inventory = global.inventory();
+    tell_rejected(&inventory);
+    let plugins = if args.plugin.is_empty() { noise::backends(&inventory) } else { args.plugin.clone() };
     if plugins.is_empty() {
         return Err(usage("no backend can be used here; `host doctor` says why"));
     }
@@ -24,18 +24,17 @@ pub fn noise(global: &Global, args: &DoctorArgs) -> Done {
     let comparisons = args.comparisons.unwrap_or(rules.noise_comparisons);
     let models = if args.model.is_empty() { rules.noise_models.clone() } else { args.model.clone() };
     let machine = machine::this();
-    let mut lock = MachineLock::default();
-    lock.take(global, &args.lock).map_err(CommandError::Exit)?;
-    let mut seen: Vec<Itself> = vec![];
-    for plugin in &plugins {
-        // Model after model, again and again: a moment that is noisy meets all of them.
-        for number in 0..comparisons {
-            for model in &models {
-                let name = format!("{model} on {plugin}, {} of {comparisons}", number + 1);
-                seen.extend(itself(global, args, plugin, model, number, &name)?);
-            }
+    let sides = plugins.iter().map(|plugin| plugin.parse::<Side>().map_err(usage)).collect::<Result<_, _>>()?;
+    let question = Question { sides, models: models.clone(), benchmarks: args.bench.clone(), comparisons };
+    let (mut lock, mut screen) = (args.lock.lock(), Screen::new(global));
+    lock.take(&global.stop, &mut |event| screen.on(event)).map_err(|error| locked_out(&error))?;
+    let seen = noise::measure(&inventory, &question, &mut |event| screen.on(event)).map_err(|error| match error {
+        NoiseError::Plan(error) => usage(error),
+        NoiseError::Stopped => {
+            output::say(&error.to_string());
+            CommandError::Exit(Exit::Stopped)
         }
-    }
+    })?;
     if let Some(file) = &args.output {
         output::to_file(file, table_of_all(&seen).render(skillbench_report::Format::Csv).as_bytes()).map_err(failed)?;
     }
@@ -61,28 +60,6 @@ pub fn noise(global: &Global, args: &DoctorArgs) -> Done {
         output::say(&format!("kept for {}: no smaller difference is told as one", machine::label()));
     }
     Ok(Exit::Good)
-}
-
-/// One comparison of each point of a model with itself.
-fn itself(
-    global: &Global,
-    args: &DoctorArgs,
-    plugin: &str,
-    model: &str,
-    number: u64,
-    name: &str,
-) -> Result<Vec<Itself>, CommandError> {
-    let side: Side = plugin.parse().map_err(usage)?;
-    let live_args = LiveArgs { model: vec![model.into()], bench: args.bench.clone(), ..LiveArgs::default() };
-    let plan = side_plan(global, &side, &base_request(&live_args))?;
-    let mut talk = Talk { quiet: true, debug: global.debug, name: name.into() };
-    if !global.quiet {
-        output::say(name);
-    }
-    noise::measure(&plan, number, &mut talk).map_err(|_| {
-        output::say("stopped; the noise floor is as it was");
-        CommandError::Exit(Exit::Stopped)
-    })
 }
 
 fn table_of_all(seen: &[Itself]) -> Table {

@@ -1,12 +1,14 @@
-//! What becomes of a run that has ended: files in its folder, and rows in the database.
+//! What is done with runs beside measuring them: where they are kept, and what is drawn of them.
 
 use super::db::database;
 use super::stored::latest;
+use super::typed::typed;
 use super::{Done, Exit, failed, matrix, plot, report, usage};
 use crate::cli::{GateArgs, Global, LockArgs, PersistArgs, ReportForm};
 use crate::output;
-use skillbench_results::{Stored, files};
-use skillbench_store::{Database, Recorded};
+use skillbench_results::Stored;
+use skillbench_session::{Keep, Kept, Session};
+use skillbench_store::Database;
 use std::path::{Path, PathBuf};
 
 /// What is done in place of measuring.
@@ -86,46 +88,33 @@ impl Persist {
         }
     }
 
-    /// Writes the files and stores the run. A database that cannot be written costs the run nothing but its exit code.
-    ///
-    /// # Errors
-    /// A file that cannot be written.
-    pub fn keep(&self, global: &Global, folder: &Path, recorded: &Recorded) -> Result<Exit, super::CommandError> {
-        files::write(folder, recorded).map_err(|error| failed(format!("{}: {error}", folder.display())))?;
-        let kept = self.store(folder, recorded);
+    /// The session that measures and keeps.
+    pub fn session(&self) -> Session {
+        let keep = Keep { folder: self.output_dir.clone(), database: self.database.clone(), matrix: self.matrix };
+        Session { keep, lock: self.lock.lock(), command: typed() }
+    }
+
+    /// Tells what could not be done with a run that is kept, and draws what was asked for beside it. Returns how the program ends.
+    pub fn after(&self, global: &Global, kept: &Kept) -> Exit {
+        let mut exit = Exit::Good;
+        if let Some(failure) = &kept.failure {
+            output::error(&failure.to_string());
+            exit = Exit::Broken;
+        }
+        if let Err(error) = self.draw(global, kept) {
+            let folder = kept.folder.display();
+            output::error(&format!("the run is kept in {folder}, and not all of it drawn: {error}"));
+            exit = Exit::Broken;
+        }
+        exit
+    }
+
+    fn draw(&self, global: &Global, kept: &Kept) -> Result<(), super::CommandError> {
         if !self.plots && self.reports.is_empty() {
-            return Ok(kept);
+            return Ok(());
         }
-        match self.draw(global, folder, recorded) {
-            Ok(()) => Ok(kept),
-            Err(error) => {
-                output::error(&format!("the run is kept in {}, and not all of it drawn: {error}", folder.display()));
-                Ok(kept.or(Exit::Broken))
-            }
-        }
-    }
-
-    fn draw(&self, global: &Global, folder: &Path, recorded: &Recorded) -> Result<(), super::CommandError> {
-        let stored = Stored::from_recorded(std::slice::from_ref(recorded)).map_err(failed)?;
-        report::beside(global, folder, &stored, &self.reports)?;
-        if self.plots { plot::beside(global, folder, &stored) } else { Ok(()) }
-    }
-
-    fn store(&self, folder: &Path, recorded: &Recorded) -> Exit {
-        let Some(database) = &self.database else { return Exit::Good };
-        match database.store(std::slice::from_ref(recorded)) {
-            Ok(_) if self.matrix => matrix::update(database).map_or_else(
-                |error| {
-                    output::error(&format!("the run is stored, and the compatibility matrix is as it was: {error}"));
-                    Exit::Broken
-                },
-                |_| Exit::Good,
-            ),
-            Ok(_) => Exit::Good,
-            Err(error) => {
-                output::error(&format!("the run is kept in {}, and not in the database: {error}", folder.display()));
-                Exit::Broken
-            }
-        }
+        let stored = Stored::from_recorded(std::slice::from_ref(&kept.recorded)).map_err(failed)?;
+        report::beside(global, &kept.folder, &stored, &self.reports)?;
+        if self.plots { plot::beside(global, &kept.folder, &stored) } else { Ok(()) }
     }
 }

@@ -3,16 +3,17 @@
 use super::{CommandError, Done, Exit, failed, plugin_id, usage};
 use crate::cli::Global;
 use crate::output;
-use skillbench_engine::describe::{Description, DescriptionCache};
-use skillbench_engine::paths;
+use skillbench_engine::describe::DescriptionCache;
 use skillbench_engine::registry::Registry;
 use skillbench_engine::run::{Inventory, Plugin};
 use skillbench_record::hash::sha256;
+use skillbench_record::paths;
 use skillbench_report::{Cell, Table};
+use skillbench_worker::Description;
 use std::path::{Path, PathBuf};
 
 pub fn list(global: &Global, verbose: bool) -> Done {
-    let inventory = Inventory::take(&global.sources());
+    let inventory = global.inventory();
     let mut table = Table::new(["id", "kind", "version", "status", "library", "from"]);
     for plugin in &inventory.plugins {
         table.row([
@@ -65,7 +66,7 @@ fn tell_sources(registry: &Registry) {
 }
 
 pub fn info(global: &Global, id: &str) -> Done {
-    let inventory = Inventory::take(&global.sources());
+    let inventory = global.inventory();
     let plugin = inventory.plugin(id).ok_or_else(|| usage(inventory.why_not(id)))?;
     let mut table = Table::new(["field", "value"]);
     facts(plugin).into_iter().for_each(|(field, value)| table.row([field.into(), value.into()]));
@@ -78,8 +79,8 @@ pub fn facts(plugin: &Plugin) -> Vec<(String, String)> {
     let Description { name, version, vendor, license, url, entry, backend, skillset, benchmarks, .. } =
         &plugin.description;
     let entry = match entry {
-        skillbench_engine::describe::Entry::C => "C table",
-        skillbench_engine::describe::Entry::AbiStable => "abi_stable root module, then the C table",
+        skillbench_worker::Entry::C => "C table",
+        skillbench_worker::Entry::AbiStable => "abi_stable root module, then the C table",
     };
     let mut facts: Vec<(String, String)> = [
         ("id", plugin.id.clone()),
@@ -118,9 +119,9 @@ fn drop_in(id: &str) -> Result<PathBuf, CommandError> {
     Ok(paths::config().join("registry.d").join(format!("{}.toml", plugin_id(id)?)))
 }
 
-pub fn add(library: &Path, id: Option<String>, pin: bool) -> Done {
+pub fn add(global: &Global, library: &Path, id: Option<String>, pin: bool) -> Done {
     let library = std::fs::canonicalize(library).map_err(|e| usage(format!("{}: {e}", library.display())))?;
-    let description = DescriptionCache::open().describe(&library).map_err(failed)?;
+    let description = DescriptionCache::open(&global.stop).describe(&library).map_err(failed)?;
     let id = id.unwrap_or(description.id);
     let file = drop_in(&id)?;
     if file.exists() {

@@ -1,99 +1,72 @@
-//! `host run`: arguments become a request, the engine measures, the journal keeps, the table is printed.
+//! `host run`: arguments become a request, a session carries it out, the table is printed.
 
-use super::gate::Ended;
-use super::machine_lock::MachineLock;
 use super::persist::Persist;
-use super::typed::typed;
-use super::{CommandError, Done, Exit, failed, gate, incremental, usage};
+use super::{CommandError, Done, Exit, baseline, failed, gate, usage};
 use crate::cli::{FormatArg, Global, RunArgs, SetArg};
 use crate::commands::plugin::{tell_problems, tell_rejected};
 use crate::output;
-use crate::progress::Progress;
-use skillbench_engine::run::{self, Inventory};
+use crate::screen::Screen;
 use skillbench_engine::skill::Tell;
-use skillbench_engine::user_models::custom;
-use skillbench_engine::worker::Stop;
+use skillbench_models::user_models::custom;
 use skillbench_record::{BackendChoice, ModelSet, OptionChoice, RunRequest, Selection};
 use skillbench_record::{Cell, Outcome, Run, Verification};
 use skillbench_results::{frames, questions};
-use skillbench_session::{self as session, Begun, names};
-use skillbench_store::{Recorded, journal};
-use std::path::{Path, PathBuf};
+use skillbench_session::gate::GateError;
+use skillbench_session::{Ended, Kept, Session, SessionError, Start};
+use skillbench_store::Recorded;
 
 pub fn run(global: &Global, args: &RunArgs) -> Done {
     let persist = Persist { incremental: args.incremental, ..Persist::new(global, &args.persist) };
     if let Some(done) = persist.without_measuring(global) {
         return done;
     }
-    let earlier = args.resume.as_ref().map(|name| resumed(&persist.output_dir, name)).transpose()?;
-    let (request, earlier) = match earlier {
-        Some((recorded, folder)) => {
-            let request = recorded.request.ok_or_else(|| usage("the journal does not say what was asked for"))?;
-            (request, Some((folder, recorded.run)))
-        }
-        None => (request(args)?, None),
+    let start = match &args.resume {
+        Some(name) => Start::resume(&persist.output_dir, name).map_err(ended)?,
+        None => Start::New(Box::new(request(args)?)),
     };
-    measure(global, request, &persist, earlier)
+    measure(global, start, &persist, &mut persist.session())
 }
 
-/// Carries a request out, from the plan to the printed table; `earlier` is a run to go on with.
-pub fn measure(global: &Global, request: RunRequest, persist: &Persist, earlier: Option<(PathBuf, Run)>) -> Done {
+/// Carries a request out, and prints what came of it.
+pub fn measure(global: &Global, start: Start, persist: &Persist, session: &mut Session) -> Done {
     let asked = gate::asked(global, &persist.gate, persist)?;
-    let mut inventory = Inventory::take(&global.sources());
+    let mut inventory = global.inventory();
     if !global.quiet {
         inventory.tell = Tell(output::say);
     }
     tell_problems(&inventory.registry);
     tell_rejected(&inventory);
-    let verify_only = request.verify_only;
-    // Slips are told without a wait: a plan is no work. Choosing a backend is, since it loads models.
-    let mut lock = MachineLock::default();
-    if request.backends.is_empty()
-        && let Err(exit) = lock.take(global, &persist.lock)
-    {
-        return Ok(exit);
-    }
-    let chosen = run::choose(&inventory, request);
-    if Stop::global().asked() {
-        return Ok(Exit::Stopped);
-    }
-    let (request, notes) = chosen.map_err(usage)?;
-    if !global.quiet {
-        notes.iter().for_each(|note| output::say(note));
-    }
-    let mut plan = run::plan(&inventory, request).map_err(usage)?;
-    if let Err(exit) = lock.take(global, &persist.lock) {
-        return Ok(exit);
-    }
-    if persist.incremental {
-        match incremental::missing(global, &inventory, plan, persist)? {
-            Some(missing) => plan = missing,
-            None => return Ok(Exit::Good),
-        }
-    }
-    if Stop::global().asked() {
-        return Ok(Exit::Stopped);
-    }
-    let begun = match earlier {
-        Some((folder, run)) => Begun::resumed(folder, run, &plan).map_err(usage)?,
-        None => Begun::new(&persist.output_dir, &plan, typed()).map_err(failed)?,
+    let mut kept = Ok(Exit::Good);
+    let mut screen = Screen::new(global).on_kept(|run| {
+        let after = persist.after(global, run);
+        let shown = if run.is_again { Ok(()) } else { show(global, run) };
+        kept = std::mem::replace(&mut kept, Ok(Exit::Good)).and_then(|exit| shown.map(|()| exit.or(after)));
+    });
+    let result = session.run(&inventory, start, &asked, persist.incremental, &mut |event| screen.on(event));
+    drop(screen);
+    let ran = match result.map_err(ended)? {
+        Ended::Stopped => return Ok(Exit::Stopped),
+        Ended::NothingMissing => return Ok(Exit::Good),
+        Ended::Ran(ran) => ran,
     };
-    let progress = Progress::new(global.quiet, global.debug, plan.cells.len(), names(&plan));
-    let recorded = session::measure(&plan, &begun, vec![Box::new(progress)]).map_err(failed)?;
-    let folder = begun.folder;
-    let kept = persist.keep(global, &folder, &recorded)?;
-    show(global, &recorded.run).map_err(failed)?;
-    let ended = Ended { request: &plan.request, folder: &folder, recorded: &recorded };
-    if Stop::global().asked() {
-        output::say(&format!("stopped; go on with: host run --resume {}", folder.display()));
-        return Ok(Exit::Stopped);
+    let kept = kept.map_err(failed)?;
+    let Some(verdict) = ran.verdict else { return Ok(Exit::Stopped) };
+    let held = gate::tell(global, persist, &ran.kept, &verdict)?;
+    Ok(exit(&ran.kept.recorded).or(kept).or(held))
+}
+
+/// How the program ends whose request could not be carried out.
+pub fn ended(error: SessionError) -> CommandError {
+    match error {
+        SessionError::Lock(error) => super::locked_out(&error),
+        SessionError::Request(_)
+        | SessionError::NoRun { .. }
+        | SessionError::NoRequest
+        | SessionError::Journal(_)
+        | SessionError::Changed(_) => usage(error),
+        SessionError::Gate(GateError::Baseline(error)) => baseline::refused(error),
+        _ => failed(error),
     }
-    if !global.quiet {
-        pooled(&recorded.run.cells).into_iter().for_each(|text| output::say(&text));
-        output::say(&format!("kept in {}", folder.display()));
-    }
-    let held = gate::hold(global, &asked, persist, &ended)?;
-    Ok(exit(&recorded.run.cells, verify_only).or(kept).or(held))
 }
 
 fn request(args: &RunArgs) -> Result<RunRequest, CommandError> {
@@ -163,15 +136,20 @@ fn selection(args: &RunArgs) -> Selection {
     }
 }
 
-/// An earlier run, by its folder or by its id in the output folder.
-fn resumed(output: &Path, name: &str) -> Result<(Recorded, PathBuf), CommandError> {
-    let folder = [PathBuf::from(name), output.join(name)].into_iter().find(|folder| folder.is_dir());
-    let folder = folder.ok_or_else(|| usage(format!("there is no run '{name}' in {}", output.display())))?;
-    let recorded = journal::read(&folder).map_err(usage)?;
-    Ok((recorded, folder))
+/// Prints a run that was kept, and says how to go on with it.
+fn show(global: &Global, kept: &Kept) -> Result<(), String> {
+    let (run, folder) = (&kept.recorded.run, kept.folder.display());
+    print(global, run)?;
+    if global.stop.asked() {
+        output::say(&format!("stopped; go on with: host run --resume {folder}"));
+    } else if !global.quiet {
+        pooled(&run.cells).into_iter().for_each(|text| output::say(&text));
+        output::say(&format!("kept in {folder}"));
+    }
+    Ok(())
 }
 
-fn show(global: &Global, run: &Run) -> Result<(), String> {
+fn print(global: &Global, run: &Run) -> Result<(), String> {
     if matches!(global.format, FormatArg::Json) {
         let text = serde_json::to_string_pretty(run).map_err(|error| error.to_string())?;
         output::print(&(text + "\n"));
@@ -201,7 +179,9 @@ fn pooled(cells: &[Cell]) -> Option<String> {
 }
 
 /// The exit code: of several that hold, the first of unavailable, wrong, unmeasured, no verdict. What a rule skipped does not count.
-fn exit(cells: &[Cell], verify_only: bool) -> Exit {
+fn exit(recorded: &Recorded) -> Exit {
+    let cells = &recorded.run.cells;
+    let verify_only = recorded.request.as_ref().is_some_and(|request| request.verify_only);
     let asked: Vec<&Cell> = cells.iter().filter(|cell| !matches!(cell.outcome, Outcome::Skipped(_))).collect();
     let any = |test: fn(&Outcome) -> bool| asked.iter().any(|cell| test(&cell.outcome));
     if cells.is_empty() || (!asked.is_empty() && !any(|outcome| !matches!(outcome, Outcome::Unavailable(_)))) {

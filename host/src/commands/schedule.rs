@@ -4,7 +4,8 @@ use super::{CommandError, Done, Exit, failed, usage};
 use crate::cli::{FormatArg, Global, ScheduleArgs};
 use crate::output;
 use skillbench_engine::schedule::{Job, When, cron, name_of, systemd};
-use skillbench_engine::{defaults::defaults, suite};
+use skillbench_engine::suite;
+use skillbench_record::defaults::defaults;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -6,9 +6,10 @@ use super::update::Which;
 use super::{CommandError, Done, Exit, failed, run, schedule, update, usage};
 use crate::cli::{FormatArg, Global, InPlace, ScheduleArgs, SuiteArgs, SuiteCommand};
 use crate::output;
-use skillbench_engine::run::{self as engine, Inventory};
+use skillbench_engine::run as engine;
 use skillbench_engine::suite::{self, Format, Generated, SuiteFile};
 use skillbench_record::{BackendChoice, RunRequest};
+use skillbench_session::Start;
 use std::path::{Path, PathBuf};
 
 pub fn suite(global: &Global, args: &SuiteArgs) -> Done {
@@ -100,11 +101,11 @@ fn run_suite(
     };
     let mut persist = persist;
     persist.gate.limit.extend(suite.limits.iter().cloned());
-    run::measure(global, request, &persist, None)
+    run::measure(global, Start::New(Box::new(request)), &persist, &mut persist.session())
 }
 
 fn check(global: &Global, name: &str, suite: &SuiteFile, in_place: &InPlace) -> Done {
-    let inventory = Inventory::take(&global.sources());
+    let inventory = global.inventory();
     let plan = engine::plan(&inventory, request(suite, in_place)).map_err(usage)?;
     plan.warnings.iter().for_each(|warning| output::warning(warning));
     let skipped = plan.cells.iter().filter(|cell| cell.skip.is_some()).count();
@@ -119,7 +120,7 @@ fn check(global: &Global, name: &str, suite: &SuiteFile, in_place: &InPlace) -> 
 
 /// The suite to begin with.
 fn starter(global: &Global) -> SuiteFile {
-    suite::starter(&Inventory::take(&global.sources()).catalog())
+    suite::starter(&global.inventory().catalog())
 }
 
 fn init(global: &Global, file: &Path) -> Done {

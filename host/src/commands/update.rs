@@ -1,15 +1,14 @@
 //! `host update`: what the database has of this machine is measured again where it is too old, or made with what is no longer here.
 
-use super::machine_lock::MachineLock;
 use super::persist::Persist;
-use super::{Done, Exit, failed, run, usage};
+use super::{Done, Exit, failed, locked_out, run, usage};
 use crate::cli::{Global, UpdateArgs};
 use crate::output;
-use skillbench_engine::run::Inventory;
-use skillbench_engine::worker::Stop;
+use crate::screen::Screen;
 use skillbench_record::time::utc;
 use skillbench_report::{Cell, Table};
 use skillbench_results::freshness::Measured;
+use skillbench_session::Start;
 use skillbench_session::update::{self, Judged, UpdateError, Verdict};
 use std::collections::BTreeMap;
 
@@ -27,18 +26,19 @@ pub fn stale(global: &Global, older_than: Option<f64>, which: &Which<'_>, dry_ru
     let Some(database) = &persist.database else {
         return Err(usage("what is measured again is stale until it is stored: leave --no-save out"));
     };
-    let mut lock = MachineLock::default();
-    if !dry_run && let Err(exit) = lock.take(global, &persist.lock) {
-        return Ok(exit);
+    let mut session = persist.session();
+    if !dry_run {
+        let mut screen = Screen::new(global);
+        session.lock.take(&global.stop, &mut |event| screen.on(event)).map_err(|error| locked_out(&error))?;
     }
-    let inventory = Inventory::take(&global.sources());
+    let inventory = global.inventory();
     let judged = update::judge(&inventory, database, which, older_than).map_err(|error| match error {
         UpdateError::Unknown { .. } => usage(error),
         UpdateError::Database(error) => failed(error),
     })?;
     tell_future(&judged);
     // What was not looked at to the end would count as gone.
-    if Stop::global().asked() {
+    if global.stop.asked() {
         return Ok(Exit::Stopped);
     }
     // What was not asked for by name may be gone.
@@ -60,7 +60,7 @@ pub fn stale(global: &Global, older_than: Option<f64>, which: &Which<'_>, dry_ru
         return Ok(worst);
     }
     for request in judged.requests {
-        let ended = run::measure(global, request, persist, None)?;
+        let ended = run::measure(global, Start::New(Box::new(request)), persist, &mut session)?;
         if ended == Exit::Stopped {
             return Ok(ended);
         }

@@ -4,16 +4,16 @@ use super::{Done, Exit, usage};
 use crate::cli::Global;
 use crate::commands::plugin::facts;
 use crate::output;
-use skillbench_engine::registry::PluginOptions;
 use skillbench_engine::run::{Evidence, Inventory, Plugin, Probe, first_point};
 use skillbench_engine::runtime;
 use skillbench_engine::skill;
-use skillbench_engine::worker::{Command, Limits, Reply, Worker};
+use skillbench_record::PluginOptions;
 use skillbench_record::RunRequest;
 use skillbench_report::Table;
+use skillbench_worker::{Command, Limits, Reply, Stop, Worker};
 
 pub fn why(global: &Global, id: &str, model: Option<&str>) -> Done {
-    let inventory = Inventory::take(&global.sources());
+    let inventory = global.inventory();
     let mut story = Table::new(["step", "what"]);
     let mut tell = |step: &str, what: String| story.row([step.into(), what.into()]);
     let good = match inventory.plugin(id) {
@@ -27,7 +27,7 @@ pub fn why(global: &Global, id: &str, model: Option<&str>) -> Done {
             let facts = facts(plugin).into_iter().filter(|(field, _)| field != "options");
             facts.for_each(|(field, value)| tell(&field, value));
             runtime_story(plugin, &mut tell);
-            let opened = plugin.description.backend.is_none() || devices_story(plugin, &mut tell);
+            let opened = plugin.description.backend.is_none() || devices_story(plugin, &inventory.stop, &mut tell);
             opened && model.map_or(Ok(true), |model| model_story(&inventory, plugin, model, &mut tell))?
         }
     };
@@ -57,8 +57,8 @@ fn runtime_story(plugin: &Plugin, tell: &mut impl FnMut(&str, String)) {
     }
 }
 
-fn devices_story(plugin: &Plugin, tell: &mut impl FnMut(&str, String)) -> bool {
-    let probe = Probe::at(plugin);
+fn devices_story(plugin: &Plugin, stop: &Stop, tell: &mut impl FnMut(&str, String)) -> bool {
+    let probe = Probe::at(plugin, stop);
     for Evidence { what, found } in &probe.evidence {
         tell(&format!("looked at {what}"), found.clone());
     }
@@ -91,7 +91,7 @@ fn model_story(
     note.into_iter().for_each(|note| tell("model", note));
     let axes = first_point(&skill, &RunRequest::default()).map_err(usage)?;
     let backend = plugin.opened_with(&PluginOptions::new(), None).map_err(usage)?;
-    let limits = Limits::working(std::time::Duration::from_secs(600), None);
+    let limits = Limits::working(std::time::Duration::from_secs(600), None, &inventory.stop);
     let built = match skill::build(&skill, &limits) {
         Ok(built) => built,
         Err(failure) => {

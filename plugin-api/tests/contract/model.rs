@@ -4,7 +4,7 @@ use crate::compile::repository;
 use std::path::PathBuf;
 
 pub fn probe() -> PathBuf {
-    repository().join("host/engine/data/probe.onnx")
+    repository().join("host/worker/data/probe.onnx")
 }
 
 /// A tensor of `probe.json`.
@@ -15,7 +15,7 @@ pub struct Example {
 
 /// The probe's example: its input x and its output y.
 pub fn example() -> (Example, Example) {
-    let text = std::fs::read_to_string(repository().join("host/engine/data/probe.json")).unwrap();
+    let text = std::fs::read_to_string(repository().join("host/worker/data/probe.json")).unwrap();
     let json: serde_json::Value = serde_json::from_str(&text).unwrap();
     let tensor = |value: &serde_json::Value| {
         let numbers =

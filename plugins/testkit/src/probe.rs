@@ -11,7 +11,7 @@ pub const INPUT: usize = 64;
 pub const OUTPUT: usize = 32;
 
 pub fn path() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../host/engine/data/probe.onnx")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../host/worker/data/probe.onnx")
 }
 
 /// Input and output for a batch of two.

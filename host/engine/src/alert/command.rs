@@ -2,8 +2,8 @@
 
 use super::document::envelope;
 use super::{Alert, Undelivered};
-use crate::defaults::defaults;
-use crate::worker::{describe_exit, kill_group, start};
+use skillbench_record::defaults::defaults;
+use skillbench_worker::{describe_exit, kill_group, start};
 use std::io::Write;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};

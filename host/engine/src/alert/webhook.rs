@@ -2,7 +2,7 @@
 
 use super::document::envelope;
 use super::{Alert, Undelivered};
-use crate::defaults::defaults;
+use skillbench_record::defaults::defaults;
 use std::time::Duration;
 use ureq::Agent;
 use ureq::http::Uri;

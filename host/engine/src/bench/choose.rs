@@ -1,11 +1,12 @@
 //! Which of the benchmarks are asked for.
 
-use super::{CATEGORIES, Discovery, Found, folded};
-use crate::registry::PluginOptions;
+use super::{Discovery, Found, folded};
 use crate::run::RequestError;
 use serde::{Deserialize, Serialize};
 use skillbench_record::OptionChoice;
+use skillbench_record::PluginOptions;
 use skillbench_record::suggest::did_you_mean;
+use skillbench_worker::CATEGORIES;
 
 /// Benchmarks, as a user asks for them. Empty lists mean any.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -86,7 +87,7 @@ impl Found {
     fn own_options(&self, request: &BenchRequest) -> PluginOptions {
         let mine = request.options.iter().filter(|option| match &option.plugin {
             Some(owner) => self.is_called(owner),
-            None => crate::options::takes(&self.description.options_schema, &option.key),
+            None => skillbench_worker::options::takes(&self.description.options_schema, &option.key),
         });
         mine.map(|option| (option.key.clone(), option.value.clone())).collect()
     }
@@ -100,7 +101,7 @@ pub(super) fn options(chosen: &[Found], request: &BenchRequest) -> Result<Vec<Pl
     for option in &request.options {
         let reached = chosen.iter().any(|found| match &option.plugin {
             Some(owner) => found.is_called(owner),
-            None => crate::options::takes(&found.description.options_schema, &option.key),
+            None => skillbench_worker::options::takes(&found.description.options_schema, &option.key),
         });
         if !reached {
             return Err(RequestError(format!("none of the chosen benchmarks takes the option '{}'", option.key)));
@@ -108,8 +109,12 @@ pub(super) fn options(chosen: &[Found], request: &BenchRequest) -> Result<Vec<Pl
     }
     let checked = |found: &Found| {
         let options = found.own_options(request);
-        crate::options::check(&options, &found.description.options_schema, &format!("benchmark '{}'", found.id()))
-            .map_err(RequestError)?;
+        skillbench_worker::options::check(
+            &options,
+            &found.description.options_schema,
+            &format!("benchmark '{}'", found.id()),
+        )
+        .map_err(RequestError)?;
         Ok(options)
     };
     chosen.iter().map(checked).collect()

@@ -1,12 +1,14 @@
 //! Which benchmarks without a target there are, and what was rejected on the way.
 
+use super::folded;
 use super::folders::{self, Labels};
-use super::{CATEGORIES, folded};
-use crate::describe::{BenchmarkDescription, Description, DescriptionCache};
+use crate::describe::DescriptionCache;
 use crate::registry::{beside_executable, libraries_in};
 use crate::run::{Inventory, Rejected};
 use crate::skill::Catalog;
 use skillbench_record::suggest::did_you_mean;
+use skillbench_worker::CATEGORIES;
+use skillbench_worker::{BenchmarkDescription, Description};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -78,7 +80,7 @@ impl Discovery {
             let label = labels.get(&plugin.library).cloned().unwrap_or_default();
             found.add(&plugin.id, &plugin.description, &plugin.library, &label);
         }
-        let mut cache = DescriptionCache::open();
+        let mut cache = DescriptionCache::open(&inventory.stop);
         let known: Vec<&PathBuf> = inventory.plugins.iter().map(|plugin| &plugin.library).collect();
         let mut ids: BTreeMap<String, PathBuf> =
             inventory.plugins.iter().map(|plugin| (plugin.id.clone(), plugin.library.clone())).collect();

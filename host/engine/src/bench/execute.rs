@@ -3,16 +3,16 @@
 use super::choose::options;
 use super::document::{BENCH_SCHEMA, BenchResult, BenchRun, FunctionMemory, FunctionMetrics};
 use super::{BenchRequest, Found};
-use crate::defaults::defaults;
-use crate::registry::PluginOptions;
 use crate::run::{Rejected, RequestError, cpu_per_iteration, measured, rate, series_metrics, stable};
-use crate::worker::{
-    Command, Event, Failure, FunctionJob, FunctionReport, Limits, Policy, Reply, SeriesRecord, Stop, Watched, Worker,
-};
+use skillbench_record::PluginOptions;
+use skillbench_record::defaults::defaults;
 use skillbench_record::hash::sha256;
 use skillbench_record::time::now_utc;
 use skillbench_record::{Outcome, Reason};
 use skillbench_stats::summarize;
+use skillbench_worker::{
+    Command, Event, Failure, FunctionJob, FunctionReport, Limits, Policy, Reply, SeriesRecord, Stop, Watched, Worker,
+};
 use std::path::Path;
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub trait Progress {
 /// Nobody is told.
 impl Progress for () {}
 
-/// Runs each benchmark in a worker of its own. Their attachments go into `folder`, one folder for each.
+/// Runs each benchmark in a worker of its own. Their attachments go into `folder`, one folder for each. `stop` skips those that have not begun.
 ///
 /// # Errors
 /// An option that none of them takes. What becomes of a benchmark is in the result, never an error.
@@ -39,6 +39,7 @@ pub fn execute(
     request: &BenchRequest,
     rejected: &[Rejected],
     folder: Option<&Path>,
+    stop: &Stop,
     progress: &mut dyn Progress,
 ) -> Result<BenchRun, RequestError> {
     let options = options(chosen, request)?;
@@ -55,11 +56,11 @@ pub fn execute(
     };
     for (place, (found, options)) in chosen.iter().zip(options).enumerate() {
         progress.begun(found, place, chosen.len());
-        let (outcome, stable) = match Stop::global().asked() {
+        let (outcome, stable) = match stop.asked() {
             true => {
                 (Outcome::Skipped(Reason::new("stopped", "the run was stopped before this benchmark began")), false)
             }
-            false => match call(&job(found, options, request, folder), request, progress) {
+            false => match call(&job(found, options, request, folder), request, stop, progress) {
                 Ok((report, watched)) => {
                     (Outcome::Measured(Box::new(metrics(&report, &watched))), stable(&report.series))
                 }
@@ -105,10 +106,11 @@ fn job(found: &Found, options: PluginOptions, request: &BenchRequest, folder: Op
 fn call(
     job: &FunctionJob,
     request: &BenchRequest,
+    stop: &Stop,
     progress: &mut dyn Progress,
 ) -> Result<(FunctionReport, Watched), Failure> {
     let timeout = Duration::from_secs_f64(request.timeout_s.unwrap_or(defaults().run.timeout_s));
-    let limits = Limits::working(timeout, request.memory_limit_mb.map(|mib| mib << 20));
+    let limits = Limits::working(timeout, request.memory_limit_mb.map(|mib| mib << 20), stop);
     let command = Command::Function(Box::new(job.clone()));
     let (reply, watched) = Worker::start()?.call(&command, &limits, &mut |event| match event {
         Event::Progress { share } => progress.share(*share),

@@ -1,7 +1,7 @@
 //! Folders that say something of the libraries in them: one for a category, one for a model, or one within the other.
 
-use super::CATEGORIES;
 use crate::registry::libraries_in;
+use skillbench_worker::CATEGORIES;
 use std::path::{Path, PathBuf};
 
 /// What the folders around a library are named after.

@@ -19,9 +19,6 @@ pub use document::{BENCH_SCHEMA, BenchResult, BenchRun, FunctionMemory, Function
 pub use execute::{Progress, execute};
 pub use flat::{csv, json, json_by_model};
 
-/// What a benchmark can be.
-pub const CATEGORIES: [&str; 3] = ["unit", "integration", "performance"];
-
 /// A name with `-` and `_`, upper and lower case alike.
 fn folded(name: &str) -> String {
     name.to_lowercase().replace('_', "-")

@@ -2,12 +2,12 @@
 
 use super::{Paired, paired};
 use crate::run::{Interleave, Launch, LaunchRules, Observer, Pair, PlannedCell};
-use crate::worker::{Failure, FailureKind};
 use skillbench_record::{Cell, Reason, Trust, options_text};
 use skillbench_stats::compare::{
     Bar, ComparedCell, ComparedMetric, Evidence, Metric, Noise, Subject, Verdict, judge, of_pairs,
 };
 use skillbench_stats::rules;
+use skillbench_worker::{Failure, FailureKind};
 use std::time::Duration;
 
 /// How a comparison is measured and judged.

@@ -1,9 +1,9 @@
 //! What both sides of a live comparison measured, pair by pair.
 
 use crate::run::Launch;
-use crate::worker::{RoundRecord, SeriesRecord};
 use skillbench_stats::compare::Metric;
 use skillbench_stats::median;
+use skillbench_worker::{RoundRecord, SeriesRecord};
 
 /// The metric's value of a round.
 fn of_round(metric: &Metric, series: &SeriesRecord, round: &RoundRecord) -> Option<f64> {

@@ -1,31 +1,11 @@
 //! One plugin of a registry.
 
-use super::PluginOptions;
 use super::origin::Origin;
 use super::package::PackagePath;
-use serde::{Deserialize, Serialize};
+use skillbench_record::PluginOptions;
+use skillbench_worker::PluginKind;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    Backend,
-    Skillset,
-    Benchmark,
-}
-
-impl Kind {
-    pub const NAMES: [&'static str; 3] = ["backend", "skillset", "benchmark"];
-
-    pub fn name(self) -> &'static str {
-        Self::NAMES[self as usize]
-    }
-
-    pub fn from_name(name: &str) -> Option<Kind> {
-        [Kind::Backend, Kind::Skillset, Kind::Benchmark].into_iter().find(|kind| kind.name() == name)
-    }
-}
 
 /// How a library is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +23,7 @@ pub struct Entry {
     /// Other names for it on the command line.
     pub aliases: Vec<String>,
     /// Empty: whatever the library says.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<PluginKind>,
     pub library: LibraryName,
     /// The pinned hash, in lower-case hex.
     pub sha256: Option<String>,

@@ -1,12 +1,13 @@
 //! Reading one registry file: every entry that is right, and a problem for every one that is not.
 
-use super::PluginOptions;
-use super::entry::{Entry, Kind, LibraryName};
+use super::entry::{Entry, LibraryName};
 use super::origin::{Origin, Problem};
 use super::package::{Package, PackagePath};
 use super::reader::{Reader, Value, shown};
 use super::search::platform;
-use crate::paths;
+use skillbench_record::PluginOptions;
+use skillbench_record::paths;
+use skillbench_worker::PluginKind;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use toml::de::{DeTable, DeValue};
@@ -131,9 +132,10 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn kind(&mut self, value: &Value<'_>) -> Option<Kind> {
+    fn kind(&mut self, value: &Value<'_>) -> Option<PluginKind> {
         let name = self.string(value, "kind")?;
-        Kind::from_name(&name).or_else(|| self.wrong(value, "kind", &format!("one of {}", Kind::NAMES.join(", "))))
+        PluginKind::from_name(&name)
+            .or_else(|| self.wrong(value, "kind", &format!("one of {}", PluginKind::NAMES.join(", "))))
     }
 
     fn library(&mut self, value: &Value<'_>) -> Option<LibraryName> {

@@ -11,7 +11,7 @@ mod reader;
 mod search;
 mod sources;
 
-pub use entry::{Entry, Kind, LibraryName};
+pub use entry::{Entry, LibraryName};
 pub use origin::{Origin, Problem};
 pub use package::{Hash, Keep, OnMachine, Package, PackageFile, PackagePath, Source};
 pub use search::{Found, Lookup, libraries_in, library_file_name, platform};
@@ -26,7 +26,7 @@ use std::path::PathBuf;
 const SHIPPED: &str = include_str!("../../../../registry.toml");
 
 /// All entries, in the order in which they count.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Registry {
     pub entries: Vec<Entry>,
     /// What plugins need from outside. Of one name, the first version is the one that is used where none is named.
@@ -189,6 +189,3 @@ pub struct Need {
     /// Which of its paths.
     pub path: String,
 }
-
-/// Options in the form plugins get them.
-pub type PluginOptions = BTreeMap<String, String>;

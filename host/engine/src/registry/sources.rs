@@ -1,6 +1,6 @@
 //! Which registry files count, in which order, and where libraries are searched for.
 
-use crate::paths;
+use skillbench_record::paths;
 use std::path::{Path, PathBuf};
 
 /// Where registries come from. The default reads the environment.

@@ -2,7 +2,7 @@
 
 use super::named::{Asked, PlannedBackend};
 use super::plan::Plan;
-use crate::worker::{Command, DeviceRecord, Failure, FailureKind, Limits, PluginUse, Reply, Worker};
+use skillbench_worker::{Command, DeviceRecord, Failure, FailureKind, Limits, PluginUse, Reply, Stop, Worker};
 
 /// Whether a backend can be used, and on what.
 #[derive(Clone, Debug)]
@@ -20,7 +20,7 @@ pub fn availability(plan: &Plan) -> Vec<Availability> {
     let mut all = vec![];
     for backend in &plan.backends {
         let place = looks.iter().position(|(plugin, _)| **plugin == backend.plugin).unwrap_or_else(|| {
-            looks.push((&backend.plugin, look(&backend.plugin)));
+            looks.push((&backend.plugin, look(&backend.plugin, &plan.stop)));
             looks.len() - 1
         });
         all.push(of_backend(backend, looks[place].1.as_deref()));
@@ -28,8 +28,8 @@ pub fn availability(plan: &Plan) -> Vec<Availability> {
     all
 }
 
-fn look(plugin: &PluginUse) -> Result<Vec<DeviceRecord>, Failure> {
-    match Worker::call_once(&Command::Devices { backend: plugin.clone() }, &Limits::probing())? {
+fn look(plugin: &PluginUse, stop: &Stop) -> Result<Vec<DeviceRecord>, Failure> {
+    match Worker::call_once(&Command::Devices { backend: plugin.clone() }, &Limits::probing(stop))? {
         Reply::Devices { devices, .. } => Ok(devices),
         other => Err(Failure::unexpected(&other)),
     }

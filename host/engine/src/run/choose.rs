@@ -1,41 +1,48 @@
 //! Which backend measures a model where none is asked for: the first by preference that has a device here and loads the model.
 
 use super::error::RequestError;
-use super::grid::first_point;
-use super::named::{models_of, own_options};
+use super::grid::{Workload, first_point};
+use super::named::{generator, own_options};
 use super::probe::Probe;
+use super::resolve::Resolved;
 use super::{Inventory, Plugin};
 use crate::architectures::architectures;
-use crate::defaults::defaults;
 use crate::skill::{self, BuiltModel, Skill};
-use crate::worker::{Command, Failure, Limits, Worker};
 use skillbench_record::Axes;
+use skillbench_record::defaults::defaults;
 use skillbench_record::{BackendChoice, RunRequest};
+use skillbench_worker::{Command, Failure, Limits, Worker};
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// Fills in the backends of a request that names none, model by model. Returns it with a sentence for each choice.
+/// Fills in the backends of a request that names none, model by model. Returns a sentence for each choice.
 ///
 /// # Errors
-/// A model that is not there, or one that no backend here can load.
-pub fn choose(inventory: &Inventory, mut request: RunRequest) -> Result<(RunRequest, Vec<String>), RequestError> {
+/// A model that no backend here can load.
+pub(super) fn choose(resolved: &mut Resolved<'_>) -> Result<Vec<String>, RequestError> {
     let mut notes = vec![];
-    if !request.backends.is_empty() {
-        return Ok((request, notes));
-    }
-    let skills = models_of(inventory, &request)?;
-    let asked = request.clone();
-    let mut chooser = Chooser { inventory, request: &asked, probes: HashMap::new() };
-    for skill in &skills {
-        let (plugin, why) = chooser.for_model(skill, &first_point(skill, &asked)?)?;
+    let asked = resolved.request.clone();
+    let mut chooser = Chooser { inventory: resolved.inventory, request: &asked, probes: HashMap::new() };
+    for skill in loaded(resolved) {
+        let (plugin, why) = chooser.for_model(&skill, &first_point(&skill, &asked)?)?;
         notes.push(format!("{} is measured on {plugin}: {why}; --plugin chooses others", skill.id()));
         let choice = BackendChoice { plugin: plugin.clone(), device: None };
-        request.chosen.insert(skill.id().to_string(), plugin);
-        if !request.backends.contains(&choice) {
-            request.backends.push(choice);
+        resolved.request.chosen.insert(skill.id().to_string(), plugin);
+        if !resolved.request.backends.contains(&choice) {
+            resolved.request.backends.push(choice);
         }
     }
-    Ok((request, notes))
+    Ok(notes)
+}
+
+/// The models that are loaded: where all that is done is making tokens, those that make them.
+fn loaded(resolved: &Resolved<'_>) -> Vec<Skill> {
+    let only_generates = resolved.benchmarks.iter().all(|benchmark| benchmark.workload() == Workload::Generation);
+    let loaded = |skill: &Skill| match (only_generates, generator(&resolved.catalog, skill)) {
+        (true, Some(generator)) => generator,
+        _ => skill.clone(),
+    };
+    resolved.models.iter().map(loaded).collect()
 }
 
 struct Chooser<'a> {
@@ -47,7 +54,7 @@ struct Chooser<'a> {
 impl<'a> Chooser<'a> {
     /// The backend's id, and why it is that one.
     fn for_model(&mut self, skill: &Skill, axes: &Axes) -> Result<(String, String), RequestError> {
-        let limits = Limits::working(Duration::from_secs_f64(defaults().run.timeout_s), None);
+        let limits = Limits::working(Duration::from_secs_f64(defaults().run.timeout_s), None, &self.inventory.stop);
         let built = skill::build(skill, &limits).map_err(|failure| RequestError(failure.to_string()))?;
         let (mut absent, mut refused) = (vec![], vec![]);
         for plugin in candidates(self.inventory, &skill.description.architecture) {
@@ -72,7 +79,8 @@ impl<'a> Chooser<'a> {
     /// A device that is none of a browser, and not emulated.
     fn has_device(&mut self, plugin: &Plugin) -> bool {
         let own = || own_options(self.request, plugin);
-        let probe = self.probes.entry(plugin.id.clone()).or_insert_with(|| Probe::with(plugin, &own()));
+        let probe =
+            self.probes.entry(plugin.id.clone()).or_insert_with(|| Probe::with(plugin, &own(), &self.inventory.stop));
         probe.usable().is_some_and(|device| !device.emulated && device.kind != "browser")
     }
 

@@ -2,16 +2,14 @@
 //! wrong only where two engines that agree with each other differ from it.
 
 use super::plan::{Plan, PlannedCell};
-use crate::defaults::defaults;
-use crate::skill::{BuiltModel, Manifest};
-use crate::worker::child::{self, Agreement};
-use crate::worker::{CellReport, Failure, FailureKind, VerifyJob};
+use crate::skill::BuiltModel;
+use skillbench_models::Manifest;
+use skillbench_record::defaults::defaults;
 use skillbench_record::{Disagreement, Verification};
+use skillbench_worker::child::{self, Agreement};
+use skillbench_worker::{CellReport, Failure, FailureKind, VerifyJob};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-
-/// The code of a failure that only says: the outputs differ from the reference that was given.
-pub(crate) const DIFFERS: &str = "differs";
 
 /// A model at one point of its grid.
 pub(super) type Point = (usize, String);

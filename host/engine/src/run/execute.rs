@@ -13,10 +13,10 @@ use super::plan::{Plan, PlannedCell};
 use super::prepare::{Startup, start_up};
 use super::samples;
 use super::summarize::{Reports, metrics, stable};
-use crate::defaults::defaults;
-use crate::worker::{DeviceRecord, Failure, Limits};
+use skillbench_record::defaults::defaults;
 use skillbench_record::time::now_utc;
 use skillbench_record::{Cell, HardwareRecord, Outcome, ParallelRecord, Reason, Run, Samples};
+use skillbench_worker::{DeviceRecord, Failure, Limits};
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::Path;
 use std::time::Duration;
@@ -42,7 +42,7 @@ pub fn execute(
     let mut backoff = Backoff::new(plan, timeout, done);
     backoff.replay(&run.cells).into_iter().rev().for_each(|smaller| pending.push_front(smaller));
     let common = Common::new(plan, folder, &run.run_id, backoff, &pending);
-    let mut runner = Runner::new(&common, Limits::working(timeout, memory), Known::default(), observer);
+    let mut runner = Runner::new(&common, Limits::working(timeout, memory, &plan.stop), Known::default(), observer);
     if !request.no_precheck {
         runner.look_ahead(&pending);
     }

@@ -3,9 +3,10 @@
 //! A grid is the product of lanes: batch sizes, sequence lengths, image sizes ... A model has the lanes that fit it.
 
 use super::error::RequestError;
-use crate::defaults::defaults;
-use crate::skill::{DimRule, InputRule, Skill, evaluate, standard_axis};
+use crate::skill::Skill;
+use skillbench_models::{DimRule, InputRule, evaluate, standard_axis};
 use skillbench_record::RunRequest;
+use skillbench_record::defaults::defaults;
 use skillbench_record::suggest::did_you_mean;
 use skillbench_record::{Axes, Reason};
 use std::collections::BTreeMap;
@@ -349,7 +350,7 @@ fn too_many_tokens(point: &Axes, skill: &Skill) -> Option<Reason> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::skill::SkillDescription;
+    use skillbench_models::SkillDescription;
 
     fn skill(text: &str) -> Skill {
         let description: SkillDescription = serde_json::from_str(text).unwrap();

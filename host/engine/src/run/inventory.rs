@@ -1,11 +1,14 @@
 //! Registry and descriptions together: the plugins that can be used, and why the others cannot.
 
-use crate::describe::{BackendDescription, BenchmarkDescription, Description, DescriptionCache};
-use crate::registry::{Entry, Found, Need, PluginOptions, Registry, Sources};
+use crate::describe::DescriptionCache;
+use crate::registry::{Entry, Found, Need, Registry, Sources};
+use crate::runtime;
 use crate::skill::{Catalog, Tell};
-use crate::worker::{Failure, PluginUse};
-use crate::{options, runtime};
 use serde::{Deserialize, Serialize};
+use skillbench_record::PluginOptions;
+use skillbench_worker::options;
+use skillbench_worker::{BackendDescription, BenchmarkDescription, Description};
+use skillbench_worker::{Failure, PluginUse, Stop};
 use std::path::{Path, PathBuf};
 
 /// A plugin that was found and described.
@@ -29,19 +32,22 @@ pub struct Rejected {
     pub no_match: bool,
 }
 
+#[derive(Clone)]
 pub struct Inventory {
     pub registry: Registry,
     pub plugins: Vec<Plugin>,
     pub rejected: Vec<Rejected>,
     /// Who is told what a user should know of user models.
     pub tell: Tell,
+    /// Ends whatever is done with it.
+    pub stop: Stop,
 }
 
 impl Inventory {
-    /// Reads the registries and describes every library, from the cache where it can.
-    pub fn take(sources: &Sources) -> Inventory {
+    /// Reads the registries and describes every library, from the cache where it can. `stop` ends that, and what is done with it later.
+    pub fn take(sources: &Sources, stop: &Stop) -> Inventory {
         let registry = Registry::load(sources);
-        let mut cache = DescriptionCache::open();
+        let mut cache = DescriptionCache::open(stop);
         let (mut plugins, mut rejected): (Vec<Plugin>, Vec<Rejected>) = (vec![], vec![]);
         for entry in &registry.entries {
             let no_match = matches!(registry.lookup(entry).result, Found::NoMatch(_));
@@ -56,7 +62,7 @@ impl Inventory {
                 Err(reason) => rejected.push(reject(reason)),
             }
         }
-        Inventory { registry, plugins, rejected, tell: Tell::default() }
+        Inventory { registry, plugins, rejected, tell: Tell::default(), stop: stop.clone() }
     }
 
     /// Takes this library in place of the one that a plugin of the same id has; its options stay. Returns the plugin's id.
@@ -64,7 +70,8 @@ impl Inventory {
     /// # Errors
     /// It cannot be described, or no plugin here has its id.
     pub fn take_library(&mut self, library: &Path) -> Result<String, String> {
-        let description = DescriptionCache::open().describe(library).map_err(|failure: Failure| failure.to_string())?;
+        let description =
+            DescriptionCache::open(&self.stop).describe(library).map_err(|failure: Failure| failure.to_string())?;
         let id = description.id.clone();
         let known = self.plugins.iter_mut().find(|plugin| plugin.description.id == id);
         let Some(plugin) = known else {

@@ -7,12 +7,12 @@ use super::plan::PlannedCell;
 use super::profile::profile;
 use super::workarounds::Attempt;
 use crate::cores;
-use crate::defaults::defaults;
-use crate::worker::{
+use skillbench_record::defaults::defaults;
+use skillbench_record::{ProfileReport, Workaround};
+use skillbench_worker::{
     CellJob, CellReport, Command, Event, Failure, FailureKind, PluginUse, Policy, Pooling, ProfileJob, Reply,
     VerifyJob, Watched, Worker,
 };
-use skillbench_record::{ProfileReport, Workaround};
 use std::collections::BTreeSet;
 
 /// No more warnings of one cell's plugins are passed on.
@@ -106,7 +106,9 @@ impl Runner<'_, '_> {
             self.phases.leave();
             let Some((verify, file)) = check.compare_with(&engine, file) else { continue };
             match self.once(planned, attempt, verify, next) {
-                Err(failure) if failure.reason.code == cross_check::DIFFERS => check.differs(&engine, file, failure)?,
+                Err(failure) if failure.reason.code == skillbench_worker::DIFFERS => {
+                    check.differs(&engine, file, failure)?
+                }
                 Ok(measured) if !check.confirmed(&measured.main, &file) => unconfirmed = Some(measured),
                 Ok(measured) => {
                     self.common.dissent(check.dissent(self.plan, planned));

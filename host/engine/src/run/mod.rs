@@ -2,7 +2,7 @@
 //!
 //! - `inventory`: registry and descriptions together: what can be asked for, and why not.
 //! - `probe`: a backend's devices, with the evidence. `availability`: the device of each backend of a plan. `choose`: a backend where none is asked for.
-//! - `request`, `named`, `select`, `tell_apart`, `grid` and `plan`: what is asked for, what its names and words stand for (`tell_apart`: where two models would have one), the points of the workload, cells. `precheck`: what is refused is found out first; `execute`: cells in order; `measure`: one in its worker; `cross_check`: whose outputs are right; `workarounds`: safe ways around; `backoff`: what cells that failed mean for others. `summarize`: what a worker reported becomes figures.
+//! - `resolve`: a request's names, looked up once. `named`, `select`, `tell_apart`, `grid` and `plan`: what is asked for, what its names and words stand for (`tell_apart`: where two models would have one), the points of the workload, cells. `precheck`: what is refused is found out first; `execute`: cells in order; `measure`: one in its worker; `cross_check`: whose outputs are right; `workarounds`: safe ways around; `backoff`: what cells that failed mean for others. `summarize`: what a worker reported becomes figures.
 //! - `parallel`: backends side by side, in the lanes that `lanes` lays out; `common`: what all cells share; `relay`: one observer for several lanes.
 //! - `interleave`: two targets measured in turns, so that they can be compared; `turns`: whose turn it is.
 //! - `profile`: what the operators of a cell's model cost. `phases`: where a cell's time went.
@@ -30,6 +30,7 @@ mod prepare;
 mod probe;
 mod profile;
 mod relay;
+mod resolve;
 mod samples;
 mod select;
 mod summarize;
@@ -39,7 +40,6 @@ mod workarounds;
 pub(crate) use summarize::{cpu_per_iteration, measured, rate, series_metrics, stable};
 
 pub use availability::{Availability, availability};
-pub use choose::choose;
 pub use error::RequestError;
 pub use execute::execute;
 pub use grid::{first_point, inference_points};
@@ -50,3 +50,4 @@ pub use observer::Observer;
 pub use plan::{Plan, PlannedCell, plan};
 pub use probe::{Evidence, Probe};
 pub use profile::profile;
+pub use resolve::{Resolved, resolve};

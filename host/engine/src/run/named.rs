@@ -5,13 +5,13 @@ use super::grid::Workload;
 use super::select::select;
 use super::{Inventory, Plugin};
 use crate::architectures::architectures;
-use crate::defaults::defaults;
-use crate::describe::BenchmarkDescription;
-use crate::registry::PluginOptions;
 use crate::skill::{Catalog, Skill};
-use crate::worker::PluginUse;
+use skillbench_record::PluginOptions;
+use skillbench_record::defaults::defaults;
 use skillbench_record::suggest::did_you_mean;
 use skillbench_record::{BackendChoice, OptionChoice, RunRequest};
+use skillbench_worker::BenchmarkDescription;
+use skillbench_worker::PluginUse;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -70,7 +70,7 @@ pub(super) fn choose_backends(
         let set = |options: &PluginOptions| options.get("threads").and_then(|text| text.parse().ok());
         let threads = set(&own).or(request.threads).or_else(|| set(&plugin.entry.options));
         let version = plugin.description.version.clone();
-        let key_options = crate::options::of_key(&opened.options, plugin.options_schema());
+        let key_options = skillbench_worker::options::of_key(&opened.options, plugin.options_schema());
         backends.push(PlannedBackend { choice, version, plugin: opened, asked, threads, key_options });
     }
     match backends.is_empty() {
@@ -86,7 +86,7 @@ pub fn own_options(request: &RunRequest, plugin: &Plugin) -> PluginOptions {
     let schema = plugin.options_schema();
     let mine = request.options.iter().filter(|option| match &option.plugin {
         Some(owner) => is_named(plugin, owner),
-        None => crate::options::takes(schema, &option.key),
+        None => skillbench_worker::options::takes(schema, &option.key),
     });
     mine.map(|option| (option.key.clone(), option.value.clone())).collect()
 }
@@ -141,7 +141,11 @@ fn find_backend<'a>(inventory: &'a Inventory, choice: &BackendChoice) -> Result<
 /// An option for a plugin that is not in the run, or that no plugin of the run takes, would be lost in silence.
 fn check_option_owner(option: &OptionChoice, choices: &[Chosen<'_>]) -> Result<(), RequestError> {
     let takes = |plugin: &Plugin| {
-        plugin.description.backend.as_ref().is_some_and(|b| crate::options::takes(&b.options_schema, &option.key))
+        plugin
+            .description
+            .backend
+            .as_ref()
+            .is_some_and(|b| skillbench_worker::options::takes(&b.options_schema, &option.key))
     };
     let reached = match &option.plugin {
         Some(owner) => choices.iter().any(|(_, plugin, _)| is_named(plugin, owner)),
@@ -158,23 +162,6 @@ fn check_option_owner(option: &OptionChoice, choices: &[Chosen<'_>]) -> Result<(
             option.key
         ))),
     }
-}
-
-/// The models of a run, before its backends are chosen; each with what its benchmarks do with it.
-///
-/// # Errors
-/// The first name that cannot be.
-pub(super) fn models_of(inventory: &Inventory, request: &RunRequest) -> Result<Vec<Skill>, RequestError> {
-    let benchmarks = choose_benchmarks(inventory, request)?;
-    let catalog = inventory.catalog();
-    let models = choose_models(&catalog, request, &benchmarks, &mut request.names.clone(), &mut vec![])?;
-    // Where all that is done is making tokens, the models that are loaded are those that make them.
-    let only_generates = benchmarks.iter().all(|benchmark| benchmark.workload() == Workload::Generation);
-    let loaded = |skill: &Skill| match (only_generates, generator(&catalog, skill)) {
-        (true, Some(generator)) => generator,
-        _ => skill.clone(),
-    };
-    Ok(models.iter().map(loaded).collect())
 }
 
 /// The asked models, where a benchmark measures any; and those that benchmarks bring.
@@ -213,7 +200,7 @@ impl PlannedBenchmark {
 
     /// One that can be told how many tokens to make measures skills that make tokens.
     pub(super) fn workload(&self) -> Workload {
-        match crate::options::takes(&self.description.options_schema, "new_tokens") {
+        match skillbench_worker::options::takes(&self.description.options_schema, "new_tokens") {
             true => Workload::Generation,
             false => Workload::Inference,
         }
@@ -253,12 +240,12 @@ pub(super) fn choose_benchmarks(
                 return Err(RequestError(text));
             }
             let mut options = PluginOptions::new();
-            if crate::options::takes(&description.options_schema, "workers") {
+            if skillbench_worker::options::takes(&description.options_schema, "workers") {
                 let workers = request.concurrent_workers.unwrap_or(defaults().run.concurrent_workers);
                 options.insert("workers".into(), workers.to_string());
             }
             let owner = format!("benchmark '{}'", description.id);
-            crate::options::check(&options, &description.options_schema, &owner).map_err(RequestError)?;
+            skillbench_worker::options::check(&options, &description.options_schema, &owner).map_err(RequestError)?;
             chosen.push(PlannedBenchmark {
                 description: description.clone(),
                 library: plugin.library.clone(),

@@ -8,11 +8,10 @@ use super::lanes::{Accelerator, Claim, Lane, Layout, lay_out};
 use super::plan::{Plan, PlannedCell};
 use super::relay::{Abreast, Message, Relay};
 use crate::cores;
-use crate::worker::{Limits, Stop};
 use skillbench_record::{Cell, Metrics, Outcome};
+use skillbench_worker::{Limits, Stop};
 use std::collections::VecDeque;
 use std::io;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
 /// What an energy counter may count while others compute, and still be of one cell.
@@ -113,8 +112,8 @@ fn side_by_side(
     let common = main.common;
     let names: Vec<String> = common.plan.backends.iter().map(|backend| backend.choice.to_string()).collect();
     // The first outcome that cannot be kept ends them all.
-    let halt = Arc::new(Stop::default());
-    let mut limits = Limits { stop: Some(Arc::clone(&halt)), ..main.limits.clone() };
+    let halt = main.limits.stop.of_part();
+    let mut limits = Limits { stop: halt.clone(), ..main.limits.clone() };
     if common.plan.request.memory_limit_mb.is_none() {
         limits.memory = limits.memory.map(|bytes| bytes / lanes.len() as u64);
     }

@@ -1,8 +1,8 @@
 //! Where the time of a cell goes, from what its worker says on the way. There is one clock, the host's, and at every moment one phase:
 //! what is in none shows as the rest.
 
-use crate::worker::{Event, Stage, monotonic_ns};
 use skillbench_record::{PhaseTime, Phases};
+use skillbench_worker::{Event, Stage, monotonic_ns};
 use std::time::{Duration, Instant};
 
 /// Steps of the host's own.

@@ -3,16 +3,15 @@
 use super::Inventory;
 use super::error::RequestError;
 use super::grid::{Point, Workload, own_point, points, without_effect};
-use super::named::{
-    Asked, PlannedBackend, PlannedBenchmark, choose_backends, choose_benchmarks, choose_models, generator,
-};
+use super::named::{Asked, PlannedBackend, PlannedBenchmark, generator};
+use super::resolve::{Resolved, resolve};
 use crate::architectures::architectures;
-use crate::defaults::defaults;
-use crate::registry::PluginOptions;
 use crate::skill::{Catalog, Skill};
-use crate::worker::PluginUse;
+use skillbench_record::PluginOptions;
+use skillbench_record::defaults::defaults;
 use skillbench_record::{Axes, Cell, Reason};
 use skillbench_record::{CellName, RunRequest};
+use skillbench_worker::{PluginUse, Stop};
 
 #[derive(Clone, Debug)]
 pub struct PlannedCell {
@@ -41,28 +40,16 @@ pub struct Plan {
     pub no_reference: String,
     pub cells: Vec<PlannedCell>,
     pub warnings: Vec<String>,
+    /// Ends whatever is done with the plan.
+    pub stop: Stop,
 }
 
-/// Plans a run.
+/// Plans a run on the backends that its request names, or on all.
 ///
 /// # Errors
 /// The first name or value that cannot be, with what was expected.
-pub fn plan(inventory: &Inventory, mut request: RunRequest) -> Result<Plan, RequestError> {
-    let mut warnings = vec![];
-    let backends = choose_backends(inventory, &request, &mut warnings)?;
-    let benchmarks = choose_benchmarks(inventory, &request)?;
-    let catalog = inventory.catalog();
-    let mut names = std::mem::take(&mut request.names);
-    let models = choose_models(&catalog, &request, &benchmarks, &mut names, &mut warnings)?;
-    request.names = names;
-    let (references, no_reference) = references(inventory);
-    let mut plan = Plan { references, no_reference, request, backends, models, benchmarks, cells: vec![], warnings };
-    match plan.request.exactly.is_empty() {
-        true => plan.lay_out(&catalog)?,
-        false => plan.take_exactly(&catalog)?,
-    }
-    plan.warn_of_bad_pairs();
-    Ok(plan)
+pub fn plan(inventory: &Inventory, request: RunRequest) -> Result<Plan, RequestError> {
+    resolve(inventory, request)?.plan()
 }
 
 /// An engine whose outputs others are held against.
@@ -101,6 +88,30 @@ fn references(inventory: &Inventory) -> (Vec<Reference>, String) {
 }
 
 impl Plan {
+    pub(super) fn of(resolved: Resolved<'_>, backends: Vec<PlannedBackend>) -> Result<Plan, RequestError> {
+        let Resolved { inventory, catalog, request, benchmarks, models, warnings, .. } = resolved;
+        let (references, no_reference) = references(inventory);
+        let stop = inventory.stop.clone();
+        let mut plan =
+            Plan { request, backends, models, benchmarks, references, no_reference, cells: vec![], warnings, stop };
+        match plan.request.exactly.is_empty() {
+            true => plan.lay_out(&catalog)?,
+            false => plan.take_exactly(&catalog)?,
+        }
+        plan.warn_of_bad_pairs();
+        Ok(plan)
+    }
+
+    /// The same plan with nothing but these of its cells.
+    ///
+    /// # Errors
+    /// A cell that is none of the plan.
+    pub fn only(mut self, cells: Vec<CellName>) -> Result<Plan, RequestError> {
+        self.request.exactly = cells;
+        self.find_exactly()?;
+        Ok(self)
+    }
+
     /// Whether a recorded cell is a planned one.
     pub fn is_cell(&self, planned: &PlannedCell, cell: &Cell) -> bool {
         self.backends[planned.backend].choice.plugin == cell.plugin
@@ -126,7 +137,7 @@ impl Plan {
 
     /// The axes that a benchmark takes as options of the same names: how many tokens to make is no dimension of a graph.
     pub(super) fn is_option(&self, benchmark: usize, axis: &str) -> bool {
-        crate::options::takes(&self.benchmarks[benchmark].description.options_schema, axis)
+        skillbench_worker::options::takes(&self.benchmarks[benchmark].description.options_schema, axis)
     }
 
     /// Says which models are known to run badly on a backend that was asked for.
@@ -189,7 +200,10 @@ impl Plan {
                 self.models.push(generator);
             }
         }
-        let request = &self.request;
+        self.find_exactly()
+    }
+
+    fn find_exactly(&mut self) -> Result<(), RequestError> {
         let find = |name: &CellName| {
             let is_device = |device: &Option<String>| name.device.is_none() || *device == name.device;
             let backend = self.backends.iter().position(|backend| {
@@ -205,7 +219,7 @@ impl Plan {
             RequestError(format!("{model} on {plugin} by {benchmark} is none of what this request holds"))
         };
         let cells: Result<Vec<_>, _> =
-            request.exactly.iter().map(|name| find(name).ok_or_else(|| missing(name))).collect();
+            self.request.exactly.iter().map(|name| find(name).ok_or_else(|| missing(name))).collect();
         self.cells = cells?;
         self.cells.iter_mut().enumerate().for_each(|(index, cell)| cell.index = index);
         Ok(())

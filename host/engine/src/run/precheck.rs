@@ -5,8 +5,8 @@ use super::execute::Runner;
 use super::grid::Workload;
 use super::plan::PlannedCell;
 use super::workarounds::Attempt;
-use crate::worker::{Command, Failure, FailureKind, Limits, Worker};
 use skillbench_record::Axes;
+use skillbench_worker::{Command, Failure, FailureKind, Limits, Worker};
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
@@ -81,6 +81,6 @@ impl Runner<'_, '_> {
             device: self.plan.backends[backend].choice.device.clone(),
             precision: self.plan.request.precision.clone(),
         };
-        Worker::call_once(&command, &Limits::working(PATIENCE, self.limits.memory)).map(drop)
+        Worker::call_once(&command, &Limits::working(PATIENCE, self.limits.memory, &self.limits.stop)).map(drop)
     }
 }

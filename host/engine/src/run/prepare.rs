@@ -2,14 +2,14 @@
 
 use super::named::PlannedBackend;
 use super::plan::{Plan, PlannedCell, Reference};
-use crate::defaults::defaults;
-use crate::paths;
 use crate::skill::{self, BuiltModel};
-use crate::worker::child;
-use crate::worker::{Command, DeviceRecord, Failure, Limits, Reply, Worker};
 use parking_lot::Mutex;
 use skillbench_record::Axes;
+use skillbench_record::defaults::defaults;
 use skillbench_record::hash::sha256_text;
+use skillbench_record::paths;
+use skillbench_worker::child;
+use skillbench_worker::{Command, DeviceRecord, Failure, Limits, Reply, Worker};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::path::PathBuf;

@@ -1,8 +1,8 @@
 //! Looking at a backend: its devices, or why there are none, and what it looked at to find out.
 
 use super::Plugin;
-use crate::registry::PluginOptions;
-use crate::worker::{Command, DeviceRecord, Event, Failure, Limits, Reply, Worker};
+use skillbench_record::PluginOptions;
+use skillbench_worker::{Command, DeviceRecord, Event, Failure, Limits, Reply, Stop, Worker};
 
 /// What a backend said when it was opened.
 #[derive(Debug)]
@@ -20,14 +20,14 @@ pub struct Evidence {
 
 impl Probe {
     /// Opens a backend in a worker of its own, as the registry says.
-    pub fn at(plugin: &Plugin) -> Probe {
-        Probe::with(plugin, &PluginOptions::new())
+    pub fn at(plugin: &Plugin, stop: &Stop) -> Probe {
+        Probe::with(plugin, &PluginOptions::new(), stop)
     }
 
     /// As [`Probe::at`], with options of a user's own.
-    pub fn with(plugin: &Plugin, own: &PluginOptions) -> Probe {
+    pub fn with(plugin: &Plugin, own: &PluginOptions, stop: &Stop) -> Probe {
         let mut evidence = vec![];
-        let devices = devices(plugin, own, &mut evidence);
+        let devices = devices(plugin, own, stop, &mut evidence);
         Probe { devices, evidence }
     }
 
@@ -47,14 +47,19 @@ impl Probe {
     }
 }
 
-fn devices(plugin: &Plugin, own: &PluginOptions, evidence: &mut Vec<Evidence>) -> Result<Vec<DeviceRecord>, Failure> {
+fn devices(
+    plugin: &Plugin,
+    own: &PluginOptions,
+    stop: &Stop,
+    evidence: &mut Vec<Evidence>,
+) -> Result<Vec<DeviceRecord>, Failure> {
     let backend = plugin.opened_with(own, None).map_err(|text| Failure::failed("options", text))?;
     let mut on_event = |event: &Event| {
         if let Event::Evidence { what, found } = event {
             evidence.push(Evidence { what: what.clone(), found: found.clone() });
         }
     };
-    match Worker::start()?.call(&Command::Devices { backend }, &Limits::probing(), &mut on_event).0? {
+    match Worker::start()?.call(&Command::Devices { backend }, &Limits::probing(stop), &mut on_event).0? {
         Reply::Devices { devices, .. } => Ok(devices),
         other => Err(Failure::unexpected(&other)),
     }

@@ -1,7 +1,7 @@
 //! What the operators of a model cost, in a worker of its own: a process that records is not the one that is measured.
 
-use crate::worker::{Command, Failure, Limits, ProfileJob, Reply, Worker};
 use skillbench_record::ProfileReport;
+use skillbench_worker::{Command, Failure, Limits, ProfileJob, Reply, Worker};
 
 /// # Errors
 /// `Unsupported` for an engine without a profile of its own; whatever became of the worker.

@@ -2,8 +2,8 @@
 
 use super::measure::Measured;
 use super::prepare::Startup;
-use crate::worker::{CellReport, LoadRecord, SeriesRecord};
 use skillbench_record::Samples;
+use skillbench_worker::{CellReport, LoadRecord, SeriesRecord};
 
 /// All of a cell's.
 pub(super) fn of_cell(cell: usize, measured: &Measured, startup: Option<&Startup>) -> Vec<Samples> {

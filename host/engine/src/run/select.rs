@@ -2,8 +2,8 @@
 
 use super::error::RequestError;
 use super::tell_apart::tell_apart;
-use crate::defaults::defaults;
 use crate::skill::{Catalog, Skill};
+use skillbench_record::defaults::defaults;
 use skillbench_record::suggest::did_you_mean;
 use skillbench_record::{ModelSet, RunRequest, Selection};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,11 +1,11 @@
 //! What workers reported becomes figures. Every figure comes from samples; what has none is `None`.
 
 use super::prepare::Startup;
-use crate::worker::{CellReport, CounterRecord, EnergyRecord, LoadRecord, RoundRecord, SeriesRecord, Watched};
 use skillbench_record::{
     CounterMetrics, EnergyMetrics, GenerationMetrics, InitMetrics, MemoryMetrics, Metrics, SeriesMetrics,
 };
 use skillbench_stats::{median, summarize};
+use skillbench_worker::{CellReport, CounterRecord, EnergyRecord, LoadRecord, RoundRecord, SeriesRecord, Watched};
 
 const NS_TO_MS: f64 = 1e-6;
 

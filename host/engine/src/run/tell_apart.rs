@@ -72,7 +72,8 @@ fn last_parts(path: &Path, folders: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::skill::{SkillDescription, SkillSource};
+    use crate::skill::SkillSource;
+    use skillbench_models::SkillDescription;
 
     fn file(path: &str) -> Skill {
         let id = Path::new(path).file_stem().unwrap().to_string_lossy().into_owned();

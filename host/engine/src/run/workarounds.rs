@@ -3,14 +3,14 @@
 //!
 //! A smaller batch where memory does not suffice is a cell of its own: `backoff`.
 
-use crate::defaults::defaults;
-use crate::paths;
 use crate::skill::BuiltModel;
-use crate::user_models::{examine::examine, opset};
-use crate::worker::{Failure, FailureKind};
+use skillbench_models::user_models::{examine::examine, opset};
 use skillbench_plugin_api::Why;
 use skillbench_record::Workaround;
+use skillbench_record::defaults::defaults;
 use skillbench_record::hash::sha256_text;
+use skillbench_record::paths;
+use skillbench_worker::{Failure, FailureKind};
 use std::path::PathBuf;
 
 const OPSET: &str = "opset";
@@ -80,7 +80,7 @@ mod tests {
 
     fn attempt() -> Attempt {
         let manifest = Default::default();
-        let paths = crate::worker::ModelPaths { skill: "it".into(), manifest: String::new(), parts: vec![] };
+        let paths = skillbench_worker::ModelPaths { skill: "it".into(), manifest: String::new(), parts: vec![] };
         Attempt::new(BuiltModel { paths, manifest, content: String::new(), held: None }, Some("int8".into()))
     }
 

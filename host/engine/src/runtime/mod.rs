@@ -22,9 +22,9 @@ pub use machine::{OnThisMachine, on_machine};
 pub use manifest::{Manifest, Piece};
 pub use pack::pack;
 
-use crate::paths;
 use crate::registry::{Need, Package, PackageFile, platform};
 use kept::KeptFile;
+use skillbench_record::paths;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

@@ -83,7 +83,7 @@ impl When {
         day: Option<Day>,
         suite: Option<&Schedule>,
     ) -> Result<When, ScheduleError> {
-        let usual = &crate::defaults::defaults().schedule;
+        let usual = &skillbench_record::defaults::defaults().schedule;
         let own = suite.filter(|schedule| schedule.enabled);
         let asked = frequency.is_some() || time.is_some() || day.is_some();
         if own.is_none() && !asked {

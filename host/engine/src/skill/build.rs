@@ -2,10 +2,10 @@
 
 use super::cache::{Held, ModelCache};
 use super::catalog::{Skill, SkillSource};
-use super::manifest::Manifest;
-use crate::user_models::local::UserModel;
-use crate::worker::{Command, Failure, Limits, ModelPaths, Reply, Worker};
+use skillbench_models::Manifest;
+use skillbench_models::user_models::local::UserModel;
 use skillbench_record::hash::sha256_text;
+use skillbench_worker::{Command, Failure, Limits, ModelPaths, Reply, Worker};
 use std::path::{Path, PathBuf};
 
 /// A model that is ready to load.
@@ -38,7 +38,7 @@ pub fn build(skill: &Skill, limits: &Limits) -> Result<BuiltModel, Failure> {
                     other => Err(Failure::unexpected(&other)),
                 }
             };
-            let cache = ModelCache::open().with_patience(limits.total);
+            let cache = ModelCache::open().with_patience(limits.total, &limits.stop);
             let (folder, held) = cache.get(&name, skill.bytes_estimate(), fill)?;
             Ok(BuiltModel { held: Some(held), ..of_folder(skill, &folder)? })
         }

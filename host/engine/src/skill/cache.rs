@@ -1,9 +1,9 @@
 //! Built models on disk: a folder each. One is locked while it is built or used, so that two processes neither build it twice nor
 //! take it from each other; and the longest unused are given up where all together would be larger than the limit.
 
-use crate::defaults::defaults;
-use crate::paths;
-use crate::worker::Stop;
+use skillbench_record::defaults::defaults;
+use skillbench_record::paths;
+use skillbench_worker::Stop;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,8 @@ pub struct ModelCache {
     limit: u64,
     /// How long to wait for another process.
     patience: Duration,
+    /// Ends a wait for another process.
+    stop: Stop,
 }
 
 /// A model that nobody gives up while this lives.
@@ -50,11 +52,14 @@ impl ModelCache {
     }
 
     pub fn at(root: PathBuf, limit: u64) -> ModelCache {
-        ModelCache { root, limit, patience: Duration::from_secs_f64(defaults().run.timeout_s) }
+        let patience = Duration::from_secs_f64(defaults().run.timeout_s);
+        ModelCache { root, limit, patience, stop: Stop::default() }
     }
 
-    pub fn with_patience(self, patience: Duration) -> ModelCache {
-        ModelCache { patience, ..self }
+    /// Waits so long for another process, until it is asked to stop.
+    #[must_use]
+    pub fn with_patience(self, patience: Duration, stop: &Stop) -> ModelCache {
+        ModelCache { patience, stop: stop.clone(), ..self }
     }
 
     pub fn root(&self) -> &Path {
@@ -106,14 +111,14 @@ impl ModelCache {
         }
     }
 
-    /// Waits for a lock that another process holds; not for ever, and not against the user's wish.
+    /// Waits for a lock that another process holds; not for ever, and until it is asked to stop.
     fn wait(&self, folder: &Path, lock: impl Fn() -> Result<(), TryLockError>) -> io::Result<()> {
         let began = Instant::now();
         loop {
             match lock() {
                 Ok(()) => return Ok(()),
                 Err(TryLockError::Error(error)) => return Err(error),
-                Err(TryLockError::WouldBlock) if Stop::global().asked() => {
+                Err(TryLockError::WouldBlock) if self.stop.asked() => {
                     return Err(io::Error::new(io::ErrorKind::Interrupted, "the run was stopped"));
                 }
                 Err(TryLockError::WouldBlock) if began.elapsed() > self.patience => {
@@ -348,7 +353,8 @@ mod tests {
     #[test]
     fn nobody_waits_for_ever_for_another_process() {
         let root = tempfile::tempdir().unwrap();
-        let cache = ModelCache::at(root.path().into(), 1 << 20).with_patience(Duration::from_millis(50));
+        let cache =
+            ModelCache::at(root.path().into(), 1 << 20).with_patience(Duration::from_millis(50), &Stop::default());
         let other = cache.lock_file("it").unwrap();
         other.lock().unwrap();
         let error = cache.get("it", 10, fill(10)).unwrap_err();

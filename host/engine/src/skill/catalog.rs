@@ -1,11 +1,11 @@
 //! All skills there are, found by id or alias, with `-` and `_` alike.
 
-use super::SkillDescription;
-use crate::describe::Description;
-use crate::user_models::local::{LocalError, UserModel};
-use crate::user_models::{self, Meant, custom, hub};
 use serde::Deserialize;
+use skillbench_models::SkillDescription;
+use skillbench_models::user_models::local::{LocalError, UserModel};
+use skillbench_models::user_models::{self, Meant, custom, hub};
 use skillbench_record::suggest;
+use skillbench_worker::Description;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

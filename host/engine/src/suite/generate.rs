@@ -1,11 +1,12 @@
 //! A suite for each skill that a folder offers, and one to begin with.
 
 use super::SuiteFile;
-use crate::defaults::defaults;
 use crate::describe::DescriptionCache;
 use crate::registry::libraries_in;
 use crate::run::Rejected;
 use crate::skill::{Catalog, Skill, SkillSource};
+use skillbench_record::defaults::defaults;
+use skillbench_worker::Stop;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -34,7 +35,7 @@ pub struct Generated {
 pub fn offered(folder: &Path) -> std::io::Result<Offered> {
     let folder = std::fs::canonicalize(folder)?;
     let mut found = Offered::default();
-    let (mut catalog, mut cache) = (Catalog::default(), DescriptionCache::open());
+    let (mut catalog, mut cache) = (Catalog::default(), DescriptionCache::open(&Stop::default()));
     for library in libraries_in(&folder, false)? {
         match cache.describe(&library) {
             Err(failure) => found.reject(&library, failure.to_string()),
@@ -173,7 +174,7 @@ pub fn starter(catalog: &Catalog) -> SuiteFile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::skill::SkillDescription;
+    use skillbench_models::SkillDescription;
 
     fn skill(id: &str, axes: &[(&str, [i64; 2])]) -> Skill {
         let axes = axes.iter().map(|(name, range)| (name.to_string(), *range)).collect();
@@ -207,7 +208,7 @@ mod tests {
         let put = |path: &str| {
             let path = folder.path().join(path);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, include_bytes!("../../data/probe.onnx")).unwrap();
+            std::fs::write(path, include_bytes!("../../../worker/data/probe.onnx")).unwrap();
         };
         [
             "plain.onnx",

@@ -7,9 +7,10 @@ use skillbench_engine::bench::{BenchRequest, BenchResult, Discovery, Found, csv,
 use skillbench_engine::registry::{Registry, library_file_name};
 use skillbench_engine::run::Inventory;
 use skillbench_engine::suite;
-use skillbench_engine::worker::child::WORKER_ARGUMENT;
 use skillbench_record::OptionChoice;
 use skillbench_record::Outcome;
+use skillbench_worker::Stop;
+use skillbench_worker::child::WORKER_ARGUMENT;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -17,7 +18,7 @@ use std::process::Command;
 #[test]
 fn __worker() {
     if std::env::args().nth(1).is_some_and(|first| first == WORKER_ARGUMENT) {
-        skillbench_engine::worker::child::run();
+        skillbench_worker::child::run();
     }
 }
 
@@ -60,7 +61,7 @@ fn compile(path: &Path, flags: &[&str]) {
 /// An inventory of nothing but a search path.
 fn searching(folder: &Path) -> Inventory {
     let registry = Registry { search: vec![folder.to_path_buf()], ..Registry::default() };
-    Inventory { registry, plugins: vec![], rejected: vec![], tell: Default::default() }
+    Inventory { registry, plugins: vec![], rejected: vec![], tell: Default::default(), stop: Default::default() }
 }
 
 /// The plugin in a folder for a category, which changes nothing for benchmarks that have one.
@@ -75,7 +76,7 @@ fn quick() -> BenchRequest {
 
 fn run(discovery: &Discovery, request: &BenchRequest) -> Vec<BenchResult> {
     let chosen = discovery.choose(request).unwrap();
-    execute(&chosen, request, &discovery.rejected, None, &mut ()).unwrap().benchmarks
+    execute(&chosen, request, &discovery.rejected, None, &Stop::default(), &mut ()).unwrap().benchmarks
 }
 
 fn one(discovery: &Discovery, name: &str) -> Outcome<skillbench_engine::bench::FunctionMetrics> {
@@ -164,7 +165,7 @@ fn an_option_reaches_the_benchmark_that_takes_it_and_no_other() {
     let refused = |name: &str, option: &str| {
         let request = with(name, option);
         let chosen = discovery.choose(&request).unwrap();
-        execute(&chosen, &request, &[], None, &mut ()).unwrap_err().to_string()
+        execute(&chosen, &request, &[], None, &Stop::default(), &mut ()).unwrap_err().to_string()
     };
     assert!(refused("run_optional", "steps=many").contains("option 'steps'"));
     assert!(refused("run_steps", "steps=3").contains("none of the chosen benchmarks takes"));
@@ -224,7 +225,7 @@ fn the_folder_gives_what_a_benchmark_leaves_open_and_nothing_else() {
 
 /// A described plugin with one skill; nothing of it is run.
 fn skillset(folder: &Path) -> skillbench_engine::run::Plugin {
-    use skillbench_engine::describe::{Description, Entry, SkillsetDescription};
+    use skillbench_worker::{Description, Entry, SkillsetDescription};
     let text = |text: &str| text.to_string();
     let skill = r#"{"id":"known-model","aliases":["its alias"]}"#;
     let description = Description {
@@ -279,7 +280,7 @@ fn a_folder_of_skillsets_and_models_gives_a_suite_for_each_skill() {
     let root = tempfile::tempdir().unwrap();
     compile(&root.path().join(library_file_name("in_c")), &[]);
     compile(&root.path().join(library_file_name("other")), &["-DOTHER", "-DPLUGIN_ID=\"other\""]);
-    std::fs::write(root.path().join("mine.onnx"), include_bytes!("../../data/probe.onnx")).unwrap();
+    std::fs::write(root.path().join("mine.onnx"), include_bytes!("../../../worker/data/probe.onnx")).unwrap();
     let offered = suite::offered(root.path()).unwrap();
     let suites = suite::generate(&offered.skills);
     let files: Vec<&str> = suites.iter().map(|generated| generated.file.as_str()).collect();
@@ -298,7 +299,7 @@ fn the_flat_result_and_the_table_come_of_what_was_run() {
     let discovery = discovered(root.path());
     let request = BenchRequest { names: vec!["run_steps".into(), "run_failing".into()], ..quick() };
     let chosen = discovery.choose(&request).unwrap();
-    let run = execute(&chosen, &request, &discovery.rejected, None, &mut ()).unwrap();
+    let run = execute(&chosen, &request, &discovery.rejected, None, &Stop::default(), &mut ()).unwrap();
     let flat = json(&run);
     assert!(flat["results"]["run_steps"]["execution_time"].as_f64().unwrap() >= 1e-3);
     assert_eq!(flat["results"]["run_failing"]["error"], "the disk is on fire");

@@ -6,9 +6,9 @@
 mod world;
 
 use skillbench_engine::cores;
-use skillbench_engine::worker::child::WORKER_ARGUMENT;
 use skillbench_record::{BackendChoice, OptionChoice, RunRequest};
 use skillbench_record::{Cell, Outcome};
+use skillbench_worker::child::WORKER_ARGUMENT;
 use std::collections::BTreeSet;
 use world::{Seen, World};
 
@@ -16,7 +16,7 @@ use world::{Seen, World};
 #[test]
 fn __worker() {
     if std::env::args().nth(1).is_some_and(|first| first == WORKER_ARGUMENT) {
-        skillbench_engine::worker::child::run();
+        skillbench_worker::child::run();
     }
 }
 
@@ -155,7 +155,7 @@ fn a_run_that_is_stopped_ends_all_lanes_and_no_cell_that_was_not_over_counts() {
     }
     let world = World::default();
     let request = RunRequest { budget_s: Some(30.0), ..parallel("pause", Some(1)) };
-    let (seen, error) = world.run_until(request, "begin", |_| skillbench_engine::worker::Stop::global().ask());
+    let (seen, error) = world.run_until(request, "begin", |_| world.stop.ask());
     assert!(error.is_none() && seen.cells.is_empty(), "none was over: {:?}", seen.cells);
     assert!(seen.took.as_secs() < 10, "{:?}", seen.took);
     assert!(world::children().is_empty(), "no worker is left");

@@ -5,6 +5,7 @@ use skillbench_engine::registry::{Sources, library_file_name};
 use skillbench_engine::run::{Inventory, Observer, PlannedCell, execute, plan};
 use skillbench_record::RunRequest;
 use skillbench_record::{Cell, RUN_SCHEMA, Run, Samples};
+use skillbench_worker::Stop;
 use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::path::Path;
@@ -96,7 +97,10 @@ impl Observer for Watching<'_> {
 }
 
 /// A folder with two backends, and benchmarks for them.
-pub struct World(tempfile::TempDir);
+pub struct World {
+    folder: tempfile::TempDir,
+    pub stop: Stop,
+}
 
 impl Default for World {
     fn default() -> World {
@@ -108,7 +112,7 @@ impl Default for World {
             registry += &format!("[[plugin]]\nid = \"{id}\"\nlibrary = {library:?}\n");
         }
         std::fs::write(folder.path().join("registry.toml"), registry).unwrap();
-        World(folder)
+        World { folder, stop: Stop::default() }
     }
 }
 
@@ -139,9 +143,9 @@ impl World {
         how: &str,
         on_begin: &mut dyn FnMut(usize),
     ) -> (Seen, Option<io::Error>) {
-        let sources = Sources { registry: Some(self.0.path().join("registry.toml")), search: vec![] };
-        let inventory = Inventory::take(&sources);
-        let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/probe.onnx");
+        let sources = Sources { registry: Some(self.folder.path().join("registry.toml")), search: vec![] };
+        let inventory = Inventory::take(&sources, &self.stop);
+        let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("../worker/data/probe.onnx");
         let request = RunRequest { models: vec![model.to_string_lossy().into()], ..request };
         let plan = plan(&inventory, request).unwrap();
         let run = Run {
@@ -160,7 +164,7 @@ impl World {
         let (error, moments) = std::thread::scope(|scope| {
             let sampler = scope.spawn(|| moments(&over));
             let mut watching = Watching { seen: &mut seen, how, on_begin };
-            let result = execute(&plan, &run, self.0.path(), &indices, &mut watching);
+            let result = execute(&plan, &run, self.folder.path(), &indices, &mut watching);
             over.store(true, Ordering::SeqCst);
             (result.err(), sampler.join().unwrap())
         });

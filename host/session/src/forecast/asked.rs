@@ -1,13 +1,14 @@
 //! Which models and points are meant, and what is known of their work before they are measured.
 
 use super::{Cells, MeasuredCell, Question, QuestionError};
-use skillbench_engine::defaults::defaults;
 use skillbench_engine::run::inference_points;
-use skillbench_engine::skill::{Catalog, Skill, SkillDescription, SkillSource};
-use skillbench_engine::user_models::{Meant, meant};
+use skillbench_engine::skill::{Catalog, Skill, SkillSource};
+use skillbench_models::SkillDescription;
+use skillbench_models::user_models::{Meant, meant};
 use skillbench_predict::Work;
 use skillbench_record::Axes;
 use skillbench_record::RunRequest;
+use skillbench_record::defaults::defaults;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// All models that are known: of skillsets, of the user's files that were named, and of the database.

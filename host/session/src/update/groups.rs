@@ -1,9 +1,9 @@
 //! Measurements as requests that make them again: those that were asked for in the same way together.
 
 use crate::conditions::THREADS;
-use skillbench_engine::registry::PluginOptions;
 use skillbench_engine::run::{self, Inventory};
 use skillbench_engine::skill::Catalog;
+use skillbench_record::PluginOptions;
 use skillbench_record::{BackendChoice, ModelSet, OptionChoice, RunRequest, Selection};
 use skillbench_results::freshness::Measured;
 use std::collections::{BTreeMap, HashMap};

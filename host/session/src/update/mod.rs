@@ -7,8 +7,8 @@ mod groups;
 
 use crate::Conditions;
 use groups::{Group, groups};
-use skillbench_engine::defaults::defaults;
 use skillbench_engine::run::{self, Availability, Inventory};
+use skillbench_record::defaults::defaults;
 use skillbench_record::time::{moment, now_utc};
 use skillbench_record::{Axes, BackendChoice, RunRequest, machine};
 use skillbench_results::freshness::{self, Age, Measured};

@@ -2,21 +2,20 @@
 
 use super::effect;
 use crate::cli::{CompareArgs, Global, LiveArgs};
-use crate::commands::machine_lock::MachineLock;
 use crate::commands::plugin::tell_rejected;
 use crate::commands::typed::typed;
-use crate::commands::{CommandError, Exit, failed, usage};
+use crate::commands::{CommandError, Exit, failed, locked_out, usage};
 use crate::output;
+use crate::screen::Screen;
 use skillbench_engine::compare::{Live, Side};
-use skillbench_engine::defaults::defaults;
-use skillbench_engine::paths;
-use skillbench_engine::run::{Interleave, Inventory, Observer, Plan};
-use skillbench_engine::worker::Stop;
+use skillbench_engine::run::Plan;
+use skillbench_engine::skill::Tell;
 use skillbench_record::RunRequest;
+use skillbench_record::defaults::defaults;
 use skillbench_record::machine;
-use skillbench_session::compare::document;
-use skillbench_session::interleave::{pairs, plan_of, with_defaults};
-use skillbench_stats::compare::{ComparedCell, Comparison, Mode, Noise, Party};
+use skillbench_record::paths;
+use skillbench_session::interleave::{self, pairs, plan_of, with_defaults};
+use skillbench_stats::compare::{Comparison, Noise};
 use skillbench_stats::rules;
 
 pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, CommandError> {
@@ -29,11 +28,11 @@ pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, Comman
     let given =
         |warning: &&String| !args.live.sequence_lengths.is_empty() || !warning.starts_with("--sequence-lengths");
     plans[0].warnings.iter().filter(given).for_each(|warning| output::warning(warning));
-    let pairs = pairs(&plans[0], &plans[1]).map_err(usage)?;
-    let mut lock = MachineLock::default();
-    lock.take(global, &args.lock).map_err(CommandError::Exit)?;
+    // A slip is told without a wait for the machine.
+    let of = pairs(&plans[0], &plans[1]).map_err(usage)?.len();
+    let (mut lock, mut screen) = (args.lock.lock(), Screen::new(global));
+    lock.take(&global.stop, &mut |event| screen.on(event)).map_err(|error| locked_out(&error))?;
 
-    let machine = machine::label();
     let noise = Noise::load(&paths::data(), &machine::this());
     let rules = &rules().compare;
     let live = Live {
@@ -44,35 +43,24 @@ pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, Comman
         seed: args.live.seed.unwrap_or(defaults().run.seed),
     };
     let folder = args.stored.results_dir.join("comparisons");
-    let mut interleave = Interleave::new([&plans[0], &plans[1]], &folder, "comparison");
-    let mut cells: Vec<ComparedCell> = vec![];
-    for (number, pair) in pairs.iter().enumerate() {
-        let cell = &plans[0].models[pair[0].model];
-        let name = format!("[{}/{}] {}, {}", number + 1, pairs.len(), cell.id(), pair[0].axes);
-        let mut talk = Talk { quiet: global.quiet, debug: global.debug, name };
-        talk.note(&format!("in turns, {} launches or more", live.launches));
-        match live.compare(&mut interleave, *pair, &mut talk) {
-            Ok(cell) => cells.push(cell),
-            Err(_) => break,
-        }
-    }
-    let party = |side: &Side| Party { name: side.name.clone(), run: None, started_at: None, machine: machine.clone() };
-    let comparison = document(Mode::Interleaved, [party(&sides[0]), party(&sides[1])], typed(), cells);
+    let (plans, sides) = ([&plans[0], &plans[1]], [&sides[0], &sides[1]]);
+    let comparison = interleave::compare(plans, sides, &live, &folder, typed(), &mut |event| screen.on(event));
+    let comparison = comparison.map_err(usage)?;
     let file = folder.join(format!("{}.json", comparison.id));
     let text = serde_json::to_vec_pretty(&comparison).map_err(failed)?;
     match global.quiet {
         true => output::write(&file, &text).map_err(failed)?,
         false => output::to_file(&file, &text).map_err(failed)?,
     }
-    if Stop::global().asked() {
-        output::say(&format!("stopped; {} of {} comparisons are done", comparison.cells.len(), pairs.len()));
+    if global.stop.asked() {
+        output::say(&format!("stopped; {} of {of} comparisons are done", comparison.cells.len()));
         return Err(CommandError::Exit(Exit::Stopped));
     }
     Ok(comparison)
 }
 
 /// What both sides of a comparison have in common.
-pub fn base_request(args: &LiveArgs) -> RunRequest {
+fn base_request(args: &LiveArgs) -> RunRequest {
     with_defaults(RunRequest {
         models: args.model.clone(),
         benchmarks: args.bench.clone(),
@@ -89,38 +77,13 @@ pub fn base_request(args: &LiveArgs) -> RunRequest {
 ///
 /// # Errors
 /// A name or value that cannot be.
-pub fn side_plan(global: &Global, side: &Side, base: &RunRequest) -> Result<Plan, CommandError> {
-    let mut inventory = Inventory::take(&global.sources());
+fn side_plan(global: &Global, side: &Side, base: &RunRequest) -> Result<Plan, CommandError> {
+    let mut inventory = global.inventory();
     if side.library.is_none() {
         tell_rejected(&inventory);
     }
     if !global.quiet {
-        inventory.tell = skillbench_engine::skill::Tell(output::say);
+        inventory.tell = Tell(output::say);
     }
     plan_of(&mut inventory, side, base).map_err(usage)
-}
-
-/// How a comparison goes, for people.
-pub struct Talk {
-    pub quiet: bool,
-    pub debug: bool,
-    pub name: String,
-}
-
-impl Observer for Talk {
-    fn note(&mut self, text: &str) {
-        if !self.quiet {
-            output::say(&format!("{}: {text}", self.name));
-        }
-    }
-
-    fn warning(&mut self, text: &str) {
-        output::warning(&format!("{}: {text}", self.name));
-    }
-
-    fn debug(&mut self, text: &str) {
-        if self.debug {
-            output::say(&format!("{}: {text}", self.name));
-        }
-    }
 }

@@ -6,8 +6,7 @@ mod show;
 mod stored;
 
 pub use alerts::alerts;
-pub use live::{Talk, base_request, side_plan};
-pub use show::{outcome, table};
+pub use show::{exit, outcome, table};
 
 use super::{Done, alert, failed};
 use crate::cli::{AcrossArg, CompareArgs, FormatArg, Global};

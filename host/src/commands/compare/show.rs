@@ -2,7 +2,8 @@
 
 use crate::commands::Exit;
 use skillbench_report::{Cell, Table};
-use skillbench_stats::compare::{ComparedCell, ComparedMetric, Comparison, Gate, Metric, Subject, Verdict, gate};
+use skillbench_session::compare::gate_of;
+use skillbench_stats::compare::{ComparedCell, ComparedMetric, Comparison, Gate, Subject, Verdict};
 
 /// One row for each metric of each cell, and one for each cell that is not compared.
 pub fn table(comparison: &Comparison) -> Table {
@@ -98,14 +99,14 @@ pub fn outcome(cells: &[ComparedCell], most: Option<f64>) -> Exit {
         let told = metrics().any(|metric| metric.verdict != Verdict::Unclear);
         return if told { Exit::Good } else { Exit::NoVerdict };
     };
-    // One figure on each side, as of memory between two runs, can break no limit and keep none.
-    let judged = metrics().filter(|metric| metric.evidence.interval.is_some() || metric.metric.name != Metric::MEMORY);
-    let gates: Vec<Gate> = judged.map(|m| gate(&m.metric, &m.evidence, m.verdict, most)).collect();
-    match () {
-        () if gates.contains(&Gate::Broken) => Exit::Broken,
-        () if gates.is_empty() || gates.contains(&Gate::Unclear) || cells.iter().any(|cell| cell.reason.is_some()) => {
-            Exit::NoVerdict
-        }
-        () => Exit::Good,
+    exit(gate_of(cells, most))
+}
+
+/// How a limit on regressions ends the program.
+pub fn exit(gate: Gate) -> Exit {
+    match gate {
+        Gate::Broken => Exit::Broken,
+        Gate::Unclear => Exit::NoVerdict,
+        Gate::Kept => Exit::Good,
     }
 }

@@ -9,7 +9,6 @@ use super::forecast::{bench_of, form, models_asked, read, tell_other_machines};
 use super::{Done, Exit, failed, usage};
 use crate::cli::{Global, PredictArgs};
 use crate::output;
-use skillbench_engine::run::Inventory;
 use skillbench_engine::skill::Tell;
 use skillbench_predict::{Quantity, least_models, rule};
 use skillbench_report::Format;
@@ -21,7 +20,7 @@ pub fn predict(global: &Global, args: &PredictArgs) -> Done {
         return Err(usage("name a model with --model, or ask for --generate-matrix of all, or for --evaluate"));
     }
     let cells = read(&args.about.stored.database(global))?;
-    let mut inventory = Inventory::take(&global.sources());
+    let mut inventory = global.inventory();
     if !global.quiet {
         inventory.tell = Tell(output::say);
     }

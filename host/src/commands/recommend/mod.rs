@@ -10,7 +10,6 @@ use super::{Done, Exit, failed, usage};
 use crate::cli::{Global, RecommendArgs};
 use crate::output;
 use ranking::{Candidate, Evidence, rank};
-use skillbench_engine::run::Inventory;
 use skillbench_engine::skill::Tell;
 use skillbench_report::{Cell, Format, Table};
 use skillbench_session::forecast::Cells;
@@ -23,7 +22,7 @@ pub fn recommend(global: &Global, args: &RecommendArgs) -> Done {
         args.within.iter().map(|text| Within::parse(text)).collect::<Result<_, _>>().map_err(usage)?;
     let database = args.about.stored.database(global);
     let cells = read(&database)?;
-    let mut inventory = Inventory::take(&global.sources());
+    let mut inventory = global.inventory();
     if !global.quiet {
         inventory.tell = Tell(output::say);
     }

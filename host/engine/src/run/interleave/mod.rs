@@ -13,9 +13,9 @@ use super::execute::{Known, Runner};
 use super::observer::Observer;
 use super::plan::{Plan, PlannedCell};
 use super::summarize::{Reports, metrics, stable};
-use crate::defaults::defaults;
-use crate::worker::{CellJob, CellReport, Command, Failure, FailureKind, Limits, Reply, Watched, Worker};
+use skillbench_record::defaults::defaults;
 use skillbench_record::{Cell, HardwareRecord, Outcome};
+use skillbench_worker::{CellJob, CellReport, Command, Failure, FailureKind, Limits, Reply, Watched, Worker};
 use std::collections::{HashSet, VecDeque};
 use std::path::Path;
 use std::time::Duration;
@@ -85,7 +85,7 @@ impl<'a> Interleave<'a> {
     pub fn new(plans: [&'a Plan; 2], folder: &'a Path, id: &'a str) -> Interleave<'a> {
         let request = &plans[0].request;
         let timeout = Duration::from_secs_f64(request.timeout_s.unwrap_or(defaults().run.timeout_s));
-        let mut limits = Limits::working(timeout, request.memory_limit_mb.map(|mib| mib << 20));
+        let mut limits = Limits::working(timeout, request.memory_limit_mb.map(|mib| mib << 20), &plans[0].stop);
         if request.memory_limit_mb.is_none() {
             // Both models are in memory together.
             limits.memory = limits.memory.map(|bytes| bytes / 2);

@@ -1,0 +1,65 @@
+//! A request whose names are looked up, once: its backends are chosen where it names none, and its cells are laid out.
+
+use super::error::RequestError;
+use super::named::{PlannedBackend, PlannedBenchmark, choose_backends, choose_benchmarks, choose_models};
+use super::plan::Plan;
+use super::{Inventory, choose};
+use crate::skill::{Catalog, Skill};
+use skillbench_record::RunRequest;
+
+/// What the names of a request stand for.
+pub struct Resolved<'i> {
+    pub(super) inventory: &'i Inventory,
+    pub(super) catalog: Catalog,
+    pub(super) request: RunRequest,
+    /// `None`: the request names none.
+    pub(super) backends: Option<Vec<PlannedBackend>>,
+    pub(super) benchmarks: Vec<PlannedBenchmark>,
+    /// Those that are named, selected, or brought by a benchmark.
+    pub(super) models: Vec<Skill>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// Looks up what a request names.
+///
+/// # Errors
+/// The first name or value that cannot be, with what was expected.
+pub fn resolve(inventory: &Inventory, mut request: RunRequest) -> Result<Resolved<'_>, RequestError> {
+    let mut warnings = vec![];
+    let named = (!request.backends.is_empty()).then(|| choose_backends(inventory, &request, &mut warnings));
+    let backends = named.transpose()?;
+    let benchmarks = choose_benchmarks(inventory, &request)?;
+    let catalog = inventory.catalog();
+    let mut names = std::mem::take(&mut request.names);
+    let models = choose_models(&catalog, &request, &benchmarks, &mut names, &mut warnings)?;
+    request.names = names;
+    Ok(Resolved { inventory, catalog, request, backends, benchmarks, models, warnings })
+}
+
+impl Resolved<'_> {
+    pub fn names_backends(&self) -> bool {
+        self.backends.is_some()
+    }
+
+    /// Takes, for each model, the first backend that has a device here and loads it. Returns a sentence for each choice.
+    ///
+    /// # Errors
+    /// A model that no backend here can load, or an option that none of the chosen takes.
+    pub fn choose(&mut self) -> Result<Vec<String>, RequestError> {
+        let notes = choose::choose(self)?;
+        self.backends = Some(choose_backends(self.inventory, &self.request, &mut self.warnings)?);
+        Ok(notes)
+    }
+
+    /// Lays the cells out. A request that names no backend means all.
+    ///
+    /// # Errors
+    /// A point that cannot be; or no backend is here.
+    pub fn plan(mut self) -> Result<Plan, RequestError> {
+        let backends = match self.backends.take() {
+            Some(backends) => backends,
+            None => choose_backends(self.inventory, &self.request, &mut self.warnings)?,
+        };
+        Plan::of(self, backends)
+    }
+}

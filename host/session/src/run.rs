@@ -1,0 +1,185 @@
+//! A session carries requests out: chosen, planned, measured, kept, and held to what was asked.
+
+use crate::gate::{Asked, GateError, Verdict};
+use crate::incremental;
+use crate::measure::{Begun, MeasureError, measure};
+use crate::{Event, Keep, KeepError, Kept, Listener, MachineLock, names};
+use skillbench_engine::lock::LockError;
+use skillbench_engine::run::{self, Inventory, Plan, RequestError};
+use skillbench_engine::skill::Tell;
+use skillbench_record::RunRequest;
+use skillbench_store::{DatabaseError, JournalError, Recorded, journal};
+use std::path::{Path, PathBuf};
+
+/// Who measures, and where results are kept.
+pub struct Session {
+    pub keep: Keep,
+    pub lock: MachineLock,
+    /// The command line, as runs keep it.
+    pub command: Vec<String>,
+}
+
+/// What is measured.
+pub enum Start {
+    New(Box<RunRequest>),
+    /// A run that was begun, and its folder.
+    Resumed {
+        folder: PathBuf,
+        recorded: Box<Recorded>,
+    },
+}
+
+/// How a request ended that could be carried out.
+pub enum Ended {
+    /// The user stopped it before anything was measured.
+    Stopped,
+    /// The database has figures of every cell.
+    NothingMissing,
+    Ran(Box<Ran>),
+}
+
+/// A run that has ended, in full or stopped.
+pub struct Ran {
+    pub kept: Kept,
+    /// `None`: it was stopped, and is held to nothing.
+    pub verdict: Option<Verdict>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    #[error(transparent)]
+    Lock(#[from] LockError),
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    #[error("there is no run '{name}' in {folder}")]
+    NoRun { name: String, folder: PathBuf },
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    #[error("the journal does not say what was asked for")]
+    NoRequest,
+    #[error(transparent)]
+    Database(#[from] DatabaseError),
+    /// A run cannot go on with what is here now.
+    #[error(transparent)]
+    Changed(MeasureError),
+    #[error(transparent)]
+    Measure(MeasureError),
+    #[error(transparent)]
+    Keep(#[from] KeepError),
+    #[error(transparent)]
+    Gate(#[from] GateError),
+}
+
+impl Start {
+    /// A run to go on with, by its folder or by its id in the folder of runs.
+    ///
+    /// # Errors
+    /// There is no such run, or its journal cannot be read.
+    pub fn resume(runs: &Path, name: &str) -> Result<Start, SessionError> {
+        let folder = [PathBuf::from(name), runs.join(name)].into_iter().find(|folder| folder.is_dir());
+        let no_run = || SessionError::NoRun { name: name.into(), folder: runs.to_path_buf() };
+        let folder = folder.ok_or_else(no_run)?;
+        let recorded = Box::new(journal::read(&folder)?);
+        Ok(Start::Resumed { folder, recorded })
+    }
+}
+
+impl Session {
+    /// Carries a request out. Ctrl-C or whoever else has the inventory's handle to stop ends it; what is measured is kept.
+    ///
+    /// # Errors
+    /// It cannot be carried out, or its results cannot be kept.
+    pub fn run(
+        &mut self,
+        inventory: &Inventory,
+        start: Start,
+        asked: &Asked,
+        is_incremental: bool,
+        on: &mut Listener<'_>,
+    ) -> Result<Ended, SessionError> {
+        let (request, earlier) = match start {
+            Start::New(request) => (*request, None),
+            Start::Resumed { folder, recorded } => {
+                (recorded.request.ok_or(SessionError::NoRequest)?, Some((folder, recorded.run)))
+            }
+        };
+        let Some(plan) = self.plan(inventory, request, on)? else { return Ok(Ended::Stopped) };
+        let plan = match is_incremental {
+            false => plan,
+            true => match self.missing(plan, on)? {
+                Some(missing) => missing,
+                None => return Ok(Ended::NothingMissing),
+            },
+        };
+        if inventory.stop.asked() {
+            return Ok(Ended::Stopped);
+        }
+        let begun = match earlier {
+            Some((folder, run)) => Begun::resumed(folder, run, &plan).map_err(SessionError::Changed)?,
+            None => self.begin(&plan)?,
+        };
+        let kept = self.measure(&plan, begun, false, on)?;
+        let verdict = match inventory.stop.asked() {
+            true => None,
+            false => Some(asked.hold(self, inventory, &plan.request, &kept, on)?),
+        };
+        Ok(Ended::Ran(Box::new(Ran { kept, verdict })))
+    }
+
+    /// A slip is told without a wait for the machine: a plan is no work. Choosing a backend is, since it loads models.
+    fn plan(
+        &mut self,
+        inventory: &Inventory,
+        request: RunRequest,
+        on: &mut Listener<'_>,
+    ) -> Result<Option<Plan>, SessionError> {
+        let mut resolved = run::resolve(inventory, request)?;
+        if !resolved.names_backends() {
+            self.lock.take(&inventory.stop, on)?;
+            let notes = resolved.choose();
+            if inventory.stop.asked() {
+                return Ok(None);
+            }
+            notes?.iter().for_each(|note| on(Event::Note(note)));
+        }
+        let plan = resolved.plan()?;
+        self.lock.take(&inventory.stop, on)?;
+        Ok(Some(plan))
+    }
+
+    /// The plan of what the database lacks; `None`: nothing.
+    fn missing(&self, plan: Plan, on: &mut Listener<'_>) -> Result<Option<Plan>, SessionError> {
+        let missing = incremental::missing(&plan, self.keep.database.as_ref())?;
+        on(Event::Missing { missing: &missing, planned: plan.cells.len() });
+        match missing.cells.is_empty() {
+            true => Ok(None),
+            false => Ok(Some(plan.only(missing.cells)?)),
+        }
+    }
+
+    fn begin(&self, plan: &Plan) -> Result<Begun, SessionError> {
+        Begun::new(&self.keep.folder, plan, self.command.clone()).map_err(SessionError::Measure)
+    }
+
+    /// Measures a request once more, in a run of its own.
+    pub(crate) fn again(
+        &self,
+        inventory: &Inventory,
+        request: RunRequest,
+        on: &mut Listener<'_>,
+    ) -> Result<Kept, SessionError> {
+        // What there is to say of its models was said.
+        let inventory = Inventory { tell: Tell::default(), ..inventory.clone() };
+        let plan = run::plan(&inventory, request)?;
+        let begun = self.begin(&plan)?;
+        self.measure(&plan, begun, true, on)
+    }
+
+    fn measure(&self, plan: &Plan, begun: Begun, is_again: bool, on: &mut Listener<'_>) -> Result<Kept, SessionError> {
+        on(Event::RunBegun { names: &names(plan) });
+        let recorded = measure(plan, &begun, on).map_err(SessionError::Measure)?;
+        let kept = self.keep.keep(&begun.folder, recorded, is_again)?;
+        on(Event::Kept(&kept));
+        Ok(kept)
+    }
+}

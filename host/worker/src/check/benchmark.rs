@@ -1,0 +1,158 @@
+//! Rules about benchmarks. They run on the probe, or on the skill that a benchmark brings, with the reference backend.
+
+use super::{Finding, Test};
+use crate::CATEGORIES;
+use crate::child::{Services, run_alone};
+use crate::loader;
+use crate::{CellJob, CellReport, CheckJob, Failure, ModelPaths, Policy, Pooling, VerifyJob};
+use skillbench_models::Manifest;
+use skillbench_plugin_api::client::BenchmarkRef;
+use skillbench_plugin_api::host_tables::{ReporterServices, ReporterTable};
+use skillbench_plugin_api::{Options, Result as SbResult, Round, SeriesInfo};
+use skillbench_record::Axes;
+use skillbench_record::PluginOptions;
+use std::collections::HashSet;
+
+fn benchmarks(job: &CheckJob) -> Result<Vec<BenchmarkRef>, String> {
+    let (plugin, _) = loader::load(&job.library).map_err(|error| error.to_string())?;
+    plugin.benchmarks().map_err(|error| error.to_string())
+}
+
+pub(super) fn described(_: &'static Services, job: &CheckJob) -> Test {
+    let mut ids = HashSet::new();
+    for benchmark in benchmarks(job)? {
+        let id = benchmark.id();
+        if id.is_empty() || !ids.insert(id.clone()) {
+            return Err(format!("the id '{id}' is empty, or there twice").into());
+        }
+        if benchmark.version().is_empty() {
+            return Err(format!("benchmark '{id}' has no version").into());
+        }
+        // A benchmark without a target may leave its category to the folder that its library is in.
+        let left_open = benchmark.category().is_empty() && !benchmark.needs_target();
+        if !left_open && !CATEGORIES.contains(&benchmark.category().as_str()) {
+            return Err(format!("benchmark '{id}' has category '{}'", benchmark.category()).into());
+        }
+        crate::options::check(&PluginOptions::new(), &benchmark.options_schema(), &id)?;
+    }
+    Ok(())
+}
+
+/// A reporter that gives out no round.
+struct NoRounds;
+
+impl ReporterServices for NoRounds {
+    fn series(&self, _: SeriesInfo) -> SbResult<u32> {
+        Ok(0)
+    }
+
+    fn next_round(&self, _: u32) -> Option<Round> {
+        None
+    }
+
+    fn samples(&self, _: u32, _: u64, _: &[f64]) -> SbResult<()> {
+        Ok(())
+    }
+
+    fn attach(&self, _: &str, _: &[u8]) {}
+}
+
+pub(super) fn needs_target(services: &'static Services, job: &CheckJob) -> Test {
+    for benchmark in benchmarks(job)?.into_iter().filter(BenchmarkRef::needs_target) {
+        let reporter = ReporterTable::new(&NoRounds);
+        if benchmark.run(services.table(), None, &Options::default(), &reporter).is_ok() {
+            return Err(format!("benchmark '{}' succeeds without the target it needs", benchmark.id()).into());
+        }
+    }
+    Ok(())
+}
+
+/// What a benchmark is run on.
+struct Model {
+    paths: ModelPaths,
+    axes: Axes,
+}
+
+/// The probe; the skill that a benchmark brings, where the same plugin builds it.
+fn model(services: &'static Services, job: &CheckJob, benchmark: &BenchmarkRef) -> Result<Model, Finding> {
+    let Some(skill) = benchmark.skill() else {
+        let parts = vec![(String::new(), job.probe.clone())];
+        let paths = ModelPaths { skill: "probe".into(), manifest: String::new(), parts };
+        return Ok(Model { paths, axes: [("batch".to_string(), 4)].into() });
+    };
+    let (plugin, _) = loader::load(&job.library).map_err(|error| error.to_string())?;
+    let skillset = plugin.skillset().map_err(|error| error.to_string())?;
+    let skillset =
+        skillset.ok_or_else(|| Finding::Unavailable(format!("another plugin builds its skill '{skill}'")))?;
+    let folder = job.scratch.join(benchmark.id());
+    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let built = skillset.build(services.table(), &skill, &Options::default(), &folder);
+    built.map_err(|error| format!("skill '{skill}': {error}"))?;
+    let text = std::fs::read_to_string(folder.join("skill.json")).map_err(|error| format!("skill.json: {error}"))?;
+    let manifest = Manifest::parse(&text)?;
+    let parts = manifest.parts.iter().map(|part| (part.name.clone(), folder.join(&part.graph))).collect();
+    let axes = manifest.description.axes.iter().map(|(name, [least, _])| (name.clone(), *least)).collect();
+    Ok(Model { paths: ModelPaths { skill, manifest: text, parts }, axes })
+}
+
+/// Runs a benchmark on a model with the reference backend.
+fn run(services: &'static Services, job: &CheckJob, id: &str, model: Model) -> Result<CellReport, Failure> {
+    let missing = || Failure::failed("reference", "there is no reference backend to measure with");
+    let cell = CellJob {
+        backend: job.backend.clone().ok_or_else(missing)?,
+        device: None,
+        benchmark_library: job.library.clone(),
+        benchmark: id.into(),
+        benchmark_options: PluginOptions::new(),
+        model: model.paths,
+        axes: model.axes,
+        precision: None,
+        seed: 1,
+        verify: VerifyJob::Alone { why: "a check of the benchmark, not of a backend".into() },
+        policy: Policy {
+            warmup: 2,
+            warmup_ns: None,
+            iterations: Some(10),
+            interval: 0.5,
+            budget_ns: 200_000_000,
+            verify_only: false,
+            interleaved_round_ns: None,
+        },
+        cache_dir: None,
+        attachments: None,
+        pooling: Pooling::default(),
+    };
+    run_alone(services, &cell)
+}
+
+pub(super) fn measures(services: &'static Services, job: &CheckJob) -> Test {
+    for benchmark in benchmarks(job)?.into_iter().filter(BenchmarkRef::needs_target) {
+        let id = benchmark.id();
+        let model = model(services, job, &benchmark)?;
+        let report = run(services, job, &id, model).map_err(|failure| format!("benchmark '{id}': {failure}"))?;
+        if report.verification.is_none() {
+            return Err(format!("benchmark '{id}' does not verify its target").into());
+        }
+        let measured = |series: &crate::SeriesRecord| series.rounds.iter().any(|round| round.measured);
+        if !report.series.iter().any(measured) {
+            return Err(format!("benchmark '{id}' measured no round").into());
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn passes_failure_on(services: &'static Services, job: &CheckJob) -> Test {
+    for benchmark in benchmarks(job)?.into_iter().filter(BenchmarkRef::needs_target) {
+        let id = benchmark.id();
+        let mut model = model(services, job, &benchmark)?;
+        model.paths.parts.iter_mut().for_each(|(_, path)| *path = job.scratch.join("missing.onnx"));
+        match run(services, job, &id, model) {
+            Ok(_) => return Err(format!("benchmark '{id}' reports figures of a model that could not be loaded").into()),
+            Err(failure) if failure.reason.code == "benchmark" => {
+                return Err(format!("benchmark '{id}': {failure}").into());
+            }
+            Err(_) => {}
+        }
+    }
+    Ok(())
+}

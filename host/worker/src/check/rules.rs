@@ -1,0 +1,99 @@
+//! The list of rules.
+
+use super::{Test, backend, benchmark, skillset};
+use crate::CheckJob;
+use crate::child::Services;
+use crate::description::Description;
+
+/// What kind of plugin a rule is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Applies {
+    Every,
+    Backend,
+    Skillset,
+    Benchmark,
+}
+
+impl Applies {
+    pub(super) fn to(self, description: &Description) -> bool {
+        match self {
+            Applies::Every => true,
+            Applies::Backend => description.backend.is_some(),
+            Applies::Skillset => description.skillset.is_some(),
+            Applies::Benchmark => !description.benchmarks.is_empty(),
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Applies::Every => "every plugin",
+            Applies::Backend => "backends",
+            Applies::Skillset => "skillsets",
+            Applies::Benchmark => "benchmarks",
+        }
+    }
+}
+
+pub struct Rule {
+    pub number: u32,
+    pub id: &'static str,
+    pub applies: Applies,
+    /// What a well-behaved plugin does.
+    pub sentence: &'static str,
+    pub(super) test: fn(&'static Services, &CheckJob) -> Test,
+}
+
+pub fn rule(id: &str) -> Option<&'static Rule> {
+    RULES.iter().find(|rule| rule.id == id)
+}
+
+macro_rules! rules {
+    ($($number:literal $id:literal $applies:ident $sentence:literal $test:path;)*) => {
+        /// Every rule. A number never changes its meaning; new rules get new numbers.
+        pub const RULES: &[Rule] = &[$(
+            Rule { number: $number, id: $id, applies: Applies::$applies, sentence: $sentence, test: $test }
+        ),*];
+    };
+}
+
+rules! {
+    1 "described" Every "It exports a complete `skillbench_plugin` of this ABI major, with an id, a name, a version and at least one kind." backend::described;
+    2 "quiet" Every "Being loaded and described takes less than a second and starts no thread." backend::quiet;
+    10 "options-schema" Backend "Its options schema is valid JSON Schema and closed (`additionalProperties` is false)." backend::options_schema;
+    11 "opens" Backend "It opens, or says in one sentence why it cannot, and tells each device's id and name." backend::opens;
+    12 "opens-again" Backend "It can be closed and opened again in the same process." backend::opens_again;
+    13 "ports" Backend "A loaded model tells its inputs and outputs with names, types and shapes, dynamic dimensions as -1." backend::ports;
+    14 "placement" Backend "Placement tells precision, an engine and one of its own devices; counts add up; unknown is SB_UNKNOWN, not 0." backend::placement;
+    15 "right" Backend "A model's outputs are right." backend::right;
+    16 "inputs-matter" Backend "Outputs change when inputs change, and are the same when they are the same." backend::inputs_matter;
+    17 "batch" Backend "The batch size reaches the work: outputs have as many rows as inputs." backend::batch;
+    18 "outputs-taken" Backend "An output is given away once, and later runs never write to it." backend::outputs_taken;
+    19 "outputs-bound" Backend "It writes into a bound output, or refuses the binding with SB_UNIMPLEMENTED." backend::outputs_bound;
+    20 "requests-apart" Backend "Requests of one model are independent, and may run at once." backend::requests_apart;
+    21 "no-work-no-number" Backend "A run without inputs is an error, and leaves no output: no number for work not done." backend::no_work_no_number;
+    22 "bad-model" Backend "A missing, an empty, a truncated and a garbage model are errors with a message, not crashes, and not models." backend::bad_model;
+    23 "bad-binding" Backend "A tensor of a wrong type or rank, and a port that is not there, are refused." backend::bad_binding;
+    24 "precision" Backend "A precision it does not know is refused, never ignored." backend::precision;
+    25 "bad-device" Backend "A device that is not there is refused." backend::bad_device;
+    26 "no-leak" Backend "Running 2,000 times and loading 50 times leaves no growing memory." backend::no_leak;
+    40 "skills-described" Skillset "Each skill is described as JSON with a unique id, and with content to cache it by." skillset::described;
+    41 "skill-builds" Skillset "Its smallest skill builds into an empty folder: a skill.json that can be read, and every file it names." skillset::builds;
+    42 "skill-repeats" Skillset "Building it twice writes the same files." skillset::repeats;
+    43 "skill-unknown" Skillset "A skill that is not there is an error." skillset::unknown;
+    60 "benchmarks-described" Benchmark "Each benchmark has a unique id, a version, a known category and a valid options schema." benchmark::described;
+    61 "needs-target" Benchmark "A benchmark that needs a target and gets none returns an error." benchmark::needs_target;
+    62 "measures" Benchmark "On a real target it verifies, runs the rounds it is given, and hands over samples that fit into them." benchmark::measures;
+    63 "passes-failure-on" Benchmark "When the target cannot be loaded it returns the error and hands over no sample." benchmark::passes_failure_on;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_ids_are_unique_and_in_order() {
+        assert!(RULES.windows(2).all(|pair| pair[0].number < pair[1].number));
+        let ids: std::collections::HashSet<_> = RULES.iter().map(|rule| rule.id).collect();
+        assert_eq!(ids.len(), RULES.len());
+    }
+}

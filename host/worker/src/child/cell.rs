@@ -1,0 +1,162 @@
+//! One cell: a benchmark on a target, and what the worker saw of it.
+
+use super::Commands;
+use super::opened::import;
+use super::permits::Permits;
+use super::pool::Pool;
+use super::rounds::{Permit, Rounds};
+use super::sensors::Sensors;
+use super::target::{CellTarget, lock, resident};
+use super::{Opened, Services};
+use crate::DIFFERS;
+use crate::{
+    CellJob, CellReport, Command, DeviceRecord, Event, Failure, FailureKind, Pooling, Reply, SeriesRecord, Stage,
+    VerifyJob,
+};
+use skillbench_models::Manifest;
+use skillbench_plugin_api::client::BenchmarkRef;
+use skillbench_plugin_api::host_tables::{ReporterTable, TargetParts, TargetTable};
+use skillbench_plugin_api::{DeviceKind, Dim, Error, Options, Source};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+/// Opens a backend and runs a cell on it; and then those that follow it on the same backend, where it is asked to keep what it
+/// loaded. Returns the first command that is another one.
+pub(super) fn serve_cells(
+    services: &'static Services,
+    commands: &mut Commands,
+    first: CellJob,
+) -> Result<Option<Command>, Failure> {
+    // The backend first: its import and instantiation are those of a process that has loaded nothing else.
+    let opened = match Opened::new(services, &first.backend) {
+        Ok(opened) => opened,
+        Err(failure) => {
+            services.send(&Event::Failed(failure));
+            return commands.next();
+        }
+    };
+    let pool = Pool::default();
+    let mut job = first;
+    loop {
+        let ran = {
+            let permits = job.policy.interleaved_round_ns.map(|_| Permits::new(services, commands));
+            run_cell(services, &opened, &pool, &job, permits.as_ref())
+        };
+        let keep = job.pooling.keep && ran.is_ok();
+        if !keep {
+            pool.clear();
+        }
+        services.send(&match ran {
+            Ok(report) => Event::Done(Box::new(Reply::Cell(Box::new(report)))),
+            Err(failure) => Event::Failed(failure),
+        });
+        match commands.next()? {
+            Some(Command::Cell(next)) if keep && next.pooling.take => job = *next,
+            other => return Ok(other),
+        }
+    }
+}
+
+/// One cell on a backend of its own.
+pub(crate) fn run_alone(services: &'static Services, job: &CellJob) -> Result<CellReport, Failure> {
+    let opened = Opened::new(services, &job.backend)?;
+    run_cell(services, &opened, &Pool::default(), job, None)
+}
+
+fn run_cell<'i>(
+    services: &'static Services,
+    opened: &'i Opened,
+    pool: &Pool<'i>,
+    job: &CellJob,
+    permits: Option<&Permits<'_>>,
+) -> Result<CellReport, Failure> {
+    let manifest = Manifest::parse(&job.model.manifest).map_err(|text| Failure::failed("manifest", text))?;
+    let memory_before = resident();
+    let benchmark = find_benchmark(services, &job.benchmark_library, &job.benchmark)?;
+    let (index, device) = opened.device(job.device.as_deref())?;
+
+    services.enter(Stage::Run);
+    let verified = AtomicBool::new(matches!(job.verify, VerifyJob::Off));
+    let target = CellTarget::new(services, opened, pool, job, &manifest, (index, device), &verified);
+    let cold_start = job.benchmark_options.get("cold_start").is_some_and(|value| value == "true");
+    services.enter(Stage::Sensors);
+    let sensors = Sensors::new(&opened.instance, (index, device), !cold_start && !job.policy.verify_only);
+    services.enter(Stage::Run);
+    // What a browser computes, it computes in processes of its own.
+    let whole = device.kind != DeviceKind::Browser;
+    let wait = permits.map(|permits| |series: &str, measured: bool| permits.wait(series, measured));
+    let permit = wait.as_ref().map(|wait| wait as &Permit);
+    let mut rounds = Rounds::new(services, job, &verified, &sensors, whole);
+    rounds.permit = permit;
+    let parts = TargetParts {
+        instance: &opened.instance,
+        skill: &job.model.skill,
+        manifest: &job.model.manifest,
+        parts: job.model.parts.iter().map(|(name, path)| (name.clone(), Source::onnx(path))).collect(),
+        axes: job.axes.iter().map(|(name, value)| Dim::fixed(name, *value)).collect(),
+        seed: job.seed,
+    };
+    let options = Options(job.benchmark_options.clone());
+    let ran = {
+        let (target, reporter) = (TargetTable::new(&parts, &target), ReporterTable::new(&rounds));
+        benchmark.run(services.table(), Some(&target), &options, &reporter)
+    };
+    let memory_peak = rounds.peak();
+    services.send(&Event::Measuring(false));
+    services.enter(Stage::Close);
+    let (series, counters, misuse) = rounds.finish();
+    let seen = std::mem::take(&mut *lock(&target.seen));
+    drop(target);
+    conclude(ran, misuse, seen.failure).map_err(|mut failure| {
+        if seen.differs && failure.kind == FailureKind::Wrong {
+            failure.reason.code = DIFFERS.into();
+        }
+        failure
+    })?;
+    let measured =
+        |series: &SeriesRecord| !series.singles.is_empty() || series.rounds.iter().any(|round| round.measured);
+    if !series.iter().any(measured) {
+        return Err(Failure::failed("no-samples", "the benchmark ended without a single measured sample"));
+    }
+    if seen.verification.is_none() && !matches!(job.verify, VerifyJob::Off) && !cold_start {
+        return Err(Failure::failed(
+            "not-verified",
+            "the benchmark did not verify its target, so its figures do not count",
+        ));
+    }
+    // A process that ran a cell before has memory of that one, and nothing in it is loaded cold.
+    let fresh = !job.pooling.take;
+    let pooled = job.pooling != Pooling::default();
+    Ok(CellReport {
+        device: DeviceRecord::from(device),
+        placement: seen.placement,
+        loads: if fresh { seen.loads } else { vec![] },
+        series,
+        verification: seen.verification,
+        memory_before: memory_before.filter(|_| fresh),
+        memory_loaded: seen.memory_loaded.filter(|_| fresh),
+        memory_peak: memory_peak.filter(|_| fresh),
+        fresh,
+        counters,
+        // The backend's own mark of the highest: it knows nothing of cells.
+        device_peak: opened.instance.memory(index).ok().and_then(|memory| memory.peak).filter(|_| fresh),
+        pool: pooled.then_some(seen.pool),
+    })
+}
+
+/// What the benchmark did wrong counts before what it said; a failure of the target before a vague one of the benchmark.
+pub(super) fn conclude(ran: Result<(), Error>, misuse: Option<Error>, of_target: Option<Error>) -> Result<(), Failure> {
+    match (ran, misuse, of_target) {
+        (_, Some(misuse), _) => Err(Failure::failed("benchmark", misuse.to_string())),
+        (_, None, Some(failure)) => Err(Failure::from_plugin(&failure)),
+        (Err(error), None, None) => Err(Failure::from_plugin(&error)),
+        (Ok(()), None, None) => Ok(()),
+    }
+}
+
+pub(super) fn find_benchmark(services: &'static Services, library: &Path, id: &str) -> Result<BenchmarkRef, Failure> {
+    let (plugin, _) = import(services, library)?;
+    let benchmarks = plugin.benchmarks().map_err(|error| Failure::from_plugin(&error))?;
+    let found = benchmarks.into_iter().find(|benchmark| benchmark.id() == id);
+    found.ok_or_else(|| Failure::failed("no-benchmark", format!("{} has no benchmark '{id}'", plugin.id())))
+}

@@ -1,0 +1,114 @@
+//! A worker from the inside: it opens libraries, and does what the host asks, one command after the other.
+//!
+//! - `services`: what every plugin gets. `target`: loading, inputs, verification for benchmarks. `pool`: what a cell leaves for the next. `rounds`, `series`: how often it is run. `permits`: when, if another worker runs in between. `sensors`: energy and counters.
+//! - `cell`, `function`, `reference`, `profile`, `probe`: the commands. `recorded`: its operators summed up. `trace`: a profile in the form that viewers open.
+//!
+//! Not here: deciding what to run, summing up, files of results.
+
+mod cell;
+mod function;
+mod opened;
+mod outputs;
+mod permits;
+mod pool;
+mod probe;
+mod profile;
+mod recorded;
+mod reference;
+mod rounds;
+mod sensors;
+mod series;
+mod services;
+mod target;
+mod trace;
+
+pub(crate) use cell::run_alone;
+pub(crate) use opened::Opened;
+pub use outputs::{Agreement, agreement};
+pub use reference::{engines, is_whole as is_whole_reference, parts as parts_of_reference};
+pub(crate) use services::Services;
+pub(crate) use target::resident;
+
+use crate::{Command, Event, Failure, Frames, PROTOCOL, Reply};
+use std::io::Read;
+use std::process::ExitCode;
+
+/// The argument with which the host starts itself as a worker.
+pub const WORKER_ARGUMENT: &str = "__worker";
+
+/// Serves commands until the host closes the channel.
+pub fn run() -> ExitCode {
+    let Ok(channel) = crate::adopt_channel() else {
+        return ExitCode::from(2);
+    };
+    let Ok(writer) = channel.try_clone() else {
+        return ExitCode::from(2);
+    };
+    let services = Services::leak(writer);
+    services.send(&Event::Hello { protocol: PROTOCOL });
+    let mut commands = Commands { channel: Box::new(channel), frames: Frames::default() };
+    let mut next = commands.next();
+    loop {
+        next = match next {
+            Ok(None) => return ExitCode::SUCCESS,
+            Ok(Some(Command::Cell(job))) => cell::serve_cells(services, &mut commands, *job),
+            Ok(Some(command)) => {
+                services.send(&match serve(services, command) {
+                    Ok(reply) => Event::Done(Box::new(reply)),
+                    Err(failure) => Event::Failed(failure),
+                });
+                commands.next()
+            }
+            Err(failure) => {
+                services.send(&Event::Failed(failure));
+                return ExitCode::from(2);
+            }
+        };
+    }
+}
+
+/// What the host asks for, one command after the other.
+pub(crate) struct Commands {
+    channel: Box<dyn Read + Send>,
+    frames: Frames,
+}
+
+impl Commands {
+    /// Waits for the next command; `None`: the host closed the channel.
+    ///
+    /// # Errors
+    /// What came is no command.
+    fn next(&mut self) -> Result<Option<Command>, Failure> {
+        let mut buffer = vec![0; 64 << 10];
+        loop {
+            match self.frames.take::<Command>() {
+                Ok(Some(command)) => return Ok(Some(command)),
+                Ok(None) => match self.channel.read(&mut buffer) {
+                    Ok(read) if read > 0 => self.frames.push(&buffer[..read]),
+                    _ => return Ok(None),
+                },
+                Err(error) => return Err(Failure::failed("protocol", error.to_string())),
+            }
+        }
+    }
+}
+
+fn serve(services: &'static Services, command: Command) -> Result<Reply, Failure> {
+    match command {
+        Command::Describe { library } => probe::describe(services, &library),
+        Command::Devices { backend } => probe::devices(services, &backend),
+        Command::Inspect { backend, model, axes, device, precision } => {
+            probe::inspect(services, &backend, &model, &axes, device.as_deref(), precision)
+        }
+        Command::Build { library, skill, directory } => probe::build(services, &library, &skill, &directory),
+        Command::Reference { backend, model, axes, seed, out } => {
+            reference::write(services, &backend, &model, &axes, seed, &out)
+        }
+        Command::Permit(_) => Err(Failure::failed("protocol", "a permit that no round waits for")),
+        // Cells come in rows, and are served before this.
+        Command::Cell(_) => Err(Failure::failed("protocol", "a cell among commands that look")),
+        Command::Function(job) => function::run(services, &job).map(|report| Reply::Function(Box::new(report))),
+        Command::Profile(job) => profile::profile(services, &job),
+        Command::Check(job) => crate::check::serve(services, &job),
+    }
+}

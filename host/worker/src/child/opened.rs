@@ -1,0 +1,68 @@
+//! A plugin's library and its opened backend, with the times both took.
+
+use super::Services;
+use crate::loader;
+use crate::{Failure, FailureKind, PluginUse, Stage};
+use skillbench_plugin_api::client::{Instance, Plugin};
+use skillbench_plugin_api::{Device, Options, Why};
+use std::path::Path;
+use std::time::Instant;
+
+pub(crate) struct Opened {
+    pub instance: Instance,
+    pub devices: Vec<Device>,
+    pub import_ns: u64,
+    pub instantiate_ns: u64,
+}
+
+/// Loads a library and calls its `init`.
+pub(crate) fn import(services: &'static Services, library: &Path) -> Result<(Plugin, loader::Entry), Failure> {
+    services.enter(Stage::Import);
+    let at = |code: &str, text: String| Failure::failed(code, format!("{}: {text}", library.display()));
+    let (plugin, entry) = loader::load(library).map_err(|error| at("not-a-plugin", error.to_string()))?;
+    plugin.init(services.table(), library).map_err(|error| at(error.code.name(), format!("init: {error}")))?;
+    Ok((plugin, entry))
+}
+
+impl Opened {
+    pub(crate) fn new(services: &'static Services, backend: &PluginUse) -> Result<Opened, Failure> {
+        let start = Instant::now();
+        let (plugin, _) = import(services, &backend.library)?;
+        let table = plugin.backend().map_err(|error| Failure::from_plugin(&error))?;
+        let table =
+            table.ok_or_else(|| Failure::failed("no-backend", format!("plugin '{}' is no backend", backend.id)))?;
+        let import_ns = start.elapsed().as_nanos() as u64;
+
+        services.enter(Stage::Open);
+        let start = Instant::now();
+        let instance = table.open(services.table(), &Options(backend.options.clone()));
+        let instance = instance.map_err(|error| Failure::from_plugin(&error))?;
+        let instantiate_ns = start.elapsed().as_nanos() as u64;
+        let devices = instance.devices().map_err(|error| Failure::from_plugin(&error))?;
+        Ok(Opened { instance, devices, import_ns, instantiate_ns })
+    }
+
+    /// The asked device, by id or index; else the first usable one.
+    pub(crate) fn device(&self, asked: Option<&str>) -> Result<(u32, &Device), Failure> {
+        let unavailable = |text: String| Failure::new(FailureKind::Unavailable, "device", text);
+        let ids = || self.devices.iter().map(|device| device.id.as_str()).collect::<Vec<_>>().join(", ");
+        let index = match asked {
+            None => self.devices.iter().position(|device| device.why == Why::NONE),
+            Some(asked) => self.devices.iter().position(|d| d.id.eq_ignore_ascii_case(asked)).or_else(|| {
+                let index = asked.parse().ok()?;
+                (index < self.devices.len()).then_some(index)
+            }),
+        };
+        match (index.map(|index| (index as u32, &self.devices[index])), asked) {
+            (Some((index, device)), _) if device.why == Why::NONE => Ok((index, device)),
+            (Some((_, device)), _) => {
+                Err(unavailable(format!("device {} cannot be used: {}", device.id, device.reason)))
+            }
+            (None, Some(asked)) => Err(unavailable(format!("there is no device '{asked}'; there is: {}", ids()))),
+            (None, None) => match self.devices.iter().find(|device| !device.reason.is_empty()) {
+                Some(device) => Err(unavailable(format!("no device can be used: {}", device.reason))),
+                None => Err(unavailable("the backend found no device".into())),
+            },
+        }
+    }
+}

@@ -1,0 +1,429 @@
+//! Rounds: handed out, timed, and their samples checked. Written once, for every benchmark.
+
+use super::Services;
+use super::sensors::{Counted, Sensors, Used};
+use super::series::{MOST, Series};
+use super::target::{highest, lock};
+use crate::{CellJob, CounterRecord, Event, Policy, RoundRecord, SeriesRecord};
+use skillbench_plugin_api::host_tables::ReporterServices;
+use skillbench_plugin_api::{Code, Error, Result, Round, RoundKind, SeriesInfo, SeriesKind};
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// No cell has more series.
+const MOST_SERIES: usize = 1_000;
+/// No sample is larger: figures of them stay finite.
+const LARGEST: f64 = 1e18;
+
+/// Waits for the turn of a round, given its series and whether it is measured. `false`: there were enough.
+pub(super) type Permit<'a> = dyn Fn(&str, bool) -> bool + Sync + 'a;
+
+pub(super) struct Rounds<'a> {
+    services: &'static Services,
+    policy: &'a Policy,
+    sensors: Option<&'a Sensors<'a>>,
+    /// Whether all that the engine computes, it computes in this process.
+    whole: bool,
+    verified: &'a AtomicBool,
+    attachments: Option<&'a Path>,
+    /// What a round waits for; `None`: nothing.
+    pub permit: Option<&'a Permit<'a>>,
+    /// The kernel's mark of the highest resident set was set back when the first measured round began.
+    peak_is_of_rounds: AtomicBool,
+    began: Instant,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    series: Vec<Series>,
+    open: Option<Open>,
+    measuring: bool,
+    warming_up: bool,
+    last_id: u64,
+    failure: Option<Error>,
+    counted: Counted,
+}
+
+/// The round that a benchmark is running now.
+struct Open {
+    round: Round,
+    series: u32,
+    start: Instant,
+    cpu: Option<Duration>,
+}
+
+/// CPU time of the whole process; `None` on a system that is not asked for it.
+fn cpu_time() -> Option<Duration> {
+    #[cfg(unix)]
+    {
+        let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+        Some(Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
+    }
+    #[cfg(not(unix))]
+    None
+}
+
+impl<'a> Rounds<'a> {
+    pub fn new(
+        services: &'static Services,
+        job: &'a CellJob,
+        verified: &'a AtomicBool,
+        sensors: &'a Sensors<'a>,
+        whole: bool,
+    ) -> Rounds<'a> {
+        let attachments = job.attachments.as_deref();
+        let (peak_is_of_rounds, state) = Default::default();
+        let began = Instant::now();
+        Rounds {
+            services,
+            policy: &job.policy,
+            sensors: Some(sensors),
+            whole,
+            verified,
+            attachments,
+            permit: None,
+            peak_is_of_rounds,
+            began,
+            state,
+        }
+    }
+
+    /// Of a benchmark without a target: there is nothing to verify, and no device with sensors.
+    pub fn without_target(
+        services: &'static Services,
+        policy: &'a Policy,
+        attachments: Option<&'a Path>,
+        verified: &'a AtomicBool,
+    ) -> Rounds<'a> {
+        let (peak_is_of_rounds, state) = Default::default();
+        let began = Instant::now();
+        let (sensors, permit) = (None, None);
+        Rounds {
+            services,
+            policy,
+            sensors,
+            whole: true,
+            verified,
+            attachments,
+            permit,
+            peak_is_of_rounds,
+            began,
+            state,
+        }
+    }
+
+    /// The highest resident set since the first measured round began; `None` without one, or where the kernel keeps no such mark.
+    pub fn peak(&self) -> Option<u64> {
+        self.peak_is_of_rounds.load(Ordering::SeqCst).then(highest).flatten()
+    }
+
+    /// Every series as it was measured, the backend's own figures, and what a benchmark did that it may not.
+    pub fn finish(self) -> (Vec<SeriesRecord>, Vec<CounterRecord>, Option<Error>) {
+        let state = self.state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let record = |series: Series| {
+            let measured = series.rounds.iter().filter(|round| round.measured).count();
+            SeriesRecord {
+                name: series.info.name,
+                unit: series.info.unit,
+                kind: series.info.kind.name().into(),
+                higher_is_better: series.info.higher_is_better,
+                concurrent: series.info.concurrent,
+                items_per_sample: series.info.items_per_sample,
+                rounds: series.rounds,
+                singles: series.singles,
+                stable: series.stable,
+                stopped_by: series.stopped_by.map(String::from),
+                energy: series.energy.and_then(|used| self.sensors?.record(used, measured)),
+            }
+        };
+        (state.series.into_iter().map(record).collect(), state.counted.finish(), state.failure)
+    }
+}
+
+fn invalid<T>(text: String) -> Result<T> {
+    Err(Error::new(Code::InvalidArgument, text))
+}
+
+impl State {
+    fn next_round(&mut self, handle: u32, policy: &Policy, verified: bool) -> Result<Option<Round>> {
+        if self.open.is_some() {
+            return invalid("the benchmark asked for a round before it handed over the samples of the last one".into());
+        }
+        let series = &mut self.series[handle as usize];
+        let Some((kind, iterations)) = series.plan(policy) else { return Ok(None) };
+        if kind == RoundKind::Measured && !verified {
+            return invalid("the benchmark asked for a measured round before it verified the target".into());
+        }
+        self.last_id += 1;
+        let round = Round { id: self.last_id, kind, iterations, settle: 0 };
+        self.open = Some(Open { round, series: handle, start: Instant::now(), cpu: cpu_time() });
+        Ok(Some(round))
+    }
+
+    fn samples(&mut self, handle: u32, id: u64, values: &[f64], began: Instant) -> Result<()> {
+        let (now, cpu) = (Instant::now(), cpu_time());
+        let Some(series) = self.series.get_mut(handle as usize) else {
+            return invalid(format!("there is no series {handle}"));
+        };
+        let name = series.info.name.clone();
+        let duration = series.info.kind == SeriesKind::Duration;
+        if series.singles.len() as u64 + values.len() as u64 > MOST {
+            return invalid(format!("series '{name}': more than {MOST} figures without a round"));
+        }
+        let cannot_be = |value: &&f64| !value.is_finite() || value.abs() > LARGEST || (duration && **value <= 0.0);
+        if let Some(bad) = values.iter().find(cannot_be) {
+            return invalid(format!("series '{name}': a sample of {bad}; no time was measured, so none is taken"));
+        }
+        let more_than =
+            |wall: Duration| duration && !series.info.concurrent && values.iter().sum::<f64>() > wall.as_nanos() as f64;
+        if id == 0 {
+            if more_than(now - began) {
+                return invalid(format!("series '{name}': a figure of more time than the benchmark ran"));
+            }
+            series.singles.extend_from_slice(values);
+            return Ok(());
+        }
+        let Some(open) = self.open.take_if(|open| open.round.id == id && open.series == handle) else {
+            return invalid(format!("series '{name}': samples for round {id}, which is not running"));
+        };
+        let wall = now - open.start;
+        if values.len() as u64 != open.round.iterations {
+            return invalid(format!(
+                "series '{name}': {} samples for {} iterations",
+                values.len(),
+                open.round.iterations
+            ));
+        }
+        if more_than(wall) {
+            return invalid(format!("series '{name}': samples that add up to more than the round took"));
+        }
+        let wall_ns = wall.as_nanos() as f64;
+        let measured = open.round.kind == RoundKind::Measured;
+        series.iteration_ns = Some(wall_ns / open.round.iterations as f64);
+        *(if measured { &mut series.spent_ns } else { &mut series.warm_ns }) += wall_ns;
+        series.rounds.push(RoundRecord {
+            id,
+            measured,
+            wall_ns: wall_ns as u64,
+            cpu_ns: cpu.zip(open.cpu).map(|(now, then)| now.saturating_sub(then).as_nanos() as u64),
+            settled: open.round.settle,
+            values: values.to_vec(),
+        });
+        Ok(())
+    }
+}
+
+impl ReporterServices for Rounds<'_> {
+    fn series(&self, info: SeriesInfo) -> Result<u32> {
+        let mut state = lock(&self.state);
+        if info.name.is_empty() || state.series.iter().any(|known| known.info.name == info.name) {
+            return invalid(format!("series '{}' has no name, or one that is taken", info.name));
+        }
+        if state.series.len() >= MOST_SERIES {
+            return invalid(format!("more than {MOST_SERIES} series"));
+        }
+        if !(info.items_per_sample.is_finite() && info.items_per_sample > 0.0) {
+            return invalid(format!("series '{}': {} items per sample", info.name, info.items_per_sample));
+        }
+        if info.kind == SeriesKind::Duration && info.unit != "ns" {
+            return invalid(format!("series '{}': durations are in ns, not in '{}'", info.name, info.unit));
+        }
+        state.series.push(Series::new(info));
+        Ok(state.series.len() as u32 - 1)
+    }
+
+    fn next_round(&self, series: u32) -> Option<Round> {
+        let verified = self.verified.load(Ordering::SeqCst);
+        let mut state = lock(&self.state);
+        if series as usize >= state.series.len() {
+            state.failure = Some(Error::invalid(format!(
+                "the benchmark asked for a round of series {series}, which it never announced"
+            )));
+            return None;
+        }
+        let mut next = state.next_round(series, self.policy, verified);
+        if let (Some(wait), Ok(Some(round))) = (self.permit, &next) {
+            let measured = round.kind == RoundKind::Measured;
+            if !wait(&state.series[series as usize].info.name, measured) {
+                state.open = None;
+                state.series[series as usize].stopped_by = Some("comparison");
+                next = Ok(None);
+            }
+        }
+        let spent = state.series[series as usize].spent_ns / self.policy.budget_ns.max(1) as f64;
+        let measures = matches!(next, Ok(Some(round)) if round.kind == RoundKind::Measured);
+        if measures && !self.peak_is_of_rounds.load(Ordering::SeqCst) {
+            let reset = std::fs::write("/proc/self/clear_refs", "5").is_ok();
+            self.peak_is_of_rounds.store(reset, Ordering::SeqCst);
+        }
+        let warms_up = matches!(next, Ok(Some(round)) if round.kind == RoundKind::WarmUp);
+        if warms_up != std::mem::replace(&mut state.warming_up, warms_up) {
+            self.services.send(&Event::WarmingUp(warms_up));
+        }
+        if measures != std::mem::replace(&mut state.measuring, measures) {
+            self.services.send(&Event::Measuring(measures));
+        }
+        self.services.send(&Event::Progress { share: spent.min(1.0) });
+        if measures {
+            state.series[series as usize].before = self.sensors.and_then(Sensors::energy);
+        }
+        if let Some(open) = &mut state.open {
+            // The round begins when the benchmark gets it, not while the host is told of it.
+            (open.start, open.cpu) = (Instant::now(), cpu_time().filter(|_| self.whole));
+        }
+        next.unwrap_or_else(|error| {
+            state.failure.get_or_insert(error);
+            None
+        })
+    }
+
+    fn samples(&self, series: u32, round: u64, values: &[f64]) -> Result<()> {
+        let mut state = lock(&self.state);
+        let measuring = state.measuring;
+        let taken = state.samples(series, round, values, self.began);
+        if measuring && taken.is_ok() && round != 0 {
+            let one = &mut state.series[series as usize];
+            if let (Some(before), Some(after)) = (one.before.take(), self.sensors.and_then(Sensors::energy)) {
+                one.energy = Used::plus(one.energy.take(), &before, &after);
+            }
+            if let Some(sensors) = self.sensors {
+                state.counted.read(sensors);
+            }
+        }
+        if let Err(error) = &taken {
+            state.failure.get_or_insert_with(|| error.clone());
+        }
+        taken
+    }
+
+    fn attach(&self, name: &str, bytes: &[u8]) {
+        let Some(folder) = self.attachments else { return };
+        // A plain name only: an attachment stays inside its folder.
+        let kept = match std::path::Path::new(name).file_name() {
+            Some(plain) if plain == name => {
+                std::fs::create_dir_all(folder).and_then(|()| std::fs::write(folder.join(plain), bytes))
+            }
+            _ => Err(std::io::Error::other("not a plain file name")),
+        };
+        if let Err(error) = kept {
+            let message = format!("attachment '{name}' is not kept: {error}");
+            self.services.send(&Event::Log { level: 2, message });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POLICY: Policy = Policy {
+        warmup: 5,
+        warmup_ns: None,
+        iterations: None,
+        interval: 0.01,
+        budget_ns: 1_000_000_000,
+        verify_only: false,
+        interleaved_round_ns: None,
+    };
+
+    fn state(concurrent: bool) -> State {
+        let info = SeriesInfo { concurrent, ..SeriesInfo::duration("latency", 1.0) };
+        let series = Series::new(info);
+        State { series: vec![series], ..State::default() }
+    }
+
+    /// Plays rounds whose every iteration "took" as long as `iteration` says, without waiting for it.
+    fn play(policy: &Policy, iteration: impl Fn(u64) -> f64) -> Series {
+        let mut state = state(true);
+        let mut n = 0;
+        while let Some(round) = state.next_round(0, policy, true).unwrap() {
+            let values: Vec<f64> = (0..round.iterations).map(|i| iteration(n + i)).collect();
+            n += round.iterations;
+            let total: f64 = values.iter().sum();
+            let series = &mut state.series[0];
+            let measured = round.kind == RoundKind::Measured;
+            series.iteration_ns = Some(total / round.iterations as f64);
+            *(if measured { &mut series.spent_ns } else { &mut series.warm_ns }) += total;
+            let (wall_ns, cpu_ns) = (total as u64, None);
+            series.rounds.push(RoundRecord { id: round.id, measured, wall_ns, cpu_ns, settled: 0, values });
+            state.open = None;
+        }
+        state.series.remove(0)
+    }
+
+    #[test]
+    fn a_steady_target_is_measured_until_its_interval_is_tight() {
+        let series = play(&POLICY, |i| 1e6 + (i % 7) as f64);
+        assert_eq!(series.stopped_by, Some("interval"));
+        assert!(series.count(true) >= 64 && series.count(false) >= 5);
+    }
+
+    #[test]
+    fn a_noisy_target_stops_at_its_budget_and_is_not_stable() {
+        let series = play(&POLICY, |i| if i % 2 == 0 { 1e6 } else { 9e6 });
+        assert_eq!((series.stopped_by, series.stable), (Some("budget"), false));
+        assert!(series.spent_ns < 1.2e9, "{}", series.spent_ns);
+    }
+
+    #[test]
+    fn a_slow_target_is_measured_three_times_whatever_the_budget() {
+        let series = play(&POLICY, |_| 5e9);
+        assert_eq!(series.count(true), 3);
+    }
+
+    #[test]
+    fn in_turns_it_is_not_the_series_that_has_enough() {
+        let mut series = Series::new(SeriesInfo::duration("latency", 1.0));
+        let policy = Policy { interleaved_round_ns: Some(25_000_000), warmup: 0, ..POLICY };
+        series.iteration_ns = Some(1e6);
+        for id in 0..100 {
+            assert_eq!(series.plan(&policy), Some((RoundKind::Measured, 25)), "a round of 25 ms");
+            let values = vec![1e6; 25];
+            series.spent_ns += 2.5e7;
+            series.rounds.push(RoundRecord { id, measured: true, wall_ns: 0, cpu_ns: None, settled: 0, values });
+        }
+    }
+
+    #[test]
+    fn the_asked_iterations_are_the_least_number() {
+        let series = play(&Policy { iterations: Some(500), ..POLICY }, |_| 1e7);
+        assert!(series.count(true) >= 500);
+    }
+
+    #[test]
+    fn samples_that_add_up_to_more_than_the_round_are_rejected() {
+        let mut state = state(false);
+        let round = state.next_round(0, &POLICY, true).unwrap().unwrap();
+        let told = state.samples(0, round.id, &[1e12], Instant::now()).unwrap_err();
+        assert!(told.message.contains("more than the round took"), "{told}");
+    }
+
+    #[test]
+    fn no_measured_round_comes_before_the_verification() {
+        let mut state = state(false);
+        let none = Policy { warmup: 0, ..POLICY };
+        assert!(state.next_round(0, &none, false).is_err());
+    }
+
+    #[test]
+    fn a_time_of_zero_is_no_measurement() {
+        let mut state = state(false);
+        let round = state.next_round(0, &POLICY, true).unwrap().unwrap();
+        assert!(state.samples(0, round.id, &[0.0], Instant::now()).is_err());
+    }
+
+    #[test]
+    fn an_attachment_is_kept_in_its_folder_and_nowhere_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let verified = AtomicBool::new(true);
+        let (services, kept) = (Services::leak(std::io::sink()), folder.path().join("kept"));
+        let rounds = Rounds::without_target(services, &POLICY, Some(&kept), &verified);
+        rounds.attach("trace.json", b"{}");
+        rounds.attach("../escaped", b"{}");
+        assert_eq!(std::fs::read(folder.path().join("kept/trace.json")).unwrap(), b"{}");
+        assert!(!folder.path().join("escaped").exists());
+    }
+}

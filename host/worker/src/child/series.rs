@@ -1,0 +1,120 @@
+//! A series while it is measured: how long to warm up, how many iterations, and when it is enough.
+
+use super::sensors::{Reading, Used};
+use crate::{Policy, RoundRecord};
+use skillbench_plugin_api::{RoundKind, SeriesInfo};
+use skillbench_stats::median_interval;
+
+/// About how long a round takes: long enough for the clock, short enough to stop soon.
+const ROUND_NS: f64 = 25e6;
+/// A tight interval of fewer rounds says nothing of how rounds differ.
+const ROUNDS: usize = 8;
+/// Warm-up rounds agree when their medians are this close.
+const AGREE: f64 = 0.05;
+/// Warming up ends after this share of the budget, agreed or not.
+const WARM_SHARE: f64 = 0.25;
+/// What a 90th percentile needs.
+const ENOUGH: u64 = 64;
+/// No series keeps more samples.
+pub(super) const MOST: u64 = 1_000_000;
+
+pub(super) struct Series {
+    pub info: SeriesInfo,
+    pub rounds: Vec<RoundRecord>,
+    pub singles: Vec<f64>,
+    /// Wall time of one iteration, as the latest round showed it.
+    pub iteration_ns: Option<f64>,
+    pub spent_ns: f64,
+    pub warm_ns: f64,
+    pub stable: bool,
+    pub stopped_by: Option<&'static str>,
+    /// Of the measured rounds that a sensor counted; `None` before the first.
+    pub energy: Option<Used>,
+    /// The counter as the measured round began that is running now.
+    pub before: Option<Reading>,
+}
+
+impl Series {
+    pub fn new(info: SeriesInfo) -> Series {
+        Series {
+            info,
+            rounds: vec![],
+            singles: vec![],
+            iteration_ns: None,
+            spent_ns: 0.0,
+            warm_ns: 0.0,
+            stable: false,
+            stopped_by: None,
+            energy: None,
+            before: None,
+        }
+    }
+
+    pub fn count(&self, measured: bool) -> u64 {
+        self.rounds.iter().filter(|r| r.measured == measured).map(|r| r.values.len() as u64).sum()
+    }
+
+    pub fn measured(&self) -> Vec<f64> {
+        let mut values: Vec<f64> =
+            self.rounds.iter().filter(|r| r.measured).flat_map(|r| r.values.iter().copied()).collect();
+        values.sort_by(f64::total_cmp);
+        values
+    }
+
+    /// Half the width of the median's interval over the median; `None` with too few samples.
+    pub fn half_width(&self) -> Option<f64> {
+        let values = self.measured();
+        let [low, high] = median_interval(&values)?;
+        let median = values[values.len() / 2];
+        (median > 0.0).then(|| (high - low) / 2.0 / median)
+    }
+
+    /// The last two warm-up rounds show the same speed.
+    pub fn agrees(&self) -> bool {
+        let medians: Vec<f64> =
+            self.rounds.iter().rev().take(2).filter_map(|r| skillbench_stats::median(&r.values)).collect();
+        matches!(medians[..], [a, b] if (a - b).abs() <= AGREE * a.max(b))
+    }
+
+    /// The next round's kind and iterations; `None`: enough.
+    pub fn plan(&mut self, policy: &Policy) -> Option<(RoundKind, u64)> {
+        if policy.verify_only {
+            return None;
+        }
+        let budget = policy.budget_ns as f64;
+        let warmed = self.count(false);
+        let Some(iteration) = self.iteration_ns else {
+            let kind = if policy.warmup > 0 { RoundKind::WarmUp } else { RoundKind::Measured };
+            return Some((kind, 1));
+        };
+        let size = (ROUND_NS / iteration.max(1.0)).clamp(1.0, 100_000.0) as u64;
+        let has_measured = self.rounds.iter().any(|r| r.measured);
+        let patient = policy.warmup_ns.is_none_or(|limit| self.warm_ns < limit as f64);
+        if !has_measured && warmed < policy.warmup && patient {
+            return Some((RoundKind::WarmUp, size.min(policy.warmup - warmed).max(1)));
+        }
+        if !has_measured && policy.warmup > 0 && self.warm_ns < WARM_SHARE * budget && !self.agrees() {
+            return Some((RoundKind::WarmUp, size));
+        }
+        if let Some(turn) = policy.interleaved_round_ns {
+            let size = (turn as f64 / iteration.max(1.0)).clamp(1.0, 100_000.0) as u64;
+            return Some((RoundKind::Measured, size));
+        }
+        let done = self.count(true);
+        let fits = (budget / iteration.max(1.0)) as u64;
+        let least = policy.iterations.unwrap_or_else(|| ENOUGH.min(fits)).max(3);
+        self.stable = self.half_width().is_some_and(|width| width <= policy.interval);
+        self.stopped_by = match () {
+            () if done < least => None,
+            () if self.stable && self.rounds.iter().filter(|r| r.measured).count() >= ROUNDS => Some("interval"),
+            () if self.spent_ns >= budget || done >= MOST => Some("budget"),
+            () => None,
+        };
+        if self.stopped_by.is_some() {
+            return None;
+        }
+        let left = ((budget - self.spent_ns) / iteration.max(1.0)).max(0.0) as u64;
+        let want = size.min(left.max(least.saturating_sub(done))).min(MOST - done);
+        Some((RoundKind::Measured, want.max(1)))
+    }
+}

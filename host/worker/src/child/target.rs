@@ -1,0 +1,454 @@
+//! The target that benchmarks measure: loads are timed and read back, inputs come from the skill's rules, outputs are verified.
+
+use super::pool::{Key, Pool};
+use super::{Opened, Services, outputs, reference};
+use crate::{CellJob, LoadRecord, Stage, VerifyJob};
+use skillbench_models::{DimRule, InputRule, Manifest};
+use skillbench_plugin_api::client::{Model, Output, Request};
+use skillbench_plugin_api::host_tables::TargetServices;
+use skillbench_plugin_api::{Code, Device, Dim, Direction, Error, HostTensor, Load, Result, Source, Why};
+use skillbench_record::{Axes, PlacementRecord, PoolRecord, Verification};
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+impl CellJob {
+    /// The axes that are about graphs: those that the benchmark takes as options are about its own work, unless an input has them.
+    pub(crate) fn axes_of_graphs(&self, manifest: &Manifest) -> Axes {
+        let mut axes = self.axes.clone();
+        axes.retain(|name, _| manifest.names(name) || !self.benchmark_options.contains_key(name));
+        axes
+    }
+}
+
+/// Axes as dimensions that a graph is compiled for, under its own names too. An empty one stays free: engines compile for sizes
+/// of 1 and more.
+pub(super) fn fixed(manifest: &Manifest, axes: &Axes) -> Vec<Dim> {
+    let named = axes.iter().map(|(name, value)| (name, *value));
+    let own = manifest.dimensions.iter().filter(|(name, _)| !axes.contains_key(*name));
+    let own = own.filter_map(|(name, rule)| Some((name, skillbench_models::evaluate(rule, axes).ok()?)));
+    named.chain(own).filter(|(_, value)| *value > 0).map(|(name, value)| Dim::fixed(name, value)).collect()
+}
+
+/// Locks, and goes on after a panic elsewhere: what is inside is only ever replaced whole.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A loaded model with the memory that is bound to its requests. The model goes first, then the memory.
+pub(super) struct Loaded<'i> {
+    model: Model<'i>,
+    key: Key,
+    placement: PlacementRecord,
+    precision: String,
+    /// As far as it is about this part.
+    manifest: Manifest,
+    kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+struct Kept {
+    /// What the inputs were made for.
+    axes: Axes,
+    /// By input and variant: requests on the same inputs share them.
+    inputs: HashMap<(u32, u64), Arc<HostTensor>>,
+    outputs: Vec<Arc<HostTensor>>,
+}
+
+pub(super) struct CellTarget<'i, 'c> {
+    services: &'static Services,
+    opened: &'i Opened,
+    pool: &'c Pool<'i>,
+    job: &'c CellJob,
+    manifest: &'c Manifest,
+    device: (u32, &'i Device),
+    models: Mutex<HashMap<usize, Arc<Loaded<'i>>>>,
+    serial: Mutex<()>,
+    loads: AtomicUsize,
+    verified: &'c AtomicBool,
+    pub seen: Mutex<Seen>,
+}
+
+/// What the target learnt while a benchmark ran.
+#[derive(Default)]
+pub(super) struct Seen {
+    pub loads: Vec<LoadRecord>,
+    pub placement: Option<PlacementRecord>,
+    pub verification: Option<Verification>,
+    pub memory_loaded: Option<u64>,
+    pub pool: PoolRecord,
+    /// The outputs are finite, and differ from the reference that was given.
+    pub differs: bool,
+    /// The parts that were loaded, and whether their outputs were verified: none is measured before all are.
+    parts: BTreeMap<String, bool>,
+    /// The first failure of a service that no benchmark may pass over. It explains one that fails without saying why.
+    pub failure: Option<Error>,
+}
+
+impl<'i, 'c> CellTarget<'i, 'c> {
+    pub fn new(
+        services: &'static Services,
+        opened: &'i Opened,
+        pool: &'c Pool<'i>,
+        job: &'c CellJob,
+        manifest: &'c Manifest,
+        device: (u32, &'i Device),
+        verified: &'c AtomicBool,
+    ) -> CellTarget<'i, 'c> {
+        let (models, serial, loads, seen) = Default::default();
+        CellTarget { services, opened, pool, job, manifest, device, models, serial, loads, verified, seen }
+    }
+
+    /// A model that is idle in the pool, or one that is loaded now.
+    fn find_or_load(&self, part: &str, dims: &[Dim]) -> Result<usize> {
+        let dims = match dims {
+            [] => fixed(self.manifest, &self.job.axes_of_graphs(self.manifest)),
+            dims => dims.to_vec(),
+        };
+        let graph = self.job.model.parts.iter().find(|(name, _)| name == part).map(|(_, path)| path.clone());
+        let key = Key { part: part.into(), graph, dims, precision: self.job.precision.clone() };
+        let found = if self.job.pooling.take { self.pool.take(&key) } else { None };
+        let pooled = self.job.pooling.take || self.job.pooling.keep;
+        lock(&self.seen).pool.model_hits += u64::from(found.is_some());
+        lock(&self.seen).pool.model_misses += u64::from(pooled && found.is_none());
+        let loaded = match found {
+            Some(loaded) => {
+                self.refuse_lost(&loaded.model, &loaded.manifest, part)?;
+                loaded
+            }
+            None => Arc::new(self.load_now(key)?),
+        };
+        let address = loaded.model.address();
+        let mut seen = lock(&self.seen);
+        // What another part's outputs showed says nothing of this one.
+        if !matches!(self.job.verify, VerifyJob::Off) && !*seen.parts.entry(part.to_string()).or_insert(false) {
+            self.verified.store(false, Ordering::SeqCst);
+        }
+        seen.placement.get_or_insert_with(|| loaded.placement.clone());
+        lock(&self.models).insert(address, loaded);
+        Ok(address)
+    }
+
+    fn load_now(&self, key: Key) -> Result<Loaded<'i>> {
+        let path =
+            key.graph.as_ref().ok_or_else(|| Error::not_found(format!("the model has no part '{}'", key.part)))?;
+        let load = Load {
+            source: Source::onnx(path),
+            precision: self.job.precision.clone(),
+            cache_dir: self.cache_folder()?,
+            devices: vec![self.device.0],
+            dims: key.dims.clone(),
+            allow_fallback: false,
+            profile: false,
+        };
+        let one_at_a_time = self.opened.instance.backend().serial_load().then(|| lock(&self.serial));
+        let start = Instant::now();
+        let model = self.opened.instance.load(&load)?;
+        let total_ns = start.elapsed().as_nanos() as u64;
+        drop(one_at_a_time);
+
+        let placement = model.placement()?;
+        self.refuse_other_placement(&placement)?;
+        let parts = [placement.read_ns, placement.compile_ns, placement.upload_ns].into_iter().flatten();
+        if parts.fold(0, u64::saturating_add) > total_ns {
+            return Err(Error::internal(
+                "the parts of the load, as the backend tells them, add up to more than it took",
+            ));
+        }
+        let manifest = self.manifest.of_part(&key.part);
+        self.refuse_lost(&model, &manifest, &key.part)?;
+        let mut seen = lock(&self.seen);
+        seen.loads.push(LoadRecord {
+            total_ns,
+            read_ns: placement.read_ns,
+            compile_ns: placement.compile_ns,
+            cache_hit: placement.cache_hit,
+        });
+        seen.memory_loaded = seen.memory_loaded.or_else(resident);
+        let (record, precision) = (placement_record(&placement), placement.precision.clone());
+        Ok(Loaded { model, key, placement: record, precision, manifest, kept: Mutex::default() })
+    }
+
+    fn refuse_lost(&self, model: &Model<'_>, of_part: &Manifest, part: &str) -> Result<()> {
+        refuse_lost_axes(model, of_part, &self.manifest.axes_of_part(part, &self.job.axes_of_graphs(self.manifest)))
+    }
+
+    /// A folder of its own for each load, so that each compile is a cold one.
+    fn cache_folder(&self) -> Result<Option<PathBuf>> {
+        let Some(base) = &self.job.cache_dir else { return Ok(None) };
+        let folder = base.join(format!("load-{}", self.loads.fetch_add(1, Ordering::SeqCst)));
+        let failed = |error: std::io::Error| Error::internal(format!("{}: {error}", folder.display()));
+        std::fs::create_dir_all(&folder).map_err(failed)?;
+        Ok(Some(folder))
+    }
+
+    /// Law: what ran is read back. A model elsewhere than asked, or of another precision, is no measurement of the target.
+    fn refuse_other_placement(&self, placement: &skillbench_plugin_api::Placement) -> Result<()> {
+        let device = &self.device.1.id;
+        if placement.engine.is_empty() {
+            return Err(Error::internal("the backend does not tell which engine the model runs in"));
+        }
+        if placement.device != *device {
+            let text = format!(
+                "fallback refused: asked for device '{device}', the model was placed on '{}'",
+                placement.device
+            );
+            return Err(Error::new(Code::FailedPrecondition, text).because(Why::DEVICE));
+        }
+        if let (Some(all), Some(here)) = (placement.nodes_total, placement.nodes_on_device)
+            && here < all
+        {
+            let text = format!("fallback refused: only {here} of {all} nodes are on device '{device}'");
+            return Err(Error::new(Code::FailedPrecondition, text).because(Why::DEVICE));
+        }
+        match &self.job.precision {
+            Some(asked) if *asked != placement.precision => {
+                let loaded = if placement.precision.is_empty() { "one it cannot tell" } else { &placement.precision };
+                let text = format!("asked for precision {asked}, the model was loaded in {loaded}");
+                Err(Error::new(Code::FailedPrecondition, text).because(Why::PRECISION))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn loaded(&self, address: usize) -> Result<Arc<Loaded<'i>>> {
+        let found = lock(&self.models).get(&address).cloned();
+        found.ok_or_else(|| Error::not_found("this model was not loaded by the host, or is unloaded already"))
+    }
+
+    fn check(&self, model: &Model<'_>, taken: &[Output]) -> Result<Verification> {
+        let wrong = |text: String| Error::new(Code::WrongOutput, text);
+        let (ports, loaded) = (model.outputs(), self.loaded(model.address())?);
+        let unread = |error: std::io::Error, file: &Path| Error::internal(format!("{}: {error}", file.display()));
+        let file = match &self.job.verify {
+            VerifyJob::Off => return Ok(Verification::Off),
+            VerifyJob::Alone { why } => Err(why.clone()),
+            VerifyJob::Against { file, .. } => {
+                let index = reference::Index::read(file).map_err(|error| unread(error, file))?;
+                index.outputs(file, &loaded.key.part)
+            }
+        };
+        for (port, output) in ports.iter().zip(taken) {
+            outputs::finite(port, output).map_err(wrong)?;
+        }
+        match (&self.job.verify, file) {
+            (VerifyJob::Against { reference, same_engine, dissent, .. }, Ok(file)) => {
+                let references = outputs::read(&file.file).map_err(|error| unread(error, &file.file))?;
+                // A reference in a coarser precision can vouch for no more than that.
+                let within = |precision: &str| outputs::tolerance(&loaded.manifest, precision);
+                let tolerance = within(&loaded.precision).max(within(&file.precision));
+                let found = outputs::compare(ports, taken, &references, tolerance).map_err(|text| {
+                    lock(&self.seen).differs = true;
+                    wrong(text)
+                })?;
+                Ok(Verification::Passed {
+                    reference: reference.clone(),
+                    same_engine: *same_engine,
+                    max_relative_difference: found.max_relative,
+                    tolerance,
+                    elements_compared: found.elements,
+                    dissent: dissent.clone(),
+                })
+            }
+            (_, Err(why)) => Ok(Verification::NoReference { why }),
+            (_, Ok(_)) => Ok(Verification::Off),
+        }
+    }
+
+    fn verify_now(&self, model: &Model<'_>, request: &mut Request<'_>) -> Result<()> {
+        let count = model.outputs().len() as u32;
+        let taken: Vec<Output> = (0..count).map(|index| request.take_output(index)).collect::<Result<_>>()?;
+        let verification = self.check(model, &taken)?;
+        let loaded = self.loaded(model.address())?;
+        for (index, output) in taken.iter().enumerate() {
+            let memory = Arc::new(output.to_host()?);
+            match request.bind(Direction::Output, index as u32, memory.clone()) {
+                Ok(()) => lock(&loaded.kept).outputs.push(memory),
+                // The engine allocates its outputs itself.
+                Err(error) if error.code == Code::Unimplemented => break,
+                Err(error) => return Err(error),
+            }
+        }
+        let mut seen = lock(&self.seen);
+        merge(&mut seen.verification, verification);
+        seen.parts.insert(loaded.key.part.clone(), true);
+        let all = seen.parts.values().all(|verified| *verified);
+        self.verified.store(all, Ordering::SeqCst);
+        Ok(())
+    }
+
+    fn prepare_now(&self, model: &Model<'_>, request: &mut Request<'_>, variant: u64) -> Result<()> {
+        let loaded = self.loaded(model.address())?;
+        let mut kept = lock(&loaded.kept);
+        if kept.axes != self.job.axes {
+            *kept = Kept { axes: self.job.axes.clone(), ..Kept::default() };
+        }
+        let mut pool = PoolRecord::default();
+        for index in 0..model.inputs().len() as u32 {
+            let tensor = match kept.inputs.get(&(index, variant)) {
+                Some(tensor) => {
+                    pool.input_hits += 1;
+                    tensor.clone()
+                }
+                None => Arc::new(make_input(model, index, &loaded.manifest, &self.job.axes, self.job.seed, variant)?),
+            };
+            request.bind(Direction::Input, index, tensor.clone())?;
+            kept.inputs.insert((index, variant), tensor);
+        }
+        let mut seen = lock(&self.seen);
+        seen.pool.input_hits += pool.input_hits;
+        seen.pool.input_misses += model.inputs().len() as u64 - pool.input_hits;
+        drop(seen);
+        (0..model.outputs().len() as u32).try_for_each(|index| request.leave_output(index))
+    }
+
+    /// Of a skill in several parts a benchmark may leave out one that the backend refuses: nothing was run, so nothing of it is
+    /// in any figure. Whether the others suffice, the benchmark says.
+    fn may_do_without(&self, error: &Error) -> bool {
+        let refusal = [Code::Unimplemented, Code::FailedPrecondition, Code::Unavailable, Code::ResourceExhausted];
+        self.job.model.parts.len() > 1 && refusal.contains(&error.code)
+    }
+
+    /// Keeps the first failure for the case that the benchmark does not pass it on.
+    fn noting<T>(&self, result: Result<T>) -> Result<T> {
+        if let Err(error) = &result {
+            lock(&self.seen).failure.get_or_insert_with(|| error.clone());
+        }
+        result
+    }
+}
+
+/// Law: the asked work reaches the model. A batch of 4 on a graph that is fixed at 1 would be a figure for work not done.
+pub(super) fn refuse_lost_axes(model: &Model<'_>, manifest: &Manifest, axes: &Axes) -> Result<()> {
+    match skillbench_models::unreached(model.inputs(), manifest, axes).first() {
+        None => Ok(()),
+        Some(axis) => {
+            let text =
+                format!("{axis} {} would not reach the model: its graph has no such dynamic dimension", axes[*axis]);
+            Err(Error::unimplemented(Why::MODEL, text))
+        }
+    }
+}
+
+/// Several requests, or parts, are verified; the cell shows the one that came closest to its tolerance. Where one had no
+/// reference, the cell had none.
+fn merge(all: &mut Option<Verification>, one: Verification) {
+    let closeness = |verification: &Verification| match verification {
+        Verification::Passed { max_relative_difference, tolerance, .. } => max_relative_difference / tolerance,
+        Verification::NoReference { .. } | Verification::Off => f64::INFINITY,
+    };
+    match all {
+        Some(known) if closeness(known) >= closeness(&one) => {}
+        _ => *all = Some(one),
+    }
+}
+
+/// Makes one input by the skill's rule, or by its name and type where there is none.
+fn make_input(
+    model: &Model<'_>,
+    index: u32,
+    manifest: &Manifest,
+    axes: &Axes,
+    seed: u64,
+    variant: u64,
+) -> Result<HostTensor> {
+    let port = &model.inputs()[index as usize];
+    let shape = skillbench_models::resolve_port(port, manifest, axes).map_err(Error::invalid)?;
+    let by_default = || InputRule {
+        part: String::new(),
+        name: port.name.clone(),
+        dtype: port.dtype.name().into(),
+        dims: Vec::<DimRule>::new(),
+        fill: skillbench_models::default_rule(port),
+    };
+    let rule = manifest.input(&port.name).cloned().unwrap_or_else(by_default);
+    let mut tensor = HostTensor::zeroed(port.dtype, &shape)?;
+    skillbench_models::fill(&mut tensor, &rule, axes, seed, variant).map_err(Error::invalid)?;
+    Ok(tensor)
+}
+
+/// Binds every input of a request that this side owns.
+pub(super) fn bind_inputs(
+    model: &Model<'_>,
+    request: &mut Request<'_>,
+    manifest: &Manifest,
+    axes: &Axes,
+    seed: u64,
+    variant: u64,
+) -> Result<()> {
+    for index in 0..model.inputs().len() as u32 {
+        let tensor = make_input(model, index, manifest, axes, seed, variant)?;
+        request.bind(Direction::Input, index, Arc::new(tensor))?;
+    }
+    Ok(())
+}
+
+/// This process's resident set in bytes; `None` where the system does not tell.
+pub(crate) fn resident() -> Option<u64> {
+    status("VmRSS")
+}
+
+/// The highest resident set of this process so far.
+pub(super) fn highest() -> Option<u64> {
+    status("VmHWM")
+}
+
+fn status(key: &str) -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find(|line| line.starts_with(key))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
+impl TargetServices for CellTarget<'_, '_> {
+    fn load(&self, part: &str, dims: &[Dim]) -> Result<usize> {
+        self.services.enter(Stage::Load);
+        let loaded = self.find_or_load(part, dims);
+        self.services.enter(Stage::Run);
+        match loaded {
+            Err(error) if self.may_do_without(&error) => Err(error),
+            loaded => self.noting(loaded),
+        }
+    }
+
+    fn unload(&self, model: usize) {
+        let gone = lock(&self.models).remove(&model);
+        if let (Some(loaded), true) = (&gone, self.job.pooling.keep) {
+            self.pool.give(loaded.key.clone(), loaded.clone());
+        }
+        let one_at_a_time = self.opened.instance.backend().serial_load().then(|| lock(&self.serial));
+        drop(gone);
+        drop(one_at_a_time);
+    }
+
+    fn with_model(&self, model: usize, work: &mut dyn FnMut(&Model<'_>) -> Result<()>) -> Result<()> {
+        let loaded = self.loaded(model)?;
+        work(&loaded.model)
+    }
+
+    fn prepare(&self, model: &Model<'_>, request: &mut Request<'_>, variant: u64) -> Result<()> {
+        self.services.enter(Stage::Prepare);
+        let prepared = self.noting(self.prepare_now(model, request, variant));
+        self.services.enter(Stage::Run);
+        prepared
+    }
+
+    fn verify(&self, model: &Model<'_>, request: &mut Request<'_>) -> Result<()> {
+        self.services.enter(Stage::Verify);
+        let verified = self.noting(self.verify_now(model, request));
+        self.services.enter(Stage::Run);
+        verified
+    }
+}
+
+fn placement_record(placement: &skillbench_plugin_api::Placement) -> PlacementRecord {
+    PlacementRecord {
+        precision: Some(placement.precision.clone()).filter(|precision| !precision.is_empty()),
+        device: placement.device.clone(),
+        engine: placement.engine.clone(),
+        nodes_total: placement.nodes_total,
+        nodes_on_device: placement.nodes_on_device,
+        cache_hit: placement.cache_hit,
+    }
+}

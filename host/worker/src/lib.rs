@@ -1,0 +1,44 @@
+//! Workers: child processes that load plugins. A plugin that crashes, hangs, exits, leaks or floods costs its worker alone.
+//!
+//! - `protocol`: what is said. `frame`: how it is framed.
+//! - `process`: a worker as the host sees it: started, spoken to, watched (time, memory), ended.
+//! - `output`: what a worker prints, bounded.
+//! - `limits`: how long and how large it may be.
+//! - `stop`: how it is asked to end. `sys`: what only Unix has.
+//! - [`child`]: what runs in a worker. `loader`: how it opens a library; the only `unsafe` here.
+//! - `description`: what a plugin says of itself. [`options`]: its options, held against their schema.
+//! - [`check`]: the rules of a well-behaved plugin.
+//!
+//! Not here: which plugins there are, what is measured, and what becomes of it (engine).
+
+pub mod check;
+pub mod child;
+mod description;
+mod failure;
+mod frame;
+mod limits;
+#[allow(unsafe_code)] // Loading a library is unsafe, and nothing else here is.
+mod loader;
+pub mod options;
+mod output;
+mod process;
+mod protocol;
+mod stop;
+mod sys;
+
+pub use description::{
+    BackendDescription, BenchmarkDescription, CATEGORIES, Description, PluginKind, SkillsetDescription,
+};
+pub use failure::{DIFFERS, Failure, FailureKind};
+pub use frame::{Frames, write_frame};
+pub use limits::{Limits, memory_available};
+pub use loader::Entry;
+pub use process::{Watched, Worker, use_executable};
+pub use protocol::{
+    CellJob, CellReport, CheckJob, Command, CounterRecord, DeviceRecord, EnergyRecord, Event, FunctionJob,
+    FunctionReport, LoadRecord, ModelPaths, PROTOCOL, PluginUse, Policy, Pooling, PortRecord, ProfileJob, Reply,
+    RoundRecord, SeriesRecord, Stage, VerifyJob,
+};
+pub use stop::Stop;
+pub(crate) use sys::adopt_channel;
+pub use sys::{describe_exit, kill_group, monotonic_ns, start};

@@ -1,0 +1,124 @@
+//! A plugin's options, held against its JSON Schema before the plugin sees them.
+
+use serde_json::{Map, Value};
+use skillbench_record::PluginOptions;
+use skillbench_record::suggest;
+use std::path::Path;
+
+/// Checks options against a schema; an empty schema takes none.
+///
+/// # Errors
+/// One sentence that names the option and what was expected.
+pub fn check(options: &PluginOptions, schema: &str, owner: &str) -> Result<(), String> {
+    if schema.is_empty() {
+        return match options.keys().next() {
+            None => Ok(()),
+            Some(key) => Err(format!("{owner} takes no options, and was given '{key}'")),
+        };
+    }
+    let schema: Value =
+        serde_json::from_str(schema).map_err(|e| format!("the options schema of {owner} is not JSON: {e}"))?;
+    if schema.get("additionalProperties") == Some(&Value::Bool(false))
+        && let Some(unknown) = options.keys().find(|key| property(&schema, key).is_none())
+    {
+        let known: Vec<&str> = names(&schema);
+        let hint = suggest::did_you_mean(unknown, known.iter().copied());
+        let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+        return Err(format!("{owner} has no option '{unknown}'{hint} (it takes: {known})"));
+    }
+    let typed: Map<String, Value> = options.iter().map(|(k, v)| (k.clone(), typed(v, property(&schema, k)))).collect();
+    let validator =
+        jsonschema::validator_for(&schema).map_err(|e| format!("the options schema of {owner} is not valid: {e}"))?;
+    match validator.iter_errors(&Value::Object(typed)).next() {
+        None => Ok(()),
+        Some(error) => {
+            let at = error.instance_path().to_string();
+            Err(format!("option '{}' of {owner}: {error}", at.trim_start_matches('/')))
+        }
+    }
+}
+
+fn property<'a>(schema: &'a Value, key: &str) -> Option<&'a Value> {
+    schema.get("properties")?.get(key)
+}
+
+/// Of the options that a plugin is opened with, those that make a measurement another one. A number of threads is a dimension of its
+/// own, what is the plugin's default changes nothing, and a file or folder counts as what it holds, which is provenance.
+pub fn of_key(options: &PluginOptions, schema: &str) -> PluginOptions {
+    let schema: Value = serde_json::from_str(schema).unwrap_or_default();
+    let is_default = |key: &str, value: &str| {
+        let property = property(&schema, key);
+        let default = property.and_then(|property| property.get("default"));
+        default.is_some_and(|default| typed(value, property) == *default)
+    };
+    let is_path = |key: &str, value: &str| {
+        let format = property(&schema, key).and_then(|property| property.get("format"));
+        format.is_some_and(|format| format == "path") || Path::new(value).is_absolute() || Path::new(value).exists()
+    };
+    let counts =
+        |(key, value): &(&String, &String)| *key != "threads" && !is_default(key, value) && !is_path(key, value);
+    options.iter().filter(counts).map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+/// Whether a schema has a property of this name.
+pub fn takes(schema: &str, key: &str) -> bool {
+    serde_json::from_str::<Value>(schema).is_ok_and(|schema| property(&schema, key).is_some())
+}
+
+fn names(schema: &Value) -> Vec<&str> {
+    schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .map(|p| p.keys().map(String::as_str).collect())
+        .unwrap_or_default()
+}
+
+/// The text of an option as the type its schema asks for; as text where it is not of that type, so that the validator says so.
+fn typed(text: &str, schema: Option<&Value>) -> Value {
+    let wanted = schema.and_then(|schema| schema.get("type")).and_then(Value::as_str).unwrap_or("string");
+    let parsed = match wanted {
+        "string" => None,
+        _ => serde_json::from_str(text).ok(),
+    };
+    parsed.unwrap_or_else(|| Value::String(text.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCHEMA: &str = r#"{"type":"object","additionalProperties":false,
+        "properties":{"threads":{"type":"integer","minimum":1},"library":{"type":"string"}}}"#;
+
+    fn describe(key: &str, value: &str) -> Result<(), String> {
+        check(&PluginOptions::from([(key.to_string(), value.to_string())]), SCHEMA, "cpu")
+    }
+
+    #[test]
+    fn options_that_fit_pass() {
+        assert_eq!(describe("threads", "2"), Ok(()));
+        assert_eq!(describe("library", "7"), Ok(()));
+    }
+
+    #[test]
+    fn only_what_differs_from_the_defaults_and_names_no_file_is_of_the_key() {
+        let schema = r#"{"properties": {"level": {"type": "integer", "default": 3}, "cache": {"type": "string"}}}"#;
+        let options = |pairs: &[(&str, &str)]| -> PluginOptions {
+            pairs.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect()
+        };
+        let given = options(&[("level", "3"), ("threads", "2"), ("library", "/opt/engine.so"), ("cache", "off")]);
+        assert_eq!(of_key(&given, schema), options(&[("cache", "off")]));
+        assert_eq!(of_key(&options(&[("level", "2")]), schema), options(&[("level", "2")]));
+    }
+
+    #[test]
+    fn an_unknown_option_names_the_nearest() {
+        assert!(describe("thread", "2").unwrap_err().contains("did you mean threads?"));
+    }
+
+    #[test]
+    fn a_wrong_value_names_the_option() {
+        assert!(describe("threads", "0").unwrap_err().starts_with("option 'threads' of cpu"));
+        assert!(describe("threads", "many").unwrap_err().starts_with("option 'threads' of cpu"));
+    }
+}

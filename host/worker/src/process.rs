@@ -1,0 +1,360 @@
+//! A worker as the host sees it: started, spoken to, watched from outside, and always ended.
+
+use super::frame::{Frames, write_frame};
+use super::output::Tail;
+use super::protocol::{Command, Event, PROTOCOL, Reply, Stage};
+use super::{Failure, FailureKind, Limits, sys};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::sync::OnceLock;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How often a worker is looked at while it is silent.
+const TICK: Duration = Duration::from_millis(20);
+
+/// What was seen of a worker from outside.
+#[derive(Clone, Debug, Default)]
+pub struct Watched {
+    /// Highest resident set over the measured rounds, in bytes; `None` where the system does not tell.
+    pub peak: Option<u64>,
+    /// Average resident set over the measured rounds.
+    pub average: Option<f64>,
+    /// From start to the worker's first message.
+    pub ready: Option<Duration>,
+}
+
+static EXECUTABLE: OnceLock<PathBuf> = OnceLock::new();
+
+/// Has workers started from this file, in place of the program that runs. The first call counts.
+pub fn use_executable(file: PathBuf) {
+    let _ = EXECUTABLE.set(file);
+}
+
+fn executable() -> std::io::Result<PathBuf> {
+    if let Some(file) = EXECUTABLE.get() {
+        return Ok(file.clone());
+    }
+    // On Linux the very file that runs, also where another one has taken its place since.
+    let running = Path::new("/proc/self/exe");
+    if running.exists() { Ok(running.to_path_buf()) } else { std::env::current_exe() }
+}
+
+/// A child process that loads plugins.
+pub struct Worker {
+    child: Child,
+    channel: sys::Channel,
+    frames: Frames,
+    stdout: Tail,
+    stderr: Tail,
+    readers: Vec<JoinHandle<()>>,
+    started: Instant,
+    ended: bool,
+}
+
+impl Worker {
+    /// Starts a worker and waits for nothing.
+    ///
+    /// # Errors
+    /// The executable cannot be started.
+    pub fn start() -> Result<Worker, Failure> {
+        let failed = |error: std::io::Error| Failure::failed("worker", format!("no worker could be started: {error}"));
+        let mut command = std::process::Command::new(executable().map_err(failed)?);
+        command.arg(crate::child::WORKER_ARGUMENT).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // A plugin that panics tells why in one line; a backtrace would push that line out of the kept tail.
+        command.env("RUST_BACKTRACE", "0");
+        let started = Instant::now();
+        let (mut child, channel) = sys::start(&mut command).map_err(failed)?;
+        let (stdout, stderr) = (Tail::default(), Tail::default());
+        let mut readers = vec![];
+        readers.extend(child.stdout.take().map(|stream| stdout.drain(stream)));
+        readers.extend(child.stderr.take().map(|stream| stderr.drain(stream)));
+        Ok(Worker { child, channel, frames: Frames::default(), stdout, stderr, readers, started, ended: false })
+    }
+
+    /// Its process.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Starts a worker for one command.
+    ///
+    /// # Errors
+    /// As [`Worker::call`].
+    pub fn call_once(command: &Command, limits: &Limits) -> Result<Reply, Failure> {
+        Worker::start()?.call(command, limits, &mut |_| {}).0
+    }
+
+    /// Has a command done. Whatever becomes of the worker, it comes back as one failure with its reason.
+    pub fn call(
+        &mut self,
+        command: &Command,
+        limits: &Limits,
+        on_event: &mut dyn FnMut(&Event),
+    ) -> (Result<Reply, Failure>, Watched) {
+        self.call_in_turns(command, limits, on_event, &mut |_, _| true)
+    }
+
+    /// As [`Worker::call`], for a command whose rounds wait for their turns: `on_round` is given the series and whether the round is
+    /// a measured one, and answers when the turn has come. The limits do not count the waiting.
+    pub fn call_in_turns(
+        &mut self,
+        command: &Command,
+        limits: &Limits,
+        on_event: &mut dyn FnMut(&Event),
+        on_round: &mut dyn FnMut(&str, bool) -> bool,
+    ) -> (Result<Reply, Failure>, Watched) {
+        let mut watch = Watch::new(limits);
+        // A worker that ended already shows as a closed channel when it is read.
+        let _ = write_frame(&mut self.channel, command);
+        let mut buffer = vec![0; 256 << 10];
+        let end = loop {
+            match sys::read(&mut self.channel, &mut buffer, TICK) {
+                Ok(Some(0)) => break End::Closed,
+                Ok(Some(read)) => self.frames.push(&buffer[..read]),
+                // It ended, and what it started holds the channel open.
+                Ok(None) if self.child.try_wait().is_ok_and(|ended| ended.is_some()) => break End::Closed,
+                Ok(None) => {}
+                Err(error) => break End::Protocol(error.to_string()),
+            }
+            match self.take_events(&mut watch, on_event, on_round) {
+                Ok(Some(end)) => break end,
+                Ok(None) => {}
+                Err(error) => break End::Protocol(error.to_string()),
+            }
+            if let Some(end) = watch.look(self.child.id()) {
+                break end;
+            }
+        };
+        let result = self.conclude(end, &watch);
+        (result, watch.seen)
+    }
+
+    fn take_events(
+        &mut self,
+        watch: &mut Watch,
+        on_event: &mut dyn FnMut(&Event),
+        on_round: &mut dyn FnMut(&str, bool) -> bool,
+    ) -> std::io::Result<Option<End>> {
+        while let Some(event) = self.frames.take::<Event>()? {
+            match event {
+                Event::Done(reply) => return Ok(Some(End::Reply(reply))),
+                Event::Failed(failure) => return Ok(Some(End::Failed(failure))),
+                Event::Hello { protocol } if protocol != PROTOCOL => {
+                    return Ok(Some(End::Protocol(format!(
+                        "the worker speaks version {protocol}, this host {PROTOCOL}"
+                    ))));
+                }
+                Event::Hello { .. } => watch.seen.ready = Some(self.started.elapsed()),
+                Event::Stage(ref stage) => watch.enter(stage.clone()),
+                Event::Measuring(on) => watch.measuring = on,
+                Event::RoundWaits { ref series, measured } => {
+                    let asked = Instant::now();
+                    let granted = on_round(series, measured);
+                    watch.pass_over(asked.elapsed());
+                    // A worker that ended meanwhile shows as a closed channel when it is read.
+                    let _ = write_frame(&mut self.channel, &Command::Permit(granted));
+                    continue;
+                }
+                _ => {}
+            }
+            on_event(&event);
+        }
+        Ok(None)
+    }
+
+    fn conclude(&mut self, end: End, watch: &Watch) -> Result<Reply, Failure> {
+        let during = watch.stage.name();
+        let failure = match end {
+            End::Reply(reply) => return Ok(*reply),
+            End::Failed(failure) => return Err(failure),
+            End::Closed => {
+                let status = self.wait_briefly();
+                let (code, text) = status.map_or(("exit", "closed its channel".into()), sys::describe_exit);
+                Failure::new(FailureKind::Crashed, code, format!("the worker {text} during {during}"))
+            }
+            End::TimedOut(limit) => {
+                let text =
+                    format!("no end after {:.1} s of {during}; raise --timeout if that is right", limit.as_secs_f64());
+                Failure::new(FailureKind::TimedOut, "timeout", text)
+            }
+            End::Memory { used, limit } => {
+                let text = format!(
+                    "the worker held {} MiB during {during}, the limit is {} MiB; raise --memory-limit if that is right",
+                    used >> 20,
+                    limit >> 20
+                );
+                Failure::new(FailureKind::Crashed, "memory-limit", text)
+            }
+            End::Stopped => Failure::new(FailureKind::Stopped, "stopped", "the run was stopped before this cell ended"),
+            End::Protocol(text) => {
+                Failure::new(FailureKind::Crashed, "protocol", format!("the worker spoke no sense: {text}"))
+            }
+        };
+        self.end();
+        Err(self.with_output(failure))
+    }
+
+    /// Adds the tail of what the worker printed.
+    fn with_output(&self, mut failure: Failure) -> Failure {
+        let (stderr, _) = self.stderr.text();
+        let (stdout, printed) = self.stdout.text();
+        if let Some(last) = last_lines(&stderr) {
+            failure.reason.message.push_str(&format!("; it wrote: {last}"));
+        }
+        if printed > 1 << 20 {
+            failure.reason.message.push_str(&format!("; it flooded its output with {} MiB", printed >> 20));
+        } else if let Some(last) = last_lines(&stdout) {
+            failure.reason.message.push_str(&format!("; it printed: {last}"));
+        }
+        failure
+    }
+
+    /// Waits for a worker that closed its channel by itself.
+    fn wait_briefly(&mut self) -> Option<std::process::ExitStatus> {
+        let patience = Instant::now() + Duration::from_secs(5);
+        while Instant::now() < patience {
+            if let Ok(Some(status)) = self.child.try_wait() {
+                return Some(status);
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        None
+    }
+
+    /// Ends the worker with everything it started, and leaves no zombie. After a reply nothing of it is needed any more.
+    fn end(&mut self) {
+        if !std::mem::replace(&mut self.ended, true) {
+            sys::kill_group(&self.child);
+            let _ = self.child.wait();
+            // What it printed last is read soon; a process that left the group may hold the stream for ever, and is not waited for.
+            let patience = Instant::now() + Duration::from_millis(300);
+            while Instant::now() < patience && !self.readers.iter().all(JoinHandle::is_finished) {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// The last lines of a text, shortened; `None` where there are none.
+fn last_lines(text: &str) -> Option<String> {
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let last = lines[lines.len().saturating_sub(3)..].join(" | ");
+    let start = last.char_indices().rev().nth(299).map_or(0, |(at, _)| at);
+    (!last.is_empty()).then(|| last[start..].to_string())
+}
+
+enum End {
+    Reply(Box<Reply>),
+    Failed(Failure),
+    Closed,
+    TimedOut(Duration),
+    Memory { used: u64, limit: u64 },
+    Stopped,
+    Protocol(String),
+}
+
+/// Time, memory and the user's wish to stop, looked at from outside.
+struct Watch<'l> {
+    limits: &'l Limits,
+    began: Instant,
+    stage: Stage,
+    stage_began: Instant,
+    measuring: bool,
+    last_look: Option<Instant>,
+    looks: u64,
+    sum: f64,
+    count: u64,
+    seen: Watched,
+}
+
+impl<'l> Watch<'l> {
+    fn new(limits: &'l Limits) -> Watch<'l> {
+        let now = Instant::now();
+        let (looks, sum, count) = (0, 0.0, 0);
+        let seen = Watched::default();
+        Watch {
+            limits,
+            began: now,
+            stage: Stage::Import,
+            stage_began: now,
+            measuring: false,
+            last_look: None,
+            looks,
+            sum,
+            count,
+            seen,
+        }
+    }
+
+    fn enter(&mut self, stage: Stage) {
+        self.stage = stage;
+        self.stage_began = Instant::now();
+    }
+
+    /// Time that no limit counts.
+    fn pass_over(&mut self, waited: Duration) {
+        self.began += waited;
+        self.stage_began += waited;
+    }
+
+    fn look(&mut self, pid: u32) -> Option<End> {
+        let now = Instant::now();
+        if self.last_look.is_some_and(|last| now - last < TICK) {
+            return None;
+        }
+        self.last_look = Some(now);
+        if self.limits.stopped() {
+            return Some(End::Stopped);
+        }
+        for (limit, since) in [(self.limits.total, self.began), (self.limits.of(&self.stage), self.stage_began)] {
+            if now - since > limit {
+                return Some(End::TimedOut(limit));
+            }
+        }
+        let used = resident(pid)?;
+        if self.measuring {
+            self.seen.peak = self.seen.peak.max(Some(used));
+            self.sum += used as f64;
+            self.count += 1;
+            self.seen.average = Some(self.sum / self.count as f64);
+        }
+        let limit = self.limits.memory?;
+        // What the plugin started counts too; looking for it costs more, so it is looked for less often.
+        self.looks += 1;
+        let used = if self.looks.is_multiple_of(10) { used + started_by(pid) } else { used };
+        (used > limit).then_some(End::Memory { used, limit })
+    }
+}
+
+/// A process's resident set in bytes.
+fn resident(pid: u32) -> Option<u64> {
+    let statm = std::fs::read_to_string(format!("/proc/{pid}/statm")).ok()?;
+    let pages: u64 = statm.split(' ').nth(1)?.parse().ok()?;
+    Some(pages * page_size())
+}
+
+/// The resident sets of all processes below one, in bytes.
+fn started_by(pid: u32) -> u64 {
+    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let lists = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    let children: Vec<u32> =
+        lists.flat_map(|list| list.split_whitespace().flat_map(str::parse).collect::<Vec<_>>()).collect();
+    children.into_iter().map(|child| resident(child).unwrap_or(0) + started_by(child)).sum()
+}
+
+#[cfg(unix)]
+fn page_size() -> u64 {
+    rustix::param::page_size() as u64
+}
+
+#[cfg(not(unix))]
+fn page_size() -> u64 {
+    4096
+}

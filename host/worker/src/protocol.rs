@@ -1,0 +1,438 @@
+//! What host and worker say to each other. The worker is a program of its own, and the first message names the version: a worker of
+//! another build is refused, not misunderstood.
+
+use super::Failure;
+use crate::description::Description;
+use serde::{Deserialize, Serialize};
+use skillbench_models::Manifest;
+use skillbench_record::PluginOptions;
+use skillbench_record::{Axes, Disagreement, HardwareRecord, PlacementRecord, PoolRecord, ProfileReport, Verification};
+use std::path::PathBuf;
+
+pub const PROTOCOL: u32 = 1;
+
+/// A plugin's library, and how to open it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PluginUse {
+    pub id: String,
+    pub library: PathBuf,
+    pub options: PluginOptions,
+}
+
+/// Where a built model is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ModelPaths {
+    pub skill: String,
+    /// The text of skill.json; empty for a user's own file.
+    pub manifest: String,
+    /// Name and graph of each part.
+    pub parts: Vec<(String, PathBuf)>,
+}
+
+/// When to stop measuring.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Policy {
+    /// Least number of warm-up iterations.
+    pub warmup: u64,
+    /// The warm-up ends after this long; `None`: its number was asked for.
+    pub warmup_ns: Option<u64>,
+    /// Least number of measured iterations; `None`: what a 90th percentile needs, where the budget allows.
+    pub iterations: Option<u64>,
+    /// Half width of the median's interval over the median, at which a series is settled.
+    pub interval: f64,
+    /// For the measured rounds of one series.
+    pub budget_ns: u64,
+    /// No rounds at all: the outputs are verified, and that is it.
+    pub verify_only: bool,
+    /// Each round waits for its turn, lasts about so long, and the host says when there were enough: another worker runs in between.
+    #[serde(default)]
+    pub interleaved_round_ns: Option<u64>,
+}
+
+/// How to verify.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum VerifyJob {
+    Off,
+    /// Finite and of the right shape; there is nothing to compare with, for this reason.
+    Alone {
+        why: String,
+    },
+    Against {
+        file: PathBuf,
+        reference: String,
+        same_engine: bool,
+        /// Who differs from it, and was outvoted.
+        #[serde(default)]
+        dissent: Vec<Disagreement>,
+    },
+}
+
+/// Whether a cell shares models and inputs with those before and after it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pooling {
+    /// What an earlier cell left may be taken.
+    pub take: bool,
+    /// What this one loads is left for the next, which comes as the next command.
+    pub keep: bool,
+}
+
+/// One cell.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CellJob {
+    pub backend: PluginUse,
+    /// An id or an index of the backend's device; `None`: its first usable one.
+    pub device: Option<String>,
+    pub benchmark_library: PathBuf,
+    pub benchmark: String,
+    pub benchmark_options: PluginOptions,
+    pub model: ModelPaths,
+    pub axes: Axes,
+    pub precision: Option<String>,
+    pub seed: u64,
+    pub verify: VerifyJob,
+    pub policy: Policy,
+    /// Empty folders of its own for compiled code.
+    pub cache_dir: Option<PathBuf>,
+    /// Where a benchmark's attachments go; `None`: nowhere.
+    pub attachments: Option<PathBuf>,
+    pub pooling: Pooling,
+}
+
+/// A benchmark that needs no target.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FunctionJob {
+    pub library: PathBuf,
+    pub benchmark: String,
+    pub options: PluginOptions,
+    pub policy: Policy,
+    /// Where its attachments go; `None`: nowhere.
+    pub attachments: Option<PathBuf>,
+}
+
+/// What the operators of a model cost.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ProfileJob {
+    pub backend: PluginUse,
+    /// As for a cell.
+    pub device: Option<String>,
+    pub model: ModelPaths,
+    pub axes: Axes,
+    pub precision: Option<String>,
+    pub seed: u64,
+    pub warmup: u64,
+    pub runs: u64,
+    /// Where the trace goes; `None`: nowhere.
+    pub trace: Option<PathBuf>,
+}
+
+impl ProfileJob {
+    /// The model of a cell, on its device, with its inputs.
+    pub fn of(cell: &CellJob, trace: Option<PathBuf>) -> ProfileJob {
+        let defaults = &skillbench_record::defaults::defaults().profile;
+        ProfileJob {
+            backend: cell.backend.clone(),
+            device: cell.device.clone(),
+            model: cell.model.clone(),
+            axes: cell.axes_of_graphs(&Manifest::parse(&cell.model.manifest).unwrap_or_default()),
+            precision: cell.precision.clone(),
+            seed: cell.seed,
+            warmup: defaults.warmup,
+            runs: defaults.runs,
+            trace,
+        }
+    }
+}
+
+/// One rule of `plugin check`, in a worker of its own.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CheckJob {
+    pub rule: String,
+    pub library: PathBuf,
+    pub probe: PathBuf,
+    pub options: PluginOptions,
+    /// A backend to measure with, where the rule is about a benchmark.
+    pub backend: Option<PluginUse>,
+    pub scratch: PathBuf,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Command {
+    Describe {
+        library: PathBuf,
+    },
+    /// Opens a backend, and times import and instantiation.
+    Devices {
+        backend: PluginUse,
+    },
+    /// Loads a model for these axes (none: as its file says) and tells its ports.
+    Inspect {
+        backend: PluginUse,
+        model: ModelPaths,
+        axes: Axes,
+        /// As for a cell.
+        device: Option<String>,
+        precision: Option<String>,
+    },
+    Build {
+        library: PathBuf,
+        skill: String,
+        directory: PathBuf,
+    },
+    /// Runs a model once, and writes its outputs.
+    Reference {
+        backend: PluginUse,
+        model: ModelPaths,
+        axes: Axes,
+        seed: u64,
+        out: PathBuf,
+    },
+    Cell(Box<CellJob>),
+    /// The answer to [`Event::RoundWaits`]: the round may begin, or there were enough of that series.
+    Permit(bool),
+    Function(Box<FunctionJob>),
+    /// Loads a model so that it records its operators, and runs it.
+    Profile(Box<ProfileJob>),
+    Check(Box<CheckJob>),
+}
+
+/// Where a worker is. Each stage may have a limit of its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    Import,
+    Open,
+    /// The machine is watched doing nothing, for its idle power.
+    Sensors,
+    Load,
+    /// Inputs are made and bound.
+    Prepare,
+    Run,
+    Verify,
+    Close,
+}
+
+impl Stage {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Stage::Import => "import",
+            Stage::Open => "open",
+            Stage::Sensors => "the look at its sensors",
+            Stage::Load => "load",
+            Stage::Prepare => "the making of inputs",
+            Stage::Run => "run",
+            Stage::Verify => "verification",
+            Stage::Close => "close",
+        }
+    }
+}
+
+/// What a worker says on the way.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Event {
+    /// The first message.
+    Hello {
+        protocol: u32,
+    },
+    Stage(Stage),
+    /// When the next message was sent, on the system's monotonic clock: it may be read later.
+    At {
+        ns: u64,
+    },
+    /// A long step is alive.
+    Phase {
+        name: String,
+        fraction: Option<f64>,
+    },
+    Log {
+        level: i32,
+        message: String,
+    },
+    /// Something was looked at while a backend opened.
+    Evidence {
+        what: String,
+        found: String,
+    },
+    /// Rounds that warm up have begun, or ended.
+    WarmingUp(bool),
+    /// Measured rounds of a series have begun, or ended: the host samples memory in between.
+    Measuring(bool),
+    /// A round of a series waits for its turn. Until the answer comes, nothing is computed here.
+    RoundWaits {
+        series: String,
+        measured: bool,
+    },
+    /// `share` of the cell is done, 0 to 1, as far as it can be told.
+    Progress {
+        share: f64,
+    },
+    /// The last message of a command.
+    Done(Box<Reply>),
+    Failed(Failure),
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DeviceRecord {
+    pub id: String,
+    pub name: String,
+    pub kind: String,
+    pub vendor: String,
+    pub arch: String,
+    pub driver: String,
+    pub memory_bytes: Option<u64>,
+    pub emulated: bool,
+    pub usable: bool,
+    pub reason: String,
+}
+
+impl From<&DeviceRecord> for HardwareRecord {
+    fn from(device: &DeviceRecord) -> HardwareRecord {
+        HardwareRecord {
+            name: device.name.clone(),
+            kind: device.kind.clone(),
+            vendor: device.vendor.clone(),
+            arch: device.arch.clone(),
+            driver: device.driver.clone(),
+            memory_mb: device.memory_bytes.map(|bytes| bytes as f64 / 1048576.0),
+        }
+    }
+}
+
+impl From<&skillbench_plugin_api::Device> for DeviceRecord {
+    fn from(device: &skillbench_plugin_api::Device) -> DeviceRecord {
+        DeviceRecord {
+            id: device.id.clone(),
+            name: device.name.clone(),
+            kind: device.kind.name().into(),
+            vendor: device.vendor.clone(),
+            arch: device.arch.clone(),
+            driver: device.driver.clone(),
+            memory_bytes: device.memory_bytes,
+            emulated: device.emulated,
+            usable: device.why == skillbench_plugin_api::Why::NONE,
+            reason: device.reason.clone(),
+        }
+    }
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PortRecord {
+    pub name: String,
+    pub dtype: String,
+    pub shape: Vec<Option<usize>>,
+    pub dim_names: Vec<Option<String>>,
+}
+
+/// One load of a model part, as the host timed it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LoadRecord {
+    pub total_ns: u64,
+    pub read_ns: Option<u64>,
+    pub compile_ns: Option<u64>,
+    pub cache_hit: Option<bool>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct RoundRecord {
+    pub id: u64,
+    pub measured: bool,
+    pub wall_ns: u64,
+    pub cpu_ns: Option<u64>,
+    pub settled: u64,
+    pub values: Vec<f64>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SeriesRecord {
+    pub name: String,
+    pub unit: String,
+    pub kind: String,
+    pub higher_is_better: Option<bool>,
+    /// Samples of one round may overlap in time.
+    pub concurrent: bool,
+    pub items_per_sample: f64,
+    pub rounds: Vec<RoundRecord>,
+    /// Figures that came without a round.
+    pub singles: Vec<f64>,
+    pub stable: bool,
+    pub stopped_by: Option<String>,
+    /// Over the measured rounds; `None` without a sensor.
+    pub energy: Option<EnergyRecord>,
+}
+
+/// What a sensor counted between two moments.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct EnergyRecord {
+    pub source: String,
+    pub scope: String,
+    /// All of it, idle power included.
+    pub joules: f64,
+    pub seconds: f64,
+    /// Measured just before, with nothing being done.
+    pub idle_watts: f64,
+}
+
+/// A figure of the backend's own, at moments of the measured rounds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CounterRecord {
+    pub name: String,
+    pub unit: String,
+    pub values: Vec<f64>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct CellReport {
+    pub device: DeviceRecord,
+    pub placement: Option<PlacementRecord>,
+    pub loads: Vec<LoadRecord>,
+    pub series: Vec<SeriesRecord>,
+    pub verification: Option<Verification>,
+    pub memory_before: Option<u64>,
+    pub memory_loaded: Option<u64>,
+    pub memory_peak: Option<u64>,
+    pub device_peak: Option<u64>,
+    pub counters: Vec<CounterRecord>,
+    /// The process ran no other cell before.
+    pub fresh: bool,
+    /// `None`: the cell had nothing to do with the pool.
+    pub pool: Option<PoolRecord>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FunctionReport {
+    pub series: Vec<SeriesRecord>,
+    /// With the library open, before the first call.
+    pub memory_before: Option<u64>,
+    /// The highest of the first calls, before samples are kept beside them.
+    pub memory_first: Option<u64>,
+    /// The highest of the measured rounds.
+    pub memory_peak: Option<u64>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Reply {
+    Described(Box<Description>),
+    Devices { import_ns: u64, instantiate_ns: u64, devices: Vec<DeviceRecord> },
+    Inspected { inputs: Vec<PortRecord>, outputs: Vec<PortRecord> },
+    Built,
+    Referenced,
+    Cell(Box<CellReport>),
+    Function(Box<FunctionReport>),
+    Profiled(Box<ProfileReport>),
+    Checked(crate::check::Verdict),
+}
+
+impl Reply {
+    pub fn name(&self) -> &'static str {
+        match self {
+            Reply::Described(_) => "a description",
+            Reply::Devices { .. } => "devices",
+            Reply::Inspected { .. } => "ports",
+            Reply::Built => "a built model",
+            Reply::Referenced => "a reference",
+            Reply::Cell(_) => "a cell",
+            Reply::Function(_) => "a function's figures",
+            Reply::Profiled(_) => "a profile",
+            Reply::Checked(_) => "a rule's verdict",
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What only Unix has: the channel a child inherits, its process group, and a child that dies with its parent.
+//!
+//! On other systems everything compiles, and starting a worker says that it is not supported yet.
+
+#[cfg(unix)]
+mod unix {
+    use rustix::process::{Pid, Signal};
+    use std::io::{self, Read};
+    use std::os::fd::OwnedFd;
+    use std::os::unix::net::UnixStream;
+    use std::os::unix::process::{CommandExt, ExitStatusExt};
+    use std::process::{Child, Command, ExitStatus, Stdio};
+    use std::time::Duration;
+
+    pub type Channel = UnixStream;
+
+    /// Starts a child in a process group of its own, with a channel as its standard input: no other descriptor has to be
+    /// inherited, and none can leak into a child that is started at the same time.
+    pub fn start(command: &mut Command) -> io::Result<(Child, Channel)> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let child = command.stdin(Stdio::from(OwnedFd::from(theirs))).process_group(0).spawn()?;
+        // The command holds the child's end until its input is replaced.
+        command.stdin(Stdio::null());
+        Ok((child, ours))
+    }
+
+    /// In the worker: moves the channel away from standard input, where a plugin might read, and ties the worker's life to
+    /// its host's.
+    pub fn adopt_channel() -> io::Result<Channel> {
+        let channel = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
+        let null = std::fs::File::open("/dev/null")?;
+        rustix::stdio::dup2_stdin(&null)?;
+        let channel = UnixStream::from(channel);
+        watch_host(channel.try_clone()?);
+        Ok(channel)
+    }
+
+    /// Ends the worker, and everything it started, when its host is gone, wherever the control thread is. A signal of the kernel
+    /// at the parent's death would reach the worker alone, and first.
+    fn watch_host(channel: UnixStream) {
+        std::thread::spawn(move || {
+            let mut polled = [rustix::event::PollFd::new(&channel, rustix::event::PollFlags::empty())];
+            while let Err(rustix::io::Errno::INTR) = rustix::event::poll(&mut polled, None) {}
+            let own = rustix::process::getpid();
+            let _ = rustix::process::kill_process_group(own, Signal::KILL);
+        });
+    }
+
+    /// Kills a child and everything it started.
+    pub fn kill_group(child: &Child) {
+        if let Some(pid) = Pid::from_raw(child.id() as i32) {
+            let _ = rustix::process::kill_process_group(pid, Signal::KILL);
+        }
+    }
+
+    /// Waits up to `wait` for bytes. `None`: nothing came; 0: the other end is closed.
+    pub fn read(channel: &mut Channel, buffer: &mut [u8], wait: Duration) -> io::Result<Option<usize>> {
+        let mut polled = [rustix::event::PollFd::new(&*channel, rustix::event::PollFlags::IN)];
+        let wait = rustix::event::Timespec { tv_sec: wait.as_secs() as i64, tv_nsec: i64::from(wait.subsec_nanos()) };
+        match rustix::event::poll(&mut polled, Some(&wait)) {
+            Ok(0) | Err(rustix::io::Errno::INTR) => Ok(None),
+            Ok(_) => match channel.read(buffer) {
+                // A worker that was killed while we were writing to it.
+                Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Ok(Some(0)),
+                read => read.map(Some),
+            },
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// How a child ended: a short code, and the words for it.
+    pub fn describe_exit(status: ExitStatus) -> (&'static str, String) {
+        match (status.signal(), status.code()) {
+            (Some(signal), _) => ("signal", format!("was killed by {}", signal_name(signal))),
+            (None, Some(code)) => ("exit", format!("left with exit code {code}")),
+            (None, None) => ("exit", "ended in an unknown way".into()),
+        }
+    }
+
+    fn signal_name(number: i32) -> String {
+        let name = match number {
+            4 => "SIGILL (illegal instruction)",
+            6 => "SIGABRT (abort)",
+            7 => "SIGBUS (bus error)",
+            8 => "SIGFPE (arithmetic error)",
+            9 => "SIGKILL",
+            11 => "SIGSEGV (invalid memory access)",
+            15 => "SIGTERM",
+            other => return format!("signal {other}"),
+        };
+        name.into()
+    }
+}
+
+#[cfg(not(unix))]
+mod other {
+    use std::io;
+    use std::process::{Child, Command, ExitStatus};
+    use std::time::Duration;
+
+    pub type Channel = std::net::TcpStream;
+
+    fn unsupported() -> io::Error {
+        io::Error::new(io::ErrorKind::Unsupported, "workers are not supported on this system yet")
+    }
+
+    pub fn start(_: &mut Command) -> io::Result<(Child, Channel)> {
+        Err(unsupported())
+    }
+
+    pub fn adopt_channel() -> io::Result<Channel> {
+        Err(unsupported())
+    }
+
+    pub fn kill_group(_: &Child) {}
+
+    pub fn read(_: &mut Channel, _: &mut [u8], _: Duration) -> io::Result<Option<usize>> {
+        Err(unsupported())
+    }
+
+    pub fn describe_exit(status: ExitStatus) -> (&'static str, String) {
+        ("exit", format!("ended with {status}"))
+    }
+}
+
+#[cfg(not(unix))]
+pub use other::*;
+#[cfg(unix)]
+pub use unix::*;
+
+/// The system's clock that only goes forward, the same in every process; `None` where there is no such one.
+pub fn monotonic_ns() -> Option<u64> {
+    #[cfg(unix)]
+    {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+        Some(now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64)
+    }
+    #[cfg(not(unix))]
+    None
+}
