@@ -1,6 +1,6 @@
 //! Which of two is slower: measured in turns, out of stored runs, against baselines and limits.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use skillbench_tests::{Ran, World, built_library};
 use std::process::Command;
 
@@ -195,6 +195,56 @@ fn stored_runs_of_different_machines_are_compared_only_when_asked_and_then_label
     assert!(["same", "unclear"].contains(&latency["verdict"].as_str().unwrap()), "{latency:#}");
     host(&world, &["compare", a, a]).exits_with(2).tells("the same run");
     host(&world, &["compare", a, "nothing"]).exits_with(2).tells("nothing");
+}
+
+#[test]
+fn stored_runs_are_compared_by_any_metric_of_the_catalogue_and_by_those_that_plugins_add() {
+    let world = world();
+    run(&world, "20", &["--output-dir", "here"]).exits_with(0);
+    let folders = std::fs::read_dir(world.path().join("here")).unwrap().flatten();
+    let folder = folders.map(|entry| entry.path()).find(|path| path.is_dir()).unwrap();
+    let journal = std::fs::read_to_string(folder.join("journal.ndjson")).unwrap();
+    let id = folder.file_name().unwrap().to_string_lossy().into_owned();
+    let with_cycles = |id_of_copy: &str, cycles: f64| {
+        let line = |line: &str| {
+            let mut line: Value = serde_json::from_str(line).unwrap();
+            if line["type"] == "cell" {
+                let stats = line["cell"]["metrics"]["latency_ms"].clone();
+                let mut series = json!({"unit": "cycles", "kind": "count", "higher_is_better": true, "items_per_sample": 1.0,
+                    "rounds": 1, "stable": true, "stopped_by": null, "stats": stats});
+                series["stats"]["median"] = json!(cycles);
+                line["cell"]["metrics"]["series"]["acme.cycles"] = series;
+            }
+            line.to_string() + "\n"
+        };
+        let text: String = journal.replace(&id, id_of_copy).lines().map(line).collect();
+        world.write(&format!("results/{id_of_copy}/journal.ndjson"), text);
+    };
+    with_cycles("20260101-000000-0000000a", 1000.0);
+    with_cycles("20260102-000000-0000000b", 1500.0);
+    let sides = ["compare", "20260101-000000-0000000a", "20260102-000000-0000000b"];
+    for imported in [false, true] {
+        if imported {
+            host(&world, &["db", "import", "results"]).exits_with(0);
+            std::fs::remove_dir_all(world.path().join("results/20260101-000000-0000000a")).unwrap();
+        }
+        let more = ["--metric", "init_ms.load,first_inference_factor", "--format", "json"];
+        let ran = host(&world, &[&sides[..], &more].concat());
+        let document: Value = serde_json::from_str(&ran.stdout()).unwrap_or_else(|e| panic!("{e}: {}", ran.stderr()));
+        let cycles = metric(&document, "acme.cycles");
+        assert_eq!(
+            (&cycles["ratio"], &cycles["verdict"]),
+            (&json!(1.5), &json!("unclear")),
+            "one figure is no verdict"
+        );
+        assert_eq!(cycles["higher_is_better"], true);
+        for name in ["init_ms.load", "first_inference_factor", "peak_memory_mb"] {
+            assert_eq!(metric(&document, name)["ratio"], 1.0, "the very same figures");
+        }
+    }
+    host(&world, &[&sides[..], &["--metric", "init_ms.loud"]].concat())
+        .exits_with(2)
+        .tells("did you mean init_ms.load?");
 }
 
 #[test]

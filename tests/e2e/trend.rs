@@ -97,6 +97,35 @@ fn trend(world: &World, arguments: &[&str]) -> Ran {
 }
 
 #[test]
+fn metrics_that_plugins_add_have_histories_of_their_own_by_their_direction() {
+    let world = World::default();
+    let series = |value: f64| {
+        json!({"unit": "cycles", "kind": "count", "higher_is_better": false, "items_per_sample": 1.0, "rounds": 20, "stable": true,
+            "stopped_by": null, "stats": stats(value)})
+    };
+    let runs = history(0.0, 60, |number, run| {
+        let of = ms(number, 0.2, 40);
+        let metrics = &mut run["cells"][0]["metrics"];
+        metrics["series"]["acme.cycles"] = series(1e6 * of);
+        metrics["counters"]["acme.misses"] = json!({"unit": "1", "n": 20, "mean": of, "min": of, "max": of});
+    });
+    bring_in(&world, &runs);
+    for (metric, direction, worse) in [("acme.cycles", "more", true), ("acme.misses", "more", false)] {
+        let found = document(&trend(&world, &["--metric", metric, "--format", "json"]));
+        let history = &found["histories"][0];
+        assert_eq!((&history["metric"], &history["runs"]), (&json!(metric), &json!(60)));
+        let change = &history["changes"][0];
+        assert_eq!((&change["run"], &change["direction"]), (&json!("run-040"), &json!(direction)), "{change:#}");
+        assert_eq!(change["worse"], worse, "of a counter nobody says which way is better");
+    }
+    let listed = trend(&world, &["--metric", "list", "--format", "csv"]).stdout();
+    assert!(listed.contains("acme.cycles,cycles,less,") && listed.contains("acme.misses,1,,"), "{listed}");
+    let slip = trend(&world, &["--metric", "acme.cycle"]);
+    slip.exits_with(2);
+    assert!(slip.stderr().contains("did you mean acme.cycles?"), "{}", slip.stderr());
+}
+
+#[test]
 fn a_planted_step_is_found_at_its_run_with_what_changed_there() {
     let world = World::default();
     let driver = |number: usize, run: &mut Value| {

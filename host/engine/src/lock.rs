@@ -103,7 +103,7 @@ fn shared_folder() -> PathBuf {
     std::env::temp_dir()
 }
 
-/// Holds the lock; waits while another process has it, `most` at the longest. `tell` hears for whom. A hold within a hold of the same
+/// Holds the lock; waits while another process has it, `most` at the longest. `tell` is called with the holder. A hold within a hold of the same
 /// process is the same one.
 ///
 /// # Errors

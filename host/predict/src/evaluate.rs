@@ -1,5 +1,5 @@
 //! How good predictions are, tried on what was measured: each model is held out, everything is learned anew from the others, its
-//! intervals included, and what is foretold is held against what was measured.
+//! intervals included, and predictions are compared with measurements.
 
 use crate::fitted::{Scheme, models};
 use crate::intervals::least_models;

@@ -59,8 +59,8 @@ impl Scheme {
         Some(Fitted { law, residual })
     }
 
-    /// The logarithm of what a fit foretells.
-    pub fn foretold(&self, fitted: &Fitted, work: &Work) -> f64 {
+    /// The logarithm of what a fit predicts.
+    pub fn predicted_ln(&self, fitted: &Fitted, work: &Work) -> f64 {
         let law = fitted.law.ln(&self.quantity.terms(work, &self.peaks));
         law + fitted.residual.as_ref().map_or(0.0, |residual| residual.ln(work))
     }

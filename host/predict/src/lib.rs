@@ -1,4 +1,4 @@
-//! What was not measured, foretold from what was: latency, throughput and peak memory of a model on hardware.
+//! Predicts latency, throughput and peak memory of a model on hardware where they were not measured.
 //!
 //! - [`Work`]: what is known of a workload before it is measured. [`Sample`]: what was measured of one.
 //! - `law`: the roofline, a sum of terms with few parameters, fitted robustly. `residual`: what it misses, learned.

@@ -129,7 +129,7 @@ impl Predictor {
         }
         self.within(work)?;
         let fitted = self.apart.get(&work.model).or(self.whole.as_ref()).ok_or(NotEnough::Unfit)?;
-        let ln = self.scheme.foretold(fitted, work);
+        let ln = self.scheme.predicted_ln(fitted, work);
         let anchored = self.anchor(fitted, work).zip(self.kin.error_at(rule.level, &work.model));
         let (ln, error, basis, models) = match anchored {
             Some((anchor, error)) => (ln + anchor, error, Basis::OtherPoints, self.kin.models(&work.model)),
@@ -158,7 +158,7 @@ impl Predictor {
 
     /// How far a sample lies above what a fit foretells, in logarithms.
     fn miss(&self, fitted: &Fitted, sample: &Sample) -> f64 {
-        self.scheme.ln_of(sample) - self.scheme.foretold(fitted, &sample.work)
+        self.scheme.ln_of(sample) - self.scheme.predicted_ln(fitted, &sample.work)
     }
 
     /// The same at the nearest other points of the model, in operations; `None`: there is no other.

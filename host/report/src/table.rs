@@ -2,6 +2,7 @@
 
 use polars::prelude::{AnyValue, DataFrame};
 use serde_json::Value;
+use skillbench_record::shown;
 
 /// A value with the number of digits people want to see; files get it whole.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,11 +27,7 @@ impl Cell {
 
     /// Three significant digits, and whole numbers in full.
     pub fn number(number: f64) -> Cell {
-        let digits = match number.abs() {
-            0.0 => 0,
-            size => (2.0 - size.log10().floor()).clamp(0.0, 12.0) as usize,
-        };
-        Cell { value: number.into(), shown: format!("{number:.digits$}") }
+        Cell { value: number.into(), shown: shown::number(number) }
     }
 
     /// Shows people no more than so many characters; files still get all of it.

@@ -22,4 +22,4 @@ pub mod trend;
 
 /// A question whose frames did not fit each other.
 pub use polars::error::PolarsError as FrameError;
-pub use stored::{Stored, StoredError, find, read};
+pub use stored::{Stored, StoredError, StoredMetric, find, read};

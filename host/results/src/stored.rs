@@ -4,7 +4,7 @@
 use crate::frames;
 use polars::prelude::*;
 use skillbench_record::Run;
-use skillbench_record::catalog::column;
+use skillbench_record::catalog::{self, column};
 use skillbench_store::database::Filter;
 use skillbench_store::{Database, DatabaseError, JournalError, Recorded, journal};
 use std::path::{Path, PathBuf};
@@ -29,6 +29,22 @@ pub struct Stored {
     pub cells: DataFrame,
     /// `None`: what was read does not have them.
     pub samples: Option<DataFrame>,
+    /// Metrics that plugins added. Of cells of the database they are read where single runs are meant.
+    pub plugin_metrics: Vec<StoredMetric>,
+}
+
+/// A metric that a plugin added, of one cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredMetric {
+    pub run: String,
+    /// The cell's place in its plan.
+    pub cell: i64,
+    pub name: String,
+    pub unit: String,
+    /// `None`: the plugin does not say.
+    pub higher_is_better: Option<bool>,
+    /// The median, or the mean of what has none.
+    pub value: f64,
 }
 
 impl Stored {
@@ -58,7 +74,8 @@ impl Stored {
             false => Some(concat(samples, UnionArgs::default())?.collect()?),
         };
         let runs = recorded.iter().map(|one| Run { cells: vec![], ..one.run.clone() }).collect();
-        Ok(Stored { runs, cells, samples })
+        let plugin_metrics = recorded.iter().flat_map(|one| plugin_metrics_of(&one.run)).collect();
+        Ok(Stored { runs, cells, samples, plugin_metrics })
     }
 
     /// Runs of these folders, journals or `run.json` files.
@@ -86,7 +103,7 @@ impl Stored {
     pub fn from_database(database: &Database, filter: &Filter) -> Result<Stored, StoredError> {
         let runs = database.runs(filter)?;
         let cells = exchanged(|file| database.cells_to(filter, file))?;
-        Ok(Stored { runs, cells, samples: None })
+        Ok(Stored { runs, cells, samples: None, plugin_metrics: vec![] })
     }
 
     /// Only what is of these models.
@@ -110,7 +127,31 @@ impl Stored {
             ),
             None => None,
         };
-        Ok(Stored { runs: self.runs, cells, samples })
+        Ok(Stored { cells, samples, ..self })
+    }
+
+    /// The metrics that plugins added to the cells of these runs.
+    ///
+    /// # Errors
+    /// As for any use of the database.
+    pub fn plugin_metrics_of(database: &Database, runs: &[String]) -> Result<Vec<StoredMetric>, StoredError> {
+        let names: Vec<String> = runs.iter().map(|run| format!("'{}'", run.replace('\'', "''"))).collect();
+        let sql = format!(
+            "SELECT run, cell, metric, coalesce(unit, ''), higher_is_better, coalesce(median, mean)
+             FROM plugin_metrics WHERE run IN ({}) ORDER BY ALL",
+            names.join(", ")
+        );
+        let of = |row: &Vec<serde_json::Value>| {
+            Some(StoredMetric {
+                run: row.first()?.as_str()?.into(),
+                cell: row.get(1)?.as_i64()?,
+                name: row.get(2)?.as_str()?.into(),
+                unit: row.get(3)?.as_str()?.into(),
+                higher_is_better: row.get(4)?.as_bool(),
+                value: row.get(5)?.as_f64()?,
+            })
+        };
+        Ok(database.query(&sql)?.rows.iter().filter_map(of).collect())
     }
 
     /// These columns of the cells of a filter, in one read of the database.
@@ -168,4 +209,18 @@ pub fn find(place: &Path) -> std::io::Result<Vec<PathBuf>> {
     }
     found.sort();
     Ok(found)
+}
+
+fn plugin_metrics_of(run: &Run) -> Vec<StoredMetric> {
+    let measured = run.cells.iter().filter_map(|cell| Some((cell, cell.outcome.metrics()?)));
+    let all = measured.flat_map(|(cell, metrics)| catalog::plugin_metrics(metrics).map(move |metric| (cell, metric)));
+    all.map(|(cell, metric)| StoredMetric {
+        run: run.run_id.clone(),
+        cell: cell.index as i64,
+        name: metric.name.into(),
+        unit: metric.unit.into(),
+        higher_is_better: metric.higher_is_better,
+        value: metric.median.unwrap_or(metric.mean),
+    })
+    .collect()
 }

@@ -1,19 +1,22 @@
 //! Two stored sides held against each other. They were measured one after the other, so that the noise between two moments counts.
 
 use skillbench_engine::environment;
+use skillbench_record::catalog;
 use skillbench_record::defaults::defaults;
 use skillbench_record::machine;
 use skillbench_record::paths;
 use skillbench_record::time::now_utc;
 use skillbench_results::compared::{self, Across, Question};
 use skillbench_results::{FrameError, Stored};
-use skillbench_stats::compare::{COMPARISON_SCHEMA, ComparedCell, Comparison, Gate, Metric, Mode, Noise, Party, gate};
+use skillbench_stats::compare::{COMPARISON_SCHEMA, ComparedCell, Comparison, Gate, Mode, Noise, Party, gate};
 
 /// How two stored sides are compared.
 pub struct Rules {
     pub across: Across,
     /// The smallest difference that is told, as a share.
     pub effect: f64,
+    /// Metrics of the catalogue that are compared too.
+    pub metrics: Vec<&'static catalog::Metric>,
     pub seed: Option<u64>,
     /// What was typed.
     pub command: Vec<String>,
@@ -29,7 +32,8 @@ pub fn stored(sides: [&Stored; 2], names: [&str; 2], rules: &Rules) -> Result<Co
     let machine = sides[1].runs.iter().find_map(|run| run.environment.machine_id()).unwrap_or_else(machine::this);
     let noise = Noise::load(&paths::data(), &machine);
     let seed = rules.seed.unwrap_or(defaults().run.seed);
-    let question = Question { across: rules.across, noise: &noise, effect: rules.effect, seed };
+    let question =
+        Question { across: rules.across, noise: &noise, effect: rules.effect, metrics: &rules.metrics, seed };
     let cells = compared::compare(sides[0], sides[1], &question)?;
     Ok(document(Mode::Apart, [before, after], rules.command.clone(), cells))
 }
@@ -69,8 +73,8 @@ pub fn document(mode: Mode, [before, after]: [Party; 2], command: Vec<String>, c
 /// cannot be told of one, or nothing was compared.
 pub fn gate_of(cells: &[ComparedCell], most: f64) -> Gate {
     let metrics = cells.iter().flat_map(|cell| &cell.metrics);
-    // One figure on each side, as of memory between two runs, can break no limit and keep none.
-    let judged = metrics.filter(|metric| metric.evidence.interval.is_some() || metric.metric.name != Metric::MEMORY);
+    // One figure on each side, as of memory between two runs, can neither break a limit nor keep it.
+    let judged = metrics.filter(|metric| metric.evidence.interval.is_some() || metric.evidence.rounds > 1);
     let gates: Vec<Gate> = judged.map(|m| gate(&m.metric, &m.evidence, m.verdict, most)).collect();
     match () {
         () if gates.contains(&Gate::Broken) => Gate::Broken,

@@ -101,6 +101,7 @@ impl Asked {
             let rules = Rules {
                 across: Across::default(),
                 effect: self.fail_on_regression.unwrap_or(rules().compare.effect),
+                metrics: vec![],
                 seed: request.seed,
                 command: session.command.clone(),
             };

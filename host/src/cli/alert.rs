@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 #[derive(Args, Clone, Default)]
 pub struct AlertArgs {
-    /// Append alerts to this file, a line of JSON each; one that stands there is not written again
+    /// Append new alerts to this file, one line of JSON each
     #[arg(long, value_name = "FILE")]
     pub alert_file: Option<PathBuf>,
-    /// Have the shell run this where there are alerts, with all of them as JSON on its input
+    /// Run this in the shell if there are alerts; its input has them as JSON
     #[arg(long, value_name = "COMMAND")]
     pub alert_command: Option<String>,
     /// Post alerts as JSON to this address, http or https

@@ -1,8 +1,9 @@
-//! What is asked ahead of measuring: predictions, and which hardware to take.
+//! Flags of predictions and recommendations.
 
 use super::results::Stored;
 use super::run::precision;
 use clap::{Args, ValueEnum};
+use skillbench_results::questions::Goal;
 use std::path::PathBuf;
 
 /// Which models, points and hardware are meant.
@@ -10,21 +11,21 @@ use std::path::PathBuf;
 pub struct ForecastArgs {
     #[command(flatten)]
     pub stored: Stored,
-    /// Models by name, measured or not
+    /// Only these models, measured or not
     #[arg(long, aliases = ["models", "model-id"], value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
     pub model: Vec<String>,
     /// Only this hardware [default: all that was measured on the machine]
     #[arg(long, aliases = ["plugin", "device"], value_delimiter = ',', num_args = 1.., value_name = "PLUGIN[:DEVICE]")]
     pub hardware: Vec<String>,
-    /// One or several: several are a curve
+    /// Batch sizes; several make a curve
     #[arg(long, alias = "batch-sizes", value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=65536))]
     pub batch_size: Vec<i64>,
     #[arg(long, alias = "sequence-lengths", value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
     pub sequence_length: Vec<i64>,
-    /// Only what ran at this precision
+    /// Only results of this precision
     #[arg(long, value_name = "PRECISION", value_parser = precision())]
     pub precision: Option<String>,
-    /// Only what ran with so many threads
+    /// Only results with this number of threads
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub threads: Option<u64>,
     /// The machine, by its host name [default: this one]
@@ -36,21 +37,21 @@ pub struct ForecastArgs {
 pub struct PredictArgs {
     #[command(flatten)]
     pub about: ForecastArgs,
-    /// Models by hardware: measured where it was measured, predicted where it can be, or else the reason
-    /// [of all models, unless some are named]
+    /// Print a matrix of models by hardware: measured, else predicted, else the reason
+    /// [default: of all models]
     #[arg(long)]
     pub generate_matrix: bool,
-    /// Into this file, in place of the terminal; .json, .md, .csv and .html tell the form
+    /// Write to this file; the ending .json, .md, .csv or .html sets the format
     #[arg(long, alias = "output", short, value_name = "FILE")]
     pub output_file: Option<PathBuf>,
-    /// Draw latency against the batch into this file: .svg or .png; measured points filled,
+    /// Plot latency against batch size into this .svg or .png file: measured points filled,
     /// predicted ones hollow
     #[arg(long, value_name = "FILE", conflicts_with_all = ["generate_matrix", "evaluate"])]
     pub plot: Option<PathBuf>,
-    /// Also what is learned from, into this file: .csv or .json
+    /// Also write the training data to this .csv or .json file
     #[arg(long, value_name = "FILE")]
     pub training: Option<PathBuf>,
-    /// How far predictions are off: each model held out and foretold from the others
+    /// Evaluate predictions: predict each model from the others, and compare with its measurements
     #[arg(long, conflicts_with_all = ["model", "generate_matrix", "batch_size", "sequence_length"])]
     pub evaluate: bool,
 }
@@ -59,16 +60,16 @@ pub struct PredictArgs {
 pub struct RecommendArgs {
     #[command(flatten)]
     pub about: ForecastArgs,
-    /// What is meant by the best
+    /// The metric to rank by
     #[arg(long, value_enum, default_value_t = GoalArg::Latency)]
     pub optimize: GoalArg,
-    /// A bound that has to be kept: 20ms, 512MB, 2J, 100/s, or latency_ms<=20, memory_mb<=512, energy_j_per_item<=2, throughput_per_s>=100
+    /// Limits that hardware has to keep: 20ms, 512MB, 2J, 100/s, or latency_ms<=20, memory_mb<=512, energy_j_per_item<=2, throughput_per_s>=100
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "LIMIT")]
     pub within: Vec<String>,
-    /// Also the best hardware for each model and each architecture over all that was measured, and what to change
+    /// Also show the best hardware for each model and architecture, and what to change
     #[arg(long)]
     pub optimal_hardware_analysis: bool,
-    /// Into this file, in place of the terminal; .json, .md, .csv and .html tell the form
+    /// Write to this file; the ending .json, .md, .csv or .html sets the format
     #[arg(long, alias = "output-file", short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -81,18 +82,13 @@ pub enum GoalArg {
     Memory,
 }
 
-impl GoalArg {
-    /// The metric that is ranked by.
-    pub fn metric(self) -> &'static str {
-        match self {
-            GoalArg::Latency => "latency_ms",
-            GoalArg::Throughput => "throughput_per_s",
-            GoalArg::Energy => "energy_j_per_item",
-            GoalArg::Memory => "memory_mb",
+impl From<GoalArg> for Goal {
+    fn from(goal: GoalArg) -> Goal {
+        match goal {
+            GoalArg::Latency => Goal::Latency,
+            GoalArg::Throughput => Goal::Throughput,
+            GoalArg::Energy => Goal::Energy,
+            GoalArg::Memory => Goal::Memory,
         }
-    }
-
-    pub fn unit(self) -> &'static str {
-        skillbench_record::catalog::metric(self.metric()).map_or("", |metric| metric.unit)
     }
 }

@@ -11,7 +11,7 @@ mod trend;
 
 pub use alert::AlertArgs;
 pub use compare::{AcrossArg, BaselineCommand, CompareArgs, DoctorArgs, GateArgs, LiveArgs};
-pub use forecast::{ForecastArgs, GoalArg, PredictArgs, RecommendArgs};
+pub use forecast::{ForecastArgs, PredictArgs, RecommendArgs};
 pub use results::{
     DbCommand, ExportForm, ImageArg, MatrixArgs, PlotArgs, QueryArgs, ReportArgs, ReportForm, Stored, WhichRuns,
 };
@@ -95,53 +95,53 @@ impl From<FormatArg> for Format {
 pub enum Command {
     /// Measure models on backends
     Run(Box<RunArgs>),
-    /// Which of two is faster, and how sure that is: stored runs, or backends measured in turns
+    /// Compare two stored runs, or two backends measured in alternation, with confidence intervals
     Compare(Box<CompareArgs>),
     /// List, inspect, check, write and register plugins
     #[command(subcommand)]
     Plugin(PluginCommand),
-    /// What plugins need from outside
+    /// Install, find and pack the libraries that plugins need
     #[command(subcommand)]
     Runtime(RuntimeCommand),
-    /// Benchmarks that are plain functions
+    /// List and run benchmarks that are plain functions
     #[command(subcommand)]
     Bench(BenchCommand),
-    /// Suites: files that say what to run
+    /// Run, write and check suites: files that say what to run
     Suite(Box<SuiteArgs>),
-    /// Run a suite again and again: a line for cron, or units for systemd
+    /// Schedule a suite with cron or systemd
     Schedule(Box<ScheduleArgs>),
-    /// Measure again what is stale of what was measured on this machine
+    /// Measure stale results of this machine again
     Update(Box<UpdateArgs>),
-    /// The database of all runs: make it, fill it, check it, take results out
+    /// Create, fill, check and export the database of all runs
     #[command(subcommand)]
     Db(DbCommand),
-    /// Ask the database a question in SQL
+    /// Query the database in SQL
     Query(QueryArgs),
-    /// What runs tell: in the terminal, as Markdown for a pull request, as a page to look at and explore
+    /// Report runs in the terminal, as Markdown for a pull request, or as an HTML page
     Report(Box<ReportArgs>),
-    /// Draw stored results into files
+    /// Plot stored results into files
     Plot(Box<PlotArgs>),
-    /// What runs where, and how well: models by hardware
+    /// Show the compatibility matrix: which model runs on which hardware, and how fast
     Matrix(MatrixArgs),
-    /// Since when something is slower, and what changed then
+    /// Find since when something is slower, and what changed then
     Trend(Box<TrendArgs>),
-    /// What was not measured: latency, throughput and memory, foretold from what was, with intervals
+    /// Predict latency, throughput and memory of unmeasured cells, with intervals
     Predict(Box<PredictArgs>),
-    /// Which hardware to take for a model, with the evidence
+    /// Recommend hardware for a model, with the evidence
     Recommend(Box<RecommendArgs>),
-    /// The devices of every backend, usable or not
+    /// List the devices of every backend, usable or not
     Devices {
-        /// Everything that is known of each
+        /// Show all that is known of each device
         #[arg(long, short)]
         verbose: bool,
     },
-    /// The models that can be measured; `clean` gives up those that are built
+    /// List the models that can be measured; `clean` deletes built models
     Models(Box<ModelsArgs>),
-    /// The whole story of one plugin, and of a model on it
+    /// Explain step by step why a plugin works here or not, and a model on it
     Why { plugin: String, model: Option<String> },
-    /// What is wrong here, and what to do next
+    /// Diagnose this machine, and say what to do next
     Doctor(DoctorArgs),
-    /// Runs that later ones are held against, of this machine
+    /// Save, list and remove baselines of this machine
     #[command(subcommand)]
     Baseline(BaselineCommand),
 }
@@ -169,15 +169,15 @@ pub struct ModelsArgs {
     /// Only models of so many parameters at most
     #[arg(long, value_name = "N", value_parser = count)]
     pub max_size: Option<u64>,
-    /// Only these: names, files, folders; with the evidence for what they are
+    /// Only these models: names, files, folders; with the evidence for their kind
     pub model: Vec<String>,
 }
 
 #[derive(Subcommand)]
 pub enum ModelsCommand {
-    /// Give up built models, references and what was built half-way; those in use stay
+    /// Delete built models, reference outputs and unfinished builds that are not in use
     Clean {
-        /// Keep so much, the last used
+        /// Keep the most recently used, up to this size
         #[arg(long, value_name = "GB", default_value_t = 0.0)]
         keep_gb: f64,
     },
@@ -185,16 +185,16 @@ pub enum ModelsCommand {
 
 #[derive(Subcommand)]
 pub enum BenchCommand {
-    /// All of them, and what was rejected and why
+    /// List all benchmarks, and those that were rejected with the reason
     List(BenchArgs),
-    /// Run all, those of a model, or those of a category
+    /// Run all benchmarks, or those of a model or a category
     Run {
         #[command(flatten)]
         which: BenchArgs,
-        /// Least number of measured calls [default: until the interval is tight or the budget is used]
+        /// Minimum number of measured calls [default: until the interval is tight or the budget is used]
         #[arg(long, alias = "runs", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         iterations: Option<u64>,
-        /// Least number of calls before
+        /// Minimum number of warm-up calls
         #[arg(long, value_name = "N")]
         warmup: Option<u64>,
         /// Time for the measured calls of one benchmark, in seconds [default: 1]
@@ -203,10 +203,10 @@ pub enum BenchCommand {
         /// Time limit of a benchmark, in seconds [default: 600]
         #[arg(long, value_name = "SECONDS", value_parser = seconds)]
         timeout: Option<f64>,
-        /// An option of the benchmarks that take it, or of one
+        /// Set an option of every benchmark that takes it, or of one benchmark
         #[arg(long, value_name = "[BENCHMARK:]KEY=VALUE")]
         option: Vec<String>,
-        /// Where results and attachments are kept
+        /// The folder for results and attachments
         #[arg(long, value_name = "DIR", default_value = "results")]
         output_dir: PathBuf,
         #[command(flatten)]
@@ -216,15 +216,15 @@ pub enum BenchCommand {
 
 #[derive(Args)]
 pub struct BenchArgs {
-    /// Only these: benchmarks, or plugins for all that they hold
+    /// Only these benchmarks, or all of these plugins
     pub name: Vec<String>,
-    /// unit, integration or performance
+    /// Only these categories: unit, integration, performance
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "CATEGORY")]
     pub category: Vec<String>,
-    /// Those that are about a model
+    /// Only benchmarks of these models
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
     pub model: Vec<String>,
-    /// Another folder to look in, with folders by category and by model below it
+    /// Also look in this folder, which has subfolders by category and by model
     #[arg(long, alias = "benchmark-dir", value_name = "DIR")]
     pub dir: Vec<PathBuf>,
 }
@@ -271,15 +271,15 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 #[derive(Subcommand)]
 pub enum PluginCommand {
-    /// All plugins, and what was rejected and why
+    /// List all plugins, and those that were rejected with the reason
     List {
-        /// Also files, search paths and hidden entries
+        /// Also list registry files, search paths and hidden entries
         #[arg(long, short)]
         verbose: bool,
     },
-    /// What a plugin says of itself
+    /// Show what a plugin says of itself
     Info { plugin: String },
-    /// Hold a plugin, or any library, against the rules of a well-behaved one
+    /// Check a plugin, or any library, against the rules of a well-behaved plugin
     Check {
         /// A plugin's id, or the path of a library
         #[arg(required_unless_present = "list")]
@@ -291,13 +291,13 @@ pub enum PluginCommand {
         #[arg(long, value_name = "KEY=VALUE")]
         option: Vec<String>,
     },
-    /// Write a vendor's first plugin: it builds and passes `check` as it is
+    /// Write a first plugin that builds and passes `check` as it is
     New {
         /// Its id: a-z, 0-9 and '-'
         name: String,
         #[arg(long, value_enum, default_value_t = Language::Rust)]
         lang: Language,
-        /// Where the folder is made
+        /// The folder to make it in
         #[arg(long, value_name = "DIR", default_value = ".")]
         dir: PathBuf,
         /// The folder of the plugin-api crate, for Rust [default: the one this host was built from]
@@ -314,7 +314,7 @@ pub enum PluginCommand {
         #[arg(long)]
         pin: bool,
     },
-    /// Take back `add`
+    /// Unregister a library that `add` registered
     Remove { plugin: String },
 }
 
@@ -326,32 +326,32 @@ pub enum Language {
 
 #[derive(Subcommand)]
 pub enum RuntimeCommand {
-    /// What plugins need: which version is pinned, whether it is there, where, and how large
+    /// List what plugins need: pinned version, size, and where it is installed
     List,
-    /// Install what a plugin needs: with the machine's pip or npm, or from a folder; pinned and checked
+    /// Install what a plugin needs, with the machine's pip or npm or from a folder; pinned and checked
     Install {
         /// Plugins, or packages of `runtime list` (NAME or NAME@VERSION)
         #[arg(required = true, value_delimiter = ',')]
         names: Vec<String>,
-        /// Take it from this folder, without a network: what `pack` wrote, or packages as they were downloaded
+        /// Install from this folder, without a network: what `pack` wrote, or downloaded packages
         #[arg(long, value_name = "DIR")]
         from: Option<PathBuf>,
-        /// Keep the pieces that are in the folder for a later call where others are missing
+        /// Accept a folder that lacks some pieces, and keep those that are there for a later call
         #[arg(long, requires = "from")]
         partial: bool,
     },
-    /// Write what a plugin needs into a folder, in pieces, for a machine without a network
+    /// Pack what a plugin needs into a folder, in pieces, for a machine without a network
     Pack {
         /// Plugins, or packages of `runtime list` (NAME or NAME@VERSION)
         #[arg(required = true, value_delimiter = ',')]
         names: Vec<String>,
-        /// The folder
+        /// The folder to write to
         #[arg(long, short, value_name = "DIR")]
         output: PathBuf,
-        /// No piece is larger: bytes, or with kB, MB, GB, KiB, MiB, GiB
+        /// Maximum size of a piece: bytes, or with kB, MB, GB, KiB, MiB, GiB
         #[arg(long, value_name = "SIZE", default_value = "60MB", value_parser = bytes)]
         piece_size: u64,
-        /// Also what machines with such a device often have, such as CUDA and cuDNN
+        /// Also pack what machines with such a device often have, such as CUDA and cuDNN
         #[arg(long)]
         complete: bool,
     },
@@ -361,6 +361,6 @@ pub enum RuntimeCommand {
         #[arg(required = true, value_delimiter = ',')]
         names: Vec<String>,
     },
-    /// Print the path of what goes into an option of a plugin
+    /// Print the path that an option of a plugin gets
     Path { plugin: String, option: String },
 }

@@ -8,26 +8,26 @@ use std::path::PathBuf;
 /// A list that takes commas, repeats and spaces: `--batch-sizes 1,4 --batch-sizes 8` or `--batch-sizes 1 4 8`.
 #[derive(Args)]
 pub struct RunArgs {
-    /// Backends, with a device where one is meant: cpu, openvino:GPU, cuda:1; or all that can be used here
+    /// Backends, optionally with a device: cpu, openvino:GPU, cuda:1; or all
     /// [default: the first by preference that loads the model]
     #[arg(long, aliases = ["hardware", "device"], value_delimiter = ',', num_args = 1.., value_name = "PLUGIN[:DEVICE]")]
     pub plugin: Vec<String>,
-    /// Also on webnn and webgpu, emulated or not
+    /// Also measure on webnn and webgpu, emulated or not
     #[arg(long)]
     pub include_web_platforms: bool,
-    /// Models by name, .onnx files, folders of them, or ids of a hub
+    /// Models: names, .onnx files, folders with them, or ids of a hub
     #[arg(long, alias = "models", alias = "model-id", value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
     pub model: Vec<String>,
-    /// Files with one model a line
+    /// Files that list one model a line
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "FILE")]
     pub model_list: Vec<PathBuf>,
-    /// The model of each key class, their small variants, or a list of your own
+    /// A set of models: one of each key class, their small variants, or your own list
     #[arg(long, value_enum, value_name = "SET")]
     pub models_set: Option<SetArg>,
-    /// Your own list: {name: {name, family, size, modality, path}} as JSON
+    /// Your own list as JSON: {name: {name, family, size, modality, path}}
     #[arg(long, value_name = "FILE")]
     pub custom_models: Option<PathBuf>,
-    /// The small variants of the key classes
+    /// Use the small variants of the key classes
     #[arg(long, alias = "small-models-only")]
     pub small_models: bool,
     /// Only these key classes: bert, vit, whisper ...
@@ -39,10 +39,10 @@ pub struct RunArgs {
     /// Only these categories: text-encoders, vision, video ... [of all models, unless a set is named]
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "CATEGORY")]
     pub benchmark_category: Vec<String>,
-    /// Every model that there is
+    /// All models
     #[arg(long, alias = "benchmark-all", conflicts_with = "models_set")]
     pub all_models: bool,
-    /// inference, throughput, both, or a benchmark of another plugin
+    /// Benchmarks: inference, throughput, both, or one of another plugin
     #[arg(long, alias = "type", value_delimiter = ',', num_args = 1.., value_name = "BENCHMARK")]
     pub bench: Vec<String>,
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=65536))]
@@ -52,37 +52,37 @@ pub struct RunArgs {
     /// Height and width of images: 224, or 384x512
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "HxW", value_parser = image_size)]
     pub image_sizes: Vec<[i64; 2]>,
-    /// Lengths of audio
+    /// Lengths of audio, in seconds
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "SECONDS", value_parser = seconds)]
     pub audio_seconds: Vec<f64>,
-    /// Frames of video, or of features
+    /// Numbers of video frames, or of feature frames
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
     pub frames: Vec<i64>,
-    /// Lengths of the prompt, in tokens, of the benchmark generation
+    /// Prompt lengths of the benchmark generation, in tokens
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
     pub prompt_lengths: Vec<i64>,
-    /// How many tokens the benchmark generation makes
+    /// Numbers of tokens that the benchmark generation makes
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
     pub new_tokens: Vec<i64>,
-    /// Another dimension of the models
+    /// Set another dimension of the models
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "NAME=N", value_parser = dimension)]
     pub dim: Vec<(String, i64)>,
-    /// Least number of measured iterations, and most of fresh processes for start-up times [default: until the interval is tight or the budget is used]
+    /// Minimum number of measured iterations, and maximum of fresh processes for start-up times [default: until the interval is tight or the budget is used]
     #[arg(long, alias = "runs", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub iterations: Option<u64>,
-    /// Least number of warm-up iterations
+    /// Minimum number of warm-up iterations
     #[arg(long, value_name = "N")]
     pub warmup: Option<u64>,
-    /// Workers of the throughput benchmarks
+    /// Concurrent requests of the throughput benchmarks
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=256))]
     pub concurrent_workers: Option<u64>,
-    /// Threads of each backend [default: the processors it may use]
+    /// Threads of each backend [default: as many as usable processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub threads: Option<u64>,
-    /// An option of the plugins that take it, or of one
+    /// Set an option of every plugin that takes it, or of one plugin
     #[arg(long, value_name = "[PLUGIN:]KEY=VALUE")]
     pub option: Vec<String>,
-    /// float32, float16, bfloat16 or int8: applied, or refused with the reason
+    /// Precision: float32, float16, bfloat16 or int8; a backend applies it or refuses with the reason
     #[arg(long, value_name = "PRECISION", value_parser = precision())]
     pub precision: Option<String>,
     /// Time limit of a cell, in seconds [default: 600]
@@ -94,77 +94,77 @@ pub struct RunArgs {
     /// Memory limit of a cell, in MiB [default: nine tenths of what is available]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u64).range(16..=1 << 24))]
     pub memory_limit: Option<u64>,
-    /// Go on with an earlier run: its id, or its folder
+    /// Resume an earlier run, by its id or its folder
     #[arg(long, value_name = "RUN", conflicts_with_all = ["plugin", "include_web_platforms", "model", "model_list", "models_set", "custom_models", "small_models",
         "specific_models", "model_families", "benchmark_category", "all_models", "image_sizes", "audio_seconds", "frames", "prompt_lengths",
         "new_tokens", "no_fix", "no_resource_pool", "parallel", "profile", "profile_detailed", "bench", "batch_sizes", "sequence_lengths", "dim", "iterations",
         "warmup", "concurrent_workers", "threads", "option", "precision", "timeout", "budget", "memory_limit", "verify_only",
         "benchmark_only", "no_verify", "seed"])]
     pub resume: Option<String>,
-    /// Check the outputs, and measure no round
+    /// Only check outputs
     #[arg(long, conflicts_with_all = ["benchmark_only", "no_verify", "bench"])]
     pub verify_only: bool,
-    /// Measure without any check before
+    /// Only measure: skip the checks of outputs and of what backends refuse
     #[arg(long)]
     pub benchmark_only: bool,
-    /// Measure without holding outputs against the reference; the results say so
+    /// Skip the check of outputs; results are marked unverified
     #[arg(long)]
     pub no_verify: bool,
-    /// Change nothing about what a backend refuses: no other precision, no smaller batch
+    /// Apply no workaround where a backend refuses a model: no other precision, no smaller batch
     #[arg(long)]
     pub no_fix: bool,
-    /// Load every model anew for each cell
+    /// Load the model again for each cell
     #[arg(long)]
     pub no_resource_pool: bool,
-    /// Let cells of one point share a loaded model, which is done anyway
+    /// Share a loaded model between cells of one point (always on)
     #[arg(long, hide = true, conflicts_with_all = ["no_resource_pool", "resume"])]
     pub use_resource_pool: bool,
-    /// Run backends side by side that share neither device nor cores; those on the processor need --threads
+    /// Run backends at the same time that share neither device nor cores; those on the processor need --threads
     #[arg(long)]
     pub parallel: bool,
-    /// Also where each cell's time went
+    /// Also measure the phases of each cell
     #[arg(long)]
     pub profile: bool,
-    /// Also the operators, as the engine itself times them: a table, and a trace file for each cell
+    /// Also profile operators: a table, and a trace file for each cell
     #[arg(long)]
     pub profile_detailed: bool,
     /// Seed of inputs [default: 42]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// Only cells that have no figures yet of this machine, or other plugins or models than now: `host update` is for old ones
+    /// Only measure cells without results of this machine, or whose plugin or model changed since
     #[arg(long, alias = "incremental-benchmarks", conflicts_with_all = ["resume", "no_save", "verify_only"])]
     pub incremental: bool,
     #[command(flatten)]
     pub persist: PersistArgs,
 }
 
-/// Where results go, and whose turn it is.
+/// Where results are kept, and the lock of the machine.
 #[derive(Args, Clone)]
 pub struct PersistArgs {
-    /// Where runs are kept
+    /// The folder of runs
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub output_dir: PathBuf,
-    /// The database [default: benchmarks.duckdb where runs are kept]
+    /// The database file [default: benchmarks.duckdb in the folder of runs]
     #[arg(long, alias = "db-path", env = "BENCHMARK_DB_PATH", value_name = "FILE")]
     pub db: Option<PathBuf>,
-    /// Store the run in the database, which is done anyway
+    /// Store the run in the database (always on)
     #[arg(long, alias = "auto-store-db", conflicts_with = "no_save")]
     pub save: bool,
-    /// Keep the run in its folder only
+    /// Do not store the run in the database
     #[arg(long)]
     pub no_save: bool,
-    /// Also a report in the run's folder [default where the flag has no value: html]
+    /// Also write a report to the run's folder [default where the flag has no value: html]
     #[arg(long, value_enum, value_delimiter = ',', num_args = 0.., default_missing_value = "html", value_name = "FORM")]
     pub report: Vec<ReportForm>,
-    /// Also plots in the run's folder
+    /// Also write plots to the run's folder
     #[arg(long, alias = "generate-plots")]
     pub plots: bool,
     #[command(flatten)]
     pub gate: GateArgs,
-    /// Measure nothing: draw the plots of the latest run
+    /// Measure nothing: plot the latest run
     #[arg(long, conflicts_with = "update_matrix_only")]
     pub plot_only: bool,
-    /// Measure nothing: bring the compatibility matrix beside the database up to date
+    /// Measure nothing: update the compatibility matrix next to the database
     #[arg(long, conflicts_with = "no_save")]
     pub update_matrix_only: bool,
     #[command(flatten)]

@@ -11,10 +11,10 @@ use std::time::Duration;
 /// One benchmark at a time measures on a machine.
 #[derive(Args, Clone, Default)]
 pub struct LockArgs {
-    /// Wait so long for another benchmark on this machine [default: until it has ended]
+    /// Maximum wait for another benchmark on this machine [default: until it has ended]
     #[arg(long, value_name = "SECONDS", value_parser = wait)]
     pub lock_wait: Option<f64>,
-    /// Measure beside another benchmark that measures on this machine
+    /// Measure even while another benchmark measures on this machine
     #[arg(long, conflicts_with = "lock_wait")]
     pub no_lock: bool,
 }
@@ -34,37 +34,37 @@ fn wait(text: &str) -> Result<f64, String> {
 #[derive(Args, Clone)]
 #[command(group = ArgGroup::new("scheduler").args(["cron", "systemd"]))]
 pub struct ScheduleArgs {
-    /// The suite
+    /// The suite file
     #[arg(default_value = super::suite::STARTER)]
     pub suite: PathBuf,
-    /// hourly, daily, weekly or monthly [default: what the suite says]
+    /// Frequency: hourly, daily, weekly or monthly [default: what the suite says]
     #[arg(long, value_parser = frequency)]
     pub frequency: Option<Frequency>,
-    /// Time of day on this machine's clock; of it the minute, where hourly [default: what the suite says, else 02:00]
+    /// Local time of day; an hourly schedule uses its minute [default: what the suite says, else 02:00]
     #[arg(long, value_name = "HH:MM", value_parser = time)]
     pub time: Option<Time>,
     /// Day of the week (sun) or of the month (1 to 28)
     #[arg(long, value_parser = Day::parse)]
     pub day: Option<Day>,
-    /// A line for cron [default: units for systemd, where it is Linux]
+    /// Print a line for cron [default on Linux: units for systemd]
     #[arg(long)]
     pub cron: bool,
-    /// A service and a timer for the user's own systemd
+    /// Print a service and a timer for the user's systemd
     #[arg(long)]
     pub systemd: bool,
-    /// Where the output of the runs is appended [default: NAME.log in the current folder]
+    /// The log file of the runs [default: NAME.log in the current folder]
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
-    /// The units, or the line, into files in this folder in place of the terminal
+    /// Write the units, or the line, to files in this folder
     #[arg(long, short, value_name = "DIR", conflicts_with_all = ["install", "remove"])]
     pub output: Option<PathBuf>,
-    /// Hand it to the scheduler
+    /// Install the schedule
     #[arg(long)]
     pub install: bool,
-    /// Take back `--install`
+    /// Uninstall the schedule
     #[arg(long, conflicts_with_all = ["install", "frequency", "time", "day", "log"])]
     pub remove: bool,
-    /// Flags for `host suite run`: -- --incremental
+    /// Flags to pass to `host suite run`: -- --incremental
     #[arg(last = true, value_name = "FLAG")]
     pub flags: Vec<String>,
 }
@@ -112,19 +112,19 @@ pub(super) fn time(text: &str) -> Result<Time, String> {
 
 #[derive(Args)]
 pub struct UpdateArgs {
-    /// What is older: days, or 12h, 30d, 2w; 0: all [default: 30d]
+    /// Stale from this age on: days, or 12h, 30d, 2w; 0: all [default: 30d]
     #[arg(long, value_name = "AGE", value_parser = age)]
     pub older_than: Option<f64>,
-    /// Only these
+    /// Only these models
     #[arg(long, alias = "models", value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
     pub model: Vec<String>,
-    /// Only these
+    /// Only these backends
     #[arg(long, alias = "hardware", value_delimiter = ',', num_args = 1.., value_name = "PLUGIN")]
     pub plugin: Vec<String>,
-    /// Only these
+    /// Only these benchmarks
     #[arg(long, alias = "type", value_delimiter = ',', num_args = 1.., value_name = "BENCHMARK")]
     pub bench: Vec<String>,
-    /// Measure nothing: list what would be measured again, and why
+    /// Measure nothing: list the stale results, with the reason
     #[arg(long)]
     pub dry_run: bool,
     #[command(flatten)]

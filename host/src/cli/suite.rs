@@ -45,13 +45,13 @@ pub struct SuiteArgs {
     pub persist: PersistArgs,
 }
 
-/// What counts in place of what the suite says.
+/// What replaces parts of a suite.
 #[derive(Args, Clone, Default)]
 pub struct InPlace {
-    /// These models in place of the suite's
+    /// Measure these models, and not the suite's
     #[arg(long, alias = "model", value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
     pub models: Vec<String>,
-    /// These backends in place of the suite's
+    /// Measure on these backends, and not on the suite's
     #[arg(long, alias = "plugin", value_delimiter = ',', num_args = 1.., value_name = "PLUGIN[:DEVICE]")]
     pub hardware: Vec<String>,
 }
@@ -63,35 +63,35 @@ pub enum SuiteCommand {
         file: PathBuf,
         #[command(flatten)]
         in_place: InPlace,
-        /// Only cells that have no figures yet of this machine, or other plugins or models than now
+        /// Only measure cells without results of this machine, or whose plugin or model changed since
         #[arg(long, alias = "incremental-benchmarks", conflicts_with = "no_save")]
         incremental: bool,
         #[command(flatten)]
         persist: Box<PersistArgs>,
     },
-    /// Write a suite to begin with
+    /// Write a suite to start from
     Init {
-        /// JSON, or TOML where it ends in .toml
+        /// The file: TOML if it ends in .toml, else JSON
         #[arg(default_value = STARTER)]
         file: PathBuf,
     },
-    /// Read a suite and say what it would do, without running it
+    /// Check a suite, and say what it would measure
     Check {
         file: PathBuf,
         #[command(flatten)]
         in_place: InPlace,
     },
-    /// One suite for each skill that a folder of skillset plugins or ONNX files offers; and run them
+    /// Write a suite for each skill of a folder of skillset plugins or ONNX files, and run them
     Generate {
         #[arg(long, value_name = "DIR")]
         skillset_dir: PathBuf,
-        /// Where the suites go, and results beside them
+        /// The folder for the suites and the results
         #[arg(long, value_name = "DIR")]
         output_dir: PathBuf,
-        /// Where the suites go, apart from the results
+        /// Another folder for the suites
         #[arg(long, value_name = "DIR")]
         benchmark_dir: Option<PathBuf>,
-        /// Write the suites and run none
+        /// Write the suites, and run none
         #[arg(long)]
         generate_only: bool,
     },

@@ -19,20 +19,20 @@ pub struct TrendArgs {
     /// Only these benchmarks
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "BENCHMARK")]
     pub bench: Vec<String>,
-    /// Only cells of this condition in SQL: family = 'vision' AND batch_size = 1
+    /// Only cells that meet this SQL condition: family = 'vision' AND batch_size = 1
     #[arg(long = "where", value_name = "SQL")]
     pub condition: Option<String>,
-    /// What is looked at: latency_ms, throughput_per_s, memory_mb ...; `--metric list` lists them
-    /// [default: latency, or the throughput of what has none]
+    /// Metrics: latency_ms, throughput_per_s, memory_mb ...; `--metric list` lists them
+    /// [default: latency, or throughput where there is no latency]
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "METRIC")]
     pub metric: Vec<String>,
-    /// Only changes since then: 2026-01-31, or 30d (a bare number is days); what is older is read all the same
+    /// Only changes since this date or age: 2026-01-31, 30d, 30
     #[arg(long, value_name = "WHEN", value_parser = since)]
     pub since: Option<i64>,
-    /// Exit with 1 where the newest figures of a history are worse than those before
+    /// Exit with 1 if the newest figures of a history are worse than those before
     #[arg(long)]
     pub fail_on_change: bool,
-    /// Into this file, in place of the terminal
+    /// Write to this file
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     #[command(flatten)]

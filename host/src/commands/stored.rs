@@ -106,6 +106,7 @@ fn of_runs(database: &Database, results: &Path, names: &[String]) -> Result<Chos
     // In the order in which they were named: the first is before, the last after.
     chosen.stored.runs.sort_by_key(|run| ids.iter().position(|id| *id == run.run_id));
     chosen.stored.samples = Some(Stored::samples_of(database, &filter).map_err(describe)?);
+    chosen.stored.plugin_metrics = Stored::plugin_metrics_of(database, &ids).map_err(describe)?;
     Ok(chosen)
 }
 

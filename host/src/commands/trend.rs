@@ -4,25 +4,29 @@ use super::{CommandError, Done, Exit, alert, failed, usage};
 use crate::cli::{FormatArg, Global, TrendArgs};
 use crate::output;
 use skillbench_engine::alert::{Alert, CellName, Figures, Kind};
-use skillbench_record::catalog::{Better, Metric};
+use skillbench_record::catalog::Better;
 use skillbench_record::suggest::did_you_mean;
 use skillbench_record::time::moment;
 use skillbench_record::time::now_utc;
-use skillbench_report::Table;
 use skillbench_report::sections::trend as shown;
+use skillbench_report::{Cell, Table};
 use skillbench_results::StoredError;
-use skillbench_results::trend::{self, Change, Found, Judged};
+use skillbench_results::trend::{self, Change, Found, Judged, Measure};
 use skillbench_stats::rules;
 use skillbench_store::database::Filter;
 use skillbench_store::{Database, DatabaseError};
 
 pub fn trend(global: &Global, args: &TrendArgs) -> Done {
+    let database = args.stored.database(global);
+    let of_plugins = match database.exists() && !args.metric.is_empty() {
+        true => trend::plugin_metrics(&database).map_err(failed)?,
+        false => vec![],
+    };
     if args.metric == ["list"] {
-        output::table(&metrics_table(), global.format.into());
+        output::table(&metrics_table(&of_plugins), global.format.into());
         return Ok(Exit::Good);
     }
-    let metrics = metrics(&args.metric)?;
-    let database = args.stored.database(global);
+    let metrics = metrics(&args.metric, &of_plugins)?;
     if !database.exists() {
         return no_verdict(&format!("there is no database {} yet: `host run` makes it", database.path().display()));
     }
@@ -73,22 +77,41 @@ fn is_since(args: &TrendArgs, judged: &Judged, change: &Change) -> bool {
     args.since.is_none_or(|since| began.is_some_and(|began| began >= since))
 }
 
-fn metrics(names: &[String]) -> Result<Vec<&'static Metric>, CommandError> {
-    let known = || trend::metrics().map(|metric| metric.name);
-    let one = |name: &String| {
-        trend::metric(name).ok_or_else(|| {
-            let all: Vec<&str> = known().collect();
-            usage(format!("no metric '{name}'{}; there are: {}", did_you_mean(name, known()), all.join(", ")))
-        })
-    };
-    names.iter().map(one).collect()
+/// The metrics that are asked for: of the catalogue, or those that plugins added to what is stored.
+fn metrics(names: &[String], known: &[Measure]) -> Result<Vec<Measure>, CommandError> {
+    let mut asked = vec![];
+    for name in names {
+        let of_plugins = || known.iter().filter(|measure| measure.name == *name).cloned();
+        let found: Vec<Measure> = trend::metric(name).map_or_else(|| of_plugins().collect(), |metric| vec![metric]);
+        if found.is_empty() {
+            return Err(unknown(name, known));
+        }
+        asked.extend(found);
+    }
+    Ok(asked)
 }
 
-fn metrics_table() -> Table {
+fn unknown(name: &str, of_plugins: &[Measure]) -> CommandError {
+    let all: Vec<String> = trend::metrics().chain(of_plugins.iter().cloned()).map(|measure| measure.name).collect();
+    let near = did_you_mean(name, all.iter().map(String::as_str));
+    usage(format!("no metric '{name}'{near}; there are: {}", all.join(", ")))
+}
+
+fn metrics_table(of_plugins: &[Measure]) -> Table {
     let mut table = Table::new(["metric", "unit", "better", "column"]);
-    for metric in trend::metrics() {
-        let better = if metric.better == Better::Lower { "less" } else { "more" };
-        table.row([metric.name, metric.unit, better, metric.id].map(Into::into));
+    let of_catalogue = trend::metrics().map(|metric| (Some(metric.column.clone()), metric));
+    for (column, metric) in of_catalogue.chain(of_plugins.iter().map(|metric| (None, metric.clone()))) {
+        let better = match metric.better {
+            Better::Lower => Some("less"),
+            Better::Higher => Some("more"),
+            Better::Neither => None,
+        };
+        table.row([
+            metric.name.into(),
+            metric.unit.into(),
+            Cell::maybe(better, Cell::from),
+            Cell::maybe(column, Cell::from),
+        ]);
     }
     table
 }
@@ -195,8 +218,8 @@ fn of(judged: &Judged, change: &Change) -> Option<Alert> {
         trust: of.trust.clone(),
     };
     let figures = Figures {
-        metric: history.metric.name.into(),
-        unit: history.metric.unit.into(),
+        metric: history.metric.name.clone(),
+        unit: history.metric.unit.clone(),
         before: Some(change.before.median),
         before_n: Some(change.before.n as u64),
         after: Some(change.after.median),

@@ -3,6 +3,7 @@
 use crate::error::checked;
 use crate::host_tables::{HostTable, ReporterTable, TargetTable};
 use crate::raw::*;
+use crate::sdk::{Benchmark, benchmark_table};
 use crate::{Error, Options, Result, abi_size, text};
 
 #[derive(Clone, Copy)]
@@ -18,6 +19,15 @@ impl BenchmarkRef {
             true => Ok(BenchmarkRef(raw)),
             false => Err(Error::invalid("a benchmark's table has no `run`")),
         }
+    }
+
+    /// A benchmark that is linked into this program, behind the same table as a loaded one: for the tests of a plugin.
+    ///
+    /// # Errors
+    /// None that a benchmark of the SDK can cause.
+    pub fn linked<B: Benchmark>() -> Result<BenchmarkRef> {
+        // SAFETY: the SDK's own table, which is static.
+        unsafe { BenchmarkRef::new(const { &benchmark_table::<B>() }) }
     }
 
     pub fn id(&self) -> String {

@@ -3,6 +3,7 @@
 use crate::error::checked;
 use crate::host_tables::HostTable;
 use crate::raw::*;
+use crate::sdk::{Skillset, SkillsetTable};
 use crate::{Error, Options, Result, abi_size, text};
 use std::path::Path;
 
@@ -19,6 +20,15 @@ impl SkillsetRef {
             true => Ok(SkillsetRef(raw)),
             false => Err(Error::invalid("the skillset's table has no `count`, `describe` or `build`")),
         }
+    }
+
+    /// A skillset that is linked into this program, behind the same table as a loaded one: for the tests of a plugin.
+    ///
+    /// # Errors
+    /// None that a skillset of the SDK can cause.
+    pub fn linked<S: Skillset>() -> Result<SkillsetRef> {
+        // SAFETY: the SDK's own table, which is static.
+        unsafe { SkillsetRef::new(const { &SkillsetTable::<S>::TABLE }) }
     }
 
     pub fn id(&self) -> String {

@@ -21,54 +21,21 @@ mod thin;
 use plain::{Plain, Times};
 use skillbench_cpu::CpuBackend;
 use skillbench_generation::Generation;
-use skillbench_plugin_api::client::{Instance, Model, Plugin, Request};
+use skillbench_plugin_api::client::{BenchmarkRef, Instance, Model, Request};
 use skillbench_plugin_api::host_tables::{
     HostTable, ReporterServices, ReporterTable, TargetParts, TargetServices, TargetTable,
 };
 use skillbench_plugin_api::{
-    Dim, Direction, Error, HostTensor, Load, Options, Result, Round, RoundKind, SeriesInfo, Source, raw, sdk,
+    Dim, Direction, Error, HostTensor, Load, Options, Result, Round, RoundKind, SeriesInfo, Source,
 };
 use skillbench_testkit::Quiet;
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_char, c_void};
 use std::path::PathBuf;
-use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 const THREADS: i32 = 1;
 /// Sequences of either side before any counts.
 const WARM: u64 = 2;
-
-static BENCHMARK: raw::sb_benchmark = sdk::benchmark_table::<Generation>();
-static BENCHMARKS: raw::sb_benchmarks = sdk::Exports::benchmarks(count, at);
-
-/// The benchmark's tables. Its exported symbol cannot be named here: the backend that is linked too has one.
-static PLUGIN: raw::sb_plugin = raw::sb_plugin {
-    size: sdk::Exports::PLUGIN_SIZE,
-    abi_major: raw::SB_ABI_MAJOR,
-    id: c"generation".as_ptr(),
-    name: ptr::null(),
-    version: ptr::null(),
-    vendor: ptr::null(),
-    license: ptr::null(),
-    url: ptr::null(),
-    init: None,
-    factory: Some(factory),
-};
-
-unsafe extern "C" fn count() -> u32 {
-    1
-}
-
-unsafe extern "C" fn at(index: u32) -> *const raw::sb_benchmark {
-    if index == 0 { &raw const BENCHMARK } else { ptr::null() }
-}
-
-unsafe extern "C" fn factory(id: *const c_char) -> *const c_void {
-    // SAFETY: the contract: a NUL-terminated string.
-    let id = unsafe { CStr::from_ptr(id) }.to_bytes();
-    if id == raw::SB_BENCHMARKS.as_bytes() { (&raw const BENCHMARKS).cast() } else { ptr::null() }
-}
 
 fn main() -> Result<()> {
     // Cargo's own argument is `--bench`.
@@ -114,8 +81,7 @@ fn main() -> Result<()> {
         seed: 1,
     };
     let options = Options(BTreeMap::from([("new_tokens".to_string(), new_tokens.to_string())]));
-    // SAFETY: a static table.
-    let benchmark = unsafe { Plugin::new(&raw const PLUGIN) }?.benchmarks()?.remove(0);
+    let benchmark = BenchmarkRef::linked::<Generation>()?;
     let table = TargetTable::new(&parts, &target);
     benchmark.run(HostTable::leak(&Quiet), Some(&table), &options, &ReporterTable::new(&turns))?;
     turns.describe(new_tokens as f64)

@@ -1,8 +1,8 @@
 //! One plugin of a registry.
 
-use super::origin::Origin;
 use super::package::PackagePath;
 use skillbench_record::PluginOptions;
+use skillbench_record::located::Origin;
 use skillbench_worker::PluginKind;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -5,16 +5,15 @@
 
 mod entry;
 mod file;
-mod origin;
 mod package;
 mod reader;
 mod search;
 mod sources;
 
 pub use entry::{Entry, LibraryName};
-pub use origin::{Origin, Problem};
 pub use package::{Hash, Keep, OnMachine, Package, PackageFile, PackagePath, Source};
 pub use search::{Found, Lookup, libraries_in, library_file_name, platform};
+pub use skillbench_record::located::{Origin, Problem};
 pub use sources::Sources;
 pub(crate) use sources::beside_executable;
 

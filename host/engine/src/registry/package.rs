@@ -1,11 +1,10 @@
 //! What plugins need from outside: packages of the registries that machines have clients for.
 
-use super::origin::Origin;
-use super::reader::{Reader, Value};
+use super::reader::{required, sha256};
 use super::search::platform;
 use glob::{MatchOptions, Pattern};
+use skillbench_record::located::{Field, Located, Origin, Reader, Table};
 use std::collections::BTreeMap;
-use toml::de::DeTable;
 
 /// A pinned version of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,100 +107,87 @@ impl Package {
     }
 }
 
-impl<'t> Reader<'t> {
-    pub fn package(&mut self, value: &Value<'t>) -> Option<Package> {
-        let table = self.table(value, "package")?;
-        self.known_keys(table, "package.", &["name", "pypi", "npm", "version", "files"]);
-        let at = value.span().start;
-        let name = self.text_of(value, "package.name", table.get("name"))?;
-        let version = self.text_of(value, "package.version", table.get("version"))?;
-        let source = match (table.get("pypi"), table.get("npm")) {
-            (Some(name), None) => Source::PyPi(self.string(name, "package.pypi")?),
-            (None, Some(name)) => Source::Npm(self.string(name, "package.npm")?),
-            _ => {
-                self.problem(at, "package", "expected one of `pypi = \"name\"` and `npm = \"name\"`".into());
-                return None;
-            }
-        };
-        let mut files = BTreeMap::new();
-        if let Some(value) = table.get("files") {
-            for (platform, file) in self.table(value, "package.files")?.iter() {
-                files.insert(platform.get_ref().to_string(), self.package_file(file, &source)?);
-            }
-        }
-        let origin = Origin { file: self.path.into(), line: self.line(at) };
-        Some(Package { name, source, version, files, origin })
-    }
-
-    fn package_file(&mut self, value: &Value<'t>, source: &Source) -> Option<PackageFile> {
-        const KEY: &str = "package.files";
-        let table = self.table(value, KEY)?;
-        let (hash_key, own) = match source {
-            Source::PyPi(_) => ("sha256", ["tag", "sha256"]),
-            Source::Npm(_) => ("integrity", ["integrity", "integrity"]),
-        };
-        // What is kept is copied out of a wheel as it is; npm's archives have no parts.
-        let kept: &[&str] = if matches!(source, Source::PyPi(_)) { &["keep", "kept_sha256"] } else { &[] };
-        let keys = [&own[..], kept, &["unpack", "paths", "machine"]].concat();
-        self.known_keys(table, "package.files.", &keys);
-        let Some(hash) = table.get(hash_key) else {
-            self.problem(value.span().start, &format!("{KEY}.{hash_key}"), "is missing".into());
+pub(super) fn package(reader: &mut Reader<'_>, value: &Located) -> Option<Package> {
+    let table = reader.table(value, "package")?;
+    reader.known_keys(table, "package.", &["name", "pypi", "npm", "version", "files"]);
+    let name = required(reader, value, "package.name", table.get("name"))?;
+    let version = required(reader, value, "package.version", table.get("version"))?;
+    let source = match (table.get("pypi"), table.get("npm")) {
+        (Some(name), None) => Source::PyPi(reader.string(name, "package.pypi")?),
+        (None, Some(name)) => Source::Npm(reader.string(name, "package.npm")?),
+        _ => {
+            reader.problem(value.line, "package", "expected one of `pypi = \"name\"` and `npm = \"name\"`");
             return None;
-        };
-        let (tag, hash) = match source {
-            Source::PyPi(_) => {
-                let tag = self.text_of(value, "package.files.tag", table.get("tag"))?;
-                (tag, Hash::Sha256(self.sha256(hash, "package.files.sha256")?))
-            }
-            Source::Npm(_) => (String::new(), Hash::Integrity(self.string(hash, "package.files.integrity")?)),
-        };
-        let unpack = self.array(table.get("unpack"), "package.files.unpack");
-        let unpack = unpack.into_iter().map(|file| self.string(file, "package.files.unpack")).collect::<Option<_>>()?;
-        let mut paths = BTreeMap::new();
-        if let Some(value) = table.get("paths") {
-            for (name, path) in self.table(value, "package.files.paths")?.iter() {
-                paths.insert(name.get_ref().to_string(), self.string(path, "package.files.paths")?);
-            }
         }
-        let keep = self.keep(value, table)?;
-        let machine = match table.get("machine") {
-            None => None,
-            Some(value) => Some(OnMachine { file: self.string(value, "package.files.machine")?, folders: vec![] }),
-        };
-        Some(PackageFile { tag, hash, keep, unpack, paths, machine })
+    };
+    let mut files = BTreeMap::new();
+    if let Some(value) = table.get("files") {
+        for Field { key: platform, value: file, .. } in reader.table(value, "package.files")?.fields() {
+            files.insert(platform.clone(), package_file(reader, file, &source)?);
+        }
     }
+    let origin = Origin { file: reader.path.into(), line: value.line };
+    Some(Package { name, source, version, files, origin })
+}
 
-    /// What to keep, and the hash of it: both or neither. `None` where one of them is wrong.
-    fn keep(&mut self, owner: &Value<'t>, table: &DeTable<'t>) -> Option<Option<Keep>> {
-        let (Some(keep), Some(sha256)) = (table.get("keep"), table.get("kept_sha256")) else {
-            if table.get("keep").is_some() || table.get("kept_sha256").is_some() {
-                let text = "`keep` and `kept_sha256` go together: which files, and the hash of their listing";
-                self.problem(owner.span().start, "package.files.keep", text.into());
-                return None;
-            }
-            return Some(None);
-        };
-        let mut patterns = vec![];
-        for value in self.array(Some(keep), "package.files.keep") {
-            let text = self.string(value, "package.files.keep")?;
-            let Ok(pattern) = Pattern::new(&text) else {
-                return self.wrong(value, "package.files.keep", "a path, in which * stands for any characters");
-            };
-            patterns.push(pattern);
+fn package_file(reader: &mut Reader<'_>, value: &Located, source: &Source) -> Option<PackageFile> {
+    const KEY: &str = "package.files";
+    let table = reader.table(value, KEY)?;
+    let (hash_key, own) = match source {
+        Source::PyPi(_) => ("sha256", ["tag", "sha256"]),
+        Source::Npm(_) => ("integrity", ["integrity", "integrity"]),
+    };
+    // What is kept is copied out of a wheel as it is; npm's archives have no parts.
+    let kept: &[&str] = if matches!(source, Source::PyPi(_)) { &["keep", "kept_sha256"] } else { &[] };
+    let keys = [&own[..], kept, &["unpack", "paths", "machine"]].concat();
+    reader.known_keys(table, "package.files.", &keys);
+    let Some(hash) = table.get(hash_key) else {
+        reader.problem(value.line, &format!("{KEY}.{hash_key}"), "is missing");
+        return None;
+    };
+    let (tag, hash) = match source {
+        Source::PyPi(_) => {
+            let tag = required(reader, value, "package.files.tag", table.get("tag"))?;
+            (tag, Hash::Sha256(sha256(reader, hash, "package.files.sha256")?))
         }
-        let sha256 = self.sha256(sha256, "package.files.kept_sha256")?;
-        Some(Some(Keep { patterns, sha256 }))
+        Source::Npm(_) => (String::new(), Hash::Integrity(reader.string(hash, "package.files.integrity")?)),
+    };
+    let unpack = reader.list(table.get("unpack"), "package.files.unpack");
+    let unpack = unpack.iter().map(|file| reader.string(file, "package.files.unpack")).collect::<Option<_>>()?;
+    let mut paths = BTreeMap::new();
+    if let Some(value) = table.get("paths") {
+        for Field { key: name, value: path, .. } in reader.table(value, "package.files.paths")?.fields() {
+            paths.insert(name.clone(), reader.string(path, "package.files.paths")?);
+        }
     }
+    let keep = keep(reader, value, table)?;
+    let machine = match table.get("machine") {
+        None => None,
+        Some(value) => Some(OnMachine { file: reader.string(value, "package.files.machine")?, folders: vec![] }),
+    };
+    Some(PackageFile { tag, hash, keep, unpack, paths, machine })
+}
 
-    fn text_of(&mut self, owner: &Value<'t>, key: &str, value: Option<&Value<'t>>) -> Option<String> {
-        match value {
-            Some(value) => self.string(value, key),
-            None => {
-                self.problem(owner.span().start, key, "is missing".into());
-                None
-            }
+/// What to keep, and the hash of it: both or neither. `None` where one of them is wrong.
+fn keep(reader: &mut Reader<'_>, owner: &Located, table: &Table) -> Option<Option<Keep>> {
+    let (Some(keep), Some(hash)) = (table.get("keep"), table.get("kept_sha256")) else {
+        if table.get("keep").is_some() || table.get("kept_sha256").is_some() {
+            let text = "`keep` and `kept_sha256` go together: which files, and the hash of their listing";
+            reader.problem(owner.line, "package.files.keep", text);
+            return None;
         }
+        return Some(None);
+    };
+    let mut patterns = vec![];
+    for value in reader.list(Some(keep), "package.files.keep") {
+        let text = reader.string(value, "package.files.keep")?;
+        let Ok(pattern) = Pattern::new(&text) else {
+            return reader.wrong(value, "package.files.keep", "a path, in which * stands for any characters");
+        };
+        patterns.push(pattern);
     }
+    let sha256 = sha256(reader, hash, "package.files.kept_sha256")?;
+    Some(Some(Keep { patterns, sha256 }))
 }
 
 #[cfg(test)]

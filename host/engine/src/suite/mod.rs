@@ -1,6 +1,6 @@
 //! Suite files: a run that is written down, in JSON or TOML, to be made again.
 //!
-//! - `file`: what stands in one. `text`, `read`: from a text with its lines to that; every error names file, line and key.
+//! - `file`: what stands in one. `read`: from a text to that; every error names file, line and key.
 //! - `generate`: a suite for each skill of a folder, and one to begin with.
 //! - `request`: a suite as a request for a run, and what this host leaves undone of it.
 //!
@@ -10,7 +10,6 @@ mod file;
 mod generate;
 mod read;
 mod request;
-mod text;
 
 pub use file::{Format, Schedule, SuiteFile};
 pub use generate::{Generated, Offered, generate, offered, starter};

@@ -1,12 +1,9 @@
 //! From a suite file's text to the suite: all that is wrong is told at once, each with file, line, key and what was expected.
 
-use super::text::{self, Text, within};
 use super::{Format, Schedule, SuiteFile};
-use crate::registry::Problem;
 use crate::schedule::Time;
-use serde_json::{Map, Value};
 use skillbench_record::catalog::Limit;
-use skillbench_record::suggest::did_you_mean;
+use skillbench_record::located::{Field, Located, Problem, Reader, Table, Value, json, toml, within};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
@@ -46,14 +43,22 @@ pub fn read(path: &Path) -> Result<SuiteFile, SuiteError> {
 /// # Errors
 /// All that is wrong with it.
 pub fn parse(text: &str, path: &Path) -> Result<SuiteFile, SuiteError> {
-    let text = match text::parse(text, Format::of(path)) {
-        Ok(text) => text,
-        Err((line, message)) => {
-            return Err(SuiteError(vec![Problem { file: path.into(), line, key: String::new(), message }]));
-        }
+    let mut reader = Reader::new(path);
+    let root = match Format::of(path) {
+        Format::Toml => toml(text).map_err(|malformed| reader.malformed(malformed)).ok(),
+        Format::Json => match json(text) {
+            Ok(Located { value: Value::Table(root), .. }) => Some(root),
+            Ok(_) => {
+                reader.problem(1, "", "expected an object with the keys of a suite");
+                None
+            }
+            Err(malformed) => {
+                reader.malformed(malformed);
+                None
+            }
+        },
     };
-    let mut reader = Reader { path, text: &text, problems: vec![] };
-    let suite = reader.suite();
+    let suite = root.map(|root| suite(&mut reader, &root)).unwrap_or_default();
     match reader.problems.is_empty() {
         true => Ok(suite),
         false => {
@@ -63,87 +68,72 @@ pub fn parse(text: &str, path: &Path) -> Result<SuiteFile, SuiteError> {
     }
 }
 
-struct Reader<'a> {
-    path: &'a Path,
-    text: &'a Text,
-    problems: Vec<Problem>,
-}
-
-/// A value as it stands in a message: its type, and itself where it is short.
-fn shown(value: &Value) -> String {
-    match value {
-        Value::Null => "null".into(),
-        Value::Bool(flag) => flag.to_string(),
-        Value::Number(number) => format!("the number {number}"),
-        Value::String(text) if text.is_empty() => "an empty text".into(),
-        Value::String(text) => format!("the text \"{}\"", text.chars().take(60).collect::<String>()),
-        Value::Array(_) => "a list".into(),
-        Value::Object(_) => "a table".into(),
+fn suite(reader: &mut Reader<'_>, root: &Table) -> SuiteFile {
+    told_twice(reader, root, "");
+    reader.known_keys(root, "", &SuiteFile::KEYS);
+    let usual = SuiteFile::default();
+    let mut keys = Keys { reader, root };
+    SuiteFile {
+        batch_sizes: keys.sizes("batch_sizes", 65_536),
+        sequence_lengths: keys.sizes("sequence_lengths", 1 << 20),
+        warmup_iterations: keys.count("warmup_iterations", 0),
+        benchmark_iterations: keys.count("benchmark_iterations", 1),
+        timeout: keys.seconds("timeout"),
+        hardware_types: keys.names("hardware_types").into_iter().map(|(name, _)| name).collect(),
+        include_web_platforms: keys.flag("include_web_platforms", usual.include_web_platforms),
+        parallel: keys.flag("parallel", usual.parallel),
+        use_resource_pool: keys.flag("use_resource_pool", usual.use_resource_pool),
+        generate_plots: keys.flag("generate_plots", usual.generate_plots),
+        update_compatibility_matrix: keys.flag("update_compatibility_matrix", usual.update_compatibility_matrix),
+        limits: keys.limits(),
+        model_families: keys.families(),
+        schedule: keys.schedule(),
     }
 }
 
-impl<'a> Reader<'a> {
-    fn problem(&mut self, key: &str, message: String) {
-        let line = self.text.lines.get(key).copied().unwrap_or(0);
-        self.problems.push(Problem { file: self.path.into(), line, key: key.into(), message });
+/// Keys with two values, wherever they stand.
+fn told_twice(reader: &mut Reader<'_>, table: &Table, path: &str) {
+    for field in table.twice() {
+        reader.problem(field.line, &within(path, &field.key), "stands there already: a key has one value");
     }
-
-    fn wrong<T>(&mut self, key: &str, expected: &str, value: &Value) -> Option<T> {
-        self.problem(key, format!("expected {expected}, found {}", shown(value)));
-        None
-    }
-
-    fn known_keys(&mut self, table: &Map<String, Value>, path: &str, known: &[&str]) {
-        for key in table.keys().filter(|key| !known.contains(&key.as_str())) {
-            let hint = did_you_mean(key, known.iter().copied());
-            self.problem(&within(path, key), format!("unknown key; expected one of {}{hint}", known.join(", ")));
+    for field in table.fields() {
+        if let Value::Table(inner) = &field.value.value {
+            told_twice(reader, inner, &within(path, &field.key));
         }
     }
+}
 
-    fn suite(&mut self) -> SuiteFile {
-        for (key, line) in &self.text.twice {
-            let message = "stands there already: a key has one value".to_string();
-            self.problems.push(Problem { file: self.path.into(), line: *line, key: key.clone(), message });
-        }
-        self.known_keys(&self.text.root, "", &SuiteFile::KEYS);
-        let usual = SuiteFile::default();
-        SuiteFile {
-            batch_sizes: self.sizes("batch_sizes", 65_536),
-            sequence_lengths: self.sizes("sequence_lengths", 1 << 20),
-            warmup_iterations: self.count("warmup_iterations", 0),
-            benchmark_iterations: self.count("benchmark_iterations", 1),
-            timeout: self.seconds("timeout"),
-            hardware_types: self
-                .list("hardware_types")
-                .map(|list| self.names("hardware_types", list))
-                .unwrap_or_default(),
-            include_web_platforms: self.flag("include_web_platforms", usual.include_web_platforms),
-            parallel: self.flag("parallel", usual.parallel),
-            use_resource_pool: self.flag("use_resource_pool", usual.use_resource_pool),
-            generate_plots: self.flag("generate_plots", usual.generate_plots),
-            update_compatibility_matrix: self.flag("update_compatibility_matrix", usual.update_compatibility_matrix),
-            limits: self.limits(),
-            model_families: self.families(),
-            schedule: self.schedule(),
+/// Texts that are not empty, each with its line.
+fn texts(reader: &mut Reader<'_>, items: &[Located], path: &str) -> Vec<(String, usize)> {
+    let mut texts = vec![];
+    for (index, item) in items.iter().enumerate() {
+        match item.value.text().map(str::trim).filter(|text| !text.is_empty()) {
+            Some(text) => texts.push((text.to_string(), item.line)),
+            None => drop(reader.wrong::<()>(item, &within(path, &format!("[{index}]")), "a name")),
         }
     }
+    texts
+}
 
-    fn list(&mut self, key: &str) -> Option<&'a Vec<Value>> {
-        match self.text.root.get(key)? {
-            Value::Array(items) => Some(items),
-            other => self.wrong(key, "a list", other),
-        }
+/// The keys of a suite.
+struct Keys<'r, 'p> {
+    reader: &'r mut Reader<'p>,
+    root: &'r Table,
+}
+
+impl<'r> Keys<'r, '_> {
+    fn get(&self, key: &str) -> Option<&'r Located> {
+        self.root.get(key)
     }
 
     fn sizes(&mut self, key: &str, most: i64) -> Vec<i64> {
-        let items = self.list(key).map(Vec::as_slice).unwrap_or_default();
         let mut sizes = vec![];
-        for (index, item) in items.iter().enumerate() {
-            match item.as_i64().filter(|size| (1..=most).contains(size)) {
+        for (index, item) in self.reader.list(self.root.get(key), key).iter().enumerate() {
+            match item.value.integer().filter(|size| (1..=most).contains(size)) {
                 Some(size) => sizes.push(size),
                 None => {
                     let expected = format!("a whole number from 1 to {most}");
-                    let _: Option<()> = self.wrong(&within(key, &format!("[{index}]")), &expected, item);
+                    let _: Option<()> = self.reader.wrong(item, &within(key, &format!("[{index}]")), &expected);
                 }
             }
         }
@@ -151,91 +141,87 @@ impl<'a> Reader<'a> {
     }
 
     fn count(&mut self, key: &str, least: u64) -> Option<u64> {
-        let value = self.text.root.get(key)?;
-        let count = value.as_u64().filter(|count| *count >= least);
-        count.or_else(|| self.wrong(key, &format!("a whole number, {least} or more"), value))
+        let value = self.get(key)?;
+        let count = value.value.integer().and_then(|count| u64::try_from(count).ok()).filter(|count| *count >= least);
+        count.or_else(|| self.reader.wrong(value, key, &format!("a whole number, {least} or more")))
     }
 
     fn seconds(&mut self, key: &str) -> Option<f64> {
-        let value = self.text.root.get(key)?;
+        let value = self.get(key)?;
         // No limit is longer than a year, and one that is shorter than a millisecond stops everything.
-        let seconds = value.as_f64().filter(|seconds| (1e-3..=31_536_000.0).contains(seconds));
-        seconds.or_else(|| self.wrong(key, "a number of seconds", value))
+        let seconds = value.value.float().filter(|seconds| (1e-3..=31_536_000.0).contains(seconds));
+        seconds.or_else(|| self.reader.wrong(value, key, "a number of seconds"))
     }
 
     fn flag(&mut self, key: &str, usual: bool) -> bool {
-        match self.text.root.get(key) {
-            None => usual,
-            Some(Value::Bool(flag)) => *flag,
-            Some(other) => self.wrong(key, "true or false", other).unwrap_or(usual),
-        }
+        let Some(value) = self.get(key) else { return usual };
+        value.value.flag().or_else(|| self.reader.wrong(value, key, "true or false")).unwrap_or(usual)
     }
 
-    fn name(&mut self, key: &str, value: &Value) -> Option<String> {
-        match value {
-            Value::String(text) if !text.trim().is_empty() => Some(text.trim().into()),
-            other => self.wrong(key, "a name", other),
-        }
-    }
-
-    fn names(&mut self, path: &str, items: &[Value]) -> Vec<String> {
-        let one = |(index, item): (usize, &Value)| self.name(&within(path, &format!("[{index}]")), item);
-        items.iter().enumerate().filter_map(one).collect()
+    fn names(&mut self, key: &str) -> Vec<(String, usize)> {
+        let items = self.reader.list(self.root.get(key), key);
+        texts(self.reader, items, key)
     }
 
     fn limits(&mut self) -> Vec<String> {
         const KEY: &str = "limits";
-        let texts = self.list(KEY).map(|list| self.names(KEY, list)).unwrap_or_default();
-        for (index, text) in texts.iter().enumerate() {
+        let texts = self.names(KEY);
+        for (index, (text, line)) in texts.iter().enumerate() {
             if let Err(error) = text.parse::<Limit>() {
-                self.problem(&within(KEY, &format!("[{index}]")), error.to_string());
+                self.reader.problem(*line, &within(KEY, &format!("[{index}]")), error.to_string());
             }
         }
-        texts
+        texts.into_iter().map(|(text, _)| text).collect()
     }
 
     fn families(&mut self) -> BTreeMap<String, Vec<String>> {
         const KEY: &str = "model_families";
         let mut families = BTreeMap::new();
-        match self.text.root.get(KEY) {
+        match self.get(KEY).map(|value| (value, &value.value)) {
             None => {}
-            Some(Value::Object(table)) => {
-                for (family, models) in table {
+            Some((_, Value::Table(table))) => {
+                for Field { key: family, value: models, .. } in table.fields() {
                     let path = within(KEY, family);
-                    match models {
-                        Value::Array(items) => drop(families.insert(family.clone(), self.names(&path, items))),
-                        other => drop(self.wrong::<()>(&path, "a list of model ids or paths", other)),
+                    match &models.value {
+                        Value::List(items) => {
+                            let models = texts(self.reader, items, &path).into_iter().map(|(name, _)| name);
+                            families.insert(family.clone(), models.collect());
+                        }
+                        _ => drop(self.reader.wrong::<()>(models, &path, "a list of model ids or paths")),
                     }
                 }
             }
-            Some(other) => drop(self.wrong::<()>(KEY, "a table of families with lists of models", other)),
+            Some((value, _)) => drop(self.reader.wrong::<()>(value, KEY, "a table of families with lists of models")),
         }
         families
     }
 
     fn schedule(&mut self) -> Option<Schedule> {
         const KEY: &str = "schedule";
-        let table = match self.text.root.get(KEY)? {
-            Value::Object(table) => table,
-            other => return self.wrong(KEY, "a table with enabled, frequency and time", other),
+        let field = self.root.field(KEY)?;
+        let Value::Table(table) = &field.value.value else {
+            return self.reader.wrong(&field.value, KEY, "a table with enabled, frequency and time");
         };
-        self.known_keys(table, KEY, &Schedule::KEYS);
+        let reader = &mut *self.reader;
+        reader.known_keys(table, "schedule.", &Schedule::KEYS);
         let enabled = match table.get("enabled") {
             None => {
-                self.problem(KEY, "expected `enabled`, true or false".into());
+                reader.problem(field.line, KEY, "expected `enabled`, true or false");
                 false
             }
-            Some(Value::Bool(flag)) => *flag,
-            Some(other) => self.wrong(&within(KEY, "enabled"), "true or false", other).unwrap_or(false),
+            Some(value) => {
+                let flag = value.value.flag();
+                flag.or_else(|| reader.wrong(value, &within(KEY, "enabled"), "true or false")).unwrap_or(false)
+            }
         };
-        let mut field = |name: &str, expected: &str, fits: &dyn Fn(&str) -> bool| {
+        let mut text = |name: &str, expected: &str, fits: &dyn Fn(&str) -> bool| {
             let value = table.get(name)?;
-            let text = value.as_str().filter(|text| fits(text)).map(String::from);
-            text.or_else(|| self.wrong(&within(KEY, name), expected, value))
+            let text = value.value.text().filter(|text| fits(text)).map(String::from);
+            text.or_else(|| reader.wrong(value, &within(KEY, name), expected))
         };
         let known = Schedule::FREQUENCIES;
-        let frequency = field("frequency", &format!("one of {}", known.join(", ")), &|text| known.contains(&text));
-        let time = field("time", "a time as \"HH:MM\"", &|text| Time::parse(text).is_some());
+        let frequency = text("frequency", &format!("one of {}", known.join(", ")), &|text| known.contains(&text));
+        let time = text("time", "a time as \"HH:MM\"", &|text| Time::parse(text).is_some());
         Some(Schedule { enabled, frequency, time })
     }
 }

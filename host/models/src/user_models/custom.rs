@@ -2,10 +2,9 @@
 //! and the key.
 
 use super::local;
-use serde_json::Value;
+use skillbench_record::located::{Field, Value, json};
 use skillbench_record::suggest::did_you_mean;
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// A model of a list.
@@ -120,18 +119,15 @@ const KEYS: [&str; 5] = ["name", "family", "size", "modality", "path"];
 pub fn read_json(file: &Path) -> Result<Vec<CustomModel>, ListError> {
     let text = text_of(file)?;
     let bad = |line: usize, text: String| ListError { file: file.into(), line: Some(line), text };
-    let value: Value =
-        serde_json::from_str(&text).map_err(|error| bad(error.line(), format!("it is no JSON: {error}")))?;
-    if !value.is_object() {
-        return Err(bad(1, format!("expected an object of models, {FORM}, found {}", kind(&value))));
+    let root = json(&text).map_err(|malformed| bad(malformed.line, malformed.message))?;
+    let Value::Table(root) = &root.value else {
+        return Err(bad(1, format!("expected an object of models, {FORM}, found {}", root.value)));
+    };
+    if let Some(again) = root.twice().next() {
+        let first = root.field(&again.key).map_or(again.line, |first| first.line);
+        return Err(bad(again.line, format!("the name '{}' stands on line {first} already", again.key)));
     }
-    let mut all: Vec<CustomModel> = vec![];
-    for entry in entries(&text, 1) {
-        if let Some(known) = all.iter().find(|known| known.key == entry.key) {
-            return Err(bad(entry.line, format!("the name '{}' stands on line {} already", entry.key, known.line)));
-        }
-        all.push(model(&entry, file)?);
-    }
+    let all = root.fields().iter().map(|field| model(field, file)).collect::<Result<Vec<_>, _>>()?;
     match all.is_empty() {
         true => Err(bad(1, format!("it names no model; expected {FORM}"))),
         false => Ok(all),
@@ -140,137 +136,68 @@ pub fn read_json(file: &Path) -> Result<Vec<CustomModel>, ListError> {
 
 const FORM: &str = r#"{"my-model": {"path": "model.onnx"}}"#;
 
-fn model(entry: &Entry<'_>, file: &Path) -> Result<CustomModel, ListError> {
+fn model(entry: &Field, file: &Path) -> Result<CustomModel, ListError> {
     let key = &entry.key;
     let bad = |line: usize, text: String| ListError { file: file.into(), line: Some(line), text };
-    let value: Value = serde_json::from_str(entry.value).unwrap_or_default();
-    if !value.is_object() {
-        let text = format!("'{key}': expected an object with {}, found {}", KEYS.join(", "), kind(&value));
-        return Err(bad(entry.line, text));
-    }
-    let mut given: BTreeMap<String, (String, usize)> = BTreeMap::new();
-    for field in entries(entry.value, entry.value_line) {
-        let Entry { key: name, line, value, .. } = field;
+    let Value::Table(fields) = &entry.value.value else {
+        let found = &entry.value.value;
+        return Err(bad(entry.line, format!("'{key}': expected an object with {}, found {found}", KEYS.join(", "))));
+    };
+    for Field { key: name, line, value } in fields.fields() {
         if !KEYS.contains(&name.as_str()) {
-            let hint = did_you_mean(&name, KEYS);
+            let hint = did_you_mean(name, KEYS);
             let text = format!("'{key}': the key '{name}' is not known{hint}; expected one of {}", KEYS.join(", "));
-            return Err(bad(line, text));
+            return Err(bad(*line, text));
         }
-        let value: Value = serde_json::from_str(value).unwrap_or_default();
-        let Some(text) = value.as_str() else {
-            return Err(bad(line, format!("'{key}': '{name}' has to be a text, found {}", kind(&value))));
+        let Some(text) = value.value.text() else {
+            return Err(bad(*line, format!("'{key}': '{name}' has to be a text, found {}", value.value)));
         };
         if text.trim().is_empty() {
-            return Err(bad(line, format!("'{key}': '{name}' is empty")));
-        }
-        if let Some((_, first)) = given.insert(name.clone(), (text.trim().into(), line)) {
-            return Err(bad(line, format!("'{key}': '{name}' stands on line {first} already")));
+            return Err(bad(*line, format!("'{key}': '{name}' is empty")));
         }
     }
-    if let Some((family, line)) = given.get("family") {
+    if let Some(again) = fields.twice().next() {
+        let first = fields.field(&again.key).map_or(again.line, |first| first.line);
+        return Err(bad(again.line, format!("'{key}': '{}' stands on line {first} already", again.key)));
+    }
+    let given = |name: &str| Some((fields.get(name)?.value.text()?.trim().to_string(), fields.field(name)?.line));
+    if let Some((family, line)) = given("family") {
         let known = super::classify::families();
         if !known.contains(family.as_str()) {
-            let hint = did_you_mean(family, known.iter().copied());
+            let hint = did_you_mean(&family, known.iter().copied());
             let known = known.into_iter().collect::<Vec<_>>().join(", ");
             return Err(bad(
-                *line,
+                line,
                 format!("'{key}': the family '{family}' is not known{hint}; expected one of {known}"),
             ));
         }
     }
     let folder = file.parent().unwrap_or(Path::new("."));
-    let place = match (given.get("path"), given.get("name")) {
-        (Some((path, line)), _) => match Place::of(path, folder) {
+    let place = match (given("path"), given("name")) {
+        (Some((path, line)), _) => match Place::of(&path, folder) {
             Place::Path(path) if !path.exists() => {
                 let looked = path.display();
-                return Err(bad(*line, format!("'{key}': the path leads to nothing: looked for {looked}")));
+                return Err(bad(line, format!("'{key}': the path leads to nothing: looked for {looked}")));
             }
             place => place,
         },
-        (None, Some((name, _))) => Place::Name(name.clone()),
+        (None, Some((name, _))) => Place::Name(name),
         (None, None) => {
             let text =
                 format!("'{key}': it lacks 'path': expected a file, a folder, a model's name or its id on a hub");
             return Err(bad(entry.line, text));
         }
     };
-    let mut take = |name: &str| given.remove(name).map(|(text, _)| text);
-    let (name, family, size, modality) = (take("name"), take("family"), take("size"), take("modality"));
-    let name = name.unwrap_or_else(|| key.clone());
-    Ok(CustomModel { key: key.clone(), name, family, size, modality, place, line: entry.line })
-}
-
-fn kind(value: &Value) -> impl fmt::Display {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a truth value",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    }
-}
-
-/// A key of an object, with the lines it and its value begin on.
-struct Entry<'a> {
-    key: String,
-    line: usize,
-    value: &'a str,
-    value_line: usize,
-}
-
-/// The entries of an object that is valid JSON, in their order, each as often as it stands there. `line` is the object's own.
-fn entries(text: &str, mut line: usize) -> Vec<Entry<'_>> {
-    let bytes = text.as_bytes();
-    let mut all = vec![];
-    let mut at = text.find('{').map_or(bytes.len(), |open| open + 1);
-    line += text[..at.min(text.len())].matches('\n').count();
-    loop {
-        at = skip(bytes, at, &mut line, |byte| byte.is_ascii_whitespace() || byte == b',');
-        if bytes.get(at) != Some(&b'"') {
-            return all;
-        }
-        let (key_line, end) = (line, end_of(bytes, at));
-        let key = serde_json::from_str(&text[at..end]).unwrap_or_default();
-        at = skip(bytes, end, &mut line, |byte| byte.is_ascii_whitespace() || byte == b':');
-        let end = end_of(bytes, at);
-        all.push(Entry { key, line: key_line, value: &text[at..end], value_line: line });
-        line += text[at..end].matches('\n').count();
-        at = end;
-    }
-}
-
-fn skip(bytes: &[u8], mut at: usize, line: &mut usize, over: impl Fn(u8) -> bool) -> usize {
-    while let Some(byte) = bytes.get(at).filter(|byte| over(**byte)) {
-        *line += usize::from(*byte == b'\n');
-        at += 1;
-    }
-    at
-}
-
-/// Where the value that begins here ends.
-fn end_of(bytes: &[u8], start: usize) -> usize {
-    let (mut depth, mut in_text, mut at) = (0usize, false, start);
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'\\' if in_text => at += 1,
-            b'"' => {
-                in_text = !in_text;
-                if !in_text && depth == 0 {
-                    return at + 1;
-                }
-            }
-            _ if in_text => {}
-            b'{' | b'[' => depth += 1,
-            b'}' | b']' if depth > 1 => depth -= 1,
-            b'}' | b']' => return at + depth,
-            b',' if depth == 0 => return at,
-            byte if depth == 0 && byte.is_ascii_whitespace() => return at,
-            _ => {}
-        }
-        at += 1;
-    }
-    bytes.len()
+    let text = |name: &str| given(name).map(|(text, _)| text);
+    Ok(CustomModel {
+        key: key.clone(),
+        name: text("name").unwrap_or_else(|| key.clone()),
+        family: text("family"),
+        size: text("size"),
+        modality: text("modality"),
+        place,
+        line: entry.line,
+    })
 }
 
 #[cfg(test)]
@@ -321,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_wrong_type_is_told_with_what_was_found() {
-        assert_eq!(refused("{\"a\": {\n\"path\": 7}}"), (2, "'a': 'path' has to be a text, found a number".into()));
+        assert_eq!(refused("{\"a\": {\n\"path\": 7}}"), (2, "'a': 'path' has to be a text, found the number 7".into()));
         assert!(refused("{\"a\":\n \"mine.onnx\"}").1.contains("expected an object with name"));
         assert!(refused("[]").1.contains("expected an object of models"));
         assert!(refused("{\"a\": {\"path\": \" \"}}").1.contains("is empty"));
@@ -353,7 +280,7 @@ mod tests {
     fn what_is_no_json_is_told_with_its_line() {
         let (line, text) = refused("{\n\"a\": {\"path\": \"b\",}\n}");
         assert_eq!(line, 2);
-        assert!(text.contains("no JSON"), "{text}");
+        assert!(text.contains("not valid JSON"), "{text}");
         assert!(refused("{}").1.contains("names no model"));
         let missing = read_json(Path::new("nowhere.json")).unwrap_err().to_string();
         assert!(missing.contains("nowhere.json") && missing.contains("cannot be read"), "{missing}");

@@ -35,31 +35,3 @@ impl PartialEq for Metric {
         self.id == other.id
     }
 }
-
-impl Metric {
-    /// Whether a figure that became so many times as large became worse.
-    pub fn is_worse(&self, ratio: f64) -> bool {
-        match self.better {
-            Better::Lower => ratio > 1.0,
-            Better::Higher => ratio < 1.0,
-            Better::Neither => false,
-        }
-    }
-
-    /// What became of a figure that is so many times as large: slower, faster, more, less.
-    pub fn direction(&self, ratio: f64) -> &'static str {
-        let is_larger = ratio > 1.0;
-        let is_time_or_rate = self.unit == "ms" || self.unit.ends_with("/s");
-        match (self.better, is_larger) {
-            (Better::Lower, true) | (Better::Higher, false) if is_time_or_rate => "slower",
-            (Better::Lower, false) | (Better::Higher, true) if is_time_or_rate => "faster",
-            (_, true) => "more",
-            (_, false) => "less",
-        }
-    }
-
-    /// "1.25x slower".
-    pub fn describe(&self, ratio: f64) -> String {
-        format!("{:.2}x {}", ratio.max(1.0 / ratio), self.direction(ratio))
-    }
-}

@@ -5,7 +5,6 @@ use super::rows::{Row, Rows, taken};
 use super::words::words;
 use super::{Plot, PlotError, PlotKind, Sources};
 use skillbench_charts::{Attributes, Change, Chart, Estimate, Pair, Pairs, Point, Series, Trend, number};
-use skillbench_record::catalog::Metric;
 use skillbench_record::catalog::column;
 use skillbench_results::questions;
 use skillbench_results::trend::{self as results, Judged};
@@ -82,7 +81,7 @@ fn in_words(faster: f64) -> String {
 pub(super) fn trend(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
     let (kind, words) = (PlotKind::Trend, words());
     let frame = questions::trend(sources.cells.clone())?;
-    let latency_of_cells: Vec<&Metric> = results::metric("latency_ms").into_iter().collect();
+    let latency_of_cells: Vec<results::Measure> = results::metric("latency_ms").into_iter().collect();
     let judged = results::judge(results::histories(sources.cells.clone(), &[], Some(&latency_of_cells))?);
     let mut plots = vec![];
     for mut rows in Rows::of(&frame).groups(&[column::MACHINE, column::MODEL_ID, column::BENCHMARK, column::PRECISION])

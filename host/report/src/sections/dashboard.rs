@@ -31,6 +31,7 @@ pub fn dashboard(stored: &Stored, look: &Look) -> Result<Site, SectionError> {
             runs: stored.runs.iter().filter(|run| runs.contains(&run.run_id)).cloned().collect(),
             cells,
             samples: None,
+            plugin_metrics: vec![],
         };
         pages.push((format!("models/{file}"), model_page(model, &of_model, look)?));
     }

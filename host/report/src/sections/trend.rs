@@ -68,7 +68,7 @@ pub fn table(told: &[Reported<'_>], whole: bool) -> Table {
             text(&of.beside),
             of.trust.as_str().into(),
             of.machine.as_str().into(),
-            history.metric.name.into(),
+            history.metric.name.as_str().into(),
             Cell::maybe(point, |point| point.run.as_str().into()),
             Cell::maybe(point, |point| date(point.time).into()),
             figure(change.before.median),

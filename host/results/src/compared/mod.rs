@@ -1,5 +1,5 @@
 //! Stored runs held against each other, cell by cell. They were measured one after the other, so that only what is beyond the noise
-//! of two such moments is a difference; `run::Ring` of the engine measures in turns.
+//! of two such moments is a difference; `run::Interleave` of the engine alternates rounds.
 //!
 //! - `sides`: cells and their rounds, out of frames. Here: which cells belong together, and why others are not compared.
 
@@ -8,7 +8,7 @@ mod sides;
 use crate::Stored;
 use polars::prelude::PolarsResult;
 use sides::{SideCell, cells};
-use skillbench_record::catalog::column;
+use skillbench_record::catalog::{self, column};
 use skillbench_record::{Reason, Trust};
 use skillbench_stats::compare::{Bar, ComparedCell, ComparedMetric, Evidence, Metric, Noise, Subject, judge, of_apart};
 
@@ -30,6 +30,8 @@ pub struct Question<'a> {
     pub noise: &'a Noise,
     /// No smaller difference is told: 0.05 for 5%.
     pub effect: f64,
+    /// Metrics of the catalogue that are compared too, by one figure of each cell.
+    pub metrics: &'a [&'static catalog::Metric],
     pub seed: u64,
 }
 
@@ -38,7 +40,7 @@ pub struct Question<'a> {
 /// # Errors
 /// Polars' own.
 pub fn machines(stored: &Stored) -> PolarsResult<Vec<String>> {
-    let mut machines: Vec<String> = cells(stored)?.into_iter().map(|cell| cell.machine).collect();
+    let mut machines: Vec<String> = cells(stored, &[])?.into_iter().map(|cell| cell.machine).collect();
     machines.sort();
     machines.dedup();
     Ok(machines)
@@ -49,7 +51,7 @@ pub fn machines(stored: &Stored) -> PolarsResult<Vec<String>> {
 /// # Errors
 /// Polars' own.
 pub fn compare(before: &Stored, after: &Stored, question: &Question<'_>) -> PolarsResult<Vec<ComparedCell>> {
-    let (before, after) = (cells(before)?, cells(after)?);
+    let (before, after) = (cells(before, question.metrics)?, cells(after, question.metrics)?);
     let mut used = vec![false; before.len()];
     let mut compared = vec![];
     for new in &after {
@@ -215,10 +217,10 @@ fn of_cells(before: &SideCell, after: &SideCell, question: &Question<'_>) -> Com
         let evidence = of_apart(&old.values, &rounds.values, question.seed);
         metrics.extend(evidence.map(|evidence| judged(&rounds.metric, evidence, before, after, question)));
     }
-    if let (Some(old), Some(new)) = (before.peak_memory_mb, after.peak_memory_mb) {
-        let metric = Metric::memory();
-        let evidence = of_apart(&[old], &[new], question.seed);
-        metrics.extend(evidence.map(|evidence| judged(&metric, evidence, before, after, question)));
+    for (metric, new) in &after.figures {
+        let Some((_, old)) = before.figures.iter().find(|(old, _)| old == metric) else { continue };
+        let evidence = of_apart(&[*old], &[*new], question.seed);
+        metrics.extend(evidence.map(|evidence| judged(metric, evidence, before, after, question)));
     }
     match metrics.is_empty() {
         true => {

@@ -3,7 +3,7 @@
 use crate::Stored;
 use crate::questions::latest;
 use polars::prelude::*;
-use skillbench_record::catalog::column;
+use skillbench_record::catalog::{self, Better, column};
 use skillbench_record::{Axes, Reason};
 use skillbench_stats::compare::{Metric, Subject};
 use std::collections::HashMap;
@@ -25,8 +25,9 @@ pub(super) struct SideCell {
     pub outcome: String,
     /// Why it was not measured.
     pub reason: Option<Reason>,
-    pub peak_memory_mb: Option<f64>,
     pub rounds: Vec<Rounds>,
+    /// One figure each: memory, the metrics that are asked for, and those that plugins added.
+    pub figures: Vec<(Metric, f64)>,
 }
 
 /// Reads columns by row; what is not there is not told.
@@ -45,7 +46,7 @@ impl Reader<'_> {
 }
 
 /// The rows that count of a side.
-pub(super) fn cells(stored: &Stored) -> PolarsResult<Vec<SideCell>> {
+pub(super) fn cells(stored: &Stored, metrics: &[&'static catalog::Metric]) -> PolarsResult<Vec<SideCell>> {
     let frame = latest::latest(latest::placed(stored.cells.clone())?.collect()?)?;
     let rounds = rounds(stored)?;
     let read = Reader(&frame);
@@ -57,6 +58,8 @@ pub(super) fn cells(stored: &Stored) -> PolarsResult<Vec<SideCell>> {
             let message = text(column::REASON).unwrap_or_else(|| "no reason was recorded".into());
             Reason::new(&text(column::REASON_CODE).unwrap_or_default(), message)
         });
+        let throughput = read.number(row, column::THROUGHPUT_SAMPLES_PER_SEC);
+        let rounds_of = rounds.get(&key).map(|series| of_series(series, throughput)).unwrap_or_default();
         SideCell {
             subject: Subject {
                 plugin: text(column::PLUGIN).unwrap_or_default(),
@@ -78,14 +81,34 @@ pub(super) fn cells(stored: &Stored) -> PolarsResult<Vec<SideCell>> {
             beside: text(column::BESIDE).unwrap_or_default(),
             outcome,
             reason,
-            peak_memory_mb: read.number(row, column::PEAK_MEMORY_MB),
-            rounds: rounds
-                .get(&key)
-                .map(|series| of_series(series, read.number(row, column::THROUGHPUT_SAMPLES_PER_SEC)))
-                .unwrap_or_default(),
+            figures: figures(&read, row, metrics, stored, &key, &rounds_of),
+            rounds: rounds_of,
         }
     };
     Ok((0..frame.height()).map(cell).collect())
+}
+
+/// What has one figure in a cell. What has rounds is compared by them.
+fn figures(
+    read: &Reader<'_>,
+    row: usize,
+    metrics: &[&'static catalog::Metric],
+    stored: &Stored,
+    (run, cell): &(String, i64),
+    rounds: &[Rounds],
+) -> Vec<(Metric, f64)> {
+    let memory = read.number(row, column::PEAK_MEMORY_MB).map(|value| (Metric::memory(), value));
+    let asked = metrics.iter().filter(|metric| metric.id != column::PEAK_MEMORY_MB).filter_map(|metric| {
+        let higher_is_better = metric.better == Better::Higher;
+        Some((Metric::new(metric.name, metric.unit, higher_is_better), read.number(row, metric.id)?))
+    });
+    let of_cell = stored.plugin_metrics.iter().filter(|metric| metric.run == *run && metric.cell == *cell);
+    let of_plugins = of_cell
+        .filter_map(|metric| Some((Metric::new(&metric.name, &metric.unit, metric.higher_is_better?), metric.value)));
+    let has_rounds = |name: &str| {
+        rounds.iter().any(|rounds| rounds.metric.name == name || rounds.metric.name.strip_suffix("_ms") == Some(name))
+    };
+    memory.into_iter().chain(asked).chain(of_plugins).filter(|(metric, _)| !has_rounds(&metric.name)).collect()
 }
 
 /// One round of a series.

@@ -97,12 +97,12 @@ fn stored(given: &[Given]) -> Stored {
         Column::new("round_wall_ns".into(), vec![None::<i64>; n]),
     ];
     let cells = DataFrame::new(given.len(), columns).unwrap();
-    Stored { runs: vec![], cells, samples: Some(DataFrame::new(n, samples).unwrap()) }
+    Stored { runs: vec![], cells, samples: Some(DataFrame::new(n, samples).unwrap()), plugin_metrics: vec![] }
 }
 
 fn ask(before: &[Given], after: &[Given], across: Across) -> Vec<ComparedCell> {
     let noise = Noise::default();
-    let question = Question { across, noise: &noise, effect: 0.01, seed: 1 };
+    let question = Question { across, noise: &noise, effect: 0.01, metrics: &[], seed: 1 };
     compare(&stored(before), &stored(after), &question).unwrap()
 }
 

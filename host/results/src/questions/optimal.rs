@@ -19,6 +19,22 @@ pub enum Goal {
 }
 
 impl Goal {
+    pub const ALL: [Goal; 4] = [Goal::Latency, Goal::Throughput, Goal::Energy, Goal::Memory];
+
+    /// The metric that is ranked by.
+    pub fn metric(self) -> &'static str {
+        match self {
+            Goal::Latency => "latency_ms",
+            Goal::Throughput => "throughput_per_s",
+            Goal::Energy => "energy_j_per_item",
+            Goal::Memory => "memory_mb",
+        }
+    }
+
+    pub fn unit(self) -> &'static str {
+        skillbench_record::catalog::metric(self.metric()).map_or("", |metric| metric.unit)
+    }
+
     fn figure(self) -> &'static str {
         match self {
             Goal::Latency => column::LATENCY_MEDIAN_MS,

@@ -1,10 +1,10 @@
 //! Histories out of the frame of cells: the figures of one cell in the order of time, and how many runs have none.
 
+use super::Measure;
 use super::metric::words;
 use crate::questions::latest::placed;
 use polars::prelude::*;
 use skillbench_record::Run;
-use skillbench_record::catalog::Metric;
 use skillbench_record::catalog::column;
 use skillbench_record::time::moment;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -73,7 +73,7 @@ pub struct Point {
 #[derive(Clone, Debug)]
 pub struct History {
     pub of: Of,
-    pub metric: &'static Metric,
+    pub metric: Measure,
     pub points: Vec<Point>,
     /// Runs since the first point in which the cell ended otherwise, by how; `no figure`: measured without this metric.
     pub not_measured: BTreeMap<String, u64>,
@@ -128,7 +128,7 @@ fn environment_facts(run: &Run) -> Vec<Option<String>> {
 ///
 /// # Errors
 /// Polars' own.
-pub fn histories(cells: DataFrame, runs: &[Run], metrics: Option<&[&'static Metric]>) -> PolarsResult<Vec<History>> {
+pub fn histories(cells: DataFrame, runs: &[Run], metrics: Option<&[Measure]>) -> PolarsResult<Vec<History>> {
     let frame = placed(cells)?
         .with_column(
             col(column::TIMESTAMP).cast(DataType::Datetime(TimeUnit::Microseconds, None)).cast(DataType::Int64),
@@ -196,16 +196,16 @@ pub fn histories(cells: DataFrame, runs: &[Run], metrics: Option<&[&'static Metr
             Some((label.to_string(), moment(&run.started_at)?, run.run_id.as_str()))
         })
         .collect();
-    let usual: Vec<&'static Metric> = words().default.iter().filter_map(|name| super::metric(name)).collect();
+    let usual: Vec<Measure> = words().default.iter().filter_map(|name| super::metric(name)).collect();
     let mut histories = vec![];
     for (of, rows_of) in measured {
-        let has = |metric: &Metric| rows_of.iter().any(|row| rows.number(metric.id, row.place).is_some());
+        let has = |metric: &&Measure| rows_of.iter().any(|row| rows.number(&metric.column, row.place).is_some());
         let of_it = match metrics {
-            Some(metrics) => metrics.iter().copied().filter(|metric| has(metric)).collect(),
-            None => usual.iter().copied().find(|metric| has(metric)).into_iter().collect::<Vec<_>>(),
+            Some(metrics) => metrics.iter().filter(has).collect(),
+            None => usual.iter().find(has).into_iter().collect::<Vec<_>>(),
         };
         for metric in of_it {
-            let value = |row: &&Row| rows.number(metric.id, row.place);
+            let value = |row: &&Row| rows.number(&metric.column, row.place);
             let attempts: BTreeSet<&str> = rows_of.iter().map(|row| row.attempt.as_str()).collect();
             let tried: Vec<&Row> = attempts.iter().flat_map(|attempt| tried[attempt].iter().copied()).collect();
             histories.push(history(of, metric, &rows_of, &tried, &machines, &value));
@@ -216,7 +216,7 @@ pub fn histories(cells: DataFrame, runs: &[Run], metrics: Option<&[&'static Metr
 
 fn history(
     of: &Of,
-    metric: &'static Metric,
+    metric: &Measure,
     measured: &[&Row],
     tried: &[&Row],
     machines: &[(String, i64, &str)],
@@ -248,5 +248,5 @@ fn history(
     let between =
         |run: &&(String, i64, &str)| run.0 == of.machine && (first..=last).contains(&run.1) && !tried.contains(run.2);
     let runs_without = machines.iter().filter(between).count() as u64;
-    History { of: of.clone(), metric, points, not_measured, runs_without }
+    History { of: of.clone(), metric: metric.clone(), points, not_measured, runs_without }
 }

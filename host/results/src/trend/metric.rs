@@ -28,14 +28,60 @@ pub fn words() -> &'static Words {
     &WORDS
 }
 
-/// The metrics that can become better or worse.
-pub fn metrics() -> impl Iterator<Item = &'static Metric> {
-    catalog::metrics().iter().filter(|metric| metric.better != Better::Neither)
+/// What a history is of: a metric of the catalogue, or one that a plugin adds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measure {
+    /// Where a frame of cells has it.
+    pub column: String,
+    /// What people type.
+    pub name: String,
+    pub unit: String,
+    pub better: Better,
+}
+
+impl From<&'static Metric> for Measure {
+    fn from(metric: &'static Metric) -> Measure {
+        let (column, name, unit) = (metric.id.into(), metric.name.into(), metric.unit.into());
+        Measure { column, name, unit, better: metric.better }
+    }
+}
+
+impl Measure {
+    /// Whether a figure that became so many times as large became worse.
+    pub fn is_worse(&self, ratio: f64) -> bool {
+        match self.better {
+            Better::Lower => ratio > 1.0,
+            Better::Higher => ratio < 1.0,
+            Better::Neither => false,
+        }
+    }
+
+    /// What became of a figure that is so many times as large: slower, faster, more, less.
+    pub fn direction(&self, ratio: f64) -> &'static str {
+        let is_larger = ratio > 1.0;
+        let is_time_or_rate = self.unit == "ms" || self.unit.ends_with("/s");
+        match (self.better, is_larger) {
+            (Better::Lower, true) | (Better::Higher, false) if is_time_or_rate => "slower",
+            (Better::Lower, false) | (Better::Higher, true) if is_time_or_rate => "faster",
+            (_, true) => "more",
+            (_, false) => "less",
+        }
+    }
+
+    /// "1.25x slower".
+    pub fn describe(&self, ratio: f64) -> String {
+        format!("{:.2}x {}", ratio.max(1.0 / ratio), self.direction(ratio))
+    }
+}
+
+/// The metrics of the catalogue that can become better or worse.
+pub fn metrics() -> impl Iterator<Item = Measure> {
+    catalog::metrics().iter().filter(|metric| metric.better != Better::Neither).map(Measure::from)
 }
 
 /// Of these the metric of this name.
-pub fn metric(name: &str) -> Option<&'static Metric> {
-    catalog::metric(name).filter(|metric| metric.better != Better::Neither)
+pub fn metric(name: &str) -> Option<Measure> {
+    catalog::metric(name).filter(|metric| metric.better != Better::Neither).map(Measure::from)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Since when something is slower: the histories of cells, judged for change points, and what was recorded as changed there.
 //!
-//! - `metric`: what can be looked at, and what may explain a change. `history`: cells in the order of time. `clock`: runs whose time is in
-//!   doubt. `told`: the JSON form.
+//! - `metric`: what can be looked at, and what may explain a change. `plugin`: the same of metrics that plugins add. `history`: cells in the order of time. `clock`: runs whose time is in
+//!   doubt. `describe`: the JSON form.
 //!
 //! Not here: the statistics, which are the engine's; asking for it and printing it (host), drawing (report).
 
@@ -9,15 +9,16 @@ mod clock;
 mod describe;
 mod history;
 mod metric;
+mod plugin;
 
 pub use clock::{When, doubts};
 pub use describe::{date, json};
 pub use history::{History, Of, Point, histories};
-pub use metric::{metric, metrics, words};
+pub use metric::{Measure, metric, metrics, words};
+pub use plugin::plugin_metrics;
 
 use crate::{Stored, StoredError};
-use skillbench_record::catalog::Metric;
-use skillbench_record::catalog::column;
+use skillbench_record::catalog::{self, column};
 use skillbench_stats::rules;
 use skillbench_stats::{e_divisive, median};
 use skillbench_store::Database;
@@ -37,13 +38,18 @@ pub struct Found {
 pub fn of_database(
     database: &Database,
     filter: &Filter,
-    metrics: Option<&[&'static Metric]>,
+    metrics: Option<&[Measure]>,
     now: i64,
 ) -> Result<Found, StoredError> {
     let mut columns: BTreeSet<&str> = history::COLUMNS.into_iter().collect();
     columns.extend(words().cell.iter().map(|fact| fact.name.as_str()));
-    columns.extend(metric::metrics().map(|metric| metric.id));
-    let cells = Stored::columns_of(database, filter, &columns.into_iter().collect::<Vec<_>>())?;
+    columns.extend(catalog::metrics().iter().map(|metric| metric.id));
+    let mut cells = Stored::columns_of(database, filter, &columns.into_iter().collect::<Vec<_>>())?;
+    for measure in metrics.unwrap_or_default() {
+        if cells.column(&measure.column).is_err() {
+            cells = plugin::with_column(cells, measure, &plugin::values(database, measure)?)?;
+        }
+    }
     let runs = database.runs(&Filter::all())?;
     let mut notes = doubts(When::all(database)?, now, rules().trend.clock_slack_s);
     match cells.column(column::TIMESTAMP)?.null_count() {

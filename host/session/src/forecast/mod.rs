@@ -1,18 +1,22 @@
 //! What predictions and recommendations stand on.
 //!
 //! - `asked`: which models and points are meant. `bench`: the hardware that was measured, each with what predicts it. `answers`: what is
-//!   known of each point on each.
+//!   known of each point on each. `within`: what has to be kept. `ranking`: which hardware goes before which.
 //! - `cells`: the cells of the inference benchmark that count now, and the peaks of the hardware.
 
 mod answers;
 mod asked;
 mod bench;
 mod cells;
+mod ranking;
+mod within;
 
 pub use answers::{Answer, Figure, answers, by_hardware};
 pub use asked::{Asked, Models};
 pub use bench::{Bench, Hardware};
 pub use cells::{Cells, MeasuredCell, Place, Tried};
+pub use ranking::{Candidate, Evidence, rank};
+pub use within::{Within, WithinError};
 
 use skillbench_engine::run::RequestError;
 use skillbench_record::BackendChoice;

@@ -6,6 +6,8 @@ use crate::commands::stored::Chosen;
 use crate::commands::typed::typed;
 use crate::commands::{CommandError, failed, usage};
 use clap::ValueEnum;
+use skillbench_record::catalog::{self, Better, Metric};
+use skillbench_record::suggest::did_you_mean;
 use skillbench_results::Stored;
 use skillbench_results::compared::{self, Across};
 use skillbench_session::compare::{self, Rules};
@@ -23,12 +25,27 @@ pub fn by_name(global: &Global, args: &CompareArgs) -> Result<Comparison, Comman
     let names = [args.before.as_str(), args.after.as_str()];
     let across = across(&args.across);
     same_machine(&before, &after, across)?;
-    let rules =
-        Rules { across, effect: effect(args.effect, args.fail_on_regression), seed: args.live.seed, command: typed() };
+    let rules = Rules {
+        across,
+        effect: effect(args.effect, args.fail_on_regression),
+        metrics: metrics(&args.metric)?,
+        seed: args.live.seed,
+        command: typed(),
+    };
     let mut comparison = compare::stored([&before, &after], names, &rules).map_err(failed)?;
     let asked = args.across.iter().filter_map(|what: &AcrossArg| what.to_possible_value());
     comparison.across = asked.map(|value| value.get_name().to_string()).collect();
     Ok(comparison)
+}
+
+/// The metrics of these names that can become better or worse.
+fn metrics(names: &[String]) -> Result<Vec<&'static Metric>, CommandError> {
+    let known = || catalog::metrics().iter().filter(|metric| metric.better != Better::Neither);
+    let one = |name: &String| {
+        let unknown = || usage(format!("no metric '{name}'{}", did_you_mean(name, known().map(|metric| metric.name))));
+        known().find(|metric| metric.name == name).ok_or_else(unknown)
+    };
+    names.iter().map(one).collect()
 }
 
 /// Times of different machines are not held against each other, unless that is asked for.

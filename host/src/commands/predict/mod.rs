@@ -1,4 +1,4 @@
-//! `host predict`: what was not measured, foretold from what was. `table`: the forms of it. `curve`: a drawing. `evaluation`: how
+//! `host predict`: predictions for unmeasured cells. `table`: the forms of them. `curve`: a drawing. `evaluation`: how
 //! far predictions are off.
 
 mod curve;

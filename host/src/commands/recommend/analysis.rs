@@ -1,7 +1,6 @@
 //! The best hardware for each model and each architecture over all that was measured on a machine, and what to change.
 
 use super::super::{CommandError, failed};
-use crate::cli::GoalArg;
 use skillbench_report::Table;
 use skillbench_results::Stored;
 use skillbench_results::questions::{Goal, opportunities, optimal_per_architecture, optimal_per_model};
@@ -11,13 +10,7 @@ use skillbench_store::database::Filter;
 
 type Part = (&'static str, &'static str, Table);
 
-pub fn parts(database: &Database, machine: &str, asked: &[Asked], goal: GoalArg) -> Result<Vec<Part>, CommandError> {
-    let goal = match goal {
-        GoalArg::Latency => Goal::Latency,
-        GoalArg::Throughput => Goal::Throughput,
-        GoalArg::Energy => Goal::Energy,
-        GoalArg::Memory => Goal::Memory,
-    };
+pub fn parts(database: &Database, machine: &str, asked: &[Asked], goal: Goal) -> Result<Vec<Part>, CommandError> {
     let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
     let names: Vec<String> = asked.iter().map(|one| quoted(&one.model)).collect();
     let models = if names.is_empty() { "NULL".to_string() } else { names.join(", ") };

@@ -1,21 +1,16 @@
-//! `host recommend`: which hardware to take, with the evidence. `within`: what has to be kept. `ranking`: who goes before whom.
-//! `analysis`: the best over all that was measured.
+//! `host recommend`: which hardware to take, with the evidence. `analysis`: the best over all that was measured.
 
 mod analysis;
-mod ranking;
-mod within;
 
 use super::forecast::{bench_of, form, models_asked, read, tell_other_machines};
 use super::{Done, Exit, failed, usage};
 use crate::cli::{Global, RecommendArgs};
 use crate::output;
-use ranking::{Candidate, Evidence, rank};
 use skillbench_engine::skill::Tell;
 use skillbench_report::{Cell, Format, Table};
-use skillbench_session::forecast::Cells;
-use skillbench_session::forecast::{Asked, Bench, Models, answers};
+use skillbench_results::questions::Goal;
+use skillbench_session::forecast::{Asked, Bench, Candidate, Cells, Evidence, Models, Within, answers, rank};
 use std::collections::BTreeSet;
-use within::Within;
 
 pub fn recommend(global: &Global, args: &RecommendArgs) -> Done {
     let limits: Vec<Within> =
@@ -30,16 +25,17 @@ pub fn recommend(global: &Global, args: &RecommendArgs) -> Done {
     let mut asked = models_asked(&mut models, &args.about, &cells, false)?;
     let bench = bench_of(&cells, &args.about, &models, &inventory)?;
     if args.about.batch_size.is_empty() && args.about.sequence_length.is_empty() {
-        asked.iter_mut().for_each(|one| take_measured_points(one, &bench));
+        asked.iter_mut().for_each(|one| one.take_measured_points(&bench));
     }
     let all = answers(&bench, &cells, &asked);
-    let ranked = rank(&all, args.optimize, &limits);
+    let goal = Goal::from(args.optimize);
+    let ranked = rank(&all, goal, &limits);
     let mut parts = vec![("ranking", "Which hardware to take", table(&ranked))];
     if args.optimal_hardware_analysis {
         if args.about.model.is_empty() {
             parts.clear();
         }
-        parts.extend(analysis::parts(&database, &bench.machine, &asked, args.optimize)?);
+        parts.extend(analysis::parts(&database, &bench.machine, &asked, goal)?);
     }
     let form = form(global, args.output.as_deref());
     if form == Format::Csv && parts.len() > 1 {
@@ -51,20 +47,6 @@ pub fn recommend(global: &Global, args: &RecommendArgs) -> Done {
         Some(file) => output::to_file(file, text.as_bytes()).map_err(failed)?,
     }
     Ok(verdict(global, args, &bench, &cells, &models, &asked, &ranked))
-}
-
-/// Without a point that is asked for, what is measured of the model is the evidence.
-fn take_measured_points(asked: &mut Asked, bench: &Bench) {
-    let mut points = vec![];
-    for cell in bench.hardware.iter().flat_map(|hardware| &hardware.cells).filter(|cell| cell.model == asked.model) {
-        if points.iter().all(|(known, _)| *known != cell.axes) {
-            points.push((cell.axes.clone(), None));
-        }
-    }
-    if !points.is_empty() {
-        points.sort();
-        asked.points = points;
-    }
 }
 
 fn table(ranked: &[Candidate]) -> Table {

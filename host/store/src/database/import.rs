@@ -21,7 +21,7 @@ pub enum Imported {
 }
 
 impl Database {
-    /// Reads each file with `read` and stores the runs; what cannot be read costs the others nothing. `report` hears of all of them.
+    /// Reads each file with `read` and stores the runs; what cannot be read costs the others nothing. `report` is called for each of them.
     ///
     /// # Errors
     /// As for any use of the file; the runs that were reported before are stored.

@@ -4,56 +4,21 @@ use crate::graphs::{Kind, build};
 use serde_json::Value;
 use skillbench_cpu::CpuBackend;
 use skillbench_generation::Generation;
-use skillbench_plugin_api::client::{BenchmarkRef, Instance, Model, Plugin, Request};
+use skillbench_plugin_api::client::{BenchmarkRef, Instance, Model, Request};
 use skillbench_plugin_api::host_tables::{
     HostServices, HostTable, ReporterServices, ReporterTable, TargetParts, TargetServices, TargetTable,
 };
 use skillbench_plugin_api::{
     Code, DType, Dim, Direction, Error, HostTensor, Load, Options, Port, Result, Round, RoundKind, SeriesInfo, Source,
-    raw, sdk,
 };
 use skillbench_rten::RtenBackend;
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_char, c_void};
 use std::path::{Path, PathBuf};
-use std::ptr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-static BENCHMARK: raw::sb_benchmark = sdk::benchmark_table::<Generation>();
-static BENCHMARKS: raw::sb_benchmarks = sdk::Exports::benchmarks(count, at);
-
-/// The plugin's tables. Its exported symbol cannot be named here: the engines that are linked too have one each.
-static PLUGIN: raw::sb_plugin = raw::sb_plugin {
-    size: sdk::Exports::PLUGIN_SIZE,
-    abi_major: raw::SB_ABI_MAJOR,
-    id: c"generation".as_ptr(),
-    name: ptr::null(),
-    version: ptr::null(),
-    vendor: ptr::null(),
-    license: ptr::null(),
-    url: ptr::null(),
-    init: None,
-    factory: Some(factory),
-};
-
-unsafe extern "C" fn count() -> u32 {
-    1
-}
-
-unsafe extern "C" fn at(index: u32) -> *const raw::sb_benchmark {
-    if index == 0 { &raw const BENCHMARK } else { ptr::null() }
-}
-
-unsafe extern "C" fn factory(id: *const c_char) -> *const c_void {
-    // SAFETY: the contract: a NUL-terminated string.
-    let id = unsafe { CStr::from_ptr(id) }.to_bytes();
-    if id == raw::SB_BENCHMARKS.as_bytes() { (&raw const BENCHMARKS).cast() } else { ptr::null() }
-}
-
 pub fn benchmark() -> BenchmarkRef {
-    // SAFETY: a static table.
-    unsafe { Plugin::new(&raw const PLUGIN) }.unwrap().benchmarks().unwrap().remove(0)
+    BenchmarkRef::linked::<Generation>().unwrap()
 }
 
 pub fn rten() -> Instance {

@@ -2,19 +2,18 @@
 //!
 //! Everything that happens is written down in one list, so that a test can tell the order.
 
-use skillbench_plugin_api::client::{BenchmarkRef, Instance, Model, Plugin, Request};
+use skillbench_plugin_api::client::{BackendRef, BenchmarkRef, Instance, Model, Plugin, Request};
 use skillbench_plugin_api::host_tables::{
     HostServices, HostTable, ReporterServices, ReporterTable, TargetParts, TargetServices, TargetTable,
 };
-use skillbench_plugin_api::sdk::{self, BackendTable, Bindings, Host, Level};
+use skillbench_plugin_api::sdk::{self, Bindings, Host, Level};
 use skillbench_plugin_api::{
     Device, DeviceKind, Dim, Error, Load, Options, OwnedTensor, Placement, Port, Result, Round, RoundKind, SeriesInfo,
     Source, Timing, raw,
 };
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::CStr;
 use std::path::Path;
-use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -80,9 +79,7 @@ pub fn run(id: &str, plan: &Plan) -> Record {
         ("failing_load".into(), number(plan.failing_load)),
         ("failing_run".into(), number(plan.failing_run)),
     ]));
-    // SAFETY: a static table.
-    let plugin = unsafe { Plugin::new(&raw const WAITING) }.unwrap();
-    let instance = plugin.backend().unwrap().unwrap().open(host, &backend).unwrap();
+    let instance = BackendRef::linked::<Waiting>().unwrap().open(host, &backend).unwrap();
     let target = Target { stand, instance: &instance, models: Mutex::default(), wrong: plan.wrong_output };
     let names = if plan.parts.is_empty() { &[""][..] } else { &plan.parts };
     let parts = TargetParts {
@@ -304,28 +301,5 @@ impl sdk::Request for WaitingRequest {
     }
     fn take_output(&mut self, _index: usize) -> Result<Option<OwnedTensor>> {
         Ok(None)
-    }
-}
-
-static WAITING_BACKEND: raw::sb_backend = BackendTable::<Waiting>::TABLE;
-
-static WAITING: raw::sb_plugin = raw::sb_plugin {
-    size: sdk::Exports::PLUGIN_SIZE,
-    abi_major: raw::SB_ABI_MAJOR,
-    id: c"waiting".as_ptr(),
-    name: ptr::null(),
-    version: ptr::null(),
-    vendor: ptr::null(),
-    license: ptr::null(),
-    url: ptr::null(),
-    init: None,
-    factory: Some(factory),
-};
-
-unsafe extern "C" fn factory(id: *const c_char) -> *const c_void {
-    // SAFETY: the contract: a NUL-terminated string.
-    match unsafe { CStr::from_ptr(id) }.to_bytes() == raw::SB_BACKEND.as_bytes() {
-        true => (&raw const WAITING_BACKEND).cast(),
-        false => ptr::null(),
     }
 }

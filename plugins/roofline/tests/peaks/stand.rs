@@ -1,69 +1,25 @@
 //! A stand to run the benchmark on: a target over a real backend, and a reporter that asks for few rounds.
 
 use skillbench_cpu::CpuBackend;
-use skillbench_plugin_api::client::{BackendRef, BenchmarkRef, Instance, Model, Plugin, Request, SkillsetRef};
+use skillbench_plugin_api::client::{BackendRef, BenchmarkRef, Instance, Model, Request, SkillsetRef};
 use skillbench_plugin_api::host_tables::{
     HostServices, HostTable, ReporterServices, ReporterTable, TargetParts, TargetServices, TargetTable,
 };
 use skillbench_plugin_api::{
-    Code, DType, Dim, Direction, Error, HostTensor, Load, Options, Result, Round, RoundKind, SeriesInfo, Source, raw,
-    sdk,
+    Code, DType, Dim, Direction, Error, HostTensor, Load, Options, Result, Round, RoundKind, SeriesInfo, Source,
 };
 use skillbench_roofline::{Roofline, RooflineSkill};
 use skillbench_rten::RtenBackend;
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_char, c_void};
 use std::path::{Path, PathBuf};
-use std::ptr;
 use std::sync::{Arc, LazyLock, Mutex};
 
-static SKILLSET: raw::sb_skillset = sdk::SkillsetTable::<RooflineSkill>::TABLE;
-static BENCHMARK: raw::sb_benchmark = sdk::benchmark_table::<Roofline>();
-static BENCHMARKS: raw::sb_benchmarks = sdk::Exports::benchmarks(count, at);
-
-/// The plugin's tables. Its exported symbol cannot be named here: the engines that are linked too have one each.
-static PLUGIN: raw::sb_plugin = raw::sb_plugin {
-    size: sdk::Exports::PLUGIN_SIZE,
-    abi_major: raw::SB_ABI_MAJOR,
-    id: c"roofline".as_ptr(),
-    name: ptr::null(),
-    version: ptr::null(),
-    vendor: ptr::null(),
-    license: ptr::null(),
-    url: ptr::null(),
-    init: None,
-    factory: Some(factory),
-};
-
-unsafe extern "C" fn count() -> u32 {
-    1
-}
-
-unsafe extern "C" fn at(index: u32) -> *const raw::sb_benchmark {
-    if index == 0 { &raw const BENCHMARK } else { ptr::null() }
-}
-
-unsafe extern "C" fn factory(id: *const c_char) -> *const c_void {
-    // SAFETY: the contract: a NUL-terminated string.
-    let id = unsafe { CStr::from_ptr(id) }.to_bytes();
-    match () {
-        () if id == raw::SB_SKILLSET.as_bytes() => (&raw const SKILLSET).cast(),
-        () if id == raw::SB_BENCHMARKS.as_bytes() => (&raw const BENCHMARKS).cast(),
-        () => ptr::null(),
-    }
-}
-
-fn plugin() -> Plugin {
-    // SAFETY: a static table.
-    unsafe { Plugin::new(&raw const PLUGIN) }.unwrap()
-}
-
 pub fn skillset() -> SkillsetRef {
-    plugin().skillset().unwrap().unwrap()
+    SkillsetRef::linked::<RooflineSkill>().unwrap()
 }
 
 pub fn benchmark() -> BenchmarkRef {
-    plugin().benchmarks().unwrap().remove(0)
+    BenchmarkRef::linked::<Roofline>().unwrap()
 }
 
 #[derive(Default)]

@@ -4,11 +4,11 @@
 //! Models, points and precisions are ranked each for themselves.
 
 use super::within::Within;
-use crate::cli::GoalArg;
+use super::{Answer, Figure, by_hardware};
 use skillbench_predict::Quantity;
 use skillbench_record::Trust;
-use skillbench_report::Cell;
-use skillbench_session::forecast::{Answer, Figure, by_hardware};
+use skillbench_record::shown::number;
+use skillbench_results::questions::Goal;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Evidence {
@@ -57,7 +57,7 @@ pub struct Candidate {
 impl Candidate {
     /// The best in a sentence.
     pub fn describe(&self) -> String {
-        let figure = self.value.map(|value| format!("{} {}", Cell::number(value).shown, self.unit)).unwrap_or_default();
+        let figure = self.value.map(|value| format!("{} {}", number(value), self.unit)).unwrap_or_default();
         let from = match (self.evidence, &self.run) {
             (Evidence::Measured, Some(run)) => format!("measured in {run}"),
             (evidence, _) => evidence.name().to_string(),
@@ -70,7 +70,7 @@ impl Candidate {
 }
 
 /// All candidates, the ranked ones of each model, point and precision first and in order.
-pub fn rank(answers: &[Answer<'_>], goal: GoalArg, limits: &[Within]) -> Vec<Candidate> {
+pub fn rank(answers: &[Answer<'_>], goal: Goal, limits: &[Within]) -> Vec<Candidate> {
     let mut all: Vec<Candidate> =
         by_hardware(answers).into_iter().map(|group| candidate(group, goal, limits)).collect();
     // Models and points stay in the order in which they were asked for; what has no precision comes last.
@@ -93,7 +93,7 @@ pub fn rank(answers: &[Answer<'_>], goal: GoalArg, limits: &[Within]) -> Vec<Can
     ranked
 }
 
-fn in_order(group: &[Candidate], goal: GoalArg) -> Vec<Candidate> {
+fn in_order(group: &[Candidate], goal: Goal) -> Vec<Candidate> {
     let sorted = |evidence: Evidence| {
         let mut some: Vec<Candidate> =
             group.iter().filter(|one| one.evidence == evidence && is_ranked(one)).cloned().collect();
@@ -142,19 +142,19 @@ fn is_ranked(one: &Candidate) -> bool {
 
 const KEPT: &str = "kept";
 
-fn better_first(goal: GoalArg, one: &Candidate, two: &Candidate) -> std::cmp::Ordering {
+fn better_first(goal: Goal, one: &Candidate, two: &Candidate) -> std::cmp::Ordering {
     let value = |of: &Candidate| of.value.unwrap_or(f64::NAN);
     let order = value(one).total_cmp(&value(two));
-    if goal == GoalArg::Throughput { order.reverse() } else { order }
+    if goal == Goal::Throughput { order.reverse() } else { order }
 }
 
 /// Whether the whole of one interval is better than the whole of another. Without an interval nothing is clear.
-fn is_clearly_better(one: &Candidate, other: &Candidate, goal: GoalArg) -> bool {
+fn is_clearly_better(one: &Candidate, other: &Candidate, goal: Goal) -> bool {
     let (Some(one), Some(other)) = (one.interval, other.interval) else { return false };
-    if goal == GoalArg::Throughput { one.0 > other.1 } else { one.1 < other.0 }
+    if goal == Goal::Throughput { one.0 > other.1 } else { one.1 < other.0 }
 }
 
-fn candidate(group: &[Answer<'_>], goal: GoalArg, limits: &[Within]) -> Candidate {
+fn candidate(group: &[Answer<'_>], goal: Goal, limits: &[Within]) -> Candidate {
     let of = &group[0];
     let place = of.hardware.map(|hardware| &hardware.place);
     let mut made = Candidate {
@@ -211,13 +211,13 @@ enum Known {
 }
 
 /// What is known of a goal's metric: measured, or else predicted.
-fn known(group: &[Answer<'_>], goal: GoalArg) -> Known {
+fn known(group: &[Answer<'_>], goal: Goal) -> Known {
     let of = &group[0];
     let quantity = match goal {
-        GoalArg::Latency => Quantity::Latency,
-        GoalArg::Throughput => Quantity::Throughput,
-        GoalArg::Memory => Quantity::Memory,
-        GoalArg::Energy => {
+        Goal::Latency => Quantity::Latency,
+        Goal::Throughput => Quantity::Throughput,
+        Goal::Memory => Quantity::Memory,
+        Goal::Energy => {
             return match of.hardware.and_then(|hardware| hardware.energy(of.asked, of.axes)) {
                 Some(figure) => Known::Measured(figure),
                 None => Known::Nothing("no energy was measured, and none is predicted".into()),
@@ -236,17 +236,16 @@ fn known(group: &[Answer<'_>], goal: GoalArg) -> Known {
 /// Nothing where a limit is kept; or whether it is broken, and how.
 fn against(group: &[Answer<'_>], limit: &Within) -> Option<(bool, String)> {
     let name = limit.limit.metric();
-    let shown = |value: f64| Cell::number(value).shown;
     match known(group, limit.goal) {
         Known::Nothing(_) => Some((false, format!("{name} is not known"))),
         Known::Measured(figure) => match limit.limit.holds_between(figure.value, figure.value) {
             Some(true) => None,
-            _ => Some((true, format!("broken: {name} {}", shown(figure.value)))),
+            _ => Some((true, format!("broken: {name} {}", number(figure.value)))),
         },
         Known::Predicted(_, low, high) => match limit.limit.holds_between(low, high) {
             Some(true) => None,
-            Some(false) => Some((true, format!("broken: {name} {} to {}, predicted", shown(low), shown(high)))),
-            None => Some((false, format!("unclear: {name} {} to {}, predicted", shown(low), shown(high)))),
+            Some(false) => Some((true, format!("broken: {name} {} to {}, predicted", number(low), number(high)))),
+            None => Some((false, format!("unclear: {name} {} to {}, predicted", number(low), number(high)))),
         },
     }
 }
@@ -276,7 +275,7 @@ mod tests {
         }
     }
 
-    fn order(group: &[Candidate], goal: GoalArg) -> Vec<(String, Option<usize>)> {
+    fn order(group: &[Candidate], goal: Goal) -> Vec<(String, Option<usize>)> {
         in_order(group, goal).into_iter().map(|one| (one.hardware, one.rank)).collect()
     }
 
@@ -292,22 +291,22 @@ mod tests {
             on("fast", Evidence::Measured, 3.0, 1.01),
         ];
         let expected = named(&[("fast", Some(1)), ("slow", Some(2)), ("maybe", Some(3))]);
-        assert_eq!(order(&group, GoalArg::Latency), expected);
-        let best = &in_order(&group, GoalArg::Latency)[0];
+        assert_eq!(order(&group, Goal::Latency), expected);
+        let best = &in_order(&group, Goal::Latency)[0];
         assert!(best.note.contains("maybe is predicted to be better, but not clearly"), "{}", best.note);
     }
 
     #[test]
     fn a_prediction_whose_whole_interval_is_better_goes_first_and_asks_to_be_measured() {
         let group = [on("cpu", Evidence::Measured, 10.0, 1.01), on("gpu", Evidence::Predicted, 2.0, 2.0)];
-        assert_eq!(order(&group, GoalArg::Latency), named(&[("gpu", Some(1)), ("cpu", Some(2))]));
-        assert!(in_order(&group, GoalArg::Latency)[0].note.contains("measure it before you take it"));
+        assert_eq!(order(&group, Goal::Latency), named(&[("gpu", Some(1)), ("cpu", Some(2))]));
+        assert!(in_order(&group, Goal::Latency)[0].note.contains("measure it before you take it"));
     }
 
     #[test]
     fn of_throughput_more_is_better() {
         let group = [on("less", Evidence::Measured, 10.0, 1.01), on("more", Evidence::Measured, 20.0, 1.01)];
-        assert_eq!(order(&group, GoalArg::Throughput), named(&[("more", Some(1)), ("less", Some(2))]));
+        assert_eq!(order(&group, Goal::Throughput), named(&[("more", Some(1)), ("less", Some(2))]));
     }
 
     #[test]
@@ -320,7 +319,7 @@ mod tests {
             within(on("broken", Evidence::Measured, 9.0, 1.01), "broken: latency_ms 9"),
             within(on("good", Evidence::Measured, 2.5, 1.01), KEPT),
         ];
-        let found = order(&group, GoalArg::Latency);
+        let found = order(&group, Goal::Latency);
         assert_eq!(found[0], ("good".to_string(), Some(1)));
         assert!(found[1..].iter().all(|(_, rank)| rank.is_none()), "{found:?}");
     }
@@ -328,6 +327,6 @@ mod tests {
     #[test]
     fn two_whose_intervals_overlap_are_not_clearly_apart() {
         let group = [on("a", Evidence::Measured, 10.0, 1.1), on("b", Evidence::Measured, 11.0, 1.1)];
-        assert_eq!(in_order(&group, GoalArg::Latency)[0].note, "not clearly ahead of b");
+        assert_eq!(in_order(&group, Goal::Latency)[0].note, "not clearly ahead of b");
     }
 }

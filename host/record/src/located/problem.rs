@@ -1,4 +1,4 @@
-//! Where something stands in a registry file, and what is wrong there.
+//! Where something stands in a file, and what is wrong there.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// What is wrong with a registry file.
+/// What is wrong with a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     pub file: PathBuf,

@@ -1,13 +1,12 @@
 //! `--within`: a limit on what can be measured or predicted of hardware.
 
-use crate::cli::GoalArg;
-use clap::ValueEnum;
 use skillbench_record::catalog::{Limit, LimitError};
+use skillbench_results::questions::Goal;
 
 pub struct Within {
     pub limit: Limit,
     /// What it is about.
-    pub goal: GoalArg,
+    pub goal: Goal,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -19,7 +18,7 @@ pub enum WithinError {
 }
 
 fn known() -> String {
-    GoalArg::value_variants().iter().map(|goal| goal.metric()).collect::<Vec<_>>().join(", ")
+    Goal::ALL.iter().map(|goal| goal.metric()).collect::<Vec<_>>().join(", ")
 }
 
 impl Within {
@@ -29,7 +28,7 @@ impl Within {
         let limit: Limit = text.parse()?;
         let unknown = || WithinError::Unknown(text.into());
         let metric = limit.known().filter(|_| limit.model().is_none()).ok_or_else(unknown)?;
-        let goal = GoalArg::value_variants().iter().find(|goal| goal.metric() == metric.name).ok_or_else(unknown)?;
+        let goal = Goal::ALL.iter().find(|goal| goal.metric() == metric.name).ok_or_else(unknown)?;
         Ok(Within { limit, goal: *goal })
     }
 }
@@ -40,7 +39,7 @@ mod tests {
 
     #[test]
     fn every_goal_is_a_metric_of_the_catalogue() {
-        for goal in GoalArg::value_variants() {
+        for goal in &Goal::ALL {
             let within = Within::parse(&format!("{}<=1", goal.metric())).unwrap();
             assert_eq!(within.goal, *goal);
         }
