@@ -244,7 +244,7 @@ fn stored_runs_are_compared_by_any_metric_of_the_catalogue_and_by_those_that_plu
     }
     host(&world, &[&sides[..], &["--metric", "init_ms.loud"]].concat())
         .exits_with(2)
-        .tells("did you mean init_ms.load?");
+        .tells("did you mean init_ms.load");
 }
 
 #[test]

@@ -107,7 +107,8 @@ fn metrics_that_plugins_add_have_histories_of_their_own_by_their_direction() {
         let of = ms(number, 0.2, 40);
         let metrics = &mut run["cells"][0]["metrics"];
         metrics["series"]["acme.cycles"] = series(1e6 * of);
-        metrics["counters"]["acme.misses"] = json!({"unit": "1", "n": 20, "mean": of, "min": of, "max": of});
+        metrics["counters"]["acme.misses"] =
+            json!({"unit": "1", "n": 20, "first": of, "last": of, "mean": of, "min": of, "max": of});
     });
     bring_in(&world, &runs);
     for (metric, direction, worse) in [("acme.cycles", "more", true), ("acme.misses", "more", false)] {

@@ -2,6 +2,7 @@
 //! results, or from the database; what is asked does not know the difference.
 
 use crate::frames;
+use crate::questions::in_order;
 use polars::prelude::*;
 use skillbench_record::Run;
 use skillbench_record::catalog::{self, column};
@@ -106,6 +107,15 @@ impl Stored {
         Ok(Stored { runs, cells, samples: None, plugin_metrics: vec![] })
     }
 
+    /// Of the whole database the cells that count now, and the newest try of each.
+    ///
+    /// # Errors
+    /// As for any use of the database.
+    pub fn that_count(database: &Database) -> Result<Stored, StoredError> {
+        let cells = exchanged(|file| database.cells_to(&Filter::that_count(), file))?;
+        Ok(Stored { runs: database.runs(&Filter::all())?, cells, samples: None, plugin_metrics: vec![] })
+    }
+
     /// Only what is of these models.
     ///
     /// # Errors
@@ -122,7 +132,7 @@ impl Stored {
             Some(samples) => Some(
                 samples
                     .lazy()
-                    .join(cells.clone().lazy().select(&key), &key, &key, JoinArgs::new(JoinType::Inner))
+                    .join(cells.clone().lazy().select(&key), &key, &key, in_order(JoinType::Inner))
                     .collect()?,
             ),
             None => None,

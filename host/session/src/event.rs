@@ -1,6 +1,7 @@
 //! What a session tells while it works: one stream of events, in order, from one thread.
 
-use crate::{Kept, Missing};
+use crate::incremental::Missing;
+use crate::keep::Kept;
 use skillbench_engine::run::{Observer, PlannedCell};
 use skillbench_record::{Cell, Samples};
 use std::io;

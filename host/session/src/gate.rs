@@ -3,8 +3,7 @@
 
 use crate::baseline::{self, BaselineError};
 use crate::compare::{self, Rules, gate_of};
-use crate::{Event, Kept, Listener, Session, SessionError};
-use skillbench_engine::run::Inventory;
+use crate::keep::Kept;
 use skillbench_record::catalog::{Checked, Limit};
 use skillbench_record::{BackendChoice, Cell, CellName, Outcome, Run, RunRequest};
 use skillbench_results::compared::Across;
@@ -13,7 +12,7 @@ use skillbench_stats::compare::{ComparedCell, Comparison, Gate, Verdict as Diffe
 use skillbench_stats::rules;
 use skillbench_store::Recorded;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, thiserror::Error)]
 pub enum GateError {
@@ -21,8 +20,6 @@ pub enum GateError {
     Stored(#[from] StoredError),
     #[error("the results could not be worked through: {0}")]
     Frames(#[from] FrameError),
-    #[error("what looked worse could not be measured again: {0}")]
-    Again(Box<SessionError>),
     #[error("{path}: {error}")]
     Write { path: PathBuf, error: io::Error },
     #[error(transparent)]
@@ -83,43 +80,33 @@ pub fn limits(limits: &[Limit], run: &Run) -> Vec<Held> {
 }
 
 impl Asked {
-    /// Holds a run to all of it. What looks worse than the baseline is measured once more before that counts.
+    /// The run as it is held against the baseline, where there is one.
+    pub(crate) fn against<'a>(
+        &'a self,
+        kept: &'a Kept,
+        request: &RunRequest,
+        command: &[String],
+    ) -> Option<Against<'a>> {
+        let (name, baseline) = self.baseline.as_ref()?;
+        let rules = Rules {
+            across: Across::default(),
+            effect: self.fail_on_regression.unwrap_or(rules().compare.effect),
+            metrics: vec![],
+            seed: request.seed,
+            command: command.to_vec(),
+        };
+        Some(Against { name, baseline, recorded: &kept.recorded, rules })
+    }
+
+    /// The verdict on a run, with its comparison; the run becomes a baseline where that is asked for and nothing is broken.
     ///
     /// # Errors
-    /// Something could not be read, measured again or kept.
-    pub(crate) fn hold(
-        &self,
-        session: &Session,
-        inventory: &Inventory,
-        request: &RunRequest,
-        kept: &Kept,
-        on: &mut Listener<'_>,
-    ) -> Result<Verdict, GateError> {
+    /// The comparison or the baseline cannot be kept.
+    pub(crate) fn verdict(&self, kept: &Kept, comparison: Option<Comparison>) -> Result<Verdict, GateError> {
         let limits = limits(&self.limits, &kept.recorded.run);
-        let mut verdict = Verdict { limits, comparison: None, regression: None, saved: None };
-        if let Some((name, baseline)) = &self.baseline {
-            let rules = Rules {
-                across: Across::default(),
-                effect: self.fail_on_regression.unwrap_or(rules().compare.effect),
-                metrics: vec![],
-                seed: request.seed,
-                command: session.command.clone(),
-            };
-            let against = Against { name, baseline, recorded: &kept.recorded, rules };
-            let (mut comparison, suspected) = against.first()?;
-            if !suspected.is_empty() {
-                on(Event::Suspected { cells: suspected.len(), baseline: name });
-                let again = session.again(inventory, again(request, suspected), on);
-                let again = again.map_err(|error| GateError::Again(Box::new(error)))?;
-                comparison = against.confirmed(comparison, &again.recorded)?;
-            }
-            let file = kept.folder.join("comparison.json");
-            let text = serde_json::to_vec_pretty(&comparison).map_err(io::Error::from);
-            text.and_then(|text| std::fs::write(&file, text))
-                .map_err(|error| GateError::Write { path: file.clone(), error })?;
-            verdict.regression = self.fail_on_regression.map(|most| gate_of(&comparison.cells, most));
-            verdict.comparison = Some((comparison, file));
-        }
+        let regression = self.fail_on_regression.and_then(|most| Some(gate_of(&comparison.as_ref()?.cells, most)));
+        let comparison = comparison.map(|comparison| write(comparison, &kept.folder)).transpose()?;
+        let mut verdict = Verdict { limits, comparison, regression, saved: None };
         verdict.saved = self.save(&verdict, kept)?;
         Ok(verdict)
     }
@@ -134,10 +121,19 @@ impl Asked {
     }
 }
 
+/// Writes a comparison beside its run.
+fn write(comparison: Comparison, folder: &Path) -> Result<(Comparison, PathBuf), GateError> {
+    let file = folder.join("comparison.json");
+    let text = serde_json::to_vec_pretty(&comparison).map_err(io::Error::from);
+    let written = text.and_then(|text| std::fs::write(&file, text));
+    written.map_err(|error| GateError::Write { path: file.clone(), error })?;
+    Ok((comparison, file))
+}
+
 /// A run that is held against a baseline.
-struct Against<'a> {
+pub(crate) struct Against<'a> {
     /// The baseline's name.
-    name: &'a str,
+    pub name: &'a str,
     baseline: &'a Stored,
     recorded: &'a Recorded,
     rules: Rules,
@@ -148,7 +144,7 @@ impl Against<'_> {
     ///
     /// # Errors
     /// The results could not be worked through.
-    fn first(&self) -> Result<(Comparison, Vec<CellName>), GateError> {
+    pub fn first(&self) -> Result<(Comparison, Vec<CellName>), GateError> {
         let mut first = self.compare(self.recorded)?;
         // A baseline may hold more than this run was asked for.
         first.cells.retain(|cell| cell.reason.as_ref().is_none_or(|reason| reason.code != "only-before"));
@@ -163,7 +159,7 @@ impl Against<'_> {
     ///
     /// # Errors
     /// The results could not be worked through.
-    fn confirmed(&self, mut first: Comparison, again: &Recorded) -> Result<Comparison, GateError> {
+    pub fn confirmed(&self, mut first: Comparison, again: &Recorded) -> Result<Comparison, GateError> {
         confirm(&mut first, &self.compare(again)?);
         first.notes.push(format!("what looked worse was measured again in run {}", again.run.run_id));
         Ok(first)
@@ -177,7 +173,7 @@ impl Against<'_> {
 }
 
 /// The request that measures exactly these cells of another again.
-fn again(request: &RunRequest, exactly: Vec<CellName>) -> RunRequest {
+pub(crate) fn again(request: &RunRequest, exactly: Vec<CellName>) -> RunRequest {
     let mut backends: Vec<BackendChoice> = vec![];
     for cell in &exactly {
         // On the device it ran on, where devices were asked for by name.

@@ -1,6 +1,6 @@
 //! One benchmark at a time measures on a machine: the lock, and the wait for it.
 
-use crate::{Event, Listener};
+use crate::event::{Event, Listener};
 use skillbench_engine::lock::{self, Guard, LockError};
 use skillbench_worker::Stop;
 use std::sync::Arc;

@@ -1,8 +1,7 @@
 //! Measure and keep: a plan becomes a run in a folder of its own, each cell in the journal as it ends.
 
-use crate::Listener;
 use crate::conditions::{environment_of, libraries};
-use crate::event::Relay;
+use crate::event::{Listener, Relay};
 use skillbench_engine::run::{self, Observer, Plan};
 use skillbench_record::defaults::defaults;
 use skillbench_record::time::now_utc;

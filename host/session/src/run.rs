@@ -1,9 +1,12 @@
 //! A session carries requests out: chosen, planned, measured, kept, and held to what was asked.
 
-use crate::gate::{Asked, GateError, Verdict};
+use crate::conditions::names;
+use crate::event::{Event, Listener};
+use crate::gate::{self, Asked, GateError, Verdict};
 use crate::incremental;
+use crate::keep::{Keep, KeepError, Kept};
+use crate::machine_lock::MachineLock;
 use crate::measure::{Begun, MeasureError, measure};
-use crate::{Event, Keep, KeepError, Kept, Listener, MachineLock, names};
 use skillbench_engine::lock::LockError;
 use skillbench_engine::run::{self, Inventory, Plan, RequestError};
 use skillbench_engine::skill::Tell;
@@ -121,7 +124,7 @@ impl Session {
         let kept = self.measure(&plan, begun, false, on)?;
         let verdict = match inventory.stop.asked() {
             true => None,
-            false => Some(asked.hold(self, inventory, &plan.request, &kept, on)?),
+            false => Some(self.hold(asked, inventory, &plan.request, &kept, on)?),
         };
         Ok(Ended::Ran(Box::new(Ran { kept, verdict })))
     }
@@ -161,13 +164,27 @@ impl Session {
         Begun::new(&self.keep.folder, plan, self.command.clone()).map_err(SessionError::Measure)
     }
 
-    /// Measures a request once more, in a run of its own.
-    pub(crate) fn again(
+    /// Holds a run to what was asked. What looks worse than the baseline is measured once more before that counts.
+    fn hold(
         &self,
+        asked: &Asked,
         inventory: &Inventory,
-        request: RunRequest,
+        request: &RunRequest,
+        kept: &Kept,
         on: &mut Listener<'_>,
-    ) -> Result<Kept, SessionError> {
+    ) -> Result<Verdict, SessionError> {
+        let Some(against) = asked.against(kept, request, &self.command) else { return Ok(asked.verdict(kept, None)?) };
+        let (mut comparison, suspected) = against.first()?;
+        if !suspected.is_empty() {
+            on(Event::Suspected { cells: suspected.len(), baseline: against.name });
+            let again = self.again(inventory, gate::again(request, suspected), on)?;
+            comparison = against.confirmed(comparison, &again.recorded)?;
+        }
+        Ok(asked.verdict(kept, Some(comparison))?)
+    }
+
+    /// Measures a request once more, in a run of its own.
+    fn again(&self, inventory: &Inventory, request: RunRequest, on: &mut Listener<'_>) -> Result<Kept, SessionError> {
         // What there is to say of its models was said.
         let inventory = Inventory { tell: Tell::default(), ..inventory.clone() };
         let plan = run::plan(&inventory, request)?;

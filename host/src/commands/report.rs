@@ -14,7 +14,7 @@ pub fn report(global: &Global, args: &ReportArgs) -> Done {
     if args.dashboard {
         return dashboard(global, args, &look);
     }
-    let chosen = args.which.read(global)?;
+    let chosen = args.which.read_for_report(global)?;
     let about = match (args.comparative, args.optimization) {
         (true, _) => About::Comparison,
         (_, true) => About::Optimization,

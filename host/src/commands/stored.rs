@@ -2,6 +2,8 @@
 
 use super::{CommandError, failed, usage};
 use crate::cli::{Global, WhichRuns};
+use crate::output;
+use skillbench_results::questions::rules::rules;
 use skillbench_results::{Stored, StoredError, find, read};
 use skillbench_session::baseline;
 use skillbench_store::database::Filter;
@@ -38,6 +40,25 @@ impl WhichRuns {
         }
         if chosen.stored.runs.is_empty() {
             return Err(usage("nothing is stored of that; `host query \"SELECT run FROM runs\"` lists what is there"));
+        }
+        Ok(chosen)
+    }
+
+    /// What a report is about: as [`WhichRuns::read`], but of a large database only what counts now, which is told.
+    pub fn read_for_report(&self, global: &Global) -> Result<Chosen, CommandError> {
+        let database = self.stored.database(global);
+        let is_whole = self.all && self.condition.is_none() && self.json_path.is_empty() && self.model.is_empty();
+        let cells = if is_whole && database.exists() { database.count().map_err(failed)? } else { 0 };
+        if cells <= rules().report.most_cells {
+            return self.read(global);
+        }
+        let stored = Stored::that_count(&database).map_err(describe)?;
+        let chosen = Chosen { stored, folder: self.stored.results_dir.clone() };
+        if !global.quiet {
+            output::say(&format!(
+                "of {cells} cells the report has the {} that count now or are the newest try; `host query` has all",
+                chosen.stored.cells.height()
+            ));
         }
         Ok(chosen)
     }

@@ -45,34 +45,44 @@ FROM benchmark_results r JOIN benchmark_runs b ON b.id = r.run_id
 GROUP BY r.run, r.model_id, r.plugin;
 
 -- The rule of docs/results.md, as `record/src/latest.rs` has it: of each key the newest measured cell, figures before none and higher
--- trust before lower; with what is newer of it, which failed or is believed less.
+-- trust before lower.
+CREATE OR REPLACE VIEW latest_id AS
+SELECT arg_max(id, row(
+    coalesce(has_figures, false),
+    CASE trust WHEN 'hardware' THEN 2 WHEN 'unverified' THEN 1 ELSE 0 END,
+    coalesce(epoch_us(timestamp), -9223372036854775807),
+    run,
+    cell
+)) AS id
+FROM benchmark_results WHERE outcome = 'measured' GROUP BY key;
+
+-- These cells, with what is newer of each, which failed or is believed less.
 CREATE OR REPLACE VIEW latest_measured AS
 WITH ordered AS (
-    SELECT *, coalesce(epoch_us(timestamp), -9223372036854775807) AS began,
-        CASE trust WHEN 'hardware' THEN 2 WHEN 'unverified' THEN 1 ELSE 0 END AS trust_rank
-    FROM benchmark_results
+    SELECT *, coalesce(epoch_us(timestamp), -9223372036854775807) AS began FROM benchmark_results
 ),
 best AS (
-    SELECT * FROM ordered WHERE outcome = 'measured'
-    QUALIFY row_number() OVER (PARTITION BY key ORDER BY has_figures DESC, trust_rank DESC, began DESC, run DESC, cell DESC) = 1
+    SELECT * FROM ordered WHERE id IN (SELECT id FROM latest_id)
 ),
 newer AS (
-    SELECT b.id AS best_id, t.run AS newer_run, t.outcome AS newer_outcome, t.reason AS newer_reason
+    SELECT b.id AS best_id,
+        arg_max({'run': t.run, 'outcome': t.outcome, 'reason': t.reason}, row(t.began, t.run, t.cell)) AS newest
     FROM best b JOIN ordered t
         ON t.attempt = b.attempt AND (t.device_id IS NULL OR t.device_id IS NOT DISTINCT FROM b.device_id)
         AND (t.outcome <> 'measured' OR t.key = b.key) AND t.outcome <> 'skipped'
         AND (t.began > b.began OR (t.began = b.began AND (t.run > b.run OR (t.run = b.run AND t.cell > b.cell))))
-    QUALIFY row_number() OVER (PARTITION BY b.id ORDER BY t.began DESC, t.run DESC, t.cell DESC) = 1
+    GROUP BY b.id
 )
-SELECT b.* EXCLUDE (began, trust_rank), n.newer_run, n.newer_outcome, n.newer_reason
+SELECT b.* EXCLUDE (began),
+    n.newest.run AS newer_run, n.newest.outcome AS newer_outcome, n.newest.reason AS newer_reason
 FROM best b LEFT JOIN newer n ON n.best_id = b.id;
 
 -- The newest try of each thing that was asked for, however it ended. What a rule skipped was not tried.
 CREATE OR REPLACE VIEW latest_attempt AS
-SELECT * FROM benchmark_results
-QUALIFY row_number() OVER (
-    PARTITION BY attempt, device_id ORDER BY outcome = 'skipped', timestamp DESC NULLS LAST, run DESC, cell DESC
-) = 1;
+SELECT * FROM benchmark_results WHERE id IN (
+    SELECT arg_max(id, row(outcome <> 'skipped', coalesce(epoch_us(timestamp), -9223372036854775807), run, cell))
+    FROM benchmark_results GROUP BY attempt, device_id
+);
 
 CREATE OR REPLACE VIEW latest_benchmarks AS SELECT * FROM latest_measured;
 
@@ -104,6 +114,7 @@ GROUP BY ALL;
 
 COMMENT ON VIEW comprehensive_benchmarks IS 'Measured and verified cells on real hardware, under the names of older tools';
 COMMENT ON VIEW hardware_compatibility IS 'What a run found out about a model on a device; null where it did not get so far as to tell';
+COMMENT ON VIEW latest_id IS 'The cell that counts of each key';
 COMMENT ON VIEW latest_measured IS 'The newest measured cell of each key, with what is newer of it and failed, or is believed less';
 COMMENT ON VIEW latest_attempt IS 'The newest try of each thing that was asked for, however it ended';
 COMMENT ON VIEW latest_benchmarks IS 'latest_measured under its older name';

@@ -2,7 +2,7 @@
 
 use super::error::RequestError;
 use super::grid::{Workload, first_point};
-use super::named::{generator, own_options};
+use super::named::{choose_backends, generator, own_options};
 use super::probe::Probe;
 use super::resolve::Resolved;
 use super::{Inventory, Plugin};
@@ -15,24 +15,27 @@ use skillbench_worker::{Command, Failure, Limits, Worker};
 use std::collections::HashMap;
 use std::time::Duration;
 
-/// Fills in the backends of a request that names none, model by model. Returns a sentence for each choice.
-///
-/// # Errors
-/// A model that no backend here can load.
-pub(super) fn choose(resolved: &mut Resolved<'_>) -> Result<Vec<String>, RequestError> {
-    let mut notes = vec![];
-    let asked = resolved.request.clone();
-    let mut chooser = Chooser { inventory: resolved.inventory, request: &asked, probes: HashMap::new() };
-    for skill in loaded(resolved) {
-        let (plugin, why) = chooser.for_model(&skill, &first_point(&skill, &asked)?)?;
-        notes.push(format!("{} is measured on {plugin}: {why}; --plugin chooses others", skill.id()));
-        let choice = BackendChoice { plugin: plugin.clone(), device: None };
-        resolved.request.chosen.insert(skill.id().to_string(), plugin);
-        if !resolved.request.backends.contains(&choice) {
-            resolved.request.backends.push(choice);
+impl Resolved<'_> {
+    /// Takes, for each model, the first backend that has a device here and loads it. Returns a sentence for each choice.
+    ///
+    /// # Errors
+    /// A model that no backend here can load, or an option that none of the chosen takes.
+    pub fn choose(&mut self) -> Result<Vec<String>, RequestError> {
+        let mut notes = vec![];
+        let asked = self.request.clone();
+        let mut chooser = Chooser { inventory: self.inventory, request: &asked, probes: HashMap::new() };
+        for skill in loaded(self) {
+            let (plugin, why) = chooser.for_model(&skill, &first_point(&skill, &asked)?)?;
+            notes.push(format!("{} is measured on {plugin}: {why}; --plugin chooses others", skill.id()));
+            let choice = BackendChoice { plugin: plugin.clone(), device: None };
+            self.request.chosen.insert(skill.id().to_string(), plugin);
+            if !self.request.backends.contains(&choice) {
+                self.request.backends.push(choice);
+            }
         }
+        self.backends = Some(choose_backends(self.inventory, &self.request, &mut self.warnings)?);
+        Ok(notes)
     }
-    Ok(notes)
 }
 
 /// The models that are loaded: where all that is done is making tokens, those that make them.

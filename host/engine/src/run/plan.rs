@@ -3,7 +3,7 @@
 use super::Inventory;
 use super::error::RequestError;
 use super::grid::{Point, Workload, own_point, points, without_effect};
-use super::named::{Asked, PlannedBackend, PlannedBenchmark, generator};
+use super::named::{Asked, PlannedBackend, PlannedBenchmark, choose_backends, generator};
 use super::resolve::{Resolved, resolve};
 use crate::architectures::architectures;
 use crate::skill::{Catalog, Skill};
@@ -52,6 +52,30 @@ pub fn plan(inventory: &Inventory, request: RunRequest) -> Result<Plan, RequestE
     resolve(inventory, request)?.plan()
 }
 
+impl Resolved<'_> {
+    /// Lays the cells out. A request that names no backend means all.
+    ///
+    /// # Errors
+    /// A point that cannot be; or no backend is here.
+    pub fn plan(self) -> Result<Plan, RequestError> {
+        let Resolved { inventory, catalog, request, backends, benchmarks, models, mut warnings } = self;
+        let backends = match backends {
+            Some(backends) => backends,
+            None => choose_backends(inventory, &request, &mut warnings)?,
+        };
+        let (references, no_reference) = references(inventory);
+        let stop = inventory.stop.clone();
+        let mut plan =
+            Plan { request, backends, models, benchmarks, references, no_reference, cells: vec![], warnings, stop };
+        match plan.request.exactly.is_empty() {
+            true => plan.lay_out(&catalog)?,
+            false => plan.take_exactly(&catalog)?,
+        }
+        plan.warn_of_bad_pairs();
+        Ok(plan)
+    }
+}
+
 /// An engine whose outputs others are held against.
 #[derive(Clone, Debug)]
 pub struct Reference {
@@ -88,20 +112,6 @@ fn references(inventory: &Inventory) -> (Vec<Reference>, String) {
 }
 
 impl Plan {
-    pub(super) fn of(resolved: Resolved<'_>, backends: Vec<PlannedBackend>) -> Result<Plan, RequestError> {
-        let Resolved { inventory, catalog, request, benchmarks, models, warnings, .. } = resolved;
-        let (references, no_reference) = references(inventory);
-        let stop = inventory.stop.clone();
-        let mut plan =
-            Plan { request, backends, models, benchmarks, references, no_reference, cells: vec![], warnings, stop };
-        match plan.request.exactly.is_empty() {
-            true => plan.lay_out(&catalog)?,
-            false => plan.take_exactly(&catalog)?,
-        }
-        plan.warn_of_bad_pairs();
-        Ok(plan)
-    }
-
     /// The same plan with nothing but these of its cells.
     ///
     /// # Errors

@@ -1,9 +1,8 @@
-//! A request whose names are looked up, once: its backends are chosen where it names none, and its cells are laid out.
+//! A request whose names are looked up, once. `choose` then takes backends where it names none, and `plan` lays its cells out.
 
+use super::Inventory;
 use super::error::RequestError;
 use super::named::{PlannedBackend, PlannedBenchmark, choose_backends, choose_benchmarks, choose_models};
-use super::plan::Plan;
-use super::{Inventory, choose};
 use crate::skill::{Catalog, Skill};
 use skillbench_record::RunRequest;
 
@@ -39,27 +38,5 @@ pub fn resolve(inventory: &Inventory, mut request: RunRequest) -> Result<Resolve
 impl Resolved<'_> {
     pub fn names_backends(&self) -> bool {
         self.backends.is_some()
-    }
-
-    /// Takes, for each model, the first backend that has a device here and loads it. Returns a sentence for each choice.
-    ///
-    /// # Errors
-    /// A model that no backend here can load, or an option that none of the chosen takes.
-    pub fn choose(&mut self) -> Result<Vec<String>, RequestError> {
-        let notes = choose::choose(self)?;
-        self.backends = Some(choose_backends(self.inventory, &self.request, &mut self.warnings)?);
-        Ok(notes)
-    }
-
-    /// Lays the cells out. A request that names no backend means all.
-    ///
-    /// # Errors
-    /// A point that cannot be; or no backend is here.
-    pub fn plan(mut self) -> Result<Plan, RequestError> {
-        let backends = match self.backends.take() {
-            Some(backends) => backends,
-            None => choose_backends(self.inventory, &self.request, &mut self.warnings)?,
-        };
-        Plan::of(self, backends)
     }
 }

@@ -4,6 +4,7 @@ use super::rows::Rows;
 use crate::Cell;
 use crate::page::{PageCell, PageRow, PageTable, Tone};
 use skillbench_record::catalog::column;
+use std::collections::{HashMap, HashSet};
 
 /// What a cell is known by, and its figures.
 pub const RESULTS: [(&str, &str); 33] = [
@@ -83,7 +84,10 @@ pub fn beside(rows: &Rows<'_>, of: &[usize], column: &str) -> PageTable {
     };
     let place = |row: usize| (rows.text(row, column::MACHINE), rows.count(row, column::THREADS));
     let mut hardware: Vec<&str> = vec![];
+    let mut known_hardware: HashSet<&str> = HashSet::new();
     let mut lines: Vec<([&str; 4], Vec<usize>)> = vec![];
+    // Of each work its lines, in their order.
+    let mut of_work: HashMap<[&str; 3], Vec<usize>> = HashMap::new();
     let several =
         of.iter().map(|row| rows.text(*row, column::MACHINE)).collect::<std::collections::BTreeSet<_>>().len() > 1;
     let threads = of
@@ -93,7 +97,7 @@ pub fn beside(rows: &Rows<'_>, of: &[usize], column: &str) -> PageTable {
     let threads = threads.collect::<std::collections::BTreeSet<_>>().len() > 1;
     for &row in of {
         let name = rows.text(row, "hardware").unwrap_or_default();
-        if !hardware.contains(&name) {
+        if known_hardware.insert(name) {
             hardware.push(name);
         }
         // What was not measured has no precision of its own: it stands with the first of its work that has.
@@ -104,28 +108,38 @@ pub fn beside(rows: &Rows<'_>, of: &[usize], column: &str) -> PageTable {
             let (one, other) = (place(of_it[0]), place(row));
             (!several || one.0 == other.0) && (!threads || one.1 == other.1 || (!measured && other.1 == 0))
         };
-        let same = |line: &[&str; 4], of_it: &[usize]| {
-            here(of_it) && line[..3] == known[..3] && (!measured || line[3] == known[3] || line[3].is_empty())
+        let same = |(line, of_it): &([&str; 4], Vec<usize>)| {
+            here(of_it) && (!measured || line[3] == known[3] || line[3].is_empty())
         };
-        match lines.iter_mut().find(|(line, of_it)| same(line, of_it)) {
-            Some((line, rows_of_it)) => {
+        let [model, benchmark, axes, precision] = known;
+        let work = of_work.entry([model, benchmark, axes]).or_default();
+        match work.iter().copied().find(|line| same(&lines[*line])) {
+            Some(line) => {
+                let (line, rows_of_it) = &mut lines[line];
                 if line[3].is_empty() {
-                    line[3] = known[3];
+                    line[3] = precision;
                 }
                 rows_of_it.push(row);
             }
-            None => lines.push((known, vec![row])),
+            None => {
+                work.push(lines.len());
+                lines.push((known, vec![row]));
+            }
         }
     }
+    let tried: HashSet<_> = of
+        .iter()
+        .map(|row| {
+            let [model, benchmark, axes, _] = key(*row);
+            (rows.text(*row, "hardware"), [model, benchmark, axes], place(*row))
+        })
+        .collect();
     lines.retain(|(_, of_it)| of_it.iter().any(|row| rows.number(*row, column).is_some()));
     let cell = |key: &[&str; 4], of_it: &[usize], name: &str| {
         let Some(row) = of_it.iter().rev().copied().find(|row| rows.text(*row, "hardware") == Some(name)) else {
-            let elsewhere = |row: &&usize| {
-                let of = [column::MODEL_ID, column::BENCHMARK, column::AXES]
-                    .map(|column| rows.text(**row, column).unwrap_or_default());
-                rows.text(**row, "hardware") == Some(name) && of[..] == key[..3] && place(**row) == place(of_it[0])
-            };
-            let told = if of.iter().any(|row| elsewhere(&row)) { "other precision" } else { "not tried" };
+            let [model, benchmark, axes, _] = *key;
+            let is_elsewhere = tried.contains(&(Some(name), [model, benchmark, axes], place(of_it[0])));
+            let told = if is_elsewhere { "other precision" } else { "not tried" };
             return PageCell::from(told).tone(Tone::Info);
         };
         match rows.number(row, column) {

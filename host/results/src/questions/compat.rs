@@ -2,6 +2,7 @@
 
 use super::latest::{EMULATED, HARDWARE, UNVERIFIED, now};
 use super::math::columns;
+use super::math::in_order;
 use polars::prelude::*;
 use skillbench_record::catalog::column;
 
@@ -79,8 +80,8 @@ pub fn compatibility(cells: DataFrame) -> PolarsResult<DataFrame> {
         .then(col("why_skipped"))
         .otherwise(lit(NULL));
     models
-        .join(hardware, columns([column::MACHINE]), columns([column::MACHINE]), JoinArgs::new(JoinType::Inner))
-        .join(counts, pair(), pair(), JoinArgs::new(JoinType::Left))
+        .join(hardware, columns([column::MACHINE]), columns([column::MACHINE]), in_order(JoinType::Inner))
+        .join(counts, pair(), pair(), in_order(JoinType::Left))
         .with_columns(count.iter().map(|name| col(*name).fill_null(lit(0i64))).collect::<Vec<_>>())
         .with_column(state.alias("state"))
         .with_column(reason.cast(DataType::String).alias(column::REASON))

@@ -2,6 +2,7 @@
 
 use super::latest::placed;
 use super::math::columns;
+use super::math::in_order;
 use polars::prelude::*;
 use polars::series::IsSorted;
 use skillbench_record::catalog::column;
@@ -90,7 +91,7 @@ pub fn of_cells(samples: DataFrame, cells: DataFrame) -> PolarsResult<DataFrame>
     ];
     let known = placed(cells)?.filter(col(column::TRUST).is_not_null()).select(columns(told));
     let key = || columns([column::RUN, column::CELL]);
-    samples.lazy().join(known, key(), key(), JoinArgs::new(JoinType::Inner)).collect()
+    samples.lazy().join(known, key(), key(), in_order(JoinType::Inner)).collect()
 }
 
 /// One row for each series, in the order in which they begin: its key, its unit and, as the list `value`, what a function makes of its

@@ -5,6 +5,7 @@
 //! of their own.
 
 use super::latest::HARDWARE;
+use super::math::in_order;
 use super::math::{columns, geometric_mean};
 use super::relative::relative;
 use super::rules::rules;
@@ -178,14 +179,14 @@ pub fn speedups(cells: DataFrame) -> PolarsResult<DataFrame> {
     let common = comparable()
         .group_by(workload())
         .agg([col("hardware").n_unique().alias("on")])
-        .join(wholes.clone(), set(), set(), JoinArgs::new(JoinType::Left))
+        .join(wholes.clone(), set(), set(), in_order(JoinType::Left))
         .select(
             workload().into_iter().chain([col("on").eq(col("hardware_in_all")).alias("common")]).collect::<Vec<_>>(),
         );
     let shared = || col("common").and(col(column::TRUST).eq(lit(HARDWARE)));
     ratios
         .clone()
-        .join(common, workload(), workload(), JoinArgs::new(JoinType::Left))
+        .join(common, workload(), workload(), in_order(JoinType::Left))
         .group_by_stable(of().into_iter().chain([col(column::MODEL_ID)]).collect::<Vec<_>>())
         .agg([
             len().alias("workloads"),
@@ -200,7 +201,7 @@ pub fn speedups(cells: DataFrame) -> PolarsResult<DataFrame> {
             col("common").count().cast(DataType::Int64).alias("models_common"),
             geometric_mean(col("common")).alias("speedup_common"),
         ])
-        .join(wholes, set(), set(), JoinArgs::new(JoinType::Left))
+        .join(wholes, set(), set(), in_order(JoinType::Left))
         .with_columns([
             (col("models_in_all") - col("models_used")).alias("models_missing"),
             (col("workloads_in_all") - col("workloads_used")).alias("workloads_missing"),

@@ -2,6 +2,11 @@
 
 use polars::prelude::*;
 
+/// A join whose rows are in the order of its left side, then of its right. Without that they come as the threads end.
+pub(crate) fn in_order(how: JoinType) -> JoinArgs {
+    JoinArgs { maintain_order: MaintainOrderJoin::LeftRight, ..JoinArgs::new(how) }
+}
+
 fn each(of: Expr, function: fn(f64) -> Option<f64>) -> Expr {
     of.cast(DataType::Float64).map(
         move |column| Ok(column.f64()?.apply(|value| value.and_then(function)).into_column()),

@@ -27,6 +27,7 @@ pub use distribution::{histogram, of_cells, quantiles};
 pub use efficiency::{efficiency, peaks};
 pub use groups::{by_architecture, by_category, by_family, by_hardware, by_model, by_size, by_task, size, speedups};
 pub use init::init_phases;
+pub(crate) use math::in_order;
 pub use opportunities::opportunities;
 pub use optimal::{Goal, optimal_per_architecture, optimal_per_model};
 pub use outliers::outlier_models;

@@ -26,7 +26,7 @@ impl Goal {
         match self {
             Goal::Latency => "latency_ms",
             Goal::Throughput => "throughput_per_s",
-            Goal::Energy => "energy_j_per_item",
+            Goal::Energy => column::ENERGY_J_PER_ITEM,
             Goal::Memory => "memory_mb",
         }
     }

@@ -1,6 +1,7 @@
 //! Cells held against the CPU.
 
 use super::latest::{comparable, now, placed};
+use super::math::in_order;
 use super::math::{columns, ratio};
 use polars::prelude::*;
 use skillbench_record::catalog::column;
@@ -65,7 +66,7 @@ pub(super) fn relative(cells: DataFrame) -> PolarsResult<LazyFrame> {
     let chosen = rows
         .clone()
         .select(columns(["row", column::RUN, column::DEVICE_KIND, column::THREADS].into_iter().chain(SAME)))
-        .join(baseline(cells)?, columns(SAME), columns(SAME), JoinArgs::new(JoinType::Inner))
+        .join(baseline(cells)?, columns(SAME), columns(SAME), in_order(JoinType::Inner))
         .filter(col(column::RUN).eq(col("cpu_run")).or(col("cpu_newest")))
         .filter(
             col(column::DEVICE_KIND)
@@ -103,7 +104,7 @@ pub(super) fn relative(cells: DataFrame) -> PolarsResult<LazyFrame> {
     let other = col(column::RUN).neq(col("cpu_run")).or(col("hardware").neq(col("cpu_hardware")));
     let end = |of: Expr, over: Expr| when(other.clone()).then(ratio(of, over)).otherwise(lit(NULL));
     Ok(rows
-        .join(chosen, columns(["row"]), columns(["row"]), JoinArgs::new(JoinType::Left))
+        .join(chosen, columns(["row"]), columns(["row"]), in_order(JoinType::Left))
         .sort(["row"], SortMultipleOptions::default())
         .with_columns([
             coalesce(&[by_latency, by_throughput]).alias("speedup"),

@@ -10,6 +10,14 @@ pub struct Rules {
     pub outliers: Outliers,
     pub clocks: Clocks,
     pub opportunities: Opportunities,
+    pub report: Report,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Report {
+    /// Of a database with more cells a report has those that count now.
+    pub most_cells: u64,
 }
 
 /// A group of models by their size.

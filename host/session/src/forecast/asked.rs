@@ -1,6 +1,5 @@
 //! Which models and points are meant, and what is known of their work before they are measured.
 
-use super::bench::Bench;
 use super::{Cells, MeasuredCell, Question, QuestionError};
 use skillbench_engine::run::inference_points;
 use skillbench_engine::skill::{Catalog, Skill, SkillSource};
@@ -28,22 +27,6 @@ pub struct Asked {
     pub skill: Option<SkillDescription>,
     /// Points, each with the reason where the model cannot be run at it.
     pub points: Vec<(Axes, Option<String>)>,
-}
-
-impl Asked {
-    /// Takes the points at which the model was measured, where there are some.
-    pub fn take_measured_points(&mut self, bench: &Bench) {
-        let mut points = vec![];
-        for cell in bench.hardware.iter().flat_map(|hardware| &hardware.cells).filter(|cell| cell.model == self.model) {
-            if points.iter().all(|(known, _)| *known != cell.axes) {
-                points.push((cell.axes.clone(), None));
-            }
-        }
-        if !points.is_empty() {
-            points.sort();
-            self.points = points;
-        }
-    }
 }
 
 impl Models {

@@ -79,6 +79,20 @@ pub struct Bench {
 }
 
 impl Bench {
+    /// Has a model asked at the points at which it was measured, where there are some.
+    pub fn take_measured_points(&self, asked: &mut Asked) {
+        let mut points = vec![];
+        for cell in self.hardware.iter().flat_map(|hardware| &hardware.cells).filter(|cell| cell.model == asked.model) {
+            if points.iter().all(|(known, _)| *known != cell.axes) {
+                points.push((cell.axes.clone(), None));
+            }
+        }
+        if !points.is_empty() {
+            points.sort();
+            asked.points = points;
+        }
+    }
+
     /// # Errors
     /// A machine or hardware that nobody knows.
     pub fn of(

@@ -24,8 +24,8 @@ impl Evidence {
         match self {
             Evidence::Measured => "measured",
             Evidence::Predicted => "predicted",
-            Evidence::Emulated => "emulated",
-            Evidence::Unverified => "unverified",
+            Evidence::Emulated => Trust::Emulated.name(),
+            Evidence::Unverified => Trust::Unverified.name(),
             Evidence::None => "none",
         }
     }

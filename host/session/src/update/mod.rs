@@ -5,7 +5,7 @@
 
 mod groups;
 
-use crate::Conditions;
+use crate::conditions::Conditions;
 use groups::{Group, groups};
 use skillbench_engine::run::{self, Availability, Inventory};
 use skillbench_record::defaults::defaults;

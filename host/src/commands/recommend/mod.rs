@@ -25,7 +25,7 @@ pub fn recommend(global: &Global, args: &RecommendArgs) -> Done {
     let mut asked = models_asked(&mut models, &args.about, &cells, false)?;
     let bench = bench_of(&cells, &args.about, &models, &inventory)?;
     if args.about.batch_size.is_empty() && args.about.sequence_length.is_empty() {
-        asked.iter_mut().for_each(|one| one.take_measured_points(&bench));
+        asked.iter_mut().for_each(|one| bench.take_measured_points(one));
     }
     let all = answers(&bench, &cells, &asked);
     let goal = Goal::from(args.optimize);

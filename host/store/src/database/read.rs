@@ -30,6 +30,11 @@ impl Filter {
         Filter { condition: Some(format!("({}) AND {}", self.text(), runs.text())) }
     }
 
+    /// The cells that count now, and the newest try of each, in the whole database.
+    pub fn that_count() -> Filter {
+        Filter::sql("id IN (SELECT id FROM latest_id UNION SELECT id FROM latest_attempt)")
+    }
+
     pub fn sql(condition: &str) -> Filter {
         Filter { condition: Some(condition.into()) }
     }
@@ -131,6 +136,15 @@ impl Database {
         }
         runs.iter_mut().for_each(|run| run.cells.sort_by_key(|cell| cell.index));
         Ok(runs)
+    }
+
+    /// How many cells there are.
+    ///
+    /// # Errors
+    /// As for any use of the file.
+    pub fn count(&self) -> Result<u64, DatabaseError> {
+        let count = self.read()?.query_row("SELECT count(*) FROM benchmark_results", [], |row| row.get(0));
+        count.map_err(|error| DatabaseError::Sql(error.to_string()))
     }
 
     /// Writes the cells of the filter as a Parquet file, in the columns of [`skillbench_record::catalog`] and in the order of time and plan.
