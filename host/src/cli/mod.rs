@@ -38,19 +38,19 @@ pub struct Cli {
 
 #[derive(Args, Clone)]
 pub struct Global {
-    /// A registry file that counts before all others
+    /// Read this registry file before all others
     #[arg(long, global = true, value_name = "FILE")]
     pub registry: Option<PathBuf>,
-    /// A folder in which plugin libraries are looked for first
+    /// Search this folder for plugin libraries first
     #[arg(long = "search-path", global = true, value_name = "DIR")]
     pub search: Vec<PathBuf>,
-    /// The form of what is printed
+    /// Output format
     #[arg(long, global = true, value_enum, default_value_t = FormatArg::Table)]
     pub format: FormatArg,
-    /// No progress, no hints
+    /// Print no progress and no hints
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// Also what plugins log
+    /// Also print what plugins log
     #[arg(long, global = true)]
     pub debug: bool,
     /// Asked by Ctrl-C once the machine is held.
