@@ -6,7 +6,7 @@ use crate::questions::in_order;
 use polars::prelude::*;
 use skillbench_record::Run;
 use skillbench_record::catalog::{self, column};
-use skillbench_store::database::Filter;
+use skillbench_store::database::{Filter, Open};
 use skillbench_store::{Database, DatabaseError, JournalError, Recorded, journal};
 use std::path::{Path, PathBuf};
 
@@ -170,6 +170,14 @@ impl Stored {
     /// As for any use of the database.
     pub fn columns_of(database: &Database, filter: &Filter, columns: &[&str]) -> Result<DataFrame, StoredError> {
         exchanged(|file| database.columns_to(filter, columns, file))
+    }
+
+    /// The same of every cell of a database that is open.
+    ///
+    /// # Errors
+    /// As for any use of the database.
+    pub fn columns_in(database: &Open<'_>, columns: &[&str]) -> Result<DataFrame, StoredError> {
+        exchanged(|file| database.columns_to(&Filter::all(), columns, file))
     }
 
     /// The samples of a filter, which are many.

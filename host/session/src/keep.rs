@@ -2,7 +2,7 @@
 
 use skillbench_results::matrix::{self, Matrix};
 use skillbench_results::{Stored, files};
-use skillbench_store::database::Filter;
+use skillbench_store::database::{Filter, Open};
 use skillbench_store::{Database, DatabaseError, Recorded};
 use std::path::{Path, PathBuf};
 
@@ -53,10 +53,15 @@ impl Keep {
     fn store(&self, folder: &Path, recorded: &Recorded) -> Result<(), KeepError> {
         let Some(database) = &self.database else { return Ok(()) };
         let unstored = |error| KeepError::Database { folder: folder.to_path_buf(), error };
-        database.store(std::slice::from_ref(recorded)).map_err(unstored)?;
-        match self.matrix {
-            true => update_matrix(database).map(drop).map_err(KeepError::Matrix),
-            false => Ok(()),
+        let runs = std::slice::from_ref(recorded);
+        let columns = |open: &Open<'_>| self.matrix.then(|| Stored::columns_in(open, &matrix::COLUMNS));
+        match database.store_then(runs, columns).map_err(unstored)? {
+            (_, None) => Ok(()),
+            (_, Some(cells)) => {
+                let cells = cells.map_err(|error| KeepError::Matrix(error.to_string()))?;
+                let matrix = matrix::build(&cells).map_err(|error| KeepError::Matrix(error.to_string()))?;
+                write_matrix(database, &matrix).map(drop).map_err(KeepError::Matrix)
+            }
         }
     }
 }
@@ -75,8 +80,11 @@ pub fn matrix_of(database: &Database, filter: &Filter) -> Result<Matrix, String>
 /// # Errors
 /// As [`matrix_of`]; or a file cannot be written.
 pub fn update_matrix(database: &Database) -> Result<Vec<PathBuf>, String> {
+    write_matrix(database, &matrix_of(database, &Filter::all())?)
+}
+
+fn write_matrix(database: &Database, matrix: &Matrix) -> Result<Vec<PathBuf>, String> {
     let folder = database.path().parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    files::write_matrix(folder, &matrix_of(database, &Filter::all())?)
-        .map_err(|error| format!("{}: {error}", folder.display()))?;
+    files::write_matrix(folder, matrix).map_err(|error| format!("{}: {error}", folder.display()))?;
     Ok([files::MATRIX_JSON, files::MATRIX_MARKDOWN].map(|name| folder.join(name)).to_vec())
 }

@@ -157,6 +157,14 @@ impl Database {
         &self,
         work: impl FnOnce(&duckdb::Transaction<'_>) -> Result<T, duckdb::Error>,
     ) -> Result<T, DatabaseError> {
+        self.commit(work).map(|(done, _)| done)
+    }
+
+    /// The same; the file stays open.
+    pub(super) fn commit<T>(
+        &self,
+        work: impl FnOnce(&duckdb::Transaction<'_>) -> Result<T, duckdb::Error>,
+    ) -> Result<(T, Connection), DatabaseError> {
         let mut connection = self.attach(Access::Write)?;
         self.bring_up_to_date(&mut connection)?;
         let failed = |error: duckdb::Error| self.failed(error);
@@ -164,7 +172,7 @@ impl Database {
         let done = work(&transaction).map_err(failed)?;
         transaction.commit().map_err(failed)?;
         connection.execute_batch(CHECKPOINT).map_err(failed)?;
-        Ok(done)
+        Ok((done, connection))
     }
 
     fn bring_up_to_date(&self, connection: &mut Connection) -> Result<(), DatabaseError> {

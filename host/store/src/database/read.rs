@@ -2,6 +2,7 @@
 
 use super::open::quoted;
 use super::{Database, DatabaseError};
+use duckdb::Connection;
 use skillbench_record::catalog;
 use skillbench_record::{Cell, Run, RunRequest};
 use std::collections::{HashMap, HashSet};
@@ -161,12 +162,7 @@ impl Database {
     /// # Errors
     /// As [`Database::cells_to`].
     pub fn columns_to(&self, filter: &Filter, names: &[&str], file: &Path) -> Result<(), DatabaseError> {
-        let sql = format!(
-            "SELECT {} FROM benchmark_results WHERE {} ORDER BY timestamp, run, cell",
-            names.join(", "),
-            filter.text()
-        );
-        self.copy_to(&sql, file, "FORMAT parquet")
+        Open(&self.read()?).columns_to(filter, names, file)
     }
 
     /// The same of the samples, one row each: `run`, `cell`, `series`, `unit`, `round`, `index`, `value`.
@@ -184,7 +180,29 @@ impl Database {
     }
 
     pub(super) fn copy_to(&self, select: &str, file: &Path, options: &str) -> Result<(), DatabaseError> {
+        Open(&self.read()?).copy_to(select, file, options)
+    }
+}
+
+/// A database that is open, for more than one question.
+pub struct Open<'c>(pub(super) &'c Connection);
+
+impl Open<'_> {
+    /// As [`Database::columns_to`].
+    ///
+    /// # Errors
+    /// A file that cannot be written.
+    pub fn columns_to(&self, filter: &Filter, names: &[&str], file: &Path) -> Result<(), DatabaseError> {
+        let sql = format!(
+            "SELECT {} FROM benchmark_results WHERE {} ORDER BY timestamp, run, cell",
+            names.join(", "),
+            filter.text()
+        );
+        self.copy_to(&sql, file, "FORMAT parquet")
+    }
+
+    fn copy_to(&self, select: &str, file: &Path, options: &str) -> Result<(), DatabaseError> {
         let sql = format!("COPY ({select}) TO {} ({options})", quoted(file));
-        self.read()?.execute_batch(&sql).map_err(|error| DatabaseError::Sql(error.to_string()))
+        self.0.execute_batch(&sql).map_err(|error| DatabaseError::Sql(error.to_string()))
     }
 }

@@ -1,6 +1,6 @@
 //! Runs into tables: all of a run in one commit, and a run that is there already only where its journal has grown.
 
-use super::{Database, DatabaseError};
+use super::{Database, DatabaseError, Open};
 use crate::journal::Recorded;
 use duckdb::Transaction;
 use duckdb::arrow::array::{
@@ -37,6 +37,23 @@ impl Database {
             store_some(transaction, runs, &mut stored)?;
             Ok(stored)
         })
+    }
+
+    /// Stores runs in one commit, and has `read` see the file before it is closed: opening it takes longer than either.
+    ///
+    /// # Errors
+    /// As [`Database::store`].
+    pub fn store_then<T>(
+        &self,
+        runs: &[Recorded],
+        read: impl FnOnce(&Open<'_>) -> T,
+    ) -> Result<(Stored, T), DatabaseError> {
+        let (stored, connection) = self.commit(|transaction| {
+            let mut stored = Stored::default();
+            store_some(transaction, runs, &mut stored)?;
+            Ok(stored)
+        })?;
+        Ok((stored, read(&Open(&connection))))
     }
 }
 
