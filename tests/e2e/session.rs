@@ -24,7 +24,7 @@ fn request() -> Start {
 
 fn session(world: &World) -> Session {
     let folder = world.path().join("results");
-    let database = Some(Database::at(&folder.join("benchmarks.duckdb")));
+    let database = Some(Database::at(folder.join("benchmarks.duckdb")));
     Session {
         keep: Keep { folder, database, matrix: true },
         lock: MachineLock::new(true, None),
