@@ -60,7 +60,12 @@ fn figures_are_consistent_with_each_other() {
     for cell in cells(&document).iter().filter(|cell| cell["benchmark"] != "inference") {
         let metrics = &cell["metrics"];
         assert!(metrics["sequential_per_s"].as_f64().unwrap() > 0.0);
-        assert!(metrics["speedup_over_sequential"].as_f64().unwrap() > 0.0);
+        let figure = |name: &str| metrics[name].as_f64().unwrap();
+        let quotient = figure("concurrent_per_s") / figure("sequential_per_s");
+        assert!(
+            (figure("speedup_over_sequential") / quotient - 1.0).abs() < 1e-9,
+            "the quotient of the rates beside it"
+        );
         assert_eq!(metrics["concurrent_workers"], 4);
     }
 }

@@ -4,7 +4,7 @@ use super::prepare::Startup;
 use skillbench_record::{
     CounterMetrics, EnergyMetrics, GenerationMetrics, InitMetrics, MemoryMetrics, Metrics, SeriesMetrics,
 };
-use skillbench_stats::{median, summarize};
+use skillbench_stats::summarize;
 use skillbench_worker::{CellReport, CounterRecord, EnergyRecord, LoadRecord, RoundRecord, SeriesRecord, Watched};
 
 const NS_TO_MS: f64 = 1e-6;
@@ -49,16 +49,16 @@ pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
     let main = reports.main;
     let latency = find(main, "latency");
     let (sequential, concurrent) = (find(main, "sequential"), find(main, "concurrent"));
-    let middle = |series: Option<&SeriesRecord>| median(&measured(series?));
-    let speedup = middle(sequential).zip(middle(concurrent)).map(|(one_by_one, at_once)| one_by_one / at_once);
+    let (sequential_per_s, concurrent_per_s) = (sequential.and_then(rate), concurrent.and_then(rate));
     Metrics {
         latency_ms: latency.and_then(|series| summarize(&measured(series), NS_TO_MS)),
         cpu_ms: latency.or(find(main, "end_to_end")).and_then(|series| summarize(&cpu_per_iteration(series), NS_TO_MS)),
         throughput_per_s: latency.or(concurrent).and_then(rate),
-        sequential_per_s: sequential.and_then(rate),
-        concurrent_per_s: concurrent.and_then(rate),
+        sequential_per_s,
+        concurrent_per_s,
         concurrent_workers: concurrent.and(reports.workers),
-        speedup_over_sequential: speedup,
+        // Of the rates that stand beside it: medians of unlike samples would contradict them.
+        speedup_over_sequential: concurrent_per_s.zip(sequential_per_s).map(|(at_once, in_turn)| at_once / in_turn),
         init_ms: init(reports),
         memory_mb: memory(reports),
         energy_j_per_item: latency.or(concurrent).and_then(joules_per_item),
