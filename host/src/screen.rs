@@ -6,7 +6,7 @@ use crate::progress::Progress;
 use skillbench_session::{Event, Kept, Missing};
 use skillbench_worker::Stop;
 
-/// Tells of a session. A run that was kept is told by whoever asked for it.
+/// Shows the events of a session. Whoever asked for a run shows what was kept of it.
 pub struct Screen<'k> {
     quiet: bool,
     debug: bool,
@@ -23,10 +23,10 @@ impl<'k> Screen<'k> {
         Screen { quiet, debug, progress: None, about: None, stop, on_kept: Box::new(|_| {}) }
     }
 
-    /// Has each run that was kept told by `tell`.
+    /// Has `show` called with each run that was kept.
     #[must_use]
-    pub fn on_kept(self, tell: impl FnMut(&Kept) + 'k) -> Screen<'k> {
-        Screen { on_kept: Box::new(tell), ..self }
+    pub fn on_kept(self, show: impl FnMut(&Kept) + 'k) -> Screen<'k> {
+        Screen { on_kept: Box::new(show), ..self }
     }
 
     pub fn on(&mut self, event: Event<'_>) {
@@ -53,10 +53,7 @@ impl<'k> Screen<'k> {
             Event::Step(text) => self.progress.iter().for_each(|progress| progress.step(text)),
             Event::Note(text) => self.say(text),
             Event::Warning(text) => self.line(&format!("warning: {}", self.named(text))),
-            Event::Debug(text) if self.debug => match self.progress {
-                Some(_) => self.line(&format!("debug: {text}")),
-                None => self.line(&self.named(text)),
-            },
+            Event::Debug(text) if self.debug => self.line(&format!("debug: {}", self.named(text))),
             Event::Debug(_) => {}
         }
     }

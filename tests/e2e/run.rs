@@ -64,7 +64,7 @@ fn figures_are_consistent_with_each_other() {
         let quotient = figure("concurrent_per_s") / figure("sequential_per_s");
         assert!(
             (figure("speedup_over_sequential") / quotient - 1.0).abs() < 1e-9,
-            "the quotient of the rates beside it"
+            "the quotient of the reported rates"
         );
         assert_eq!(metrics["concurrent_workers"], 4);
     }

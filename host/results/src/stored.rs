@@ -140,16 +140,15 @@ impl Stored {
         Ok(Stored { cells, samples, ..self })
     }
 
-    /// The metrics that plugins added to the cells of these runs.
+    /// The metrics that plugins added. The filter is about the rows of `plugin_metrics`.
     ///
     /// # Errors
     /// As for any use of the database.
-    pub fn plugin_metrics_of(database: &Database, runs: &[String]) -> Result<Vec<StoredMetric>, StoredError> {
-        let names: Vec<String> = runs.iter().map(|run| format!("'{}'", run.replace('\'', "''"))).collect();
+    pub fn plugin_metrics_of(database: &Database, filter: &Filter) -> Result<Vec<StoredMetric>, DatabaseError> {
         let sql = format!(
             "SELECT run, cell, metric, coalesce(unit, ''), higher_is_better, coalesce(median, mean)
-             FROM plugin_metrics WHERE run IN ({}) ORDER BY ALL",
-            names.join(", ")
+             FROM plugin_metrics WHERE {} ORDER BY ALL",
+            filter.condition.as_deref().unwrap_or("true")
         );
         let of = |row: &Vec<serde_json::Value>| {
             Some(StoredMetric {

@@ -70,7 +70,7 @@ pub fn document(mode: Mode, [before, after]: [Party; 2], command: Vec<String>, c
 }
 
 /// Whether nothing of a comparison is worse by more than `most` (0.05 for 5%): broken where one metric confirms it, unclear where that
-/// cannot be told of one, or nothing was compared.
+/// is undecided for one, or nothing was compared.
 pub fn gate_of(cells: &[ComparedCell], most: f64) -> Gate {
     let metrics = cells.iter().flat_map(|cell| &cell.metrics);
     // One figure on each side, as of memory between two runs, can neither break a limit nor keep it.

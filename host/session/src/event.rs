@@ -1,4 +1,4 @@
-//! What a session tells while it works: one stream of events, in order, from one thread.
+//! What a session reports while it works: one stream of events, in order, from one thread.
 
 use crate::incremental::Missing;
 use crate::keep::Kept;
@@ -56,7 +56,7 @@ pub enum Event<'a> {
     Debug(&'a str),
 }
 
-/// Whoever is told.
+/// Whoever listens to a session.
 pub type Listener<'l> = dyn FnMut(Event<'_>) + 'l;
 
 /// A listener, as the engine tells it.

@@ -121,7 +121,7 @@ impl Asked {
     }
 }
 
-/// Writes a comparison beside its run.
+/// Writes a comparison to its run's folder.
 fn write(comparison: Comparison, folder: &Path) -> Result<(Comparison, PathBuf), GateError> {
     let file = folder.join("comparison.json");
     let text = serde_json::to_vec_pretty(&comparison).map_err(io::Error::from);

@@ -1,4 +1,4 @@
-//! What is kept of a run that has ended: files in its folder, its rows in the database, and the compatibility matrix beside that.
+//! What is kept of a run that has ended: files in its folder, its rows in the database, and the compatibility matrix next to it.
 
 use skillbench_results::matrix::{self, Matrix};
 use skillbench_results::{Stored, files};
@@ -13,7 +13,7 @@ pub struct Keep {
     pub folder: PathBuf,
     /// `None`: runs stay in their folders.
     pub database: Option<Database>,
-    /// Whether the compatibility matrix beside the database is made anew after each run.
+    /// Whether the compatibility matrix next to the database is made anew after each run.
     pub matrix: bool,
 }
 
@@ -75,7 +75,7 @@ pub fn matrix_of(database: &Database, filter: &Filter) -> Result<Matrix, String>
     matrix::build(&cells).map_err(|error| error.to_string())
 }
 
-/// Makes the files of the matrix beside the database anew. Returns where they lie.
+/// Makes the files of the matrix next to the database anew. Returns where they lie.
 ///
 /// # Errors
 /// As [`matrix_of`]; or a file cannot be written.

@@ -103,14 +103,14 @@ fn unchanged(plan: &Plan, run: &Run) -> Result<(), MeasureError> {
     }
 }
 
-/// Measures the cells of a plan that are not done, and reads the whole run back. The listener is told how it goes.
+/// Measures the cells of a plan that are not done, and reads the whole run back. The listener gets the events.
 ///
 /// # Errors
 /// An outcome could not be kept, which ends the run; or it cannot be read back.
 pub fn measure(plan: &Plan, begun: &Begun, on: &mut Listener<'_>) -> Result<Recorded, MeasureError> {
     let failed = |error| MeasureError::Keep { folder: begun.folder.clone(), error };
     let journal = Journal::open(&begun.folder, &plan.request).map_err(failed)?;
-    // The journal has an outcome before anybody is told of it.
+    // The journal has an outcome before anybody else.
     let mut all: Vec<Box<dyn Observer + '_>> = vec![Box::new(Keeper(journal)), Box::new(Relay(on))];
     run::execute(plan, &begun.head, &begun.folder, &begun.done, &mut all).map_err(failed)?;
     drop(all);

@@ -49,10 +49,11 @@ pub struct Question {
 pub fn measure(inventory: &Inventory, question: &Question, on: &mut Listener<'_>) -> Result<Vec<Itself>, NoiseError> {
     let mut all = vec![];
     for side in &question.sides {
+        let mut inventory = inventory.clone();
         let plan = |model: &String| {
             let (models, benchmarks) = (vec![model.clone()], question.benchmarks.clone());
             let request = with_defaults(RunRequest { models, benchmarks, ..RunRequest::default() });
-            plan_of(&mut inventory.clone(), side, &request)
+            plan_of(&mut inventory, side, &request)
         };
         let plans = question.models.iter().map(plan).collect::<Result<Vec<Plan>, _>>()?;
         // Model after model, again and again: a moment that is noisy meets all of them.

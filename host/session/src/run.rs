@@ -129,7 +129,7 @@ impl Session {
         Ok(Ended::Ran(Box::new(Ran { kept, verdict })))
     }
 
-    /// A slip is told without a wait for the machine: a plan is no work. Choosing a backend is, since it loads models.
+    /// A slip is an error before any wait for the machine: a plan is no work. Choosing a backend is, since it loads models.
     fn plan(
         &mut self,
         inventory: &Inventory,

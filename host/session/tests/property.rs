@@ -109,12 +109,37 @@ fn every_consumer_gives_the_figure_of_the_newest_measured_cell_and_tells_what_fa
         let about = format!("round {round}: {tries:?}");
         assert_eq!(of_the_reader(&database), expected, "the reader of the store, {about}");
         assert_eq!(of_the_view(&database), expected, "the view, {about}");
-        assert_eq!(of_the_frame(&runs), expected, "the questions, {about}");
+        assert_eq!(of_the_frame(Stored::from_recorded(&runs).unwrap()), expected, "the questions, {about}");
+        assert_eq!(
+            of_the_frame(Stored::that_count(&database).unwrap()),
+            expected,
+            "the report of a large one, {about}"
+        );
         assert_eq!(of_forecasts(&database), expected, "predict and recommend, {about}");
         assert_eq!(of_freshness(&database), without_trust(&expected), "update and --incremental, {about}");
         the_matrix_agrees(&runs, &expected, &about);
         histories_do_not_mix(&runs, &tries, &about);
     }
+}
+
+#[test]
+fn a_failure_between_measurements_of_two_precisions_stays_in_the_report_of_a_large_database() {
+    let one = |outcome| Try { outcome, trust: Trust::Hardware, options: None, machine: MACHINES[0], ms: 1.0 };
+    let outcomes = [OutcomeKind::Measured, OutcomeKind::Failed, OutcomeKind::Measured];
+    let mut runs: Vec<Recorded> = outcomes.iter().enumerate().map(|(time, kind)| run(time, &one(*kind))).collect();
+    runs[1].run.cells[0].device = "cpu".into();
+    runs[2].run.cells[0].placement.as_mut().unwrap().precision = Some("float16".into());
+    let folder = tempfile::tempdir().unwrap();
+    let database = Database::at(folder.path().join("b.duckdb"));
+    database.store(&runs).unwrap();
+    let newer = |stored: Stored| {
+        let frame = latest::latest(stored.cells).unwrap();
+        let newer = frame.column("newer_run").unwrap().str().unwrap();
+        newer.iter().map(|run| run.map(String::from)).collect::<Vec<_>>()
+    };
+    let expected = newer(Stored::from_recorded(&runs).unwrap());
+    assert_eq!(expected, [Some("run-001".to_string()), None]);
+    assert_eq!(newer(Stored::that_count(&database).unwrap()), expected);
 }
 
 fn of_the_reader(database: &Database) -> Counts {
@@ -139,8 +164,8 @@ fn of_the_view(database: &Database) -> Counts {
     database.query(sql).unwrap().rows.into_iter().map(of).collect()
 }
 
-fn of_the_frame(runs: &[Recorded]) -> Counts {
-    let cells = Stored::from_recorded(runs).unwrap().cells;
+fn of_the_frame(stored: Stored) -> Counts {
+    let cells = stored.cells;
     let frame = latest::latest(cells.clone()).unwrap();
     let text = |name: &str, row: usize| frame.column(name).unwrap().str().unwrap().get(row).map(String::from);
     let figure = |row: usize| frame.column("latency_median_ms").unwrap().f64().unwrap().get(row);

@@ -1,4 +1,4 @@
-//! What is done with runs beside measuring them: where they are kept, and what is drawn of them.
+//! What is done with runs that were measured: where they are kept, and what is drawn of them.
 
 use super::db::database;
 use super::stored::latest;
@@ -94,7 +94,7 @@ impl Persist {
         Session { keep, lock: self.lock.lock(), command: typed() }
     }
 
-    /// Tells what could not be done with a run that is kept, and draws what was asked for beside it. Returns how the program ends.
+    /// Reports what could not be done with a run that is kept, and draws what was asked for in its folder. Returns how the program ends.
     pub fn after(&self, global: &Global, kept: &Kept) -> Exit {
         let mut exit = Exit::Good;
         if let Some(failure) = &kept.failure {

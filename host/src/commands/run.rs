@@ -36,11 +36,12 @@ pub fn measure(global: &Global, start: Start, persist: &Persist, session: &mut S
     }
     tell_problems(&inventory.registry);
     tell_rejected(&inventory);
-    let mut kept = Ok(Exit::Good);
+    let (mut after, mut shown) = (Exit::Good, Ok(()));
     let mut screen = Screen::new(global).on_kept(|run| {
-        let after = persist.after(global, run);
-        let shown = if run.is_again { Ok(()) } else { show(global, run) };
-        kept = std::mem::replace(&mut kept, Ok(Exit::Good)).and_then(|exit| shown.map(|()| exit.or(after)));
+        after = after.or(persist.after(global, run));
+        if !run.is_again {
+            shown = show(global, run);
+        }
     });
     let result = session.run(&inventory, start, &asked, persist.incremental, &mut |event| screen.on(event));
     drop(screen);
@@ -49,10 +50,10 @@ pub fn measure(global: &Global, start: Start, persist: &Persist, session: &mut S
         Ended::NothingMissing => return Ok(Exit::Good),
         Ended::Ran(ran) => ran,
     };
-    let kept = kept.map_err(failed)?;
+    shown.map_err(failed)?;
     let Some(verdict) = ran.verdict else { return Ok(Exit::Stopped) };
     let held = gate::tell(global, persist, &ran.kept, &verdict)?;
-    Ok(exit(&ran.kept.recorded).or(kept).or(held))
+    Ok(exit(&ran.kept.recorded).or(after).or(held))
 }
 
 /// How the program ends whose request could not be carried out.

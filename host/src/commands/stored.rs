@@ -44,7 +44,7 @@ impl WhichRuns {
         Ok(chosen)
     }
 
-    /// What a report is about: as [`WhichRuns::read`], but of a large database only what counts now, which is told.
+    /// What a report is about: as [`WhichRuns::read`], but of a large database only what counts now, and a line says so.
     pub fn read_for_report(&self, global: &Global) -> Result<Chosen, CommandError> {
         let database = self.stored.database(global);
         let is_whole = self.all && self.condition.is_none() && self.json_path.is_empty() && self.model.is_empty();
@@ -127,7 +127,7 @@ fn of_runs(database: &Database, results: &Path, names: &[String]) -> Result<Chos
     // In the order in which they were named: the first is before, the last after.
     chosen.stored.runs.sort_by_key(|run| ids.iter().position(|id| *id == run.run_id));
     chosen.stored.samples = Some(Stored::samples_of(database, &filter).map_err(describe)?);
-    chosen.stored.plugin_metrics = Stored::plugin_metrics_of(database, &ids).map_err(describe)?;
+    chosen.stored.plugin_metrics = Stored::plugin_metrics_of(database, &filter).map_err(failed)?;
     Ok(chosen)
 }
 

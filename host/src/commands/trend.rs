@@ -13,7 +13,7 @@ use skillbench_report::{Cell, Table};
 use skillbench_results::StoredError;
 use skillbench_results::trend::{self, Change, Found, Judged, Measure};
 use skillbench_stats::rules;
-use skillbench_store::database::Filter;
+use skillbench_store::database::{Filter, text_literal};
 use skillbench_store::{Database, DatabaseError};
 
 pub fn trend(global: &Global, args: &TrendArgs) -> Done {
@@ -118,7 +118,6 @@ fn metrics_table(of_plugins: &[Measure]) -> Table {
 
 /// What is asked for, as a condition. A name that nothing is stored under is told, with those that are near.
 fn filter(database: &Database, args: &TrendArgs) -> Result<Filter, CommandError> {
-    let quoted = |name: &str| format!("'{}'", name.replace('\'', "''"));
     let mut all: Vec<String> = args.condition.iter().map(|condition| format!("({condition})")).collect();
     for (what, column, names) in [
         ("model", "model_id", &args.model),
@@ -138,7 +137,7 @@ fn filter(database: &Database, args: &TrendArgs) -> Result<Filter, CommandError>
             let near = did_you_mean(unknown, stored.iter().copied());
             return Err(usage(format!("nothing is stored of the {what} '{unknown}'{near}")));
         }
-        let names: Vec<String> = names.iter().flat_map(|name| meant(name)).map(quoted).collect();
+        let names: Vec<String> = names.iter().flat_map(|name| meant(name)).map(text_literal).collect();
         all.push(if names.is_empty() { "false".into() } else { format!("{column} IN ({})", names.join(", ")) });
     }
     Ok(if all.is_empty() { Filter::all() } else { Filter::sql(&all.join(" AND ")) })

@@ -14,7 +14,7 @@ pub struct Resolved<'i> {
     /// `None`: the request names none.
     pub(super) backends: Option<Vec<PlannedBackend>>,
     pub(super) benchmarks: Vec<PlannedBenchmark>,
-    /// Those that are named, selected, or brought by a benchmark.
+    /// Those that are named, selected, or part of a benchmark.
     pub(super) models: Vec<Skill>,
     pub(super) warnings: Vec<String>,
 }

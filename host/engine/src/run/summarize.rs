@@ -35,7 +35,7 @@ pub(crate) fn rate(series: &SeriesRecord) -> Option<f64> {
     let values = measured(series);
     let rounds = series.rounds.iter().filter(|round| round.measured).map(|round| round.wall_ns as f64);
     let total_ns: f64 = if series.concurrent { rounds.sum() } else { values.iter().sum() };
-    (total_ns > 0.0).then(|| values.len() as f64 * series.items_per_sample / (total_ns * 1e-9))
+    (total_ns > 0.0 && !values.is_empty()).then(|| values.len() as f64 * series.items_per_sample / (total_ns * 1e-9))
 }
 
 /// CPU time per iteration, a sample for each measured round.
@@ -57,7 +57,7 @@ pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
         sequential_per_s,
         concurrent_per_s,
         concurrent_workers: concurrent.and(reports.workers),
-        // Of the rates that stand beside it: medians of unlike samples would contradict them.
+        // The quotient of the reported rates: one of medians would contradict them.
         speedup_over_sequential: concurrent_per_s.zip(sequential_per_s).map(|(at_once, in_turn)| at_once / in_turn),
         init_ms: init(reports),
         memory_mb: memory(reports),

@@ -69,7 +69,7 @@ pub fn parse(text: &str, path: &Path) -> Result<SuiteFile, SuiteError> {
 }
 
 fn suite(reader: &mut Reader<'_>, root: &Table) -> SuiteFile {
-    told_twice(reader, root, "");
+    report_repeated(reader, root, "");
     reader.known_keys(root, "", &SuiteFile::KEYS);
     let usual = SuiteFile::default();
     let mut keys = Keys { reader, root };
@@ -92,13 +92,13 @@ fn suite(reader: &mut Reader<'_>, root: &Table) -> SuiteFile {
 }
 
 /// Keys with two values, wherever they stand.
-fn told_twice(reader: &mut Reader<'_>, table: &Table, path: &str) {
+fn report_repeated(reader: &mut Reader<'_>, table: &Table, path: &str) {
     for field in table.twice() {
         reader.problem(field.line, &within(path, &field.key), "stands there already: a key has one value");
     }
     for field in table.fields() {
         if let Value::Table(inner) = &field.value.value {
-            told_twice(reader, inner, &within(path, &field.key));
+            report_repeated(reader, inner, &within(path, &field.key));
         }
     }
 }

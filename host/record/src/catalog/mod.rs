@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_inference_is_told_as_a_multiple_of_the_median_where_both_were_measured() {
+    fn the_first_inference_is_a_multiple_of_the_median_where_both_were_measured() {
         let stats = |median: f64| -> crate::Stats {
             let text =
                 format!(r#"{{"n": 1, "min": 1, "mean": 1, "median": {median}, "max": 1, "mad": 0, "outliers": 0}}"#);

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_of_neither_format_is_told_with_its_line() {
+    fn a_text_that_is_of_neither_format_is_refused_with_its_line() {
         assert_eq!(json("{\n\"a\": }\n").unwrap_err().line, 2);
         assert_eq!(toml("a = 1\nb = \n").unwrap_err().line, 2);
         for lax in ["{\"a\": 1,}", "{a: 1}", "{\"a\": 'b'}", "// c\n{}", "{\"a\": 0x1}", "{\"a\": NaN}", "", "[1] 2"] {

@@ -2,7 +2,7 @@
 
 use super::{MadeWith, Measured, Newer};
 use skillbench_record::{CellName, Run, RunRequest};
-use skillbench_store::database::{Filter, StoredCell};
+use skillbench_store::database::{Filter, StoredCell, text_literal};
 use skillbench_store::{Database, DatabaseError};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// # Errors
 /// As for any use of the database.
 pub fn of_machine(database: &Database, machine: &str) -> Result<Vec<Measured>, DatabaseError> {
-    let filter = Filter::sql(&format!("machine = '{}'", machine.replace('\'', "''")));
+    let filter = Filter::sql(&format!("machine = {}", text_literal(machine)));
     let runs: HashMap<String, Run> = database.runs(&filter)?.into_iter().map(|run| (run.run_id.clone(), run)).collect();
     let requests: HashMap<String, Arc<RunRequest>> =
         database.requests(&filter)?.into_iter().map(|(run, request)| (run, Arc::new(request))).collect();

@@ -1,7 +1,7 @@
 //! Histories out of the frame of cells: the figures of one cell in the order of time, and how many runs have none.
 
 use super::Measure;
-use super::metric::words;
+use super::metric::{usual, words};
 use crate::questions::latest::placed;
 use polars::prelude::*;
 use skillbench_record::Run;
@@ -196,7 +196,7 @@ pub fn histories(cells: DataFrame, runs: &[Run], metrics: Option<&[Measure]>) ->
             Some((label.to_string(), moment(&run.started_at)?, run.run_id.as_str()))
         })
         .collect();
-    let usual: Vec<Measure> = words().default.iter().filter_map(|name| super::metric(name)).collect();
+    let usual = usual();
     let mut histories = vec![];
     for (of, rows_of) in measured {
         let has = |metric: &&Measure| rows_of.iter().any(|row| rows.number(&metric.column, row.place).is_some());

@@ -79,6 +79,11 @@ pub fn metrics() -> impl Iterator<Item = Measure> {
     catalog::metrics().iter().filter(|metric| metric.better != Better::Neither).map(Measure::from)
 }
 
+/// Of these the ones of which a history has the first that it can, where none is asked for.
+pub(super) fn usual() -> Vec<Measure> {
+    words().default.iter().filter_map(|name| metric(name)).collect()
+}
+
 /// Of these the metric of this name.
 pub fn metric(name: &str) -> Option<Measure> {
     catalog::metric(name).filter(|metric| metric.better != Better::Neither).map(Measure::from)

@@ -1,7 +1,7 @@
 //! Since when something is slower: the histories of cells, judged for change points, and what was recorded as changed there.
 //!
-//! - `metric`: what can be looked at, and what may explain a change. `plugin`: the same of metrics that plugins add. `history`: cells in the order of time. `clock`: runs whose time is in
-//!   doubt. `describe`: the JSON form.
+//! - `metric`: what can be looked at, and what may explain a change. `plugin`: the same of metrics that plugins add. `history`: cells in
+//!   the order of time. `clock`: runs whose time is in doubt. `describe`: the JSON form.
 //!
 //! Not here: the statistics, which are the engine's; asking for it and printing it (host), drawing (report).
 
@@ -43,12 +43,13 @@ pub fn of_database(
 ) -> Result<Found, StoredError> {
     let mut columns: BTreeSet<&str> = history::COLUMNS.into_iter().collect();
     columns.extend(words().cell.iter().map(|fact| fact.name.as_str()));
-    columns.extend(catalog::metrics().iter().map(|metric| metric.id));
+    let usual = metric::usual();
+    let (own, of_plugins): (Vec<&Measure>, Vec<&Measure>) =
+        metrics.unwrap_or(&usual).iter().partition(|measure| catalog::metric(&measure.name).is_some());
+    columns.extend(own.iter().map(|measure| measure.column.as_str()));
     let mut cells = Stored::columns_of(database, filter, &columns.into_iter().collect::<Vec<_>>())?;
-    for measure in metrics.unwrap_or_default() {
-        if cells.column(&measure.column).is_err() {
-            cells = plugin::with_column(cells, measure, &plugin::values(database, measure)?)?;
-        }
+    for measure in of_plugins {
+        cells = plugin::with_column(database, cells, measure)?;
     }
     let runs = database.runs(&Filter::all())?;
     let mut notes = doubts(When::all(database)?, now, rules().trend.clock_slack_s);

@@ -1,9 +1,11 @@
 //! Histories of the metrics that plugins add: the long table of them, as columns of cells.
 
 use super::Measure;
+use crate::{Stored, StoredError};
 use polars::prelude::*;
 use serde_json::Value;
 use skillbench_record::catalog::{Better, column};
+use skillbench_store::database::{Filter, text_literal};
 use skillbench_store::{Database, DatabaseError};
 use std::collections::HashMap;
 
@@ -26,28 +28,23 @@ pub fn plugin_metrics(database: &Database) -> Result<Vec<Measure>, DatabaseError
     Ok(database.query(sql)?.rows.iter().filter_map(of).collect())
 }
 
-/// The median of a metric in each cell, or its mean where there is no median; by run and place in its plan.
-pub(super) fn values(database: &Database, measure: &Measure) -> Result<HashMap<(String, i64), f64>, DatabaseError> {
-    let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
-    let sql = format!(
-        "SELECT run, cell, coalesce(median, mean) FROM plugin_metrics WHERE metric = {} AND coalesce(unit, '') = {}",
-        quoted(&measure.name),
-        quoted(&measure.unit)
-    );
-    let of =
-        |row: &Vec<Value>| Some(((row.first()?.as_str()?.to_string(), row.get(1)?.as_i64()?), row.get(2)?.as_f64()?));
-    Ok(database.query(&sql)?.rows.iter().filter_map(of).collect())
-}
-
 /// Cells with a metric that a plugin adds as one more column.
+///
+/// # Errors
+/// As for any use of the database.
 pub(super) fn with_column(
+    database: &Database,
     mut cells: DataFrame,
     measure: &Measure,
-    values: &HashMap<(String, i64), f64>,
-) -> PolarsResult<DataFrame> {
+) -> Result<DataFrame, StoredError> {
+    let (name, unit) = (text_literal(&measure.name), text_literal(&measure.unit));
+    let filter = Filter::sql(&format!("metric = {name} AND coalesce(unit, '') = {unit}"));
+    let stored = Stored::plugin_metrics_of(database, &filter)?;
+    let values: HashMap<(&str, i64), f64> =
+        stored.iter().map(|metric| ((metric.run.as_str(), metric.cell), metric.value)).collect();
     let of: Float64Chunked = {
         let (runs, places) = (cells.column(column::RUN)?.str()?, cells.column(column::CELL)?.i64()?);
-        let value = |(run, place): (Option<&str>, Option<i64>)| values.get(&(run?.to_string(), place?)).copied();
+        let value = |(run, place): (Option<&str>, Option<i64>)| values.get(&(run?, place?)).copied();
         runs.iter().zip(places.iter()).map(value).collect()
     };
     cells.with_column(of.with_name(measure.column.as_str().into()).into_column())?;

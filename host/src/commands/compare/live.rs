@@ -28,7 +28,7 @@ pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, Comman
     let given =
         |warning: &&String| !args.live.sequence_lengths.is_empty() || !warning.starts_with("--sequence-lengths");
     plans[0].warnings.iter().filter(given).for_each(|warning| output::warning(warning));
-    // A slip is told without a wait for the machine.
+    // A slip is an error before any wait for the machine.
     let of = pairs(&plans[0], &plans[1]).map_err(usage)?.len();
     let (mut lock, mut screen) = (args.lock.lock(), Screen::new(global));
     lock.take(&global.stop, &mut |event| screen.on(event)).map_err(|error| locked_out(&error))?;

@@ -23,7 +23,7 @@ pub use latest::{StoredCell, StoredLatest};
 pub use migrations::{Migration, all as migrations};
 pub use open::{Checked, Waiting};
 pub use query::Answer;
-pub use read::{Filter, Open};
+pub use read::{Filter, Open, text_literal};
 pub use store::Stored;
 
 use std::path::{Path, PathBuf};

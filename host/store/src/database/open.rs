@@ -278,7 +278,7 @@ pub(super) fn first_line(text: &str) -> String {
 
 /// A path as a text of SQL.
 pub(super) fn quoted(path: &Path) -> String {
-    format!("'{}'", path.to_string_lossy().replace('\'', "''"))
+    super::text_literal(&path.to_string_lossy())
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ impl Filter {
 
     /// The cells of these runs.
     pub fn runs<'a>(runs: impl IntoIterator<Item = &'a str>) -> Filter {
-        let names: Vec<String> = runs.into_iter().map(|run| format!("'{}'", run.replace('\'', "''"))).collect();
+        let names: Vec<String> = runs.into_iter().map(text_literal).collect();
         Filter { condition: Some(format!("run IN ({})", names.join(", "))) }
     }
 
@@ -31,9 +31,14 @@ impl Filter {
         Filter { condition: Some(format!("({}) AND {}", self.text(), runs.text())) }
     }
 
-    /// The cells that count now, and the newest try of each, in the whole database.
+    /// The cells that count now in the whole database, and what may be newer of them: of each attempt on a device the newest that was
+    /// not measured, and the newest of each key.
     pub fn that_count() -> Filter {
-        Filter::sql("id IN (SELECT id FROM latest_id UNION SELECT id FROM latest_attempt)")
+        Filter::sql(
+            "id IN (SELECT id FROM latest_id UNION
+                SELECT arg_max(id, row(outcome <> 'skipped', coalesce(epoch_us(timestamp), -9223372036854775807), run, cell))
+                FROM benchmark_results GROUP BY attempt, device_id, CASE WHEN outcome = 'measured' THEN key END)",
+        )
     }
 
     pub fn sql(condition: &str) -> Filter {
@@ -205,4 +210,9 @@ impl Open<'_> {
         let sql = format!("COPY ({select}) TO {} ({options})", quoted(file));
         self.0.execute_batch(&sql).map_err(|error| DatabaseError::Sql(error.to_string()))
     }
+}
+
+/// A text as SQL has it, in quotes.
+pub fn text_literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
 }
