@@ -244,6 +244,8 @@ typedef struct sb_backend {
 
   /* [lane] Binds a tensor to a port. The struct is copied; the data is borrowed until the port is bound again or the request is
    * released. An engine may read an input's data at bind: whoever writes into a bound input binds it again.
+   * Equal pointers never mean equal contents: between the runs of a round the host writes other contents where they lie and binds
+   * them again, marks the outputs, and looks at what was written. What binding takes beyond three plain copies counts as run.
    * NULL for an output: the backend allocates it, at `place` (NULL: host memory). A tensor for an output: later runs write into
    * it; an engine that always allocates its outputs returns SB_UNIMPLEMENTED, and the port stays as it was.
    * SB_INVALID_ARGUMENT for a dtype or a rank that is not the port's. */
@@ -318,7 +320,8 @@ typedef struct sb_part {
 typedef struct sb_target {    /* what to measure; NULL for a benchmark that needs neither hardware nor model */
   uint32_t size, part_count;
   const sb_part *const *parts;
-  const sb_backend *backend;
+  const sb_backend *backend;  /* as the host watches it: it runs the requests. What would go around the target is not there:
+                                 load, unload, supports, submit, cancel, extension */
   sb_instance *instance;
   const sb_dim *axes;         /* the cell's point of the workload grid; min == opt == max */
   uint32_t axis_count, flags;
@@ -331,11 +334,13 @@ typedef struct sb_target {    /* what to measure; NULL for a benchmark that need
   void (*unload)(void *ctx, sb_model *model);                                                               /* [any] its requests are released */
 
   /* [lane] Binds every input, filled by the skill's rules from the run's seed and `variant`, and leaves the outputs to the backend.
-   * The host keeps the memory until unload. */
+   * The host keeps the memory until the request is released. In a round each run gets contents of its own, as long as the benchmark
+   * binds no input itself: the host fills them around sb_backend.run, and takes what that costs out of the samples. */
   sb_status (*prepare)(void *ctx, sb_model *model, sb_request *request, uint64_t variant, sb_error *error);
 
   /* [lane] After a run on variant 0: takes the outputs, compares them with the reference (SB_WRONG_OUTPUT), and binds them back where
-   * the engine can write into them, so that timed runs allocate nothing. A verified request stays verified until it is prepared again. */
+   * the engine can write into them, so that timed runs allocate nothing. A verified request stays verified until it is prepared again.
+   * Some later runs, which nobody can foresee, are compared too, and one after the last round. */
   sb_status (*verify)(void *ctx, sb_model *model, sb_request *request, sb_error *error);
 } sb_target;
 
@@ -376,7 +381,8 @@ typedef struct sb_reporter {
   int32_t (*next_round)(void *ctx, uint32_t series, sb_round *out);
 
   /* [main] Hands over what a round measured; copied. With round id 0: a single figure that needs no round, such as a first inference.
-   * Sequential samples that add up to more than the round took are rejected: the cell fails. */
+   * Sequential samples that add up to more than the round took are rejected: the cell fails. Those that add up to less than 95% of
+   * it, or are shorter than the runs in them, make the cell implausible: do nothing in a round that is in no sample. */
   sb_status (*samples)(void *ctx, const sb_samples *samples, sb_error *error);
   void (*attach)(void *ctx, const char *name, const void *bytes, uint64_t length);                          /* [any] a file for the run's folder; copied */
 } sb_reporter;

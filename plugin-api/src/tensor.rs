@@ -40,7 +40,12 @@ pub(crate) fn cast<T: Element>(dtype: DType, bytes: &[u8]) -> Option<&[T]> {
     Some(unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len() / size_of::<T>()) })
 }
 
-/// A dense tensor in host memory, aligned to 64 bytes.
+/// Bytes before and after a tensor's own, which nobody may write.
+const GUARD: usize = 64;
+/// What the guards hold.
+const GUARDED: u8 = 0xA5;
+
+/// A dense tensor in host memory, aligned to 64 bytes, between guards that show who wrote beyond it.
 pub struct HostTensor {
     dtype: DType,
     shape: Vec<i64>,
@@ -66,10 +71,16 @@ impl HostTensor {
             Error::new(crate::Code::ResourceExhausted, text).because(crate::Why::MEMORY)
         };
         let bytes = byte_len(dtype, shape).ok_or_else(too_large)?;
-        let layout = std::alloc::Layout::from_size_align(bytes.max(64), 64).map_err(|_| too_large())?;
+        let whole = bytes.checked_add(2 * GUARD).ok_or_else(too_large)?;
+        let layout = std::alloc::Layout::from_size_align(whole, 64).map_err(|_| too_large())?;
         // SAFETY: the layout is not empty.
-        let data = unsafe { std::alloc::alloc_zeroed(layout) };
-        let data = NonNull::new(data).ok_or_else(too_large)?;
+        let start = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) }).ok_or_else(too_large)?;
+        // SAFETY: guard, data and guard lie in it one after the other.
+        let data = unsafe {
+            start.write_bytes(GUARDED, GUARD);
+            start.add(GUARD + bytes).write_bytes(GUARDED, GUARD);
+            start.add(GUARD)
+        };
         Ok(HostTensor { dtype, shape: shape.iter().map(|d| *d as i64).collect(), data, layout, bytes })
     }
 
@@ -84,6 +95,19 @@ impl HostTensor {
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: `bytes` initialized bytes that this tensor owns.
         unsafe { std::slice::from_raw_parts(self.data.as_ptr(), self.bytes) }
+    }
+
+    /// Whether nobody wrote before or after it.
+    pub fn is_intact(&self) -> bool {
+        // SAFETY: the guards lie around the data in one allocation.
+        let guards = unsafe {
+            let data = self.data.as_ptr();
+            [
+                std::slice::from_raw_parts(data.sub(GUARD), GUARD),
+                std::slice::from_raw_parts(data.add(self.bytes), GUARD),
+            ]
+        };
+        guards.iter().all(|guard| guard.iter().all(|byte| *byte == GUARDED))
     }
 
     pub fn bytes_mut(&mut self) -> &mut [u8] {
@@ -112,8 +136,8 @@ impl HostTensor {
 
 impl Drop for HostTensor {
     fn drop(&mut self) {
-        // SAFETY: allocated in `zeroed` with this layout.
-        unsafe { std::alloc::dealloc(self.data.as_ptr(), self.layout) };
+        // SAFETY: allocated in `zeroed` with this layout, a guard before the data.
+        unsafe { std::alloc::dealloc(self.data.as_ptr().sub(GUARD), self.layout) };
     }
 }
 

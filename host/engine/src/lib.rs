@@ -1,5 +1,6 @@
 //! The engine of the skillbench host: everything between a request and its outcomes.
 //!
+//! - [`audit`]: what inputs of timed runs are made from.
 //! - [`alert`]: findings, told to a file, a command or a webhook.
 //! - [`registry`]: which plugins there are, and why others are not.
 //! - [`skill`]: skills that can be measured: found by name, and built once.
@@ -14,6 +15,7 @@
 
 pub mod alert;
 pub mod architectures;
+pub mod audit;
 pub mod bench;
 pub mod compare;
 pub mod cores;

@@ -6,12 +6,12 @@ use skillbench_plugin_api::{DType, HostTensor, Port};
 use skillbench_record::Axes;
 
 /// FNV-1a.
-fn hash(text: &str) -> u64 {
+pub(super) fn hash(text: &str) -> u64 {
     text.bytes().fold(0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3))
 }
 
 /// The `index`-th number of a stream (splitmix64, by position).
-fn random(stream: u64, index: u64) -> u64 {
+pub(super) fn random(stream: u64, index: u64) -> u64 {
     let mut x = stream.wrapping_add((index + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
     x = (x ^ (x >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

@@ -2,7 +2,7 @@
 //!
 //! - `manifest`: the form of descriptions and of `skill.json`.
 //! - `work`: operations and bytes of an inference.
-//! - `dims`: dimensions from axes. `fill`: inputs by rule, seeded.
+//! - `dims`: dimensions from axes. `fill`: inputs by rule, seeded. `renewal`: other contents for each run.
 //! - [`user_models`]: models from files, folders, lists and hubs.
 //!
 //! Not here: how a skill is built and where it is kept (engine), and loading (worker).
@@ -10,10 +10,12 @@
 mod dims;
 mod fill;
 mod manifest;
+mod renewal;
 pub mod user_models;
 mod work;
 
 pub use dims::{evaluate, resolve_port, standard_axis, unreached};
 pub use fill::{default_rule, fill};
 pub use manifest::{DimRule, Generation, InputRule, Manifest, SkillDescription};
+pub use renewal::Renewal;
 pub use work::{FlopCount, FlopCounts};

@@ -1,6 +1,8 @@
 //! A cell: one target, one point of the workload grid, one benchmark; and how it ended.
 
-use crate::{Axes, Metrics, Outcome, OutcomeKind, ParallelRecord, Phases, ProfileReport, Reason, Trust, Verification};
+use crate::{
+    Audit, Axes, Metrics, Outcome, OutcomeKind, ParallelRecord, Phases, ProfileReport, Reason, Trust, Verification,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -90,6 +92,10 @@ pub struct Cell {
     pub stable: bool,
     pub placement: Option<PlacementRecord>,
     pub verification: Option<Verification>,
+    /// `None`: nothing was verified while it was timed.
+    pub audit: Option<Audit>,
+    /// Why the figures cannot be: they are kept, and never ranked.
+    pub implausible: Vec<String>,
     /// Safe ways around that were taken.
     pub fixes: Vec<Workaround>,
     /// `None`: the pool was not used.
@@ -139,6 +145,10 @@ struct CellForm {
     placement: Option<PlacementRecord>,
     verification: Option<Verification>,
     #[serde(default)]
+    audit: Option<Audit>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    implausible: Vec<String>,
+    #[serde(default)]
     fixes: Vec<Workaround>,
     #[serde(default)]
     pool: Option<PoolRecord>,
@@ -180,6 +190,8 @@ impl From<Cell> for CellForm {
             stable: cell.stable,
             placement: cell.placement,
             verification: cell.verification,
+            audit: cell.audit,
+            implausible: cell.implausible,
             fixes: cell.fixes,
             pool: cell.pool,
             phases: cell.phases,
@@ -221,6 +233,8 @@ impl TryFrom<CellForm> for Cell {
             stable: form.stable,
             placement: form.placement,
             verification: form.verification,
+            audit: form.audit,
+            implausible: form.implausible,
             fixes: form.fixes,
             pool: form.pool,
             phases: form.phases,
@@ -234,6 +248,9 @@ impl Cell {
     /// Whether its figures may be believed, and how far; `None`: it is not measured.
     pub fn trust(&self) -> Option<Trust> {
         self.outcome.metrics()?;
+        if !self.implausible.is_empty() {
+            return Some(Trust::Implausible);
+        }
         Some(Trust::of(self.emulated, self.verification.as_ref()))
     }
 
@@ -277,6 +294,8 @@ impl Cell {
             stable: false,
             placement: None,
             verification: None,
+            audit: None,
+            implausible: vec![],
             fixes: vec![],
             pool: None,
             phases: None,

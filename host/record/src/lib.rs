@@ -9,6 +9,7 @@
 //!
 //! Not here: engines and plugins, the database, data frames, anything that measures.
 
+mod audit;
 mod axes;
 pub mod catalog;
 mod cell;
@@ -36,6 +37,7 @@ mod trust;
 mod upgrade;
 mod verification;
 
+pub use audit::Audit;
 pub use axes::Axes;
 pub use cell::{Cell, HardwareRecord, PlacementRecord, PoolRecord, Workaround};
 pub use environment::Environment;

@@ -10,6 +10,8 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trust {
+    /// The figures contradict the host's own clock, the CPU time or what the device can do.
+    Implausible,
     /// The device is emulated: its times are no hardware's.
     Emulated,
     /// On hardware, and the outputs were held against nothing.
@@ -19,7 +21,7 @@ pub enum Trust {
 }
 
 impl Trust {
-    pub const ALL: [Trust; 3] = [Trust::Emulated, Trust::Unverified, Trust::Hardware];
+    pub const ALL: [Trust; 4] = [Trust::Implausible, Trust::Emulated, Trust::Unverified, Trust::Hardware];
 
     /// Of a measured cell.
     pub fn of(is_emulated: bool, verification: Option<&Verification>) -> Trust {
@@ -32,6 +34,7 @@ impl Trust {
 
     pub const fn name(self) -> &'static str {
         match self {
+            Trust::Implausible => "implausible",
             Trust::Emulated => "emulated",
             Trust::Unverified => "unverified",
             Trust::Hardware => "hardware",

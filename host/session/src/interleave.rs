@@ -47,6 +47,7 @@ pub fn plan_of(inventory: &mut Inventory, side: &Side, request: &RunRequest) -> 
     };
     let mut plan = run::plan(inventory, side.of(request, &plugin))?;
     plan.request.verify_only = true;
+    plan.rounds_follow = true;
     Ok(plan)
 }
 

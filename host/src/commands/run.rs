@@ -191,7 +191,8 @@ fn exit(recorded: &Recorded) -> Exit {
     if any(|outcome| matches!(outcome, Outcome::Wrong(_))) {
         return Exit::Wrong;
     }
-    if any(|outcome| !matches!(outcome, Outcome::Measured(_))) {
+    if any(|outcome| !matches!(outcome, Outcome::Measured(_))) || cells.iter().any(|cell| !cell.implausible.is_empty())
+    {
         return Exit::Unmeasured;
     }
     let compared = |cell: &&Cell| matches!(cell.verification, Some(Verification::Passed { .. }));

@@ -49,7 +49,7 @@ GROUP BY r.run, r.model_id, r.plugin;
 CREATE OR REPLACE VIEW latest_id AS
 SELECT arg_max(id, row(
     coalesce(has_figures, false),
-    CASE trust WHEN 'hardware' THEN 2 WHEN 'unverified' THEN 1 ELSE 0 END,
+    CASE trust WHEN 'hardware' THEN 3 WHEN 'unverified' THEN 2 WHEN 'emulated' THEN 1 ELSE 0 END,
     coalesce(epoch_us(timestamp), -9223372036854775807),
     run,
     cell

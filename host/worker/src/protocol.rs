@@ -9,7 +9,7 @@ use skillbench_record::PluginOptions;
 use skillbench_record::{Axes, Disagreement, HardwareRecord, PlacementRecord, PoolRecord, ProfileReport, Verification};
 use std::path::PathBuf;
 
-pub const PROTOCOL: u32 = 1;
+pub const PROTOCOL: u32 = 2;
 
 /// A plugin's library, and how to open it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -89,6 +89,8 @@ pub struct CellJob {
     pub axes: Axes,
     pub precision: Option<String>,
     pub seed: u64,
+    /// What the inputs of timed runs are made from.
+    pub audit_seed: u64,
     pub verify: VerifyJob,
     pub policy: Policy,
     /// Empty folders of its own for compiled code.
@@ -143,6 +145,18 @@ impl ProfileJob {
     }
 }
 
+/// Outputs that others are held against.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ReferenceJob {
+    pub backend: PluginUse,
+    pub model: ModelPaths,
+    pub axes: Axes,
+    pub seed: u64,
+    /// What further inputs are made from, which the measured engine sees while it is timed; `None`: none are.
+    pub audit_seed: Option<u64>,
+    pub out: PathBuf,
+}
+
 /// One rule of `plugin check`, in a worker of its own.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CheckJob {
@@ -178,14 +192,8 @@ pub enum Command {
         skill: String,
         directory: PathBuf,
     },
-    /// Runs a model once, and writes its outputs.
-    Reference {
-        backend: PluginUse,
-        model: ModelPaths,
-        axes: Axes,
-        seed: u64,
-        out: PathBuf,
-    },
+    /// Runs a model, and writes its outputs.
+    Reference(Box<ReferenceJob>),
     Cell(Box<CellJob>),
     /// The answer to [`Event::RoundWaits`]: the round may begin, or there were enough of that series.
     Permit(bool),
@@ -331,11 +339,13 @@ pub struct LoadRecord {
     pub cache_hit: Option<bool>,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RoundRecord {
     pub id: u64,
     pub measured: bool,
+    /// What the audit took is in no time of a round.
     pub wall_ns: u64,
+    pub audit_ns: u64,
     pub cpu_ns: Option<u64>,
     pub settled: u64,
     pub values: Vec<f64>,
@@ -355,6 +365,10 @@ pub struct SeriesRecord {
     pub singles: Vec<f64>,
     pub stable: bool,
     pub stopped_by: Option<String>,
+    /// Binding inputs costs so much more than a copy that it is part of the samples.
+    pub binding_counts: bool,
+    /// Why its samples cannot be.
+    pub implausible: Vec<String>,
     /// Over the measured rounds; `None` without a sensor.
     pub energy: Option<EnergyRecord>,
 }
@@ -379,6 +393,23 @@ pub struct CounterRecord {
     pub values: Vec<f64>,
 }
 
+/// What the audit of a cell saw.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct AuditReport {
+    /// Measured rounds in which an unseen input was held against the reference, and how many there were.
+    pub rounds: u64,
+    pub rounds_of: u64,
+    /// Unseen inputs that were held against it, and how many of them after the last round.
+    pub inputs: u64,
+    pub after_last: u64,
+    /// Runs with inputs of their own, whose outputs were seen to be written.
+    pub runs: u64,
+    /// How far the outputs of the same input were apart, over their largest magnitude.
+    pub repeat_difference: f64,
+    /// How far outputs move, at the least, from one input to another, in the scale of the tolerance.
+    pub movement: Option<f64>,
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CellReport {
     pub device: DeviceRecord,
@@ -386,6 +417,8 @@ pub struct CellReport {
     pub loads: Vec<LoadRecord>,
     pub series: Vec<SeriesRecord>,
     pub verification: Option<Verification>,
+    /// `None`: nothing was verified.
+    pub audit: Option<AuditReport>,
     pub memory_before: Option<u64>,
     pub memory_loaded: Option<u64>,
     pub memory_peak: Option<u64>,

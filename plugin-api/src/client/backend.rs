@@ -78,6 +78,10 @@ impl BackendRef {
         self.raw
     }
 
+    pub(crate) fn table(&self) -> &sb_backend {
+        &self.table
+    }
+
     /// Opens the runtime.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use super::BackendRef;
 use crate::error::checked;
 use crate::raw::*;
 use crate::tensor::{Described, cast, describe};
-use crate::{DType, Direction, Element, Error, HostTensor, Placement, Port, Result, abi_size, text};
+use crate::{Code, DType, Direction, Element, Error, HostTensor, Placement, Port, Result, abi_size, text};
 use std::ffi::c_char;
 use std::sync::Arc;
 
@@ -76,6 +76,33 @@ impl<'i> Model<'i> {
         (0..count).map(one).collect()
     }
 
+    pub(crate) fn port_count(&self, direction: i32) -> u32 {
+        // SAFETY: [any]; a live model.
+        self.backend.table.port_count.map_or(0, |count| unsafe { count(self.raw, direction) })
+    }
+
+    /// # Errors
+    /// Whatever the plugin says.
+    ///
+    /// # Safety
+    /// `out` is a caller's struct with its size set.
+    pub(crate) unsafe fn port(&self, direction: i32, index: u32, out: *mut sb_port) -> Result<()> {
+        let port = slot!(self.backend.table, port);
+        // SAFETY: [any]; a live model; the caller promises the rest.
+        checked(|error| unsafe { port(self.raw, direction, index, out, error) })
+    }
+
+    /// # Errors
+    /// Whatever the plugin says.
+    ///
+    /// # Safety
+    /// `like` is a tensor, `out` is writable.
+    pub(crate) unsafe fn allocate(&self, like: *const sb_tensor, out: *mut *mut sb_owned) -> Result<()> {
+        let allocate = slot!(self.backend.table, allocate);
+        // SAFETY: [any]; a live model; the caller promises the rest.
+        checked(|error| unsafe { allocate(self.raw, like, out, error) })
+    }
+
     /// What really happened at load.
     ///
     /// # Errors
@@ -97,8 +124,17 @@ impl<'i> Model<'i> {
         checked(|error| unsafe { request(self.raw, &raw mut raw, error) })?;
         match raw.is_null() {
             true => Err(Error::internal("`request` succeeded and returned nothing")),
-            false => Ok(Request { table: &self.backend.table, raw, owned: true, kept: vec![] }),
+            false => Ok(Request { table: self.backend.table.clone(), raw, owned: true, kept: vec![], _model: None }),
         }
+    }
+
+    /// A request that keeps the owner of its model alive by itself.
+    ///
+    /// # Errors
+    /// Whatever the plugin says.
+    pub fn request_of<T: Send + Sync + 'i>(owner: Arc<T>, model: impl Fn(&T) -> &Model<'i>) -> Result<Request<'i>> {
+        let Request { table, raw, .. } = &*std::mem::ManuallyDrop::new(model(&owner).request()?);
+        Ok(Request { table: table.clone(), raw: *raw, owned: true, kept: vec![], _model: Some(owner) })
     }
 
     /// A request of this model that somebody else made and releases.
@@ -106,7 +142,7 @@ impl<'i> Model<'i> {
     /// # Safety
     /// `raw` is a live request of this model, and this thread alone uses it now.
     pub(crate) unsafe fn borrow_request(&self, raw: *mut sb_request) -> Request<'_> {
-        Request { table: &self.backend.table, raw, owned: false, kept: vec![] }
+        Request { table: self.backend.table.clone(), raw, owned: false, kept: vec![], _model: None }
     }
 }
 
@@ -139,11 +175,13 @@ unsafe fn read_port(raw: &sb_port) -> Result<Port> {
 
 /// One lane of work on a model. Dropping it releases it.
 pub struct Request<'m> {
-    table: &'m sb_backend,
+    table: Arc<sb_backend>,
     raw: *mut sb_request,
     owned: bool,
     /// What is bound, kept alive: direction, index, tensor.
     kept: Vec<(Direction, u32, Kept)>,
+    /// Goes after the request, and after what is bound to it.
+    _model: Option<Arc<dyn Send + Sync + 'm>>,
 }
 
 /// Memory that is bound.
@@ -187,6 +225,114 @@ impl Request<'_> {
         checked(|e| unsafe { bind(self.raw, SB_INPUT, index, raw, std::ptr::null(), e) })?;
         self.keep(Direction::Input, index, Kept::Taken(taken));
         Ok(())
+    }
+
+    /// Writes other contents into a bound input, where it lies, and binds it again at the same address: an engine may have read
+    /// it when it was bound.
+    ///
+    /// # Errors
+    /// `FailedPrecondition` where no tensor is bound there, or somebody else holds it too; and whatever `write` and the plugin say.
+    pub fn rewrite(&mut self, index: u32, write: impl FnOnce(&mut HostTensor) -> Result<()>) -> Result<()> {
+        self.change(Direction::Input, index, write)?;
+        self.bind_again(index)
+    }
+
+    /// Writes into a bound tensor where it lies, and leaves it bound as it is: into an input that is bound again before the next
+    /// run, or into an output.
+    ///
+    /// # Errors
+    /// As for [`Request::rewrite`].
+    pub fn change(
+        &mut self,
+        direction: Direction,
+        index: u32,
+        write: impl FnOnce(&mut HostTensor) -> Result<()>,
+    ) -> Result<()> {
+        let kept = self.kept.iter_mut().find(|(d, i, _)| (*d, *i) == (direction, index));
+        // Nobody else has it, and this request does not run: nothing reads what is written here.
+        let memory = kept.and_then(|(.., kept)| match kept {
+            Kept::Tensor(tensor) => Arc::get_mut(tensor),
+            Kept::Taken(_) => None,
+        });
+        write(memory.ok_or_else(|| not_bound(direction, index))?)
+    }
+
+    /// Binds an input again, with what lies in its memory now.
+    ///
+    /// # Errors
+    /// `FailedPrecondition` where no tensor is bound there, and whatever the plugin says.
+    pub fn bind_again(&mut self, index: u32) -> Result<()> {
+        let bind = slot!(self.table, bind);
+        let raw = self.bound(Direction::Input, index).ok_or_else(|| not_bound(Direction::Input, index))?.to_raw();
+        // SAFETY: [lane]; the struct is copied, and the data is kept alive already.
+        checked(|e| unsafe { bind(self.raw, SB_INPUT, index, &raw const raw, std::ptr::null(), e) })
+    }
+
+    /// The tensor that is bound to a port; `None` where it is none of this side's.
+    pub fn bound(&self, direction: Direction, index: u32) -> Option<&HostTensor> {
+        let kept = self.kept.iter().find(|(d, i, _)| (*d, *i) == (direction, index));
+        kept.and_then(|(.., kept)| match kept {
+            Kept::Tensor(tensor) => Some(&**tensor),
+            Kept::Taken(_) => None,
+        })
+    }
+
+    /// The tensors that are bound, taken back: for a request that is not run any more.
+    pub fn into_bound(mut self) -> Vec<(Direction, u32, Arc<HostTensor>)> {
+        let kept = std::mem::take(&mut self.kept);
+        drop(self);
+        let tensors = kept.into_iter().filter_map(|(direction, index, kept)| match kept {
+            Kept::Tensor(tensor) => Some((direction, index, tensor)),
+            Kept::Taken(_) => None,
+        });
+        tensors.collect()
+    }
+
+    /// Binds what somebody else lends.
+    ///
+    /// # Errors
+    /// Whatever the plugin says; the port then stays as it was.
+    ///
+    /// # Safety
+    /// Tensor and place are as the contract wants them, and the data lives until the port is bound again or the request goes.
+    pub(crate) unsafe fn bind_lent(
+        &mut self,
+        direction: i32,
+        index: u32,
+        tensor: *const sb_tensor,
+        place: *const sb_place,
+    ) -> Result<()> {
+        let bind = slot!(self.table, bind);
+        // SAFETY: [lane]; the caller promises the rest.
+        checked(|error| unsafe { bind(self.raw, direction, index, tensor, place, error) })?;
+        self.kept.retain(|(d, i, _)| (d.to_raw(), *i) != (direction, index));
+        Ok(())
+    }
+
+    /// Runs once, with the backend's own times where a place for them is given.
+    ///
+    /// # Errors
+    /// Whatever the plugin says.
+    ///
+    /// # Safety
+    /// `timing` is null or a caller's struct with its size set.
+    pub(crate) unsafe fn run_timed(&mut self, timing: *mut sb_timing) -> Result<()> {
+        let run = slot!(self.table, run);
+        // SAFETY: [lane]; the caller promises the rest.
+        checked(|error| unsafe { run(self.raw, timing, error) })
+    }
+
+    /// Takes an output as it is.
+    ///
+    /// # Errors
+    /// Whatever the plugin says.
+    ///
+    /// # Safety
+    /// `out` is writable.
+    pub(crate) unsafe fn take_raw(&mut self, index: u32, out: *mut *mut sb_owned) -> Result<()> {
+        let output = slot!(self.table, output);
+        // SAFETY: [lane]; the caller promises the rest.
+        checked(|error| unsafe { output(self.raw, index, out, error) })
     }
 
     fn keep(&mut self, direction: Direction, index: u32, kept: Kept) {
@@ -253,6 +399,11 @@ impl Request<'_> {
         // SAFETY: the tensor is ours until it is released, which Output does.
         unsafe { Output::new(raw) }
     }
+}
+
+fn not_bound(direction: Direction, index: u32) -> Error {
+    let text = format!("{direction:?} {index} has no tensor that this side may write");
+    Error::new(Code::FailedPrecondition, text)
 }
 
 impl Drop for Request<'_> {

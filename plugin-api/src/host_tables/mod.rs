@@ -3,7 +3,9 @@
 mod host;
 mod reporter;
 mod target;
+mod watched;
 
 pub use host::{HostServices, HostTable};
 pub use reporter::{ReporterServices, ReporterTable};
 pub use target::{TargetParts, TargetServices, TargetTable};
+pub use watched::{Touch, WatchedTarget};

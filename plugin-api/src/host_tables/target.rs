@@ -1,5 +1,6 @@
 //! The target: a backend's instance and a model's parts, with loading, inputs and verification done by the host.
 
+use super::watched::{self, WatchedTarget};
 use crate::client::{Instance, Model, Request};
 use crate::error::guarded;
 use crate::raw::*;
@@ -50,6 +51,8 @@ pub struct TargetParts<'a> {
 /// `sb_target` over some services, with everything it points to.
 pub struct TargetTable<'a> {
     raw: sb_target,
+    /// The backend's table as a benchmark gets it, where its requests are watched.
+    _backend: Option<Box<sb_backend>>,
     _texts: Vec<CString>,
     // Boxed: the table points at each of them, and a vector moves its elements when it grows.
     #[allow(clippy::vec_box)]
@@ -63,6 +66,30 @@ pub struct TargetTable<'a> {
 
 impl<'a> TargetTable<'a> {
     pub fn new<S: TargetServices>(parts: &TargetParts<'a>, services: &'a S) -> TargetTable<'a> {
+        let mut table = TargetTable::of_parts(parts);
+        table.raw.ctx = (&raw const *services).cast_mut().cast();
+        table.raw.load = Some(load::<S>);
+        table.raw.unload = Some(unload::<S>);
+        table.raw.prepare = Some(prepare::<S>);
+        table.raw.verify = Some(verify::<S>);
+        table
+    }
+
+    /// A target whose requests are all watched: whatever a benchmark does with one goes through the services.
+    pub fn watched<S: WatchedTarget>(parts: &TargetParts<'a>, services: &'a S) -> TargetTable<'a> {
+        let mut table = TargetTable::of_parts(parts);
+        let backend = Box::new(watched::backend_table::<S>(parts.instance.backend()));
+        table.raw.backend = &raw const *backend;
+        table._backend = Some(backend);
+        table.raw.ctx = (&raw const *services).cast_mut().cast();
+        table.raw.load = Some(watched::load::<S>);
+        table.raw.unload = Some(watched::unload::<S>);
+        table.raw.prepare = Some(watched::prepare::<S>);
+        table.raw.verify = Some(watched::verify::<S>);
+        table
+    }
+
+    fn of_parts(parts: &TargetParts<'a>) -> TargetTable<'a> {
         let mut texts = Vec::new();
         let mut keep = |text: &str| {
             texts.push(text::c_string(text));
@@ -87,7 +114,6 @@ impl<'a> TargetTable<'a> {
         let pointers: Vec<*const sb_part> = raw_parts.iter().map(|part| &raw const **part).collect();
         TargetTable {
             raw: sb_target {
-                size: size_of::<sb_target>() as u32,
                 part_count: pointers.len() as u32,
                 parts: pointers.as_ptr(),
                 backend: parts.instance.backend().as_ptr(),
@@ -98,12 +124,9 @@ impl<'a> TargetTable<'a> {
                 seed: parts.seed,
                 skill,
                 manifest,
-                ctx: (&raw const *services).cast_mut().cast(),
-                load: Some(load::<S>),
-                unload: Some(unload::<S>),
-                prepare: Some(prepare::<S>),
-                verify: Some(verify::<S>),
+                ..abi_size::sized()
             },
+            _backend: None,
             _texts: texts,
             _sources: sources,
             _parts: raw_parts,

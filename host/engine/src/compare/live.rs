@@ -185,7 +185,10 @@ fn apart(pair: &Pair, blank: &ComparedCell) -> Option<Reason> {
 }
 
 fn subject(cell: &Cell) -> Subject {
-    let trust = cell.verification.as_ref().map(|verification| Trust::of(cell.emulated, Some(verification)));
+    let trust = cell.verification.as_ref().map(|verification| match cell.implausible.is_empty() {
+        true => Trust::of(cell.emulated, Some(verification)),
+        false => Trust::Implausible,
+    });
     Subject {
         plugin: cell.plugin.clone(),
         plugin_version: cell.plugin_version.clone(),
@@ -203,7 +206,7 @@ fn subject(cell: &Cell) -> Subject {
 fn blank(pair: &Pair) -> ComparedCell {
     let [before, after] = pair.cells.each_ref().map(subject);
     let mut labels: Vec<String> = vec![];
-    for trust in [Trust::Emulated, Trust::Unverified] {
+    for trust in Trust::ALL.into_iter().filter(|trust| !trust.is_comparable()) {
         if [&before, &after].iter().any(|subject| subject.trust == Some(trust)) {
             labels.push(trust.name().into());
         }

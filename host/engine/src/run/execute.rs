@@ -12,7 +12,7 @@ use super::phases::{self, PhaseWatch};
 use super::plan::{Plan, PlannedCell};
 use super::prepare::{Startup, start_up};
 use super::samples;
-use super::summarize::{Reports, metrics, stable};
+use super::summarize::{Reports, audit, implausible, metrics, stable};
 use skillbench_record::defaults::defaults;
 use skillbench_record::time::now_utc;
 use skillbench_record::{Cell, HardwareRecord, Outcome, ParallelRecord, Reason, Run, Samples};
@@ -216,12 +216,15 @@ impl Runner<'_, '_> {
                 });
                 let samples = samples::of_cell(planned.index, &measured, startup.as_ref());
                 let device_name = measured.main.device.name.clone();
+                let (audit, implausible) = (audit(&measured.main), implausible(&measured.main));
                 let mut cell = Cell {
                     device: measured.main.device.id.clone(),
                     hardware: Some(HardwareRecord::from(&measured.main.device)),
                     emulated: measured.main.device.emulated,
                     stable: stable(&measured.main.series),
                     placement: measured.main.placement,
+                    audit,
+                    implausible,
                     verification: measured.main.verification,
                     fixes: measured.fixes,
                     pool: measured.main.pool,
@@ -281,6 +284,8 @@ impl Runner<'_, '_> {
             stable: false,
             placement: None,
             verification: None,
+            audit: None,
+            implausible: vec![],
             fixes: vec![],
             pool: None,
             phases: None,

@@ -296,6 +296,7 @@ impl Runner<'_, '_> {
             axes: planned.axes.clone(),
             precision: attempt.precision.clone(),
             seed: request.seed.unwrap_or(run.seed),
+            audit_seed: self.plan.audit_seed(planned).unwrap_or_default(),
             verify,
             policy: Policy {
                 warmup: request.warmup.unwrap_or(run.warmup),

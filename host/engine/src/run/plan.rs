@@ -6,6 +6,7 @@ use super::grid::{Point, Workload, own_point, points, without_effect};
 use super::named::{Asked, PlannedBackend, PlannedBenchmark, choose_backends, generator};
 use super::resolve::{Resolved, resolve};
 use crate::architectures::architectures;
+use crate::audit;
 use crate::skill::{Catalog, Skill};
 use skillbench_record::PluginOptions;
 use skillbench_record::defaults::defaults;
@@ -40,6 +41,8 @@ pub struct Plan {
     pub no_reference: String,
     pub cells: Vec<PlannedCell>,
     pub warnings: Vec<String>,
+    /// The cells themselves only verify; rounds come later, from somebody else.
+    pub rounds_follow: bool,
     /// Ends whatever is done with the plan.
     pub stop: Stop,
 }
@@ -65,8 +68,18 @@ impl Resolved<'_> {
         };
         let (references, no_reference) = references(inventory);
         let stop = inventory.stop.clone();
-        let mut plan =
-            Plan { request, backends, models, benchmarks, references, no_reference, cells: vec![], warnings, stop };
+        let mut plan = Plan {
+            request,
+            backends,
+            models,
+            benchmarks,
+            references,
+            no_reference,
+            cells: vec![],
+            warnings,
+            rounds_follow: false,
+            stop,
+        };
         match plan.request.exactly.is_empty() {
             true => plan.lay_out(&catalog)?,
             false => plan.take_exactly(&catalog)?,
@@ -120,6 +133,13 @@ impl Plan {
         self.request.exactly = cells;
         self.find_exactly()?;
         Ok(self)
+    }
+
+    /// What the inputs of a cell's timed runs are made from; `None`: nothing of it is timed.
+    pub(super) fn audit_seed(&self, cell: &PlannedCell) -> Option<u64> {
+        let seed = self.request.seed.unwrap_or(defaults().run.seed);
+        let times = !self.request.verify_only || self.rounds_follow;
+        times.then(|| audit::seed(seed, &self.benchmarks[cell.benchmark].description.id))
     }
 
     /// Whether a recorded cell is a planned one.

@@ -9,7 +9,7 @@ use skillbench_record::defaults::defaults;
 use skillbench_record::hash::sha256_text;
 use skillbench_record::paths;
 use skillbench_worker::child;
-use skillbench_worker::{Command, DeviceRecord, Failure, Limits, Reply, Worker};
+use skillbench_worker::{Command, DeviceRecord, Failure, Limits, ReferenceJob, Reply, Worker};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::path::PathBuf;
@@ -98,10 +98,12 @@ impl Shared {
     ) -> Result<PathBuf, String> {
         let mut axes = cell.axes.clone();
         axes.retain(|name, _| built.manifest.names(name) || !plan.is_option(cell.benchmark, name));
-        let key = (cell.model, reference, format!("{axes:?}"));
+        let audit_seed = plan.audit_seed(cell);
+        let key = (cell.model, reference, format!("{axes:?} {audit_seed:?}"));
         // Somebody may have cleaned the cache meanwhile.
         let good = |kept: &Result<PathBuf, String>| kept.as_ref().map_or(true, |file| child::is_whole_reference(file));
-        self.references.get(key, good, || make_reference(plan, &plan.references[reference], built, &axes, limits))
+        self.references
+            .get(key, good, || make_reference(plan, &plan.references[reference], built, &axes, audit_seed, limits))
     }
 }
 
@@ -110,13 +112,14 @@ fn make_reference(
     reference: &Reference,
     built: &BuiltModel,
     axes: &Axes,
+    audit_seed: Option<u64>,
     limits: &Limits,
 ) -> Result<PathBuf, String> {
     let backend = &reference.plugin;
     let seed = plan.request.seed.unwrap_or(defaults().run.seed);
     let of_library = std::fs::metadata(&backend.library).and_then(|data| Ok((data.len(), data.modified()?))).ok();
     let key = format!(
-        "{}|{}|{}|{:?}|{of_library:?}|{axes:?}|{seed}|{}",
+        "{}|{}|{}|{:?}|{of_library:?}|{axes:?}|{seed}|{audit_seed:?}|{}",
         env!("CARGO_PKG_VERSION"),
         built.content,
         backend.id,
@@ -125,14 +128,15 @@ fn make_reference(
     );
     let file = paths::cache().join("references").join(format!("{}.json", &sha256_text(&key)[..32]));
     if !child::is_whole_reference(&file) {
-        let command = Command::Reference {
+        let job = ReferenceJob {
             backend: backend.clone(),
             model: built.paths.clone(),
             axes: axes.clone(),
             seed,
+            audit_seed,
             out: file.clone(),
         };
-        Worker::call_once(&command, limits)
+        Worker::call_once(&Command::Reference(Box::new(job)), limits)
             .map_err(|failure| format!("{} could not run the model: {failure}", reference.name()))?;
     }
     Ok(file)

@@ -2,10 +2,13 @@
 
 use super::prepare::Startup;
 use skillbench_record::{
-    CounterMetrics, EnergyMetrics, GenerationMetrics, InitMetrics, MemoryMetrics, Metrics, SeriesMetrics,
+    Audit, CounterMetrics, EnergyMetrics, GenerationMetrics, InitMetrics, MemoryMetrics, Metrics, SeriesMetrics,
+    Verification,
 };
 use skillbench_stats::summarize;
-use skillbench_worker::{CellReport, CounterRecord, EnergyRecord, LoadRecord, RoundRecord, SeriesRecord, Watched};
+use skillbench_worker::{
+    AuditReport, CellReport, CounterRecord, EnergyRecord, LoadRecord, RoundRecord, SeriesRecord, Watched,
+};
 
 const NS_TO_MS: f64 = 1e-6;
 
@@ -174,6 +177,52 @@ fn memory(reports: &Reports<'_>) -> MemoryMetrics {
         average: reports.watched.average.map(|bytes| bytes / f64::from(1 << 20)),
         device_peak,
     }
+}
+
+/// What was looked at while the cell was timed; `None`: its outputs were not verified, or nothing was timed.
+pub(crate) fn audit(report: &CellReport) -> Option<Audit> {
+    let seen = report.audit.as_ref().filter(|seen| seen.rounds_of > 0)?;
+    let rounds = || report.series.iter().flat_map(|series| &series.rounds).filter(|round| round.measured);
+    let (audit, wall) =
+        rounds().fold((0u64, 0u64), |(audit, wall), round| (audit + round.audit_ns, wall + round.wall_ns));
+    let (verified, tolerance) = match &report.verification {
+        Some(Verification::Passed { tolerance, .. }) => (1, Some(*tolerance)),
+        _ => (0, None),
+    };
+    Some(Audit {
+        rounds: seen.rounds,
+        rounds_of: seen.rounds_of,
+        inputs: seen.inputs + verified,
+        after_last: seen.after_last,
+        runs: seen.runs,
+        share_of_time: audit as f64 / (audit + wall).max(1) as f64,
+        repeat_difference: seen.repeat_difference,
+        movement: seen.movement,
+        weak: tolerance.and_then(|tolerance| weak(seen, tolerance)),
+        binding_counts: report.series.iter().any(|series| series.binding_counts),
+    })
+}
+
+/// A check proves little where a constant would come close to passing it.
+const MOVES_ENOUGH: f64 = 3.0;
+
+fn weak(seen: &AuditReport, tolerance: f64) -> Option<String> {
+    match seen.movement {
+        Some(moves) if moves < MOVES_ENOUGH * tolerance => Some(format!(
+            "outputs move by {moves:.1e} from one input to another, and the tolerance is {tolerance:.0e}: a constant would {}",
+            if moves <= tolerance { "pass" } else { "nearly pass" }
+        )),
+        _ if seen.inputs == 0 => Some("no input but the first was held against a reference".into()),
+        _ => None,
+    }
+}
+
+/// Why the figures of a cell cannot be; nothing where they can.
+pub(crate) fn implausible(report: &CellReport) -> Vec<String> {
+    let of_series = |series: &SeriesRecord| {
+        series.implausible.iter().map(|why| format!("{}: {why}", series.name)).collect::<Vec<_>>()
+    };
+    report.series.iter().flat_map(of_series).collect()
 }
 
 /// Whether every series that was measured in rounds reached its interval.

@@ -121,7 +121,25 @@ pub(super) static COLUMNS: &[Column] = &[
     column!("verified", Text, "How outputs were checked: yes, itself, finite only, off; null: not reached", |row| {
         Value::some(row.cell.verification.as_ref(), |verification| Value::Text(verified(verification)))
     }),
-    column!("trust", Text, "hardware, unverified or emulated; null: not measured", |row| {
+    column!(
+        "audited",
+        Text,
+        "Rounds and inputs whose outputs were held against the reference while it was timed",
+        |row| { Value::some(row.cell.audit.as_ref(), |audit| Value::Text(audit.describe().into())) }
+    ),
+    column!("audited_rounds", Int, "Measured rounds in which an unseen input was held against the reference", |row| {
+        Value::some(row.cell.audit.as_ref(), |audit| Value::Int(audit.rounds as i64))
+    }),
+    column!("audited_inputs", Int, "Inputs that were held against it, the first included", |row| {
+        Value::some(row.cell.audit.as_ref(), |audit| Value::Int(audit.inputs as i64))
+    }),
+    column!("weak", Text, "Why passing the checks proves little; null: it proves what it should", |row| {
+        Value::some(row.cell.audit.as_ref().and_then(|audit| audit.weak.as_deref()), Value::filled)
+    }),
+    column!("implausible", Text, "Why the figures cannot be; null: nothing speaks against them", |row| {
+        joined(row.cell.implausible.clone())
+    }),
+    column!("trust", Text, "hardware, unverified, emulated or implausible; null: not measured", |row| {
         Value::some(row.cell.trust(), |trust| Value::Text(trust.name().into()))
     }),
     column!("has_figures", Flag, "It has a figure; of a cell whose outputs were only checked it has none", |row| {

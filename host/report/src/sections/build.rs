@@ -100,6 +100,7 @@ impl Asked<'_> {
             ("measured", "measured"),
             (column::EMULATED, column::EMULATED),
             ("unverified", "unverified"),
+            (column::IMPLAUSIBLE, column::IMPLAUSIBLE),
             ("failed", "failed"),
             ("unsupported", "unsupported"),
             ("unavailable", "unavailable"),

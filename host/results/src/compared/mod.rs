@@ -192,7 +192,7 @@ fn labels(before: &SideCell, after: &SideCell) -> Vec<String> {
     differ("plugin version", &a.plugin_version, &b.plugin_version);
     differ(column::ENGINE, &shown(&a.engine), &shown(&b.engine));
     differ("benchmark version", &before.benchmark_version, &after.benchmark_version);
-    for trust in [Trust::Emulated, Trust::Unverified] {
+    for trust in Trust::ALL.into_iter().filter(|trust| !trust.is_comparable()) {
         if a.trust == Some(trust) || b.trust == Some(trust) {
             labels.push(trust.name().into());
         }

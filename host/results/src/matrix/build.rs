@@ -90,6 +90,7 @@ fn why(now: &[&Row<'_>], status: Status, rating: Rating, rule: &Rule) -> (&'stat
     let any = |test: &dyn Fn(&Row<'_>) -> bool| now.iter().any(|row| row.measured() && test(row));
     match status {
         Status::Measured if rating != Rating::Unknown => ("", None),
+        Status::Measured if !any(&|row| row.trust != Some(Trust::Implausible)) => (column::IMPLAUSIBLE, None),
         Status::Measured if !any(&|row| !row.emulated) => (column::EMULATED, None),
         Status::Measured if !any(&|row| row.comparable()) => ("unverified", None),
         Status::Measured if !any(&|row| row.benchmark == rule.benchmark && row.median_ms.is_some()) => {

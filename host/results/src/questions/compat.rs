@@ -1,6 +1,6 @@
 //! What runs where.
 
-use super::latest::{EMULATED, HARDWARE, UNVERIFIED, now};
+use super::latest::{EMULATED, HARDWARE, IMPLAUSIBLE, UNVERIFIED, now};
 use super::math::columns;
 use super::math::in_order;
 use polars::prelude::*;
@@ -23,6 +23,7 @@ pub fn compatibility(cells: DataFrame) -> PolarsResult<DataFrame> {
             trust_is("measured", HARDWARE),
             trust_is(column::EMULATED, EMULATED),
             trust_is("unverified", UNVERIFIED),
+            trust_is(column::IMPLAUSIBLE, IMPLAUSIBLE),
             reason_of(&["failed", "crashed", "timed-out", "wrong"]).alias("why_failed"),
             reason_of(&["unsupported"]).alias("why_unsupported"),
             reason_of(&["unavailable"]).alias("why_unavailable"),
@@ -50,7 +51,10 @@ pub fn compatibility(cells: DataFrame) -> PolarsResult<DataFrame> {
         .drop(cols(["cells"]));
     let pair = || columns([column::MACHINE, column::MODEL_ID, "hardware"]);
     let (count, failed) = (
-        ["measured", column::EMULATED, "unverified"].into_iter().chain(NOT_MEASURED.map(column)).collect::<Vec<_>>(),
+        ["measured", column::EMULATED, "unverified", column::IMPLAUSIBLE]
+            .into_iter()
+            .chain(NOT_MEASURED.map(column))
+            .collect::<Vec<_>>(),
         col("failed") + col("crashed") + col("timed_out") + col("wrong"),
     );
     let (some, word) = (|of: Expr| of.gt(lit(0i64)), |name: &'static str| lit(name));
@@ -60,6 +64,8 @@ pub fn compatibility(cells: DataFrame) -> PolarsResult<DataFrame> {
         .then(word(column::EMULATED))
         .when(some(col("unverified")))
         .then(word("unverified"))
+        .when(some(col(column::IMPLAUSIBLE)))
+        .then(word(column::IMPLAUSIBLE))
         .when(some(failed))
         .then(word("failed"))
         .when(some(col("unsupported")))

@@ -12,6 +12,7 @@ use std::collections::{HashMap, HashSet};
 pub const HARDWARE: &str = Trust::Hardware.name();
 pub const EMULATED: &str = Trust::Emulated.name();
 pub const UNVERIFIED: &str = Trust::Unverified.name();
+pub const IMPLAUSIBLE: &str = Trust::Implausible.name();
 
 /// Whether a cell is measured hardware whose outputs were checked: what may be ranked.
 pub fn comparable() -> Expr {

@@ -16,6 +16,7 @@ pub enum Evidence {
     Predicted,
     Emulated,
     Unverified,
+    Implausible,
     None,
 }
 
@@ -26,6 +27,7 @@ impl Evidence {
             Evidence::Predicted => "predicted",
             Evidence::Emulated => Trust::Emulated.name(),
             Evidence::Unverified => Trust::Unverified.name(),
+            Evidence::Implausible => Trust::Implausible.name(),
             Evidence::None => "none",
         }
     }
@@ -181,6 +183,7 @@ fn candidate(group: &[Answer<'_>], goal: Goal, limits: &[Within]) -> Candidate {
                 Trust::Hardware => Evidence::Measured,
                 Trust::Emulated => Evidence::Emulated,
                 Trust::Unverified => Evidence::Unverified,
+                Trust::Implausible => Evidence::Implausible,
             };
             made.value = Some(figure.value);
             made.interval = figure.interval;

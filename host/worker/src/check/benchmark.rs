@@ -108,6 +108,7 @@ fn run(services: &'static Services, job: &CheckJob, id: &str, model: Model) -> R
         axes: model.axes,
         precision: None,
         seed: 1,
+        audit_seed: 1,
         verify: VerifyJob::Alone { why: "a check of the benchmark, not of a backend".into() },
         policy: Policy {
             warmup: 2,

@@ -1,6 +1,7 @@
 //! One cell: a benchmark on a target, and what the worker saw of it.
 
 use super::Commands;
+use super::audit::RoundWatch;
 use super::opened::import;
 use super::permits::Permits;
 use super::pool::Pool;
@@ -88,6 +89,7 @@ fn run_cell<'i>(
     let permit = wait.as_ref().map(|wait| wait as &Permit);
     let mut rounds = Rounds::new(services, job, &verified, &sensors, whole);
     rounds.permit = permit;
+    rounds.watch = (!matches!(job.verify, VerifyJob::Off)).then_some(&target as &dyn RoundWatch);
     let parts = TargetParts {
         instance: &opened.instance,
         skill: &job.model.skill,
@@ -98,7 +100,7 @@ fn run_cell<'i>(
     };
     let options = Options(job.benchmark_options.clone());
     let ran = {
-        let (target, reporter) = (TargetTable::new(&parts, &target), ReporterTable::new(&rounds));
+        let (target, reporter) = (TargetTable::watched(&parts, &target), ReporterTable::new(&rounds));
         benchmark.run(services.table(), Some(&target), &options, &reporter)
     };
     let memory_peak = rounds.peak();
@@ -106,9 +108,10 @@ fn run_cell<'i>(
     services.enter(Stage::Close);
     let (series, counters, misuse) = rounds.finish();
     let seen = std::mem::take(&mut *lock(&target.seen));
+    let (audit, differs) = (target.audit.report(), seen.differs || target.audit.differs());
     drop(target);
     conclude(ran, misuse, seen.failure).map_err(|mut failure| {
-        if seen.differs && failure.kind == FailureKind::Wrong {
+        if differs && failure.kind == FailureKind::Wrong {
             failure.reason.code = DIFFERS.into();
         }
         failure
@@ -132,6 +135,7 @@ fn run_cell<'i>(
         placement: seen.placement,
         loads: if fresh { seen.loads } else { vec![] },
         series,
+        audit: (!matches!(job.verify, VerifyJob::Off) && !cold_start).then_some(audit),
         verification: seen.verification,
         memory_before: memory_before.filter(|_| fresh),
         memory_loaded: seen.memory_loaded.filter(|_| fresh),

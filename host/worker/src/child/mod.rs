@@ -1,12 +1,16 @@
 //! A worker from the inside: it opens libraries, and does what the host asks, one command after the other.
 //!
-//! - `services`: what every plugin gets. `target`: loading, inputs, verification for benchmarks. `pool`: what a cell leaves for the next. `rounds`, `series`: how often it is run. `permits`: when, if another worker runs in between. `sensors`: energy and counters.
+//! - `services`: what every plugin gets. `target`: loading and verification for benchmarks. `inputs`: made by rule. `outputs`, `comparison`: kept, and held against a reference. `audit`: what the host does around every run. `pool`: what a cell leaves for the next. `rounds`, `series`: how often it is run. `claims`: whether the host's own clock agrees. `permits`: when, if another worker runs in between. `sensors`: energy and counters.
 //! - `cell`, `function`, `reference`, `profile`, `probe`: the commands. `recorded`: its operators summed up. `trace`: a profile in the form that viewers open.
 //!
 //! Not here: deciding what to run, summing up, files of results.
 
+mod audit;
 mod cell;
+mod claims;
+mod comparison;
 mod function;
+mod inputs;
 mod opened;
 mod outputs;
 mod permits;
@@ -23,8 +27,8 @@ mod target;
 mod trace;
 
 pub(crate) use cell::run_alone;
+pub use comparison::{Agreement, agreement};
 pub(crate) use opened::Opened;
-pub use outputs::{Agreement, agreement};
 pub use reference::{engines, is_whole as is_whole_reference, parts as parts_of_reference};
 pub(crate) use services::Services;
 pub(crate) use target::resident;
@@ -101,9 +105,7 @@ fn serve(services: &'static Services, command: Command) -> Result<Reply, Failure
             probe::inspect(services, &backend, &model, &axes, device.as_deref(), precision)
         }
         Command::Build { library, skill, directory } => probe::build(services, &library, &skill, &directory),
-        Command::Reference { backend, model, axes, seed, out } => {
-            reference::write(services, &backend, &model, &axes, seed, &out)
-        }
+        Command::Reference(job) => reference::write(services, &job),
         Command::Permit(_) => Err(Failure::failed("protocol", "a permit that no round waits for")),
         // Cells come in rows, and are served before this.
         Command::Cell(_) => Err(Failure::failed("protocol", "a cell among commands that look")),

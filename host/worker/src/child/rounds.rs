@@ -1,6 +1,7 @@
 //! Rounds: handed out, timed, and their samples checked. Written once, for every benchmark.
 
 use super::Services;
+use super::audit::{Corrected, RoundWatch, Seen, correct};
 use super::sensors::{Counted, Sensors, Used};
 use super::series::{MOST, Series};
 use super::target::{highest, lock};
@@ -27,6 +28,8 @@ pub(super) struct Rounds<'a> {
     /// Whether all that the engine computes, it computes in this process.
     whole: bool,
     verified: &'a AtomicBool,
+    /// What happens around rounds; `None`: nothing.
+    pub watch: Option<&'a dyn RoundWatch>,
     attachments: Option<&'a Path>,
     /// What a round waits for; `None`: nothing.
     pub permit: Option<&'a Permit<'a>>,
@@ -55,15 +58,39 @@ struct Open {
     cpu: Option<Duration>,
 }
 
-/// CPU time of the whole process; `None` on a system that is not asked for it.
-fn cpu_time() -> Option<Duration> {
-    #[cfg(unix)]
-    {
-        let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-        Some(Duration::new(time.tv_sec as u64, time.tv_nsec as u32))
+/// The moment at which a round was over.
+#[derive(Clone, Copy)]
+struct End {
+    at: Instant,
+    cpu: Option<Duration>,
+}
+
+impl End {
+    fn now() -> End {
+        End { at: Instant::now(), cpu: cpu_time() }
     }
+}
+
+/// CPU time of the whole process; `None` on a system that is not asked for it.
+pub(super) fn cpu_time() -> Option<Duration> {
+    #[cfg(unix)]
+    return Some(read(rustix::time::ClockId::ProcessCPUTime));
     #[cfg(not(unix))]
     None
+}
+
+/// CPU time of this thread.
+pub(super) fn cpu_time_of_thread() -> Option<Duration> {
+    #[cfg(unix)]
+    return Some(read(rustix::time::ClockId::ThreadCPUTime));
+    #[cfg(not(unix))]
+    None
+}
+
+#[cfg(unix)]
+fn read(clock: rustix::time::ClockId) -> Duration {
+    let time = rustix::time::clock_gettime(clock);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 impl<'a> Rounds<'a> {
@@ -83,6 +110,7 @@ impl<'a> Rounds<'a> {
             sensors: Some(sensors),
             whole,
             verified,
+            watch: None,
             attachments,
             permit: None,
             peak_is_of_rounds,
@@ -107,6 +135,7 @@ impl<'a> Rounds<'a> {
             sensors,
             whole: true,
             verified,
+            watch: None,
             attachments,
             permit,
             peak_is_of_rounds,
@@ -123,7 +152,9 @@ impl<'a> Rounds<'a> {
     /// Every series as it was measured, the backend's own figures, and what a benchmark did that it may not.
     pub fn finish(self) -> (Vec<SeriesRecord>, Vec<CounterRecord>, Option<Error>) {
         let state = self.state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let record = |series: Series| {
+        let record = |mut series: Series| {
+            let binding_counts = series.claims.settle(&mut series.rounds);
+            let implausible = series.claims.implausible(&series.rounds);
             let measured = series.rounds.iter().filter(|round| round.measured).count();
             SeriesRecord {
                 name: series.info.name,
@@ -136,6 +167,8 @@ impl<'a> Rounds<'a> {
                 singles: series.singles,
                 stable: series.stable,
                 stopped_by: series.stopped_by.map(String::from),
+                binding_counts,
+                implausible,
                 energy: series.energy.and_then(|used| self.sensors?.record(used, measured)),
             }
         };
@@ -163,8 +196,9 @@ impl State {
         Ok(Some(round))
     }
 
-    fn samples(&mut self, handle: u32, id: u64, values: &[f64], began: Instant) -> Result<()> {
-        let (now, cpu) = (Instant::now(), cpu_time());
+    /// `end`: when the round ended; `seen`: what the host saw of it.
+    fn samples(&mut self, handle: u32, id: u64, values: &[f64], began: Instant, end: End, seen: &Seen) -> Result<()> {
+        let End { at: now, cpu } = end;
         let Some(series) = self.series.get_mut(handle as usize) else {
             return invalid(format!("there is no series {handle}"));
         };
@@ -200,17 +234,32 @@ impl State {
         if more_than(wall) {
             return invalid(format!("series '{name}': samples that add up to more than the round took"));
         }
-        let wall_ns = wall.as_nanos() as f64;
         let measured = open.round.kind == RoundKind::Measured;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let corrected = match duration {
+            true => correct(values, &seen.runs, cores),
+            false => Corrected { values: values.to_vec(), ..Corrected::default() },
+        };
+        let audit_ns = corrected.audit_ns.min(wall.as_nanos() as f64);
+        let wall_ns = wall.as_nanos() as f64 - audit_ns;
+        let cpu_of_audit = Duration::from_nanos(corrected.audit_cpu_ns as u64);
+        let cpu = cpu.zip(open.cpu).map(|(now, then)| now.saturating_sub(then).saturating_sub(cpu_of_audit));
         series.iteration_ns = Some(wall_ns / open.round.iterations as f64);
         *(if measured { &mut series.spent_ns } else { &mut series.warm_ns }) += wall_ns;
+        if measured {
+            let claimed = values.iter().sum::<f64>();
+            let overlaps = series.info.concurrent || !duration;
+            let by_clock = wall.as_nanos() as f64 - seen.outside_ns as f64;
+            series.claims.add(&corrected, seen.outside_ns as f64, (!overlaps).then_some((claimed, by_clock)));
+        }
         series.rounds.push(RoundRecord {
             id,
             measured,
             wall_ns: wall_ns as u64,
-            cpu_ns: cpu.zip(open.cpu).map(|(now, then)| now.saturating_sub(then).as_nanos() as u64),
+            audit_ns: audit_ns as u64,
+            cpu_ns: cpu.map(|cpu| cpu.as_nanos() as u64),
             settled: open.round.settle,
-            values: values.to_vec(),
+            values: corrected.values,
         });
         Ok(())
     }
@@ -270,6 +319,13 @@ impl ReporterServices for Rounds<'_> {
         if measures {
             state.series[series as usize].before = self.sensors.and_then(Sensors::energy);
         }
+        if let (Some(watch), Ok(round)) = (self.watch, &next) {
+            match round {
+                Some(round) => watch.begin(&state.series[series as usize].info.name, round),
+                // What is run now is in no round.
+                None => watch.over(),
+            }
+        }
         if let Some(open) = &mut state.open {
             // The round begins when the benchmark gets it, not while the host is told of it.
             (open.start, open.cpu) = (Instant::now(), cpu_time().filter(|_| self.whole));
@@ -281,9 +337,14 @@ impl ReporterServices for Rounds<'_> {
     }
 
     fn samples(&self, series: u32, round: u64, values: &[f64]) -> Result<()> {
+        let end = End::now();
+        let seen = match (self.watch, round) {
+            (Some(watch), 1..) => watch.end(values.len() as u64),
+            _ => Seen::default(),
+        };
         let mut state = lock(&self.state);
         let measuring = state.measuring;
-        let taken = state.samples(series, round, values, self.began);
+        let taken = state.samples(series, round, values, self.began, end, &seen);
         if measuring && taken.is_ok() && round != 0 {
             let one = &mut state.series[series as usize];
             if let (Some(before), Some(after)) = (one.before.take(), self.sensors.and_then(Sensors::energy)) {
@@ -348,7 +409,8 @@ mod tests {
             series.iteration_ns = Some(total / round.iterations as f64);
             *(if measured { &mut series.spent_ns } else { &mut series.warm_ns }) += total;
             let (wall_ns, cpu_ns) = (total as u64, None);
-            series.rounds.push(RoundRecord { id: round.id, measured, wall_ns, cpu_ns, settled: 0, values });
+            let record = RoundRecord { id: round.id, measured, wall_ns, cpu_ns, values, ..RoundRecord::default() };
+            series.rounds.push(record);
             state.open = None;
         }
         state.series.remove(0)
@@ -383,7 +445,7 @@ mod tests {
             assert_eq!(series.plan(&policy), Some((RoundKind::Measured, 25)), "a round of 25 ms");
             let values = vec![1e6; 25];
             series.spent_ns += 2.5e7;
-            series.rounds.push(RoundRecord { id, measured: true, wall_ns: 0, cpu_ns: None, settled: 0, values });
+            series.rounds.push(RoundRecord { id, measured: true, values, ..RoundRecord::default() });
         }
     }
 
@@ -397,7 +459,7 @@ mod tests {
     fn samples_that_add_up_to_more_than_the_round_are_rejected() {
         let mut state = state(false);
         let round = state.next_round(0, &POLICY, true).unwrap().unwrap();
-        let told = state.samples(0, round.id, &[1e12], Instant::now()).unwrap_err();
+        let told = state.samples(0, round.id, &[1e12], Instant::now(), End::now(), &Seen::default()).unwrap_err();
         assert!(told.message.contains("more than the round took"), "{told}");
     }
 
@@ -412,7 +474,7 @@ mod tests {
     fn a_time_of_zero_is_no_measurement() {
         let mut state = state(false);
         let round = state.next_round(0, &POLICY, true).unwrap().unwrap();
-        assert!(state.samples(0, round.id, &[0.0], Instant::now()).is_err());
+        assert!(state.samples(0, round.id, &[0.0], Instant::now(), End::now(), &Seen::default()).is_err());
     }
 
     #[test]

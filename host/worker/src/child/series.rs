@@ -1,5 +1,6 @@
 //! A series while it is measured: how long to warm up, how many iterations, and when it is enough.
 
+use super::claims::Claims;
 use super::sensors::{Reading, Used};
 use crate::{Policy, RoundRecord};
 use skillbench_plugin_api::{RoundKind, SeriesInfo};
@@ -28,6 +29,8 @@ pub(super) struct Series {
     pub warm_ns: f64,
     pub stable: bool,
     pub stopped_by: Option<&'static str>,
+    /// What the measured rounds claim, beside what the host saw.
+    pub claims: Claims,
     /// Of the measured rounds that a sensor counted; `None` before the first.
     pub energy: Option<Used>,
     /// The counter as the measured round began that is running now.
@@ -45,6 +48,7 @@ impl Series {
             warm_ns: 0.0,
             stable: false,
             stopped_by: None,
+            claims: Claims::default(),
             energy: None,
             before: None,
         }

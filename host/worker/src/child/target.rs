@@ -1,14 +1,17 @@
 //! The target that benchmarks measure: loads are timed and read back, inputs come from the skill's rules, outputs are verified.
 
+use super::audit::{self, Audit, Lane, RoundWatch, Unseen};
+use super::comparison::{compare, finite, tolerance};
+use super::outputs::View;
 use super::pool::{Key, Pool};
-use super::{Opened, Services, outputs, reference};
+use super::{Opened, Services, inputs, outputs, reference};
 use crate::{CellJob, LoadRecord, Stage, VerifyJob};
-use skillbench_models::{DimRule, InputRule, Manifest};
+use skillbench_models::Manifest;
 use skillbench_plugin_api::client::{Model, Output, Request};
-use skillbench_plugin_api::host_tables::TargetServices;
-use skillbench_plugin_api::{Code, Device, Dim, Direction, Error, HostTensor, Load, Result, Source, Why};
+use skillbench_plugin_api::host_tables::{Touch, WatchedTarget};
+use skillbench_plugin_api::{Code, Device, Dim, Direction, Error, HostTensor, Load, Result, Round, Source, Why};
 use skillbench_record::{Axes, PlacementRecord, PoolRecord, Verification};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -37,24 +40,22 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A loaded model with the memory that is bound to its requests. The model goes first, then the memory.
+/// A loaded model with memory for its inputs, which an earlier request left.
 pub(super) struct Loaded<'i> {
-    model: Model<'i>,
+    pub model: Model<'i>,
     key: Key,
     placement: PlacementRecord,
     precision: String,
     /// As far as it is about this part.
     manifest: Manifest,
-    kept: Mutex<Kept>,
+    /// Memory of inputs that no request is bound to.
+    idle: Mutex<Vec<(u32, HostTensor)>>,
 }
 
-#[derive(Default)]
-struct Kept {
-    /// What the inputs were made for.
-    axes: Axes,
-    /// By input and variant: requests on the same inputs share them.
-    inputs: HashMap<(u32, u64), Arc<HostTensor>>,
-    outputs: Vec<Arc<HostTensor>>,
+impl Loaded<'_> {
+    pub fn part(&self) -> &str {
+        &self.key.part
+    }
 }
 
 pub(super) struct CellTarget<'i, 'c> {
@@ -64,7 +65,7 @@ pub(super) struct CellTarget<'i, 'c> {
     job: &'c CellJob,
     manifest: &'c Manifest,
     device: (u32, &'i Device),
-    models: Mutex<HashMap<usize, Arc<Loaded<'i>>>>,
+    pub audit: Audit<'i>,
     serial: Mutex<()>,
     loads: AtomicUsize,
     verified: &'c AtomicBool,
@@ -97,12 +98,13 @@ impl<'i, 'c> CellTarget<'i, 'c> {
         device: (u32, &'i Device),
         verified: &'c AtomicBool,
     ) -> CellTarget<'i, 'c> {
-        let (models, serial, loads, seen) = Default::default();
-        CellTarget { services, opened, pool, job, manifest, device, models, serial, loads, verified, seen }
+        let (serial, loads, seen) = Default::default();
+        let audit = Audit::new();
+        CellTarget { services, opened, pool, job, manifest, device, audit, serial, loads, verified, seen }
     }
 
     /// A model that is idle in the pool, or one that is loaded now.
-    fn find_or_load(&self, part: &str, dims: &[Dim]) -> Result<usize> {
+    fn find_or_load(&self, part: &str, dims: &[Dim]) -> Result<Arc<Loaded<'i>>> {
         let dims = match dims {
             [] => fixed(self.manifest, &self.job.axes_of_graphs(self.manifest)),
             dims => dims.to_vec(),
@@ -120,15 +122,13 @@ impl<'i, 'c> CellTarget<'i, 'c> {
             }
             None => Arc::new(self.load_now(key)?),
         };
-        let address = loaded.model.address();
         let mut seen = lock(&self.seen);
         // What another part's outputs showed says nothing of this one.
         if !matches!(self.job.verify, VerifyJob::Off) && !*seen.parts.entry(part.to_string()).or_insert(false) {
             self.verified.store(false, Ordering::SeqCst);
         }
         seen.placement.get_or_insert_with(|| loaded.placement.clone());
-        lock(&self.models).insert(address, loaded);
-        Ok(address)
+        Ok(loaded)
     }
 
     fn load_now(&self, key: Key) -> Result<Loaded<'i>> {
@@ -168,7 +168,7 @@ impl<'i, 'c> CellTarget<'i, 'c> {
         });
         seen.memory_loaded = seen.memory_loaded.or_else(resident);
         let (record, precision) = (placement_record(&placement), placement.precision.clone());
-        Ok(Loaded { model, key, placement: record, precision, manifest, kept: Mutex::default() })
+        Ok(Loaded { model, key, placement: record, precision, manifest, idle: Mutex::default() })
     }
 
     fn refuse_lost(&self, model: &Model<'_>, of_part: &Manifest, part: &str) -> Result<()> {
@@ -213,16 +213,12 @@ impl<'i, 'c> CellTarget<'i, 'c> {
         }
     }
 
-    fn loaded(&self, address: usize) -> Result<Arc<Loaded<'i>>> {
-        let found = lock(&self.models).get(&address).cloned();
-        found.ok_or_else(|| Error::not_found("this model was not loaded by the host, or is unloaded already"))
-    }
-
-    fn check(&self, model: &Model<'_>, taken: &[Output]) -> Result<Verification> {
+    /// Holds what a run on the inputs of the run gave against the reference.
+    fn check(&self, loaded: &Loaded<'i>, taken: &[Output]) -> Result<Verification> {
         let wrong = |text: String| Error::new(Code::WrongOutput, text);
-        let (ports, loaded) = (model.outputs(), self.loaded(model.address())?);
+        let ports = loaded.model.outputs();
         let unread = |error: std::io::Error, file: &Path| Error::internal(format!("{}: {error}", file.display()));
-        let file = match &self.job.verify {
+        let ran = match &self.job.verify {
             VerifyJob::Off => return Ok(Verification::Off),
             VerifyJob::Alone { why } => Err(why.clone()),
             VerifyJob::Against { file, .. } => {
@@ -230,78 +226,102 @@ impl<'i, 'c> CellTarget<'i, 'c> {
                 index.outputs(file, &loaded.key.part)
             }
         };
-        for (port, output) in ports.iter().zip(taken) {
-            outputs::finite(port, output).map_err(wrong)?;
+        let references =
+            ran.as_ref().ok().map(|ran| outputs::read(&ran.file).map_err(|error| unread(error, &ran.file)));
+        let references = references.transpose()?;
+        let views: Vec<View<'_>> = taken.iter().map(View::of_output).collect();
+        for (port, view) in ports.iter().zip(&views) {
+            finite(port, view, references.as_deref()).map_err(wrong)?;
         }
-        match (&self.job.verify, file) {
-            (VerifyJob::Against { reference, same_engine, dissent, .. }, Ok(file)) => {
-                let references = outputs::read(&file.file).map_err(|error| unread(error, &file.file))?;
-                // A reference in a coarser precision can vouch for no more than that.
-                let within = |precision: &str| outputs::tolerance(&loaded.manifest, precision);
-                let tolerance = within(&loaded.precision).max(within(&file.precision));
-                let found = outputs::compare(ports, taken, &references, tolerance).map_err(|text| {
-                    lock(&self.seen).differs = true;
-                    wrong(text)
-                })?;
-                Ok(Verification::Passed {
-                    reference: reference.clone(),
-                    same_engine: *same_engine,
-                    max_relative_difference: found.max_relative,
-                    tolerance,
-                    elements_compared: found.elements,
-                    dissent: dissent.clone(),
-                })
-            }
-            (_, Err(why)) => Ok(Verification::NoReference { why }),
-            (_, Ok(_)) => Ok(Verification::Off),
-        }
+        let (VerifyJob::Against { reference, same_engine, dissent, .. }, Ok(ran), Some(references)) =
+            (&self.job.verify, &ran, references)
+        else {
+            return Ok(Verification::NoReference { why: ran.err().unwrap_or_default() });
+        };
+        // A reference in a coarser precision can vouch for no more than that.
+        let within = |precision: &str| tolerance(&loaded.manifest, precision);
+        let tolerance = within(&loaded.precision).max(within(&ran.precision));
+        let found = compare(ports, &views, &references, tolerance).map_err(|text| {
+            lock(&self.seen).differs = true;
+            wrong(text)
+        })?;
+        let unseen = Unseen::read(&ran.audited, tolerance).map_err(|error| unread(error, &ran.file))?;
+        self.audit.knows(loaded.part(), unseen);
+        Ok(Verification::Passed {
+            reference: reference.clone(),
+            same_engine: *same_engine,
+            max_relative_difference: found.max_relative,
+            tolerance,
+            elements_compared: found.elements,
+            dissent: dissent.clone(),
+        })
     }
 
-    fn verify_now(&self, model: &Model<'_>, request: &mut Request<'_>) -> Result<()> {
-        let count = model.outputs().len() as u32;
-        let taken: Vec<Output> = (0..count).map(|index| request.take_output(index)).collect::<Result<_>>()?;
-        let verification = self.check(model, &taken)?;
-        let loaded = self.loaded(model.address())?;
-        for (index, output) in taken.iter().enumerate() {
-            let memory = Arc::new(output.to_host()?);
-            match request.bind(Direction::Output, index as u32, memory.clone()) {
-                Ok(()) => lock(&loaded.kept).outputs.push(memory),
-                // The engine allocates its outputs itself.
-                Err(error) if error.code == Code::Unimplemented => break,
-                Err(error) => return Err(error),
+    fn verify_now(&self, lane: &Lane<'i>) -> Result<()> {
+        let loaded = lane.loaded();
+        let count = loaded.model.outputs().len() as u32;
+        lane.with(|request| {
+            let taken: Vec<Output> = (0..count).map(|index| request.take_output(index)).collect::<Result<_>>()?;
+            let verification = self.check(loaded, &taken)?;
+            for (index, output) in taken.iter().enumerate() {
+                // Memory of one size cannot hold what comes in many.
+                if !self.audit.keeps_shape(loaded.part(), &loaded.model.outputs()[index].name) {
+                    continue;
+                }
+                match request.bind(Direction::Output, index as u32, Arc::new(output.to_host()?)) {
+                    Ok(()) => {}
+                    // The engine allocates its outputs itself.
+                    Err(error) if error.code == Code::Unimplemented => break,
+                    Err(error) => return Err(error),
+                }
             }
-        }
+            merge(&mut lock(&self.seen).verification, verification);
+            Ok(())
+        })?;
+        lane.verified();
         let mut seen = lock(&self.seen);
-        merge(&mut seen.verification, verification);
         seen.parts.insert(loaded.key.part.clone(), true);
         let all = seen.parts.values().all(|verified| *verified);
         self.verified.store(all, Ordering::SeqCst);
         Ok(())
     }
 
-    fn prepare_now(&self, model: &Model<'_>, request: &mut Request<'_>, variant: u64) -> Result<()> {
-        let loaded = self.loaded(model.address())?;
-        let mut kept = lock(&loaded.kept);
-        if kept.axes != self.job.axes {
-            *kept = Kept { axes: self.job.axes.clone(), ..Kept::default() };
-        }
-        let mut pool = PoolRecord::default();
-        for index in 0..model.inputs().len() as u32 {
-            let tensor = match kept.inputs.get(&(index, variant)) {
-                Some(tensor) => {
-                    pool.input_hits += 1;
-                    tensor.clone()
-                }
-                None => Arc::new(make_input(model, index, &loaded.manifest, &self.job.axes, self.job.seed, variant)?),
+    /// A model that a round loaded: held against the reference on an input that nobody saw, before it goes.
+    fn check_loaded(&self, loaded: &Arc<Loaded<'i>>) -> Result<()> {
+        let lane = Lane::new(loaded)?;
+        self.prepare_now(&lane, 0)?;
+        lane.verified();
+        self.audit.check_loaded(&lane)
+    }
+
+    fn prepare_now(&self, lane: &Lane<'i>, variant: u64) -> Result<()> {
+        let (loaded, axes) = (lane.loaded(), &self.job.axes);
+        let count = loaded.model.inputs().len() as u32;
+        let (mut filled, mut hits) = (vec![], 0);
+        for index in 0..count {
+            let (mut tensor, input) =
+                inputs::make(&loaded.model, index, &loaded.manifest, axes, self.job.seed, variant)?;
+            let mut idle = lock(&loaded.idle);
+            let fits = |(of, kept): &(u32, HostTensor)| {
+                *of == index && kept.dtype() == tensor.dtype() && kept.shape() == tensor.shape()
             };
-            request.bind(Direction::Input, index, tensor.clone())?;
-            kept.inputs.insert((index, variant), tensor);
+            if let Some(at) = idle.iter().position(fits) {
+                let (_, mut kept) = idle.swap_remove(at);
+                kept.bytes_mut().copy_from_slice(tensor.bytes());
+                tensor = kept;
+                hits += 1;
+            }
+            drop(idle);
+            lane.with(|request| request.bind(Direction::Input, index, Arc::new(tensor)))?;
+            filled.push(input);
         }
+        let audited = !matches!(self.job.verify, VerifyJob::Off);
+        lane.prepared(&filled, axes, audited.then_some(self.job.audit_seed))?;
         let mut seen = lock(&self.seen);
-        seen.pool.input_hits += pool.input_hits;
-        seen.pool.input_misses += model.inputs().len() as u64 - pool.input_hits;
+        seen.pool.input_hits += hits;
+        seen.pool.input_misses += u64::from(count) - hits;
         drop(seen);
-        (0..model.outputs().len() as u32).try_for_each(|index| request.leave_output(index))
+        lane.with(|request| (0..loaded.model.outputs().len() as u32).try_for_each(|index| request.leave_output(index)))
     }
 
     /// Of a skill in several parts a benchmark may leave out one that the backend refuses: nothing was run, so nothing of it is
@@ -345,30 +365,6 @@ fn merge(all: &mut Option<Verification>, one: Verification) {
     }
 }
 
-/// Makes one input by the skill's rule, or by its name and type where there is none.
-fn make_input(
-    model: &Model<'_>,
-    index: u32,
-    manifest: &Manifest,
-    axes: &Axes,
-    seed: u64,
-    variant: u64,
-) -> Result<HostTensor> {
-    let port = &model.inputs()[index as usize];
-    let shape = skillbench_models::resolve_port(port, manifest, axes).map_err(Error::invalid)?;
-    let by_default = || InputRule {
-        part: String::new(),
-        name: port.name.clone(),
-        dtype: port.dtype.name().into(),
-        dims: Vec::<DimRule>::new(),
-        fill: skillbench_models::default_rule(port),
-    };
-    let rule = manifest.input(&port.name).cloned().unwrap_or_else(by_default);
-    let mut tensor = HostTensor::zeroed(port.dtype, &shape)?;
-    skillbench_models::fill(&mut tensor, &rule, axes, seed, variant).map_err(Error::invalid)?;
-    Ok(tensor)
-}
-
 /// Binds every input of a request that this side owns.
 pub(super) fn bind_inputs(
     model: &Model<'_>,
@@ -379,7 +375,7 @@ pub(super) fn bind_inputs(
     variant: u64,
 ) -> Result<()> {
     for index in 0..model.inputs().len() as u32 {
-        let tensor = make_input(model, index, manifest, axes, seed, variant)?;
+        let (tensor, _) = inputs::make(model, index, manifest, axes, seed, variant)?;
         request.bind(Direction::Input, index, Arc::new(tensor))?;
     }
     Ok(())
@@ -401,8 +397,11 @@ fn status(key: &str) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-impl TargetServices for CellTarget<'_, '_> {
-    fn load(&self, part: &str, dims: &[Dim]) -> Result<usize> {
+impl<'i> WatchedTarget for CellTarget<'i, '_> {
+    type Loaded = Loaded<'i>;
+    type Lane = Arc<Lane<'i>>;
+
+    fn load(&self, part: &str, dims: &[Dim]) -> Result<Arc<Loaded<'i>>> {
         self.services.enter(Stage::Load);
         let loaded = self.find_or_load(part, dims);
         self.services.enter(Stage::Run);
@@ -412,33 +411,79 @@ impl TargetServices for CellTarget<'_, '_> {
         }
     }
 
-    fn unload(&self, model: usize) {
-        let gone = lock(&self.models).remove(&model);
-        if let (Some(loaded), true) = (&gone, self.job.pooling.keep) {
+    fn unload(&self, loaded: Arc<Loaded<'i>>) {
+        if self.job.pooling.keep {
             self.pool.give(loaded.key.clone(), loaded.clone());
         }
         let one_at_a_time = self.opened.instance.backend().serial_load().then(|| lock(&self.serial));
-        drop(gone);
+        let start = Instant::now();
+        if self.audit.wants_loaded(loaded.part()) {
+            let _ = self.noting(self.check_loaded(&loaded));
+        }
+        drop(loaded);
+        self.audit.outside(start.elapsed().as_nanos() as u64);
         drop(one_at_a_time);
     }
 
-    fn with_model(&self, model: usize, work: &mut dyn FnMut(&Model<'_>) -> Result<()>) -> Result<()> {
-        let loaded = self.loaded(model)?;
-        work(&loaded.model)
+    fn model<'l>(&self, loaded: &'l Loaded<'i>) -> &'l Model<'l> {
+        &loaded.model
     }
 
-    fn prepare(&self, model: &Model<'_>, request: &mut Request<'_>, variant: u64) -> Result<()> {
+    fn request(&self, loaded: &Arc<Loaded<'i>>) -> Result<Arc<Lane<'i>>> {
+        let lane = Arc::new(Lane::new(loaded)?);
+        self.audit.watch(&lane);
+        Ok(lane)
+    }
+
+    fn prepare(&self, lane: &Arc<Lane<'i>>, variant: u64) -> Result<()> {
         self.services.enter(Stage::Prepare);
-        let prepared = self.noting(self.prepare_now(model, request, variant));
+        let prepared = self.noting(self.prepare_now(lane, variant));
         self.services.enter(Stage::Run);
         prepared
     }
 
-    fn verify(&self, model: &Model<'_>, request: &mut Request<'_>) -> Result<()> {
+    fn verify(&self, lane: &Arc<Lane<'i>>) -> Result<()> {
         self.services.enter(Stage::Verify);
-        let verified = self.noting(self.verify_now(model, request));
+        let verified = self.noting(self.verify_now(lane));
         self.services.enter(Stage::Run);
         verified
+    }
+
+    fn run(&self, lane: &Arc<Lane<'i>>, run: &mut dyn FnMut(&mut Request<'_>) -> Result<()>) -> Result<()> {
+        match lane.run(&self.audit, run) {
+            Err(error) if error.code == Code::WrongOutput => self.noting(Err(error)),
+            ran => ran,
+        }
+    }
+
+    fn touch(
+        &self,
+        lane: &Arc<Lane<'i>>,
+        what: Touch,
+        touch: &mut dyn FnMut(&mut Request<'_>) -> Result<()>,
+    ) -> Result<()> {
+        lane.touch(what, touch)
+    }
+
+    fn release(&self, lane: Arc<Lane<'i>>) {
+        let loaded = lane.loaded().clone();
+        if let Some(lane) = Arc::into_inner(lane) {
+            lock(&loaded.idle).extend(lane.into_inputs());
+        }
+    }
+}
+
+impl RoundWatch for CellTarget<'_, '_> {
+    fn begin(&self, series: &str, round: &Round) {
+        self.audit.begin(series, round);
+    }
+
+    fn end(&self, iterations: u64) -> audit::Seen {
+        self.audit.end(iterations)
+    }
+
+    fn over(&self) {
+        let _ = self.noting(self.audit.series_over());
     }
 }
 

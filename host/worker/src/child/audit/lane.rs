@@ -1,0 +1,345 @@
+//! A request that a benchmark made: the host runs it, and does the audit around each run.
+
+use super::super::comparison::{apart_of, compare, finite};
+use super::super::inputs::{self, Filled};
+use super::super::outputs::View;
+use super::super::rounds::{cpu_time, cpu_time_of_thread};
+use super::super::target::{Loaded, lock};
+use super::{Audit, Ran, Turn, clock, poison, unseen::Expected};
+use skillbench_models::Renewal;
+use skillbench_plugin_api::client::{Model, Output, Request};
+use skillbench_plugin_api::host_tables::Touch;
+use skillbench_plugin_api::{Code, Direction, Error, HostTensor, Result};
+use skillbench_record::Axes;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+pub(in super::super) struct Lane<'i> {
+    loaded: Arc<Loaded<'i>>,
+    state: Mutex<State<'i>>,
+}
+
+struct State<'i> {
+    request: Request<'i>,
+    /// How its inputs get other contents; empty where the benchmark binds some itself.
+    renewals: Vec<(u32, Renewal)>,
+    /// A plain copy of all that is bound again.
+    copy_ns: u64,
+    /// The host filled every input, and the benchmark touched none of them.
+    is_hosts: bool,
+    /// The benchmark takes outputs itself.
+    takes: bool,
+    verified: bool,
+    last_run_ns: u64,
+}
+
+/// The outputs of a run: in bound memory, or taken.
+struct Outcome {
+    shapes: Vec<Vec<usize>>,
+    taken: Vec<Option<Output>>,
+}
+
+impl<'i> Lane<'i> {
+    /// # Errors
+    /// Whatever the backend says.
+    pub fn new(loaded: &Arc<Loaded<'i>>) -> Result<Lane<'i>> {
+        let request = Model::request_of(loaded.clone(), |loaded: &Loaded<'i>| &loaded.model)?;
+        let state = State {
+            request,
+            renewals: vec![],
+            copy_ns: 0,
+            is_hosts: false,
+            takes: false,
+            verified: false,
+            last_run_ns: 0,
+        };
+        Ok(Lane { loaded: loaded.clone(), state: Mutex::new(state) })
+    }
+
+    pub fn loaded(&self) -> &Arc<Loaded<'i>> {
+        &self.loaded
+    }
+
+    pub fn part(&self) -> &str {
+        self.loaded.part()
+    }
+
+    /// Calls `work` with the request.
+    pub fn with<T>(&self, work: impl FnOnce(&mut Request<'i>) -> T) -> T {
+        work(&mut lock(&self.state).request)
+    }
+
+    /// Every input is bound, by rule. With `seed`, runs of rounds get others.
+    ///
+    /// # Errors
+    /// No memory, or a rule that does not fit.
+    pub fn prepared(&self, filled: &[Filled], axes: &Axes, seed: Option<u64>) -> Result<()> {
+        let mut state = lock(&self.state);
+        let State { request, .. } = &mut *state;
+        let renewals = match seed {
+            Some(seed) => inputs::renewals(request, filled, axes, seed)?,
+            None => vec![],
+        };
+        state.copy_ns = copy_ns(&state.request, &renewals)?;
+        (state.renewals, state.is_hosts, state.verified) = (renewals, true, false);
+        Ok(())
+    }
+
+    pub fn verified(&self) {
+        lock(&self.state).verified = true;
+    }
+
+    /// Whether its inputs are the host's to fill anew, and its outputs the host's to look at.
+    pub fn renews(&self) -> bool {
+        let state = lock(&self.state);
+        state.verified && state.can_be_checked()
+    }
+
+    /// The benchmark does something to its request itself.
+    ///
+    /// # Errors
+    /// What `touch` says.
+    pub fn touch(&self, what: Touch, touch: &mut dyn FnMut(&mut Request<'_>) -> Result<()>) -> Result<()> {
+        let mut state = lock(&self.state);
+        match what {
+            Touch::Bind(Direction::Input, _) | Touch::Alias => state.is_hosts = false,
+            Touch::Take | Touch::Bind(Direction::Output, _) => state.takes = true,
+            Touch::Reset => {}
+        }
+        touch(&mut state.request)
+    }
+
+    /// One run of a benchmark.
+    ///
+    /// # Errors
+    /// `WrongOutput`, and what `run` says.
+    pub fn run(&self, audit: &Audit<'i>, run: &mut dyn FnMut(&mut Request<'_>) -> Result<()>) -> Result<()> {
+        let entered = Instant::now();
+        let mut state = lock(&self.state);
+        let entered = Moment::at(entered, state.cpu(audit));
+        let checks = state.can_be_checked() && state.verified;
+        let Some(turn) = audit.turn(self.part(), checks, entered) else { return run(&mut state.request) };
+        let ran = state.audited(audit, self.model(), turn, run).map_err(|error| placed(error, audit));
+        drop(state);
+        let (ran, checked) = ran?;
+        audit.ran(ran, checked.is_some());
+        Ok(())
+    }
+
+    /// One run of the host's own; and, with `repeats`, the same again: how far its outputs are from themselves.
+    ///
+    /// # Errors
+    /// As for [`Lane::run`].
+    pub(super) fn check_now(&self, audit: &Audit<'i>, turn: Turn, repeats: bool) -> Result<Option<f64>> {
+        let mut state = lock(&self.state);
+        let (variant, seed) = (turn.variant, turn.seed);
+        let run = &mut |request: &mut Request<'_>| request.run();
+        let (_, first) = state.audited(audit, self.model(), turn, run).map_err(|error| placed(error, audit))?;
+        let Some(first) = first.filter(|_| repeats) else { return Ok(None) };
+        let first = first.copied(&state.request)?;
+        let turn = Turn { variant, unseen: None, seed, entered: Moment::now(state.cpu(audit)) };
+        state.audited(audit, self.model(), turn, run).map_err(|error| placed(error, audit))?;
+        let again = state.outcome(self.model())?;
+        let views = again.views(&state.request);
+        let apart =
+            first.iter().zip(&views).map(|((tensor, shape), view)| apart_of(&View::of_tensor(tensor, shape), view));
+        Ok(Some(apart.fold(0.0, f64::max)))
+    }
+
+    fn model(&self) -> &Model<'i> {
+        &self.loaded.model
+    }
+
+    /// Gives the inputs' memory up, for the next request.
+    pub fn into_inputs(self) -> Vec<(u32, HostTensor)> {
+        let state = self.state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let bound = state.request.into_bound().into_iter();
+        let inputs = bound.filter(|(direction, ..)| *direction == Direction::Input);
+        inputs.filter_map(|(_, index, tensor)| Some((index, Arc::into_inner(tensor)?))).collect()
+    }
+}
+
+fn placed(error: Error, audit: &Audit<'_>) -> Error {
+    match error.code {
+        Code::WrongOutput => Error { message: format!("{}: {}", audit.place(), error.message), ..error },
+        _ => error,
+    }
+}
+
+fn wrong(text: String) -> Error {
+    Error::new(Code::WrongOutput, text)
+}
+
+/// The shortest of a few plain copies of what is bound again.
+fn copy_ns(request: &Request<'_>, renewals: &[(u32, Renewal)]) -> Result<u64> {
+    let mut all = 0;
+    for (index, _) in renewals {
+        let Some(tensor) = request.bound(Direction::Input, *index) else { continue };
+        let mut copy = HostTensor::zeroed(tensor.dtype(), &tensor.shape())?;
+        let mut shortest = u64::MAX;
+        for _ in 0..3 {
+            let start = Instant::now();
+            copy.bytes_mut().copy_from_slice(tensor.bytes());
+            std::hint::black_box(copy.bytes());
+            shortest = shortest.min(start.elapsed().as_nanos() as u64);
+        }
+        all += shortest;
+    }
+    Ok(all)
+}
+
+/// Whose CPU time is read beside the clock.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cpu {
+    /// Of the process: an engine's threads may spin while the audit goes on.
+    OfProcess,
+    /// Of this thread: others run meanwhile.
+    OfThread,
+    /// Nobody's, for to ask takes longer than the run: the audit then counts by the clock.
+    Unread,
+}
+
+/// A moment, and the CPU time then; 0 where it is not read, or nobody tells.
+#[derive(Clone, Copy)]
+pub(super) struct Moment {
+    at: Instant,
+    cpu_ns: u64,
+}
+
+impl Moment {
+    /// The clock is read last.
+    pub fn now(cpu: Cpu) -> Moment {
+        let cpu_ns = cpu_ns(cpu);
+        Moment { at: Instant::now(), cpu_ns }
+    }
+
+    /// The clock was read first.
+    fn at(at: Instant, cpu: Cpu) -> Moment {
+        Moment { at, cpu_ns: cpu_ns(cpu) }
+    }
+}
+
+fn cpu_ns(cpu: Cpu) -> u64 {
+    let time = match cpu {
+        Cpu::OfProcess => cpu_time(),
+        Cpu::OfThread => cpu_time_of_thread(),
+        Cpu::Unread => None,
+    };
+    time.map_or(0, |time| time.as_nanos() as u64)
+}
+
+/// Of shorter runs no CPU time is read.
+const SHORT_NS: u64 = 20_000;
+
+fn nanoseconds(from: Instant, to: Instant) -> u64 {
+    (to - from).as_nanos() as u64
+}
+
+impl State<'_> {
+    fn cpu(&self, audit: &Audit<'_>) -> Cpu {
+        match audit.is_shared() {
+            true => Cpu::OfThread,
+            false if self.last_run_ns < SHORT_NS => Cpu::Unread,
+            false => Cpu::OfProcess,
+        }
+    }
+
+    fn can_be_checked(&self) -> bool {
+        self.is_hosts && !self.takes && !self.renewals.is_empty()
+    }
+
+    /// A run with other inputs, marks in its outputs, and a look at them. Returns what came out, where it was held against a reference.
+    fn audited(
+        &mut self,
+        audit: &Audit<'_>,
+        model: &Model<'_>,
+        turn: Turn,
+        run: &mut dyn FnMut(&mut Request<'_>) -> Result<()>,
+    ) -> Result<(Ran, Option<Outcome>)> {
+        let cpu = self.cpu(audit);
+        let (inputs, outputs) = (model.inputs().len() as u32, model.outputs().len() as u32);
+        let renews = self.is_hosts;
+        if renews {
+            for (index, renewal) in &self.renewals {
+                self.request.change(Direction::Input, *index, |tensor| renewal.write(tensor, turn.variant))?;
+            }
+        }
+        poison::lay(&mut self.request, outputs, turn.seed, turn.unseen.is_some())?;
+        let binding = Instant::now();
+        if renews {
+            self.renewals.iter().try_for_each(|(index, _)| self.request.bind_again(*index))?;
+        }
+        let bind_ns = nanoseconds(binding, Instant::now());
+        let start = Moment::now(cpu);
+        run(&mut self.request)?;
+        let end = Moment::at(Instant::now(), cpu);
+        let name = |index: u32| model.outputs()[index as usize].name.clone();
+        poison::look(&self.request, name, inputs, outputs, turn.seed).map_err(wrong)?;
+        let checked = turn.unseen.map(|expected| self.check(audit, model, &expected)).transpose()?;
+        let thread = clock::thread();
+        let left = Moment::now(cpu);
+        let around_ns = nanoseconds(turn.entered.at, start.at) + nanoseconds(end.at, left.at);
+        let cpu_ns = start.cpu_ns.saturating_sub(turn.entered.cpu_ns) + left.cpu_ns.saturating_sub(end.cpu_ns);
+        self.last_run_ns = nanoseconds(start.at, end.at);
+        let ran = Ran {
+            thread,
+            run_ns: self.last_run_ns,
+            audit_cpu_ns: if cpu == Cpu::Unread { around_ns } else { cpu_ns },
+            audit_ns: around_ns.saturating_sub(bind_ns),
+            bind_ns,
+            copy_ns: self.copy_ns,
+        };
+        Ok((ran, checked))
+    }
+
+    /// # Errors
+    /// `WrongOutput`.
+    fn check(&mut self, audit: &Audit<'_>, model: &Model<'_>, expected: &Expected) -> Result<Outcome> {
+        let outcome = self.outcome(model)?;
+        let views = outcome.views(&self.request);
+        for (port, view) in model.outputs().iter().zip(&views) {
+            finite(port, view, Some(&expected.references)).map_err(wrong)?;
+        }
+        let found = compare(model.outputs(), &views, &expected.references, expected.tolerance);
+        // On the word of one engine.
+        audit.differs.fetch_or(found.is_err(), Ordering::SeqCst);
+        drop(views);
+        found.map(|_| outcome).map_err(wrong)
+    }
+
+    fn outcome(&mut self, model: &Model<'_>) -> Result<Outcome> {
+        let mut outcome = Outcome { shapes: vec![], taken: vec![] };
+        for index in 0..model.outputs().len() as u32 {
+            let (shape, taken) = match self.request.bound(Direction::Output, index) {
+                Some(tensor) => (tensor.shape(), None),
+                None => {
+                    let output = self.request.take_output(index)?;
+                    (output.shape().to_vec(), Some(output))
+                }
+            };
+            outcome.shapes.push(shape);
+            outcome.taken.push(taken);
+        }
+        Ok(outcome)
+    }
+}
+
+impl Outcome {
+    fn copied(&self, request: &Request<'_>) -> Result<Vec<(HostTensor, Vec<usize>)>> {
+        let copy = |view: View<'_>| {
+            let mut tensor = HostTensor::zeroed(view.dtype, view.shape)?;
+            tensor.bytes_mut().copy_from_slice(view.bytes);
+            Ok((tensor, view.shape.to_vec()))
+        };
+        self.views(request).into_iter().map(copy).collect()
+    }
+
+    fn views<'t>(&'t self, request: &'t Request<'_>) -> Vec<View<'t>> {
+        let view = |(index, (shape, taken)): (usize, (&'t Vec<usize>, &'t Option<Output>))| match taken {
+            Some(output) => Some(View::of_output(output)),
+            None => Some(View::of_tensor(request.bound(Direction::Output, index as u32)?, shape)),
+        };
+        self.shapes.iter().zip(&self.taken).enumerate().filter_map(view).collect()
+    }
+}

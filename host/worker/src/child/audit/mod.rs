@@ -1,0 +1,289 @@
+//! The audit: what the host does around every run of a round, so that a plugin that does less work than it claims is caught while it
+//! is timed.
+//!
+//! - No run sees contents that an earlier one had: inputs are filled anew where they lie, and bound again at the same addresses.
+//! - Outputs are poisoned before a run and have to be written after it; nobody may write beside them (`poison`).
+//! - Some runs, which nobody can foresee, get an input that the reference engine ran and the measured one never saw; what comes out is
+//!   held against the reference. One more is run after the last round.
+//! - The host times each run by its own clock (`clock`). What the audit costs is taken out of the samples.
+//!
+//! - `lane`: a request that a benchmark made, with what is bound to it. `unseen`: inputs with reference outputs.
+//!
+//! Not here: rounds and series, and what a benchmark asks of its target.
+
+mod clock;
+mod lane;
+mod poison;
+mod random;
+mod unseen;
+
+pub(super) use clock::{Corrected, Ran, correct};
+pub(super) use lane::Lane;
+pub(super) use unseen::Unseen;
+
+use super::target::lock;
+use crate::AuditReport;
+use lane::{Cpu, Moment};
+use random::Random;
+use skillbench_plugin_api::{Error, Result, Round, RoundKind};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Weak};
+
+/// At least so many inputs that were never seen are held against the reference.
+const LEAST: u64 = 3;
+/// After the first one, so many of a hundred rounds have a run that is held against the reference.
+const AUDITED_ROUNDS: u64 = 25;
+/// So many unseen inputs are left for the time after the last round.
+const RESERVED: usize = 1;
+
+/// What happens around the rounds of a cell.
+pub(super) trait RoundWatch: Sync {
+    /// A round begins: every run from here on belongs to it.
+    fn begin(&self, series: &str, round: &Round);
+    /// It ended, with so many iterations.
+    fn end(&self, iterations: u64) -> Seen;
+    /// The last round of a series is over.
+    fn over(&self);
+}
+
+/// What the host saw of a round.
+#[derive(Default)]
+pub(super) struct Seen {
+    /// In order.
+    pub runs: Vec<Ran>,
+    /// What the host itself did in it that no sample is of, such as unloading.
+    pub outside_ns: u64,
+}
+
+/// The audit of one cell.
+pub(super) struct Audit<'i> {
+    /// A round is open.
+    open: AtomicBool,
+    /// Outputs were not what one engine says.
+    differs: AtomicBool,
+    /// A part has several requests, which may run at once.
+    shared: AtomicBool,
+    lanes: Mutex<Vec<Weak<Lane<'i>>>>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    random: Random,
+    round: Option<OpenRound>,
+    seen: Seen,
+    /// The run of this round that gets an unseen input, counted from 0.
+    chosen: Option<usize>,
+    begun: usize,
+    /// How many runs the last round had for each iteration.
+    runs_per_iteration: usize,
+    parts: BTreeMap<String, Unseen>,
+    /// Series in which a round was audited.
+    audited: BTreeSet<String>,
+    report: AuditReport,
+}
+
+struct OpenRound {
+    series: String,
+    id: u64,
+    measured: bool,
+    checked: bool,
+}
+
+/// What a lane does around one run.
+struct Turn {
+    /// Which contents its inputs get.
+    variant: u64,
+    /// Of an unseen input, what has to come out.
+    unseen: Option<unseen::Expected>,
+    seed: u64,
+    /// When the benchmark's call came.
+    entered: Moment,
+}
+
+impl<'i> Audit<'i> {
+    pub fn new() -> Audit<'i> {
+        let (open, differs, shared, lanes, state) = Default::default();
+        Audit { open, differs, shared, lanes, state }
+    }
+
+    pub fn differs(&self) -> bool {
+        self.differs.load(Ordering::SeqCst)
+    }
+
+    fn is_shared(&self) -> bool {
+        self.shared.load(Ordering::Relaxed)
+    }
+
+    pub fn watch(&self, lane: &Arc<Lane<'i>>) {
+        let mut lanes = lock(&self.lanes);
+        lanes.retain(|lane| lane.strong_count() > 0);
+        let of_part = |other: &Weak<Lane<'i>>| other.upgrade().is_some_and(|other| other.part() == lane.part());
+        self.shared.store(lanes.iter().any(of_part), Ordering::Relaxed);
+        lanes.push(Arc::downgrade(lane));
+    }
+
+    /// A part was verified: what the reference knows of it besides.
+    pub fn knows(&self, part: &str, unseen: Unseen) {
+        lock(&self.state).parts.entry(part.into()).or_insert(unseen);
+    }
+
+    /// Whether an output of a part has the same shape for every input, as far as the reference shows it.
+    pub fn keeps_shape(&self, part: &str, output: &str) -> bool {
+        lock(&self.state).parts.get(part).is_none_or(|unseen| unseen.keeps_shape(output))
+    }
+
+    /// What a run does now; `None`: no round is open.
+    fn turn(&self, part: &str, renews: bool, entered: Moment) -> Option<Turn> {
+        if !self.open.load(Ordering::SeqCst) {
+            return None;
+        }
+        let mut state = lock(&self.state);
+        let State { random, round, chosen, begun, parts, .. } = &mut *state;
+        let measured = round.as_ref().is_some_and(|round| round.measured);
+        // A lane that cannot be checked passes the choice on to the next one.
+        let is_chosen = measured && chosen.is_some_and(|chosen| chosen <= *begun);
+        *begun += 1;
+        let unseen = match is_chosen && renews {
+            true => parts.get_mut(part).and_then(|unseen| unseen.take(random, RESERVED)),
+            false => None,
+        };
+        if unseen.is_some() {
+            *chosen = None;
+        }
+        Some(Turn {
+            variant: unseen.as_ref().map_or_else(|| random.variant(), |unseen| unseen.variant),
+            unseen,
+            seed: random.next(),
+            entered,
+        })
+    }
+
+    fn ran(&self, run: Ran, checked: bool) {
+        let mut state = lock(&self.state);
+        state.seen.runs.push(run);
+        state.report.runs += 1;
+        state.report.inputs += u64::from(checked);
+        if let (Some(round), true) = (&mut state.round, checked) {
+            round.checked = true;
+        }
+    }
+
+    /// Notes time of an open round that no sample is of.
+    pub fn outside(&self, ns: u64) {
+        lock(&self.state).seen.outside_ns += ns;
+    }
+
+    /// Where a run went wrong.
+    fn place(&self) -> String {
+        let state = lock(&self.state);
+        match &state.round {
+            Some(round) => format!("round {} of '{}', run {}", round.id, round.series, state.begun),
+            None => "a run after the last round".into(),
+        }
+    }
+
+    /// Whether a model that was loaded in this round is one to be looked at: one that ran nothing in it.
+    pub fn wants_loaded(&self, part: &str) -> bool {
+        let mut state = lock(&self.state);
+        let knows = state.parts.contains_key(part);
+        let nothing_ran =
+            state.round.as_ref().is_some_and(|round| round.measured && !round.checked) && state.begun == 0;
+        if !(knows && nothing_ran && state.chosen.is_some()) {
+            return false;
+        }
+        state.chosen = None;
+        true
+    }
+
+    /// # Errors
+    /// As for a run.
+    pub fn check_loaded(&self, lane: &Lane<'i>) -> Result<()> {
+        let mut state = lock(&self.state);
+        let State { random, parts, .. } = &mut *state;
+        let Some(unseen) = parts.get_mut(lane.part()).and_then(|unseen| unseen.take(random, 0)) else { return Ok(()) };
+        let turn = Turn {
+            variant: unseen.variant,
+            unseen: Some(unseen),
+            seed: random.next(),
+            entered: Moment::now(Cpu::OfProcess),
+        };
+        drop(state);
+        lane.check_now(self, turn, false)?;
+        let mut state = lock(&self.state);
+        state.report.inputs += 1;
+        if let Some(round) = &mut state.round {
+            round.checked = true;
+        }
+        Ok(())
+    }
+
+    /// Runs each part that the series used once more, on inputs that it never saw.
+    ///
+    /// # Errors
+    /// `WrongOutput`, and whatever the backend says.
+    fn after_the_last_round(&self) -> Result<()> {
+        let lanes: Vec<Arc<Lane<'i>>> = lock(&self.lanes).iter().filter_map(Weak::upgrade).collect();
+        let mut done = BTreeSet::new();
+        let start = (lock(&self.state).random.next() % lanes.len().max(1) as u64) as usize;
+        for lane in lanes.iter().cycle().skip(start).take(lanes.len()) {
+            if !done.insert(lane.part().to_string()) || !lane.renews() {
+                continue;
+            }
+            let wanted = LEAST.saturating_sub(lock(&self.state).report.inputs).max(1);
+            for again in 0..wanted {
+                let mut state = lock(&self.state);
+                let State { random, parts, .. } = &mut *state;
+                let Some(unseen) = parts.get_mut(lane.part()).and_then(|unseen| unseen.take(random, 0)) else { break };
+                let (variant, seed) = (unseen.variant, random.next());
+                drop(state);
+                let turn = Turn { variant, unseen: Some(unseen), seed, entered: Moment::now(Cpu::OfProcess) };
+                let spread = lane.check_now(self, turn, again == 0)?.unwrap_or(0.0);
+                let mut state = lock(&self.state);
+                state.report.inputs += 1;
+                state.report.after_last += 1;
+                state.report.repeat_difference = state.report.repeat_difference.max(spread);
+            }
+        }
+        Ok(())
+    }
+
+    pub fn series_over(&self) -> Result<()> {
+        let checked = self.after_the_last_round();
+        checked.map_err(|error| Error { message: format!("after the last round: {}", error.message), ..error })
+    }
+
+    pub fn report(&self) -> AuditReport {
+        let state = lock(&self.state);
+        let known = state.parts.values().filter_map(|part| part.movement().map(|moves| (moves, part.tolerance())));
+        let weakest = known.min_by(|one, other| (one.0 / one.1).total_cmp(&(other.0 / other.1)));
+        AuditReport { movement: weakest.map(|(moves, _)| moves), ..state.report.clone() }
+    }
+
+    pub fn begin(&self, series: &str, round: &Round) {
+        let mut state = lock(&self.state);
+        let measured = round.kind == RoundKind::Measured;
+        let runs = (round.iterations as usize).saturating_mul(state.runs_per_iteration.max(1)).max(1);
+        let is_audited = measured && (!state.audited.contains(series) || state.random.next() % 100 < AUDITED_ROUNDS);
+        state.chosen = is_audited.then(|| (state.random.next() % runs as u64) as usize);
+        state.begun = 0;
+        state.seen = Seen { runs: Vec::with_capacity(runs), outside_ns: 0 };
+        state.round = Some(OpenRound { series: series.into(), id: round.id, measured, checked: false });
+        self.open.store(true, Ordering::SeqCst);
+    }
+
+    pub fn end(&self, iterations: u64) -> Seen {
+        self.open.store(false, Ordering::SeqCst);
+        let mut state = lock(&self.state);
+        if let Some(round) = state.round.take().filter(|round| round.measured) {
+            state.report.rounds_of += 1;
+            state.report.rounds += u64::from(round.checked);
+            if round.checked {
+                state.audited.insert(round.series);
+            }
+        }
+        state.runs_per_iteration = state.seen.runs.len() / (iterations.max(1) as usize);
+        std::mem::take(&mut state.seen)
+    }
+}

@@ -1,0 +1,114 @@
+//! Marks in the memory of outputs, laid before a run and gone after it. Where they lie, and what they are, comes from a seed of the run.
+
+use super::random::Random;
+use skillbench_plugin_api::client::Request;
+use skillbench_plugin_api::{DType, Direction, HostTensor, Result};
+
+/// Marks in each output; more than one of a line of the cache would cost more than it shows.
+const MARKS: usize = 32;
+/// Of narrow integers, which may be what is written: so many have to be left before it counts.
+const LEAST: usize = 8;
+
+/// Lays marks into every output that is bound; with `all`, into every element of them.
+///
+/// # Errors
+/// An output that somebody else holds.
+pub(super) fn lay(request: &mut Request<'_>, outputs: u32, seed: u64, all: bool) -> Result<()> {
+    for index in 0..outputs {
+        if request.bound(Direction::Output, index).is_none() {
+            continue;
+        }
+        request.change(Direction::Output, index, |tensor| {
+            let (dtype, elements) = (tensor.dtype(), elements(tensor));
+            if all {
+                (0..elements).for_each(|place| put(tensor.bytes_mut(), dtype, place, mark(seed, place)));
+            }
+            places(seed, index, elements).for_each(|place| put(tensor.bytes_mut(), dtype, place, mark(seed, place)));
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+/// Looks at the marks, and at what lies around bound memory.
+///
+/// # Errors
+/// An output that was not written, one that is not a number, or memory beside it that was.
+pub(super) fn look(
+    request: &Request<'_>,
+    names: impl Fn(u32) -> String,
+    inputs: u32,
+    outputs: u32,
+    seed: u64,
+) -> Result<(), String> {
+    for (direction, count) in [(Direction::Input, inputs), (Direction::Output, outputs)] {
+        for index in 0..count {
+            let intact = request.bound(direction, index).is_none_or(HostTensor::is_intact);
+            if !intact {
+                return Err(format!(
+                    "something was written beside the memory of {} {index}",
+                    if direction == Direction::Input { "input" } else { "output" }
+                ));
+            }
+        }
+    }
+    for index in 0..outputs {
+        let Some(tensor) = request.bound(Direction::Output, index) else { continue };
+        let (dtype, bytes, elements) = (tensor.dtype(), tensor.bytes(), elements(tensor));
+        let left = places(seed, index, elements).filter(|place| is(bytes, dtype, *place, mark(seed, *place))).count();
+        let laid = elements.min(MARKS);
+        let unwritten = match dtype.bytes() {
+            // A narrow number may be the mark by chance.
+            1 | 2 if !is_float(dtype) => left == laid && laid >= LEAST,
+            _ => left > 0,
+        };
+        if unwritten {
+            return Err(format!("output '{}' was not written by the run", names(index)));
+        }
+    }
+    Ok(())
+}
+
+fn is_float(dtype: DType) -> bool {
+    matches!(dtype, DType::F16 | DType::BF16 | DType::F32 | DType::F64)
+}
+
+fn elements(tensor: &HostTensor) -> usize {
+    tensor.bytes().len() / tensor.dtype().bytes()
+}
+
+/// Where marks lie: everywhere in a small output, else at places that the seed chooses.
+fn places(seed: u64, index: u32, elements: usize) -> impl Iterator<Item = usize> {
+    let mut random = Random::seeded(seed ^ u64::from(index) << 32);
+    (0..elements.min(MARKS)).map(move |place| match elements <= MARKS {
+        true => place,
+        false => (random.next() % elements as u64) as usize,
+    })
+}
+
+fn mark(seed: u64, place: usize) -> u64 {
+    Random::seeded(seed.wrapping_add(place as u64)).next()
+}
+
+/// The bits of a mark: of floats something that is no number, of wide integers one far below what counts or names anything.
+fn bits(dtype: DType, mark: u64) -> u64 {
+    match dtype {
+        DType::F32 => 0x7FC0_0000 | mark & 0x003F_FFFF,
+        DType::F64 => 0x7FF8_0000_0000_0000 | mark & 0x0007_FFFF_FFFF_FFFF,
+        DType::F16 => 0x7E00 | mark & 0x01FF,
+        DType::BF16 => 0x7FC0 | mark & 0x003F,
+        DType::I32 | DType::U32 => 0x9000_0000 | mark & 0x0FFF_FFFF,
+        DType::I64 | DType::U64 => 0x9000_0000_0000_0000 | mark & 0x0FFF_FFFF_FFFF_FFFF,
+        DType::I8 | DType::U8 | DType::Bool | DType::I16 | DType::U16 => mark,
+    }
+}
+
+fn put(bytes: &mut [u8], dtype: DType, place: usize, mark: u64) {
+    let size = dtype.bytes();
+    bytes[place * size..][..size].copy_from_slice(&bits(dtype, mark).to_le_bytes()[..size]);
+}
+
+fn is(bytes: &[u8], dtype: DType, place: usize, mark: u64) -> bool {
+    let size = dtype.bytes();
+    bytes[place * size..][..size] == bits(dtype, mark).to_le_bytes()[..size]
+}
