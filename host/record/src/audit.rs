@@ -24,6 +24,8 @@ pub struct Audit {
     pub movement: Option<f64>,
     /// Why passing proves little; `None`: it proves what it should.
     pub weak: Option<String>,
+    /// Which lower precision might pass for the one that was read back; `None`: none that is known.
+    pub undecidable: Option<String>,
     /// Binding inputs takes more than a copy, and is part of the samples.
     pub binding_counts: bool,
 }

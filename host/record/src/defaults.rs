@@ -30,6 +30,7 @@ pub struct RunDefaults {
     pub timeout_s: f64,
     pub budget_s: f64,
     pub interval: f64,
+    pub rate_interval: f64,
     pub concurrent_workers: u64,
     pub cold_starts: usize,
     pub startups: usize,

@@ -41,16 +41,25 @@ pub struct InitMetrics {
     pub first_inference: Option<Stats>,
 }
 
-/// Mebibytes of the worker's resident set, and of the device where the backend can say.
+/// Mebibytes of the worker's resident set, of the processes that it started, and of the device where the backend can say.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MemoryMetrics {
     /// The backend is open, no model is loaded.
     pub before: Option<f64>,
     /// After the first load.
     pub loaded: Option<f64>,
-    /// The highest of the whole cell.
+    /// The highest of load, first inference and rounds, with what the worker started.
     pub peak: Option<f64>,
-    /// Over the measured rounds, sampled from outside.
+    /// The highest until the first load was over.
+    #[serde(default)]
+    pub load_peak: Option<f64>,
+    /// The highest of the measured rounds, with what the worker started.
+    #[serde(default)]
+    pub rounds_peak: Option<f64>,
+    /// The highest of what the worker started, by its proportional set; `None`: it started nothing.
+    #[serde(default)]
+    pub children_peak: Option<f64>,
+    /// Over the measured rounds, sampled from outside, with what the worker started.
     pub average: Option<f64>,
     pub device_peak: Option<f64>,
 }
@@ -136,12 +145,24 @@ pub struct Metrics {
     pub cpu_ms: Option<Stats>,
     /// Items over the measured time they took: the latency rounds, or the concurrent ones.
     pub throughput_per_s: Option<f64>,
+    #[serde(default)]
+    pub throughput_ci95: Option<[f64; 2]>,
     /// Of a throughput benchmark: the same work, one after the other and at once.
     pub sequential_per_s: Option<f64>,
     pub concurrent_per_s: Option<f64>,
+    #[serde(default)]
+    pub sequential_ci95: Option<[f64; 2]>,
+    #[serde(default)]
+    pub concurrent_ci95: Option<[f64; 2]>,
     pub concurrent_workers: Option<u64>,
-    /// Median of the sequential over the median of the concurrent samples.
+    /// The concurrent rate over the sequential one.
     pub speedup_over_sequential: Option<f64>,
+    #[serde(default)]
+    pub speedup_ci95: Option<[f64; 2]>,
+    /// What the intervals of times and rates hold for: "launches" of this machine, as `host doctor --noise` saw them differ, or
+    /// "within one launch".
+    #[serde(default)]
+    pub ci95_covers: Option<String>,
     pub init_ms: InitMetrics,
     pub memory_mb: MemoryMetrics,
     /// Joules above idle for each item of the latency rounds, or of the concurrent ones.

@@ -15,6 +15,9 @@ pub enum Verification {
         max_relative_difference: f64,
         tolerance: f64,
         elements_compared: u64,
+        /// How far two engines of float32 are apart on this model; `None`: there was but one, or it was not asked.
+        #[serde(default)]
+        spread: Option<f64>,
         /// Other engines that differ from the reference here, outvoted by it and this one.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         dissent: Vec<Disagreement>,

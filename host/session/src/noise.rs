@@ -9,7 +9,7 @@ use skillbench_record::RunRequest;
 use skillbench_record::defaults::defaults;
 use skillbench_record::time::now_utc;
 use skillbench_stats::compare::{Deviations, Evidence, Floor, Metric, Noise};
-use skillbench_stats::rules;
+use skillbench_stats::{between_launches, rules};
 use std::collections::BTreeMap;
 
 /// One comparison of a model with itself.
@@ -100,6 +100,7 @@ pub fn floors(all: &[Itself], models: &[String], comparisons: u64) -> Vec<Floor>
             let known = deviations.entry((one.plugin.clone(), metric.name.clone())).or_default();
             known.interleaved.push(evidence.ratio);
             known.levels.entry(one.model.clone()).or_default().push(evidence.before);
+            known.launches.entry(one.model.clone()).or_default().extend(evidence.levels.as_flattened());
         }
     }
     let measured_at = now_utc();
@@ -107,7 +108,19 @@ pub fn floors(all: &[Itself], models: &[String], comparisons: u64) -> Vec<Floor>
         let (interleaved, apart) = deviations.largest()?;
         let (models, measured_at) = (models.to_vec(), measured_at.clone());
         let comparisons = (deviations.interleaved.len() as u64).min(comparisons * models.len() as u64);
-        Some(Floor { plugin, metric, interleaved, apart, comparisons, models, measured_at })
+        let of_models: Vec<Vec<f64>> = deviations.launches.into_values().collect();
+        let between = between_launches(&of_models);
+        Some(Floor {
+            plugin,
+            metric,
+            interleaved,
+            apart,
+            comparisons,
+            launch_deviation: between.map(|launches| launches.deviation),
+            launches: between.map_or(0, |launches| launches.count),
+            models,
+            measured_at,
+        })
     };
     deviations.into_iter().filter_map(floor).collect()
 }

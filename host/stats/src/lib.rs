@@ -1,11 +1,13 @@
 //! Statistics, in one place. Functions of samples: no clock, and chance only from a seed.
 //!
 //! - `summary`, `percentile`, `fences`: the figures of one set of samples. Early stopping, MLPerf's bound, is in `percentile`.
+//! - `batches`: intervals of samples that came one after the other.
 //! - `bootstrap`, `mann_whitney`: two sets held against each other. [`compare`]: what that says of two things.
 //! - [`e_divisive`]: where a history changed. [`rules`]: the thresholds, from `data/rules.toml`.
 //!
 //! Not here: measuring, reading what is stored, drawing.
 
+mod batches;
 mod binomial;
 mod bootstrap;
 pub mod compare;
@@ -16,9 +18,10 @@ mod percentile;
 mod rules;
 mod summary;
 
+pub use batches::{HalfWidths, Launches, between_launches, half_widths, student};
 pub use bootstrap::{grouped_median_interval, ratio_interval};
 pub use fences::fences;
 pub use mann_whitney::{MannWhitney, mann_whitney};
 pub use percentile::{least_samples, percentile};
 pub use rules::{CompareRules, Rules, TrendRules, rules};
-pub use summary::{median, median_interval, summarize};
+pub use summary::{median, median_interval, summarize, summarize_rounds};

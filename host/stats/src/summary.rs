@@ -1,7 +1,7 @@
 //! The figures of one set of samples.
 
 use super::binomial::cdf;
-use super::{fences, percentile};
+use super::{HalfWidths, Launches, fences, half_widths, percentile};
 use skillbench_record::Stats;
 
 fn sorted(values: &[f64]) -> Vec<f64> {
@@ -73,6 +73,18 @@ pub fn summarize(values: &[f64], scale: f64) -> Option<Stats> {
         ci95: median_interval(&values),
         outliers: values.iter().filter(|value| **value < low || **value > high).count() as u64,
     })
+}
+
+/// As [`summarize`], of samples that came one after the other in one process: its interval holds where neighbours resemble each
+/// other, and, where it is known how far launches are apart, for other launches too.
+pub fn summarize_rounds(values: &[f64], scale: f64, launches: Option<Launches>) -> Option<Stats> {
+    let stats = summarize(values, scale)?;
+    let around = |half: HalfWidths| {
+        let half = half.median * stats.median;
+        [(stats.median - half).max(0.0), stats.median + half]
+    };
+    let ci95 = half_widths(values, launches).map(around).or(stats.ci95);
+    Some(Stats { ci95, ..stats })
 }
 
 #[cfg(test)]

@@ -12,14 +12,18 @@ use std::time::{Duration, Instant};
 
 /// How often a worker is looked at while it is silent.
 const TICK: Duration = Duration::from_millis(20);
+/// What it started is looked at each so many times.
+const CHILDREN_EVERY: u64 = 10;
 
 /// What was seen of a worker from outside.
 #[derive(Clone, Debug, Default)]
 pub struct Watched {
-    /// Highest resident set over the measured rounds, in bytes; `None` where the system does not tell.
+    /// Highest resident set over the measured rounds, in bytes, with what the worker started; `None` where the system does not tell.
     pub peak: Option<u64>,
-    /// Average resident set over the measured rounds.
+    /// Average of the same.
     pub average: Option<f64>,
+    /// Highest proportional set of what the worker started, at any time; `None`: it started nothing that was seen.
+    pub children_peak: Option<u64>,
     /// From start to the worker's first message.
     pub ready: Option<Duration>,
 }
@@ -126,6 +130,7 @@ impl Worker {
                 break end;
             }
         };
+        watch.look_at_children(self.child.id());
         let result = self.conclude(end, &watch);
         (result, watch.seen)
     }
@@ -269,6 +274,8 @@ struct Watch<'l> {
     measuring: bool,
     last_look: Option<Instant>,
     looks: u64,
+    /// What the worker started, when it was last looked at.
+    children: u64,
     sum: f64,
     count: u64,
     seen: Watched,
@@ -277,7 +284,7 @@ struct Watch<'l> {
 impl<'l> Watch<'l> {
     fn new(limits: &'l Limits) -> Watch<'l> {
         let now = Instant::now();
-        let (looks, sum, count) = (0, 0.0, 0);
+        let (looks, children, sum, count) = (0, 0, 0.0, 0);
         let seen = Watched::default();
         Watch {
             limits,
@@ -287,6 +294,7 @@ impl<'l> Watch<'l> {
             measuring: false,
             last_look: None,
             looks,
+            children,
             sum,
             count,
             seen,
@@ -304,6 +312,11 @@ impl<'l> Watch<'l> {
         self.stage_began += waited;
     }
 
+    fn look_at_children(&mut self, pid: u32) {
+        self.children = started_by(pid);
+        self.seen.children_peak = self.seen.children_peak.max(Some(self.children).filter(|bytes| *bytes > 0));
+    }
+
     fn look(&mut self, pid: u32) -> Option<End> {
         let now = Instant::now();
         if self.last_look.is_some_and(|last| now - last < TICK) {
@@ -318,7 +331,12 @@ impl<'l> Watch<'l> {
                 return Some(End::TimedOut(limit));
             }
         }
-        let used = resident(pid)?;
+        self.looks += 1;
+        // To look at a whole browser takes longer than a look at the worker, and from the same cores.
+        if self.looks % CHILDREN_EVERY == 1 {
+            self.look_at_children(pid);
+        }
+        let used = resident(pid)? + self.children;
         if self.measuring {
             self.seen.peak = self.seen.peak.max(Some(used));
             self.sum += used as f64;
@@ -326,9 +344,6 @@ impl<'l> Watch<'l> {
             self.seen.average = Some(self.sum / self.count as f64);
         }
         let limit = self.limits.memory?;
-        // What the plugin started counts too; looking for it costs more, so it is looked for less often.
-        self.looks += 1;
-        let used = if self.looks.is_multiple_of(10) { used + started_by(pid) } else { used };
         (used > limit).then_some(End::Memory { used, limit })
     }
 }
@@ -340,13 +355,23 @@ fn resident(pid: u32) -> Option<u64> {
     Some(pages * page_size())
 }
 
-/// The resident sets of all processes below one, in bytes.
+/// A process's proportional set in bytes, in which pages that several share count by their share; else its resident set.
+fn proportional(pid: u32) -> Option<u64> {
+    let of_kernel = || {
+        let text = std::fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
+        let line = text.lines().find(|line| line.starts_with("Pss:"))?;
+        line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
+    };
+    of_kernel().or_else(|| resident(pid))
+}
+
+/// The proportional sets of all processes below one, in bytes.
 fn started_by(pid: u32) -> u64 {
     let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let lists = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
     let children: Vec<u32> =
         lists.flat_map(|list| list.split_whitespace().flat_map(str::parse).collect::<Vec<_>>()).collect();
-    children.into_iter().map(|child| resident(child).unwrap_or(0) + started_by(child)).sum()
+    children.into_iter().map(|child| proportional(child).unwrap_or(0) + started_by(child)).sum()
 }
 
 #[cfg(unix)]

@@ -40,6 +40,8 @@ pub struct Policy {
     pub iterations: Option<u64>,
     /// Half width of the median's interval over the median, at which a series is settled.
     pub interval: f64,
+    /// The same of the mean, which rates are made of.
+    pub rate_interval: f64,
     /// For the measured rounds of one series.
     pub budget_ns: u64,
     /// No rounds at all: the outputs are verified, and that is it.
@@ -64,6 +66,8 @@ pub enum VerifyJob {
         /// Who differs from it, and was outvoted.
         #[serde(default)]
         dissent: Vec<Disagreement>,
+        /// How far two engines of float32 are apart; `None`: there is but one.
+        spread: Option<f64>,
     },
 }
 
@@ -421,6 +425,9 @@ pub struct CellReport {
     pub audit: Option<AuditReport>,
     pub memory_before: Option<u64>,
     pub memory_loaded: Option<u64>,
+    /// The highest until the first load was over, until the first outputs were taken, and of the measured rounds.
+    pub memory_load_peak: Option<u64>,
+    pub memory_first_peak: Option<u64>,
     pub memory_peak: Option<u64>,
     pub device_peak: Option<u64>,
     pub counters: Vec<CounterRecord>,

@@ -95,6 +95,7 @@ fn job(found: &Found, options: PluginOptions, request: &BenchRequest, folder: Op
             warmup_ns: request.warmup.is_none().then_some((run.warmup_limit_s * 1e9) as u64),
             iterations: request.iterations,
             interval: run.interval,
+            rate_interval: run.rate_interval,
             budget_ns: (request.budget_s.unwrap_or(run.budget_s) * 1e9) as u64,
             verify_only: false,
             interleaved_round_ns: None,

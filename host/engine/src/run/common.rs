@@ -6,7 +6,8 @@ use super::plan::{Plan, PlannedCell};
 use super::prepare::Shared;
 use crate::peaks::Peaks;
 use parking_lot::Mutex;
-use skillbench_record::{Cell, Disagreement, Reason};
+use skillbench_record::{Cell, Disagreement, Reason, machine, paths};
+use skillbench_stats::compare::Noise;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::path::Path;
 
@@ -17,6 +18,8 @@ pub(super) struct Common<'a> {
     pub run_id: &'a str,
     pub shared: Shared,
     pub peaks: Mutex<Peaks>,
+    /// How far launches differ on this machine.
+    pub noise: Noise,
     /// Held while files are changed that several cells may have changed for them.
     pub fixing: Mutex<()>,
     backoff: Mutex<Backoff<'a>>,
@@ -52,6 +55,7 @@ impl<'a> Common<'a> {
             run_id,
             shared: Shared::default(),
             peaks: Mutex::new(Peaks::load()),
+            noise: Noise::load(&paths::data(), &machine::this()),
             fixing: Mutex::default(),
             backoff: Mutex::new(backoff),
             dissents: Mutex::default(),

@@ -123,7 +123,7 @@ impl CrossCheck {
         let dissent = self.heard.iter().map(|(_, dissent)| dissent.clone()).collect();
         self.why = String::new();
         let (reference, path) = (engine.name.clone(), file.clone());
-        Some((VerifyJob::Against { file, reference, same_engine: false, dissent }, path))
+        Some((VerifyJob::Against { file, reference, same_engine: false, dissent, spread: None }, path))
     }
 
     /// Whether a cell that passed has this engine's word for all of it. Where others differ from it, the engine has to be another

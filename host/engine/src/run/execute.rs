@@ -213,6 +213,10 @@ impl Runner<'_, '_> {
                     startup: startup.as_ref(),
                     watched: &measured.watched,
                     workers: workers.and_then(|text| text.parse().ok()),
+                    launches: self
+                        .common
+                        .noise
+                        .launches(&self.plan.backends[planned.backend].choice.plugin, "latency_ms"),
                 });
                 let samples = samples::of_cell(planned.index, &measured, startup.as_ref());
                 let device_name = measured.main.device.name.clone();

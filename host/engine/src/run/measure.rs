@@ -9,11 +9,13 @@ use super::workarounds::Attempt;
 use crate::cores;
 use skillbench_record::defaults::defaults;
 use skillbench_record::{ProfileReport, Workaround};
+use skillbench_worker::child;
 use skillbench_worker::{
     CellJob, CellReport, Command, Event, Failure, FailureKind, PluginUse, Policy, Pooling, ProfileJob, Reply,
     VerifyJob, Watched, Worker,
 };
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// No more warnings of one cell's plugins are passed on.
 const MOST_LOGGED: u32 = 20;
@@ -102,9 +104,13 @@ impl Runner<'_, '_> {
         while let Some(engine) = check.next() {
             self.observer.step(&format!("asking {} for reference outputs", engine.name));
             self.phases.enter(phases::REFERENCE);
-            let file = self.common.shared.reference(self.plan, planned, engine.index, &attempt.built, &self.limits);
+            let file =
+                self.common.shared.reference(self.plan, planned, engine.index, &attempt.built, &self.limits, true);
             self.phases.leave();
-            let Some((verify, file)) = check.compare_with(&engine, file) else { continue };
+            let Some((mut verify, file)) = check.compare_with(&engine, file) else { continue };
+            if let VerifyJob::Against { spread, .. } = &mut verify {
+                *spread = self.spread(planned, attempt, engine.index, &file);
+            }
             match self.once(planned, attempt, verify, next) {
                 Err(failure) if failure.reason.code == skillbench_worker::DIFFERS => {
                     check.differs(&engine, file, failure)?
@@ -123,10 +129,10 @@ impl Runner<'_, '_> {
         }
         let verify = match alone {
             cross_check::Alone::Itself(own) => {
-                match self.common.shared.reference(self.plan, planned, own, &attempt.built, &self.limits) {
+                match self.common.shared.reference(self.plan, planned, own, &attempt.built, &self.limits, true) {
                     Ok(file) => {
                         let reference = self.plan.references[own].name();
-                        VerifyJob::Against { file, reference, same_engine: true, dissent: vec![] }
+                        VerifyJob::Against { file, reference, same_engine: true, dissent: vec![], spread: None }
                     }
                     Err(why) => VerifyJob::Alone { why },
                 }
@@ -140,6 +146,22 @@ impl Runner<'_, '_> {
             self.observer.warning(&format!("outputs of {name} are only checked for being finite: {why}"));
         }
         self.once(planned, attempt, verify, next)
+    }
+
+    /// How far two engines of float32 are apart here, neither of them the measured one where others are here; `None`: there is but
+    /// one.
+    fn spread(&mut self, planned: &PlannedCell, attempt: &Attempt, engine: usize, file: &Path) -> Option<f64> {
+        let others = self.plan.reference_engines(planned);
+        let own = (0..self.plan.references.len()).filter(|index| !others.contains(index));
+        let others: Vec<usize> = others.iter().copied().chain(own).filter(|other| *other != engine).collect();
+        self.phases.enter(phases::REFERENCE);
+        let apart = others.into_iter().find_map(|other| {
+            let outputs =
+                self.common.shared.reference(self.plan, planned, other, &attempt.built, &self.limits, false).ok()?;
+            child::agreement(file, &outputs, &attempt.built.manifest).apart
+        });
+        self.phases.leave();
+        apart
     }
 
     /// Runs a cell, and its further cold starts.
@@ -303,6 +325,7 @@ impl Runner<'_, '_> {
                 warmup_ns: request.warmup.is_none().then_some((run.warmup_limit_s * 1e9) as u64),
                 iterations: request.iterations,
                 interval: run.interval,
+                rate_interval: run.rate_interval,
                 budget_ns: (budget * 1e9) as u64,
                 verify_only: request.verify_only,
                 interleaved_round_ns: None,

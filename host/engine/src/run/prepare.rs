@@ -84,7 +84,8 @@ impl Shared {
         self.models.forget(&model);
     }
 
-    /// Where the outputs of a reference for a cell are, made now or in an earlier run.
+    /// Where the outputs of a reference for a cell are, made now or in an earlier run; with `audited`, also those of inputs that the
+    /// cell sees while it is timed.
     ///
     /// # Errors
     /// Why that engine has none, in one sentence.
@@ -95,10 +96,11 @@ impl Shared {
         reference: usize,
         built: &BuiltModel,
         limits: &Limits,
+        audited: bool,
     ) -> Result<PathBuf, String> {
         let mut axes = cell.axes.clone();
         axes.retain(|name, _| built.manifest.names(name) || !plan.is_option(cell.benchmark, name));
-        let audit_seed = plan.audit_seed(cell);
+        let audit_seed = plan.audit_seed(cell).filter(|_| audited);
         let key = (cell.model, reference, format!("{axes:?} {audit_seed:?}"));
         // Somebody may have cleaned the cache meanwhile.
         let good = |kept: &Result<PathBuf, String>| kept.as_ref().map_or(true, |file| child::is_whole_reference(file));

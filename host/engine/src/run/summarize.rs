@@ -1,11 +1,12 @@
 //! What workers reported becomes figures. Every figure comes from samples; what has none is `None`.
 
 use super::prepare::Startup;
+use skillbench_record::defaults::defaults;
 use skillbench_record::{
     Audit, CounterMetrics, EnergyMetrics, GenerationMetrics, InitMetrics, MemoryMetrics, Metrics, SeriesMetrics,
     Verification,
 };
-use skillbench_stats::summarize;
+use skillbench_stats::{Launches, half_widths, summarize, summarize_rounds};
 use skillbench_worker::{
     AuditReport, CellReport, CounterRecord, EnergyRecord, LoadRecord, RoundRecord, SeriesRecord, Watched,
 };
@@ -22,6 +23,8 @@ pub(super) struct Reports<'a> {
     pub startup: Option<&'a Startup>,
     pub watched: &'a Watched,
     pub workers: Option<u64>,
+    /// How far launches of this backend are apart on this machine; `None`: nobody measured it.
+    pub launches: Option<Launches>,
 }
 
 pub(crate) fn measured(series: &SeriesRecord) -> Vec<f64> {
@@ -41,6 +44,11 @@ pub(crate) fn rate(series: &SeriesRecord) -> Option<f64> {
     (total_ns > 0.0 && !values.is_empty()).then(|| values.len() as f64 * series.items_per_sample / (total_ns * 1e-9))
 }
 
+/// Ends of an interval of a rate whose time is known to within a share of `half`; `None`: it has no upper end.
+fn interval(rate: f64, half: f64) -> Option<[f64; 2]> {
+    (half < 1.0).then(|| [rate / (1.0 + half), rate / (1.0 - half)])
+}
+
 /// CPU time per iteration, a sample for each measured round.
 pub(crate) fn cpu_per_iteration(series: &SeriesRecord) -> Vec<f64> {
     let rounds = series.rounds.iter().filter(|round| round.measured && !round.values.is_empty());
@@ -53,8 +61,19 @@ pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
     let latency = find(main, "latency");
     let (sequential, concurrent) = (find(main, "sequential"), find(main, "concurrent"));
     let (sequential_per_s, concurrent_per_s) = (sequential.and_then(rate), concurrent.and_then(rate));
+    let around = |series: &SeriesRecord| Some((rate(series)?, half_widths(&measured(series), reports.launches)?.mean));
+    let of_rate = |series: Option<&SeriesRecord>| series.and_then(around).and_then(|(rate, half)| interval(rate, half));
+    let speedup_ci95 = concurrent.and_then(around).zip(sequential.and_then(around));
+    let times = latency.or(concurrent).or(find(main, "end_to_end"));
     Metrics {
-        latency_ms: latency.and_then(|series| summarize(&measured(series), NS_TO_MS)),
+        latency_ms: latency.and_then(|series| summarize_rounds(&measured(series), NS_TO_MS, reports.launches)),
+        throughput_ci95: of_rate(latency.or(concurrent)),
+        sequential_ci95: of_rate(sequential),
+        concurrent_ci95: of_rate(concurrent),
+        // One machine at one time: what launches differ by, both rates have in common.
+        speedup_ci95: speedup_ci95
+            .and_then(|((at_once, one), (in_turn, other))| interval(at_once / in_turn, one.hypot(other))),
+        ci95_covers: times.map(|_| if reports.launches.is_some() { "launches" } else { "within one launch" }.into()),
         cpu_ms: latency.or(find(main, "end_to_end")).and_then(|series| summarize(&cpu_per_iteration(series), NS_TO_MS)),
         throughput_per_s: latency.or(concurrent).and_then(rate),
         sequential_per_s,
@@ -88,7 +107,7 @@ fn generation(report: &CellReport) -> Option<GenerationMetrics> {
         time_per_output_token_ms: singles("time_per_output_token"),
         time_per_output_token_formula: "(end to end - first token) / (tokens - 1)".into(),
         inter_token_ms: singles("inter_token"),
-        end_to_end_ms: summarize(&measured(whole), NS_TO_MS),
+        end_to_end_ms: summarize_rounds(&measured(whole), NS_TO_MS, None),
         // With an encoder or an image before it, the time to the first token is not that of the prompt.
         prefill_tokens_per_s: match report.series.iter().any(|series| series.name.starts_with("part.")) {
             true => None,
@@ -166,16 +185,41 @@ fn memory(reports: &Reports<'_>) -> MemoryMetrics {
     let mebibytes = |bytes: u64| bytes as f64 / f64::from(1 << 20);
     let main = reports.main;
     let device_peak = main.device_peak.map(mebibytes);
-    if main.device.kind == "browser" || !main.fresh {
-        // Its processes hold the model, and not the worker whose memory is known. A worker that ran a cell before holds what that left.
-        return MemoryMetrics { device_peak, ..MemoryMetrics::default() };
+    let children = reports.watched.children_peak;
+    let children_peak = children.map(mebibytes);
+    if !main.fresh {
+        // A worker that ran a cell before holds what that left.
+        return MemoryMetrics { device_peak, children_peak, ..MemoryMetrics::default() };
     }
+    // A browser holds the model, and not the worker.
+    let of_worker = |bytes: Option<u64>| bytes.filter(|_| main.device.kind != "browser").map(mebibytes);
+    let with_children = |bytes: u64| mebibytes(bytes + children.unwrap_or(0));
+    let average = reports.watched.average.map(|bytes| bytes / f64::from(1 << 20));
+    // The kernel's mark is of the worker alone, what was seen from outside of all.
+    let rounds_peak = main.memory_peak.map(with_children).max_of(reports.watched.peak.map(mebibytes));
     MemoryMetrics {
-        before: main.memory_before.map(mebibytes),
-        loaded: main.memory_loaded.map(mebibytes),
-        peak: main.memory_peak.or(reports.watched.peak).map(mebibytes),
-        average: reports.watched.average.map(|bytes| bytes / f64::from(1 << 20)),
+        before: of_worker(main.memory_before),
+        loaded: of_worker(main.memory_loaded),
+        peak: main.memory_first_peak.filter(|bytes| *bytes > 0).map(with_children).max_of(rounds_peak),
+        load_peak: of_worker(main.memory_load_peak),
+        rounds_peak,
+        children_peak,
+        average,
         device_peak,
+    }
+}
+
+trait MaxOf {
+    /// The larger of what is known.
+    fn max_of(self, other: Option<f64>) -> Option<f64>;
+}
+
+impl MaxOf for Option<f64> {
+    fn max_of(self, other: Option<f64>) -> Option<f64> {
+        match (self, other) {
+            (Some(one), Some(other)) => Some(one.max(other)),
+            (one, other) => one.or(other),
+        }
     }
 }
 
@@ -199,6 +243,7 @@ pub(crate) fn audit(report: &CellReport) -> Option<Audit> {
         repeat_difference: seen.repeat_difference,
         movement: seen.movement,
         weak: tolerance.and_then(|tolerance| weak(seen, tolerance)),
+        undecidable: undecidable(report),
         binding_counts: report.series.iter().any(|series| series.binding_counts),
     })
 }
@@ -213,6 +258,29 @@ fn weak(seen: &AuditReport, tolerance: f64) -> Option<String> {
             if moves <= tolerance { "pass" } else { "nearly pass" }
         )),
         _ if seen.inputs == 0 => Some("no input but the first was held against a reference".into()),
+        _ => None,
+    }
+}
+
+/// What rounding to float16 adds to the outputs of a model, about: a tolerance above it tells the two no longer apart.
+const FLOAT16_SHOWS: f64 = 1e-4;
+
+/// Which lower precision might pass for the one that was read back.
+fn undecidable(report: &CellReport) -> Option<String> {
+    let precision = report.placement.as_ref()?.precision.as_deref()?;
+    let Some(Verification::Passed { tolerance, spread, .. }) = &report.verification else { return None };
+    match (precision, spread) {
+        ("float32", Some(_)) if *tolerance < FLOAT16_SHOWS => None,
+        ("float32", Some(spread)) => Some(format!(
+            "float16 for float32: engines of float32 are {spread:.1e} apart on this model, so that {tolerance:.0e} has to be allowed"
+        )),
+        ("float32", None) => {
+            let ids = defaults().reference.others.join(",");
+            Some(format!(
+                "float16 for float32: no second engine is here to compare with; `host runtime install {ids}` brings others"
+            ))
+        }
+        ("float16" | "bfloat16" | "tf32", _) => Some(format!("int8 for {precision}: {tolerance:.0e} is allowed")),
         _ => None,
     }
 }

@@ -136,6 +136,12 @@ pub(super) static COLUMNS: &[Column] = &[
     column!("weak", Text, "Why passing the checks proves little; null: it proves what it should", |row| {
         Value::some(row.cell.audit.as_ref().and_then(|audit| audit.weak.as_deref()), Value::filled)
     }),
+    column!(
+        "undecidable",
+        Text,
+        "Which lower precision might pass for the one that was read back; null: none",
+        |row| { Value::some(row.cell.audit.as_ref().and_then(|audit| audit.undecidable.as_deref()), Value::filled) }
+    ),
     column!("implausible", Text, "Why the figures cannot be; null: nothing speaks against them", |row| {
         joined(row.cell.implausible.clone())
     }),

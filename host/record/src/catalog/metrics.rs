@@ -184,6 +184,26 @@ pub(super) static METRICS: &[Metric] = &[
         |m| m.throughput_per_s
     ),
     figure!(
+        throughput_ci95_low_per_sec,
+        "throughput_ci95.0",
+        "throughput_ci95.0",
+        "1/s",
+        Higher,
+        "throughput, 95% from",
+        "Lower end of its 95% interval",
+        |m| Some(m.throughput_ci95?[0])
+    ),
+    figure!(
+        throughput_ci95_high_per_sec,
+        "throughput_ci95.1",
+        "throughput_ci95.1",
+        "1/s",
+        Higher,
+        "throughput, 95% to",
+        "Upper end of its 95% interval",
+        |m| Some(m.throughput_ci95?[1])
+    ),
+    figure!(
         sequential_per_sec,
         "sequential_per_s",
         "sequential_per_s",
@@ -392,6 +412,36 @@ pub(super) static METRICS: &[Metric] = &[
         "peak memory",
         "The highest of the cell",
         |m| m.memory_mb.peak
+    ),
+    figure!(
+        load_peak_memory_mb,
+        "memory_mb.load_peak",
+        "memory_mb.load_peak",
+        "MiB",
+        Lower,
+        "peak memory of loading",
+        "Highest resident set until the first load was over",
+        |m| m.memory_mb.load_peak
+    ),
+    figure!(
+        rounds_peak_memory_mb,
+        "memory_mb.rounds_peak",
+        "memory_mb.rounds_peak",
+        "MiB",
+        Lower,
+        "peak memory of the rounds",
+        "Highest of the measured rounds, with what the worker started",
+        |m| m.memory_mb.rounds_peak
+    ),
+    figure!(
+        children_peak_memory_mb,
+        "memory_mb.children_peak",
+        "memory_mb.children_peak",
+        "MiB",
+        Lower,
+        "peak memory of what the worker started",
+        "Highest proportional set of the processes that the worker started",
+        |m| m.memory_mb.children_peak
     ),
     figure!(
         average_memory_mb,

@@ -19,6 +19,9 @@ pub struct Evidence {
     pub rounds: u64,
     /// Processes on each side.
     pub launches: u64,
+    /// The median of each of them, of both sides: the same code in different processes, where a thing is held against itself.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub levels: Vec<[f64; 2]>,
 }
 
 /// Of rounds that came in pairs, in several launches. `None` without a pair.
@@ -37,6 +40,10 @@ pub fn of_pairs(launches: &[Vec<[f64; 2]>], seed: u64) -> Option<Evidence> {
         };
         launches.iter().flat_map(of_launch).collect()
     };
+    let level = |pairs: &Vec<[f64; 2]>| {
+        let of_side = |side: usize| median(&pairs.iter().map(|pair| pair[side]).collect::<Vec<f64>>());
+        Some([of_side(0)?, of_side(1)?])
+    };
     Some(Evidence {
         before: median(&side(0))?,
         after: median(&side(1))?,
@@ -45,6 +52,7 @@ pub fn of_pairs(launches: &[Vec<[f64; 2]>], seed: u64) -> Option<Evidence> {
         p: mann_whitney(&centred(0), &centred(1)).filter(|_| several).map(|test| test.p),
         rounds: all.len() as u64,
         launches: launches.len() as u64,
+        levels: launches.iter().filter_map(level).collect(),
     })
 }
 
@@ -60,6 +68,7 @@ pub fn of_apart(before: &[f64], after: &[f64], seed: u64) -> Option<Evidence> {
         p: if several { mann_whitney(before, after).map(|test| test.p) } else { None },
         rounds: before.len().min(after.len()) as u64,
         launches: 1,
+        levels: vec![],
     })
 }
 

@@ -2,7 +2,7 @@
 //! user's data. A difference that is no larger is none.
 
 use super::Metric;
-use crate::rules;
+use crate::{Launches, rules};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -30,6 +30,11 @@ pub struct Floor {
     /// Measured one after the other, in processes of their own.
     pub apart: f64,
     pub comparisons: u64,
+    /// Standard deviation of launches of the same code, over their middle, and how many there were.
+    #[serde(default)]
+    pub launch_deviation: Option<f64>,
+    #[serde(default)]
+    pub launches: u64,
     pub models: Vec<String>,
     pub measured_at: String,
 }
@@ -41,6 +46,8 @@ pub struct Deviations {
     pub interleaved: Vec<f64>,
     /// What one side had in each comparison, by model: the same code at other moments.
     pub levels: BTreeMap<String, Vec<f64>>,
+    /// What each launch had, by model.
+    pub launches: BTreeMap<String, Vec<f64>>,
 }
 
 impl Deviations {
@@ -83,6 +90,12 @@ impl Noise {
     /// What is known of this machine.
     pub fn floors(&self) -> &[Floor] {
         self.machines.get(&self.machine).map_or(&[], Vec::as_slice)
+    }
+
+    /// How far launches of a backend are apart in a metric; `None`: nobody measured it here.
+    pub fn launches(&self, plugin: &str, metric: &str) -> Option<Launches> {
+        let known = self.floors().iter().find(|floor| floor.plugin == plugin && floor.metric == metric)?;
+        Some(Launches { deviation: known.launch_deviation?, count: known.launches })
     }
 
     /// Takes floors in place of those of the same backends and metrics. A file that is broken is set aside, not written over.
@@ -155,6 +168,8 @@ mod tests {
             interleaved,
             apart: interleaved * 4.0,
             comparisons: 12,
+            launch_deviation: Some(0.01),
+            launches: 60,
             models: vec!["bert-tiny".into()],
             measured_at: "2026-01-01T00:00:00Z".into(),
         }
@@ -200,7 +215,7 @@ mod tests {
     #[test]
     fn the_largest_deviations_are_those_of_a_comparison_and_of_two_moments() {
         let levels = [("a".to_string(), vec![10.0, 12.0, 11.0]), ("b".to_string(), vec![100.0, 101.0])];
-        let seen = Deviations { interleaved: vec![1.02, 0.95, 1.0], levels: levels.into() };
+        let seen = Deviations { interleaved: vec![1.02, 0.95, 1.0], levels: levels.into(), ..Deviations::default() };
         let (interleaved, apart) = seen.largest().unwrap();
         assert!((interleaved - (1.0 / 0.95 - 1.0)).abs() < 1e-12 && (apart - 0.2).abs() < 1e-12);
         assert_eq!(Deviations { interleaved: vec![1.0], ..seen }.largest(), None);

@@ -102,8 +102,10 @@ pub fn judge(metric: &Metric, evidence: &Evidence, bar: &Bar) -> (Verdict, Strin
     if clear && nearest > bar.floor && by > bar.effect {
         return (verdict, format!("the whole interval is beyond {}; p {}", bar.describe(), small(p)));
     }
-    if high <= 1.0 + bar.highest() && low >= 1.0 / (1.0 + bar.highest()) {
-        let text = match bar.effect > bar.floor {
+    // A floor that nobody measured hides differences: only what was asked for bounds them.
+    let most = if bar.floor_from == FloorFrom::Assumed { bar.effect } else { bar.highest() };
+    if high <= 1.0 + most && low >= 1.0 / (1.0 + most) {
+        let text = match bar.effect >= most {
             true => format!("any difference is below the {} asked for", percent(bar.effect)),
             false => format!("any difference is within {}", bar.describe()),
         };

@@ -115,6 +115,7 @@ fn run(services: &'static Services, job: &CheckJob, id: &str, model: Model) -> R
             warmup_ns: None,
             iterations: Some(10),
             interval: 0.5,
+            rate_interval: 0.5,
             budget_ns: 200_000_000,
             verify_only: false,
             interleaved_round_ns: None,

@@ -139,6 +139,8 @@ fn run_cell<'i>(
         verification: seen.verification,
         memory_before: memory_before.filter(|_| fresh),
         memory_loaded: seen.memory_loaded.filter(|_| fresh),
+        memory_load_peak: seen.memory_load_peak.filter(|_| fresh),
+        memory_first_peak: seen.memory_first_peak.filter(|_| fresh),
         memory_peak: memory_peak.filter(|_| fresh),
         fresh,
         counters,

@@ -7,6 +7,8 @@ use skillbench_stats::median;
 /// Claims may differ from the host's interval by this share; and by so much for each sample, for the clock is read between them.
 const SHARE: f64 = 0.05;
 const SLACK_NS: f64 = 2_000.0;
+/// Of samples of several threads, which have to be woken on a machine that may be busy: claims fill so much of the interval.
+const OF_CREWS: f64 = 0.5;
 /// So many of a hundred samples may be shorter than the host saw their runs take: on a busy machine clocks are read late.
 const SHORT: usize = 5;
 /// Binding joins the samples where it takes more than so many plain copies of the same bytes,
@@ -35,6 +37,7 @@ impl Claims {
         let samples = corrected.values.len();
         if let Some((claimed, seen)) = seen {
             let claimed = claimed + SLACK_NS * samples as f64;
+            let claimed = if corrected.threads > 1 { claimed * (1.0 - SHARE) / OF_CREWS } else { claimed };
             self.shares.push(claimed / seen.max(1.0));
             self.claimed_ns += claimed;
             self.seen_ns += seen;

@@ -265,6 +265,16 @@ pub fn agreement(one: &Path, other: &Path, manifest: &Manifest) -> Agreement {
     all
 }
 
+/// Engines that add in another order are so many times their usual difference apart, at most.
+const OF_SPREAD: f64 = 30.0;
+/// No tolerance is smaller: that much comes of rounding alone.
+const LEAST: f64 = 1e-5;
+
+/// How far float32 may be from the reference where two engines of it are so far apart: never more than `named`.
+pub(super) fn tolerance_of_spread(spread: f64, named: f64) -> f64 {
+    (OF_SPREAD * spread).max(LEAST).min(named)
+}
+
 /// How far outputs may be from the reference; for a precision that nobody can tell, as far as for the coarsest.
 pub(super) fn tolerance(manifest: &Manifest, precision: &str) -> f64 {
     let known = manifest.tolerance.get(precision).or_else(|| defaults().tolerance.get(precision));

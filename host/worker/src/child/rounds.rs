@@ -385,6 +385,7 @@ mod tests {
         warmup_ns: None,
         iterations: None,
         interval: 0.01,
+        rate_interval: 0.05,
         budget_ns: 1_000_000_000,
         verify_only: false,
         interleaved_round_ns: None,

@@ -4,7 +4,7 @@ use super::claims::Claims;
 use super::sensors::{Reading, Used};
 use crate::{Policy, RoundRecord};
 use skillbench_plugin_api::{RoundKind, SeriesInfo};
-use skillbench_stats::median_interval;
+use skillbench_stats::{HalfWidths, half_widths};
 
 /// About how long a round takes: long enough for the clock, short enough to stop soon.
 const ROUND_NS: f64 = 25e6;
@@ -59,18 +59,13 @@ impl Series {
     }
 
     pub fn measured(&self) -> Vec<f64> {
-        let mut values: Vec<f64> =
-            self.rounds.iter().filter(|r| r.measured).flat_map(|r| r.values.iter().copied()).collect();
-        values.sort_by(f64::total_cmp);
-        values
+        self.rounds.iter().filter(|r| r.measured).flat_map(|r| r.values.iter().copied()).collect()
     }
 
-    /// Half the width of the median's interval over the median; `None` with too few samples.
-    pub fn half_width(&self) -> Option<f64> {
-        let values = self.measured();
-        let [low, high] = median_interval(&values)?;
-        let median = values[values.len() / 2];
-        (median > 0.0).then(|| (high - low) / 2.0 / median)
+    /// Whether the intervals of median and mean are as tight as asked, within this process.
+    pub fn is_tight(&self, policy: &Policy) -> bool {
+        let tight = |half: HalfWidths| half.median <= policy.interval && half.mean <= policy.rate_interval;
+        half_widths(&self.measured(), None).is_some_and(tight)
     }
 
     /// The last two warm-up rounds show the same speed.
@@ -107,7 +102,7 @@ impl Series {
         let done = self.count(true);
         let fits = (budget / iteration.max(1.0)) as u64;
         let least = policy.iterations.unwrap_or_else(|| ENOUGH.min(fits)).max(3);
-        self.stable = self.half_width().is_some_and(|width| width <= policy.interval);
+        self.stable = self.is_tight(policy);
         self.stopped_by = match () {
             () if done < least => None,
             () if self.stable && self.rounds.iter().filter(|r| r.measured).count() >= ROUNDS => Some("interval"),

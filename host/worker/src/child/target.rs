@@ -1,7 +1,7 @@
 //! The target that benchmarks measure: loads are timed and read back, inputs come from the skill's rules, outputs are verified.
 
 use super::audit::{self, Audit, Lane, RoundWatch, Unseen};
-use super::comparison::{compare, finite, tolerance};
+use super::comparison::{compare, finite, tolerance, tolerance_of_spread};
 use super::outputs::View;
 use super::pool::{Key, Pool};
 use super::{Opened, Services, inputs, outputs, reference};
@@ -79,6 +79,8 @@ pub(super) struct Seen {
     pub placement: Option<PlacementRecord>,
     pub verification: Option<Verification>,
     pub memory_loaded: Option<u64>,
+    pub memory_load_peak: Option<u64>,
+    pub memory_first_peak: Option<u64>,
     pub pool: PoolRecord,
     /// The outputs are finite, and differ from the reference that was given.
     pub differs: bool,
@@ -148,6 +150,7 @@ impl<'i, 'c> CellTarget<'i, 'c> {
         let model = self.opened.instance.load(&load)?;
         let total_ns = start.elapsed().as_nanos() as u64;
         drop(one_at_a_time);
+        self.audit.timed(total_ns);
 
         let placement = model.placement()?;
         self.refuse_other_placement(&placement)?;
@@ -167,6 +170,7 @@ impl<'i, 'c> CellTarget<'i, 'c> {
             cache_hit: placement.cache_hit,
         });
         seen.memory_loaded = seen.memory_loaded.or_else(resident);
+        seen.memory_load_peak = seen.memory_load_peak.or_else(highest);
         let (record, precision) = (placement_record(&placement), placement.precision.clone());
         Ok(Loaded { model, key, placement: record, precision, manifest, idle: Mutex::default() })
     }
@@ -233,14 +237,20 @@ impl<'i, 'c> CellTarget<'i, 'c> {
         for (port, view) in ports.iter().zip(&views) {
             finite(port, view, references.as_deref()).map_err(wrong)?;
         }
-        let (VerifyJob::Against { reference, same_engine, dissent, .. }, Ok(ran), Some(references)) =
+        let (VerifyJob::Against { reference, same_engine, dissent, spread, .. }, Ok(ran), Some(references)) =
             (&self.job.verify, &ran, references)
         else {
             return Ok(Verification::NoReference { why: ran.err().unwrap_or_default() });
         };
         // A reference in a coarser precision can vouch for no more than that.
         let within = |precision: &str| tolerance(&loaded.manifest, precision);
-        let tolerance = within(&loaded.precision).max(within(&ran.precision));
+        let named = within(&loaded.precision).max(within(&ran.precision));
+        let is_float32 = [&loaded.precision, &ran.precision].iter().all(|precision| *precision == "float32");
+        // Within the tolerance of float32 no coarser precision may pass.
+        let tolerance = match spread.filter(|_| is_float32) {
+            Some(spread) => tolerance_of_spread(spread, named),
+            None => named,
+        };
         let found = compare(ports, &views, &references, tolerance).map_err(|text| {
             lock(&self.seen).differs = true;
             wrong(text)
@@ -253,6 +263,7 @@ impl<'i, 'c> CellTarget<'i, 'c> {
             max_relative_difference: found.max_relative,
             tolerance,
             elements_compared: found.elements,
+            spread: *spread,
             dissent: dissent.clone(),
         })
     }
@@ -444,6 +455,9 @@ impl<'i> WatchedTarget for CellTarget<'i, '_> {
 
     fn verify(&self, lane: &Arc<Lane<'i>>) -> Result<()> {
         self.services.enter(Stage::Verify);
+        // What verifying takes is the host's own.
+        let peak = highest();
+        lock(&self.seen).memory_first_peak.get_or_insert(peak.unwrap_or_default());
         let verified = self.noting(self.verify_now(lane));
         self.services.enter(Stage::Run);
         verified

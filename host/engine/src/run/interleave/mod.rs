@@ -66,8 +66,15 @@ impl Pair {
                 all.memory_peak = all.memory_peak.max(report.memory_peak);
             }
             let watched = &first.watched[side];
-            let figures =
-                metrics(&Reports { main: &all, cold: &[], warm: None, startup: None, watched, workers: None });
+            let figures = metrics(&Reports {
+                main: &all,
+                cold: &[],
+                warm: None,
+                startup: None,
+                watched,
+                workers: None,
+                launches: None,
+            });
             Cell { stable: stable(&all.series), outcome: Outcome::Measured(Box::new(figures)), ..cell }
         })
     }

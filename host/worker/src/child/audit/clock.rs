@@ -46,6 +46,8 @@ pub(crate) struct Corrected {
     /// What the audit took of the round's time, and of its CPU time.
     pub audit_ns: f64,
     pub audit_cpu_ns: f64,
+    /// On how many threads runs were.
+    pub threads: usize,
     /// Samples that claim less time than the host saw their runs take.
     pub too_short: usize,
 }
@@ -60,7 +62,7 @@ pub(crate) fn correct(values: &[f64], runs: &[Ran], cores: usize) -> Corrected {
     let threads: BTreeSet<u64> = runs.iter().map(|run| run.thread).collect();
     let (alone, at_once) = (threads.len() <= 1, threads.len().min(cores).max(1) as f64);
     let audit_of = |run: &Ran| (if alone { run.audit_ns + run.bind_ns } else { run.audit_cpu_ns }) as f64;
-    let mut all = Corrected { values: values.to_vec(), ..Corrected::default() };
+    let mut all = Corrected { values: values.to_vec(), threads: threads.len(), ..Corrected::default() };
     for run in runs {
         all.copy_ns += run.copy_ns as f64 / at_once;
         all.audit_ns += audit_of(run) / at_once;

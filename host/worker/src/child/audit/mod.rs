@@ -175,6 +175,13 @@ impl<'i> Audit<'i> {
         lock(&self.state).seen.outside_ns += ns;
     }
 
+    /// Notes a load, or a run that nothing was done around.
+    pub fn timed(&self, run_ns: u64) {
+        if self.open.load(Ordering::SeqCst) {
+            lock(&self.state).seen.runs.push(Ran { thread: clock::thread(), run_ns, ..Ran::default() });
+        }
+    }
+
     /// Where a run went wrong.
     fn place(&self) -> String {
         let state = lock(&self.state);

@@ -1,5 +1,6 @@
 //! Marks in the memory of outputs, laid before a run and gone after it. Where they lie, and what they are, comes from a seed of the run.
 
+use super::super::outputs::View;
 use super::random::Random;
 use skillbench_plugin_api::client::Request;
 use skillbench_plugin_api::{DType, Direction, HostTensor, Result};
@@ -65,6 +66,10 @@ pub(super) fn look(
         if unwritten {
             return Err(format!("output '{}' was not written by the run", names(index)));
         }
+        let view = View { dtype, shape: &[], bytes };
+        if is_float(dtype) && places(seed, index, elements).any(|place| view.number(place).is_nan()) {
+            return Err(format!("output '{}' has elements that are not finite: they are no numbers", names(index)));
+        }
     }
     Ok(())
 }
@@ -90,13 +95,13 @@ fn mark(seed: u64, place: usize) -> u64 {
     Random::seeded(seed.wrapping_add(place as u64)).next()
 }
 
-/// The bits of a mark: of floats something that is no number, of wide integers one far below what counts or names anything.
+/// The bits of a mark: of floats something that is no number, and not the usual one; of wide integers one far below what counts or names anything.
 fn bits(dtype: DType, mark: u64) -> u64 {
     match dtype {
-        DType::F32 => 0x7FC0_0000 | mark & 0x003F_FFFF,
-        DType::F64 => 0x7FF8_0000_0000_0000 | mark & 0x0007_FFFF_FFFF_FFFF,
-        DType::F16 => 0x7E00 | mark & 0x01FF,
-        DType::BF16 => 0x7FC0 | mark & 0x003F,
+        DType::F32 => 0x7FC0_0001 | mark & 0x003F_FFFF,
+        DType::F64 => 0x7FF8_0000_0000_0001 | mark & 0x0007_FFFF_FFFF_FFFF,
+        DType::F16 => 0x7E01 | mark & 0x01FF,
+        DType::BF16 => 0x7FC1 | mark & 0x003F,
         DType::I32 | DType::U32 => 0x9000_0000 | mark & 0x0FFF_FFFF,
         DType::I64 | DType::U64 => 0x9000_0000_0000_0000 | mark & 0x0FFF_FFFF_FFFF_FFFF,
         DType::I8 | DType::U8 | DType::Bool | DType::I16 | DType::U16 => mark,
