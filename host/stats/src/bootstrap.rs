@@ -1,8 +1,7 @@
-//! Intervals by resampling: what a figure could as well have been, had other rounds been the ones that were measured.
+//! Intervals of what was measured in groups, or apart: what a figure could as well have been, had other rounds been measured.
 //!
-//! Percentile intervals after Efron, widened for few groups: of k groups that are drawn, the spread comes out by a factor of
-//! sqrt((k - 1) / k) too small, and Student's t takes the place of the normal distribution. Samples of one round resemble each other, and so do rounds of one process; so whole groups are
-//! drawn, and within a drawn group its rounds. Seeded: the same data have the same interval.
+//! Rounds of one process resemble each other, so that each process counts as one. Apart, percentile intervals after Efron by
+//! resampling; seeded: the same data have the same interval.
 
 use super::{median, student};
 use fastrand::Rng;
@@ -21,33 +20,24 @@ fn draw<T: Copy>(rng: &mut Rng, from: &[T], into: &mut Vec<T>) {
     into.extend((0..from.len()).map(|_| from[rng.usize(..from.len())]));
 }
 
-/// 95% interval of the median of values in groups. `None` without values.
+/// 95% interval of the median of values in groups, such as the rounds of launches: Student's t of the groups' medians, which is what so
+/// few of them allow to say; of one group alone by resampling, which says nothing of others. `None` without values.
 pub fn grouped_median_interval(groups: &[Vec<f64>], seed: u64) -> Option<[f64; 2]> {
-    let groups: Vec<&Vec<f64>> = groups.iter().filter(|group| !group.is_empty()).collect();
-    if groups.is_empty() {
-        return None;
+    let medians: Vec<f64> = groups.iter().filter_map(|group| median(group)).collect();
+    if let [_, _, ..] = medians[..] {
+        let k = medians.len() as f64;
+        let middle = medians.iter().sum::<f64>() / k;
+        let squares: f64 = medians.iter().map(|median| (median - middle).powi(2)).sum();
+        let half = student(medians.len() as u64 - 1) * (squares / (k - 1.0) / k).sqrt();
+        return Some([middle - half, middle + half]);
     }
+    let group = groups.iter().find(|group| !group.is_empty())?;
     let (mut rng, mut values) = (Rng::with_seed(seed), vec![]);
-    let drawn = interval(&mut rng, |rng| {
+    interval(&mut rng, |rng| {
         values.clear();
-        for _ in 0..groups.len() {
-            let group = groups[rng.usize(..groups.len())];
-            draw(rng, group, &mut values);
-        }
+        draw(rng, group, &mut values);
         median(&values)
-    })?;
-    let all: Vec<f64> = groups.iter().flat_map(|group| group.iter().copied()).collect();
-    let (middle, factor) = (median(&all)?, of_few(groups.len()));
-    Some(drawn.map(|end| middle + factor * (end - middle)))
-}
-
-/// By how much an interval of so many groups is too narrow; 1 for one group, of which nothing can be said.
-fn of_few(groups: usize) -> f64 {
-    const NORMAL: f64 = 1.960;
-    match groups {
-        0 | 1 => 1.0,
-        k => (k as f64 / (k as f64 - 1.0)).sqrt() * student(k as u64 - 1) / NORMAL,
-    }
+    })
 }
 
 /// 95% interval of the ratio of two medians, the second over the first, of values that were measured apart. `None` where one side

@@ -31,7 +31,9 @@ pub fn of_pairs(launches: &[Vec<[f64; 2]>], seed: u64) -> Option<Evidence> {
         launches.iter().map(|pairs| pairs.iter().map(|[before, after]| (after / before).ln()).collect()).collect();
     let all: Vec<f64> = logs.iter().flatten().copied().collect();
     let several = all.len() > 1;
-    let interval = grouped_median_interval(&logs, seed).filter(|_| several).map(|interval| interval.map(f64::exp));
+    let middle = median(&all)?;
+    let around = |[low, high]: [f64; 2]| [low.min(middle).exp(), high.max(middle).exp()];
+    let interval = grouped_median_interval(&logs, seed).filter(|_| several).map(around);
     // What a machine does from launch to launch, it does to both: each launch counts against its own middle.
     let centred = |side: usize| -> Vec<f64> {
         let of_launch = |pairs: &Vec<[f64; 2]>| {
@@ -47,7 +49,7 @@ pub fn of_pairs(launches: &[Vec<[f64; 2]>], seed: u64) -> Option<Evidence> {
     Some(Evidence {
         before: median(&side(0))?,
         after: median(&side(1))?,
-        ratio: median(&all)?.exp(),
+        ratio: middle.exp(),
         interval,
         p: mann_whitney(&centred(0), &centred(1)).filter(|_| several).map(|test| test.p),
         rounds: all.len() as u64,

@@ -160,6 +160,7 @@ mod tests {
             p: Some(p),
             rounds: 60,
             launches: 5,
+            levels: vec![],
         }
     }
 
@@ -198,10 +199,22 @@ mod tests {
 
     #[test]
     fn what_stays_within_the_noise_is_the_same() {
-        let (verdict, why) = judge(&latency(), &evidence(1.01, [1.002, 1.02], 1e-9), &bar(0.03, 0.0));
+        let measured =
+            |floor| Bar { floor_from: FloorFrom::Measured { at: "then".into(), comparisons: 12 }, ..bar(floor, 0.0) };
+        let (verdict, why) = judge(&latency(), &evidence(1.01, [1.002, 1.02], 1e-9), &measured(0.03));
         assert_eq!(verdict, Verdict::Same, "clear, and still within what the same code shows");
         assert!(why.contains("within 3% of noise"), "{why}");
-        assert_eq!(judge(&latency(), &evidence(1.0, [1.0, 1.0], 1.0), &bar(0.0, 0.0)).0, Verdict::Same);
+        assert_eq!(judge(&latency(), &evidence(1.0, [1.0, 1.0], 1.0), &measured(0.0)).0, Verdict::Same);
+    }
+
+    #[test]
+    fn nothing_is_the_same_on_a_floor_that_nobody_measured() {
+        for planted in [1.07, 1.15, 1.46] {
+            let found = evidence(planted, [planted - 0.03, planted + 0.03], 1e-9);
+            assert_eq!(judge(&latency(), &found, &bar(0.5, 0.01)).0, Verdict::Unclear, "{planted}");
+        }
+        let within = judge(&latency(), &evidence(1.0, [0.99, 1.01], 0.5), &bar(0.5, 0.05)).0;
+        assert_eq!(within, Verdict::Same, "any difference is below what was asked for");
     }
 
     #[test]
