@@ -158,6 +158,55 @@ fn peak_memory_is_never_below_the_average_and_has_the_load_in_it() {
 }
 
 #[test]
+fn a_library_between_worker_and_host_that_divides_times_is_caught_by_the_hosts_clock() {
+    for all in [false, true] {
+        let world = World::default();
+        registry(&world, &[("relay", compiled(&world, "relay"))]);
+        let asked = ["run", "--format", "json", "--budget", "0.1", "--plugin", "relay", "--model", "probe-mlp"];
+        let mut command = world.command(&[&asked[..], &ASKED].concat());
+        command.env("RELAY_INNER", built_library("misbehave_fixture"));
+        if all {
+            command.env("RELAY_ALL", "1");
+        }
+        let ran = command.output().expect("the host can be started");
+        let document: Value = serde_json::from_slice(&ran.stdout).expect("a document");
+        let cell = &cells(&document)[0];
+        assert_eq!((ran.status.code(), cell["outcome"].as_str()), (Some(4), Some("measured")), "{cell:#}");
+        let reasons = cell["implausible"].to_string();
+        assert!(reasons.contains(if all { "by the host's" } else { "samples add up to" }), "{reasons}");
+    }
+}
+
+#[test]
+fn an_audit_says_which_numbers_of_a_run_stand() {
+    let world = World::default();
+    let asked = ["--plugin", "rten", "--model", "probe-mlp", "--bench", "inference", "--batch-sizes", "1,4"];
+    let (ran, document) = world.run(&asked);
+    ran.exits_with(0);
+    let id = document["run_id"].as_str().unwrap();
+    let told = world.host(&["audit", id, "--cells", "2", "--format", "json"]);
+    told.exits_with(0);
+    let rows: Vec<Value> = serde_json::from_str(&told.stdout()).unwrap();
+    assert_eq!(rows.iter().filter(|row| row["stands"] == "yes").count(), 2, "{rows:#?}");
+    // A number that nobody can repeat: the document says a hundredth of what was measured.
+    let journal = world.path().join("results").join(id);
+    let file = std::fs::read_dir(&journal).unwrap().flatten().map(|entry| entry.path());
+    let file = file.into_iter().find(|path| path.ends_with("journal.ndjson")).expect("a journal");
+    let text = std::fs::read_to_string(&file).unwrap();
+    let median = cells(&document)[0]["metrics"]["latency_ms"]["median"].to_string();
+    let faster = format!("{}", median.parse::<f64>().unwrap() / 100.0);
+    std::fs::write(&file, text.replace(&format!("\"median\":{median}"), &format!("\"median\":{faster}"))).unwrap();
+    let told = world.host(&["audit", id, "--cells", "2", "--format", "json"]);
+    told.exits_with(1);
+    let rows: Vec<Value> = serde_json::from_str(&told.stdout()).unwrap();
+    assert_eq!(rows.iter().filter(|row| row["stands"] == "no").count(), 1, "{rows:#?}");
+    assert!(
+        rows.iter().any(|row| row["why_not"].as_str().is_some_and(|why| why.contains("times as slow"))),
+        "{rows:#?}"
+    );
+}
+
+#[test]
 fn a_benchmark_that_reports_a_nanosecond_is_implausible_and_has_no_rank() {
     for benchmark in ["liar", "idler"] {
         let world = World::default();

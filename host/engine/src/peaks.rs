@@ -52,8 +52,8 @@ impl Peaks {
         Peaks { file: file.into(), known: known.and_then(Result::ok).unwrap_or_default() }
     }
 
-    /// Takes the peaks out of a cell that measured some on outputs that were checked; of several measurements the highest
-    /// counts. Says whether there were any.
+    /// Takes the peaks out of a cell that measured some on outputs that were held against a reference, and whose figures can be; the
+    /// newest counts. Says whether there were any.
     ///
     /// # Errors
     /// They cannot be kept.
@@ -75,17 +75,14 @@ impl Peaks {
             };
             learnt.push(peak);
         }
-        let is_checked = !matches!(cell.verification, None | Some(Verification::Off));
+        let is_checked = matches!(cell.verification, Some(Verification::Passed { .. })) && cell.implausible.is_empty();
         if !learnt.is_empty() && is_checked {
             // Another run may have kept some since this one began.
             self.known = Peaks::read(&self.file).known;
             for peak in &learnt {
                 let same = |known: &Peak| is_of(known, cell, device_name) && known.of == peak.of;
-                let higher = self.known.iter().any(|known| same(known) && known.value > peak.value);
-                if !higher {
-                    self.known.retain(|known| !same(known));
-                    self.known.push(peak.clone());
-                }
+                self.known.retain(|known| !same(known));
+                self.known.push(peak.clone());
             }
             let folder = self.file.parent().unwrap_or(Path::new("."));
             std::fs::create_dir_all(folder)?;
@@ -119,6 +116,15 @@ impl Peaks {
             peaks_run: arithmetic.or(bandwidth).map(|peak| peak.run_id.clone()),
         })
     }
+}
+
+/// Counted operations may be so many times those that are done: Winograd's convolution and the like need fewer.
+const FEWER_OPERATIONS: f64 = 2.5;
+
+/// Why what a cell achieved cannot be; `None`: it can, or nobody measured a peak.
+pub fn beyond(achieved: &EfficiencyMetrics) -> Option<String> {
+    let flops = achieved.share_of_peak_flops.filter(|share| *share > FEWER_OPERATIONS)?;
+    Some(format!("its counted operations are {flops:.1} times the peak that was measured of the device"))
 }
 
 /// Whether a peak is of the device that a cell ran on, under the same conditions.

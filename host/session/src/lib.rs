@@ -6,6 +6,7 @@
 //! - [`conditions`]: what a plan's cells would be measured with here and now.
 //! - [`forecast`]: what predictions and recommendations stand on.
 //! - [`gate`]: limits and a baseline that a run is held to. [`compare`]: two stored sides against each other.
+//! - [`audit`]: which numbers of a stored run stand, measured again with other seeds.
 //! - [`baseline`]: runs that later ones are held against, by name.
 //! - [`incremental`]: what of a plan is missing in the database.
 //! - [`interleave`]: the plans of two targets that are measured in turns. [`noise`]: how far the same code is apart from itself.
@@ -14,6 +15,7 @@
 //! Nothing here prints: what there is to say is an event, or returned. Not here: grammar and printing (host),
 //! how cells are measured (engine), what is asked of results (results).
 
+pub mod audit;
 pub mod baseline;
 pub mod compare;
 pub mod conditions;

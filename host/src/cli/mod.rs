@@ -16,7 +16,7 @@ pub use results::{
     DbCommand, ExportForm, ImageArg, MatrixArgs, PlotArgs, QueryArgs, ReportArgs, ReportForm, Stored, WhichRuns,
 };
 pub use run::{PersistArgs, RunArgs, SetArg};
-pub use schedule::{LockArgs, ScheduleArgs, UpdateArgs};
+pub use schedule::{AuditArgs, LockArgs, ScheduleArgs, UpdateArgs};
 pub use suite::{InPlace, SuiteArgs, SuiteCommand};
 pub use trend::TrendArgs;
 
@@ -112,6 +112,8 @@ pub enum Command {
     Schedule(Box<ScheduleArgs>),
     /// Measure stale results of this machine again
     Update(Box<UpdateArgs>),
+    /// Measure cells of a stored run again with other seeds, and say which numbers stand
+    Audit(AuditArgs),
     /// Create, fill, check and export the database of all runs
     #[command(subcommand)]
     Db(DbCommand),

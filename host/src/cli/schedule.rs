@@ -131,6 +131,23 @@ pub struct UpdateArgs {
     pub persist: PersistArgs,
 }
 
+#[derive(Args)]
+pub struct AuditArgs {
+    /// The run: its id in the folder of runs, or its own folder
+    pub run: String,
+    /// Measure so many of its cells again, chosen by chance
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub cells: usize,
+    /// Make inputs from this seed [default: by chance]
+    #[arg(long, value_name = "SEED")]
+    pub seed: Option<u64>,
+    /// The folder of runs
+    #[arg(long, value_name = "DIR", default_value = "results")]
+    pub output_dir: PathBuf,
+    #[command(flatten)]
+    pub lock: LockArgs,
+}
+
 /// An age in days.
 pub(super) fn age(text: &str) -> Result<f64, String> {
     let (digits, days) = match text.char_indices().last() {

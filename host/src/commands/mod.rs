@@ -1,6 +1,7 @@
 //! One file for each subcommand. Here: which is called, how it can fail, and with which code the program ends.
 
 pub mod alert;
+mod audit;
 mod baseline;
 mod bench;
 mod check;
@@ -155,6 +156,7 @@ pub fn dispatch(cli: Cli) -> Done {
         Command::Bench(command) => bench::bench(global, &command),
         Command::Suite(args) => suite::suite(global, &args),
         Command::Schedule(args) => schedule::schedule(global, &args),
+        Command::Audit(args) => audit::audit(global, &args),
         Command::Update(args) => update::update(global, &args),
         Command::Db(command) => db::db(global, &command),
         Command::Query(args) => query::query(global, &args),

@@ -57,6 +57,21 @@ impl Persist {
         }
     }
 
+    /// For what is measured once more: kept in its folder, and not in the database, where it would take the place of what it repeats.
+    pub fn repeating(output_dir: &Path, lock: &LockArgs) -> Persist {
+        Persist {
+            output_dir: output_dir.into(),
+            database: None,
+            reports: vec![],
+            plots: false,
+            only: None,
+            matrix: false,
+            gate: GateArgs::default(),
+            incremental: false,
+            lock: lock.clone(),
+        }
+    }
+
     /// Does what is to be done without measuring; `None`: there is something to measure.
     pub fn without_measuring(&self, global: &Global) -> Option<Done> {
         Some(match self.only? {

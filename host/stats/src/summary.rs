@@ -81,7 +81,7 @@ pub fn summarize_rounds(values: &[f64], scale: f64, launches: Option<Launches>) 
     let stats = summarize(values, scale)?;
     let around = |half: HalfWidths| {
         let half = half.median * stats.median;
-        [(stats.median - half).max(0.0), stats.median + half]
+        [(stats.median - half).max(stats.min), stats.median + half]
     };
     let ci95 = half_widths(values, launches).map(around).or(stats.ci95);
     Some(Stats { ci95, ..stats })

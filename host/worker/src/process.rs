@@ -24,6 +24,9 @@ pub struct Watched {
     pub average: Option<f64>,
     /// Highest proportional set of what the worker started, at any time; `None`: it started nothing that was seen.
     pub children_peak: Option<u64>,
+    /// How long the measured rounds took together, by the clock of this process, and how many there were.
+    pub rounds: Duration,
+    pub rounds_seen: u64,
     /// From start to the worker's first message.
     pub ready: Option<Duration>,
 }
@@ -153,6 +156,7 @@ impl Worker {
                 Event::Hello { .. } => watch.seen.ready = Some(self.started.elapsed()),
                 Event::Stage(ref stage) => watch.enter(stage.clone()),
                 Event::Measuring(on) => watch.measuring = on,
+                Event::Round(begins) => watch.round(begins),
                 Event::RoundWaits { ref series, measured } => {
                     let asked = Instant::now();
                     let granted = on_round(series, measured);
@@ -273,6 +277,8 @@ struct Watch<'l> {
     stage_began: Instant,
     measuring: bool,
     last_look: Option<Instant>,
+    /// When the measured round began that is running.
+    round_began: Option<Instant>,
     looks: u64,
     /// What the worker started, when it was last looked at.
     children: u64,
@@ -293,6 +299,7 @@ impl<'l> Watch<'l> {
             stage_began: now,
             measuring: false,
             last_look: None,
+            round_began: None,
             looks,
             children,
             sum,
@@ -310,6 +317,18 @@ impl<'l> Watch<'l> {
     fn pass_over(&mut self, waited: Duration) {
         self.began += waited;
         self.stage_began += waited;
+    }
+
+    fn round(&mut self, begins: bool) {
+        let now = Instant::now();
+        match (begins, self.round_began.take()) {
+            (true, _) => self.round_began = Some(now),
+            (false, Some(began)) => {
+                self.seen.rounds += now - began;
+                self.seen.rounds_seen += 1;
+            }
+            (false, None) => {}
+        }
     }
 
     fn look_at_children(&mut self, pid: u32) {

@@ -268,6 +268,8 @@ pub enum Event {
     WarmingUp(bool),
     /// Measured rounds of a series have begun, or ended: the host samples memory in between.
     Measuring(bool),
+    /// A measured round has begun, or ended: the host times it by its own clock, in its own process.
+    Round(bool),
     /// A round of a series waits for its turn. Until the answer comes, nothing is computed here.
     RoundWaits {
         series: String,

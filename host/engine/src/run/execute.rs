@@ -13,6 +13,7 @@ use super::plan::{Plan, PlannedCell};
 use super::prepare::{Startup, start_up};
 use super::samples;
 use super::summarize::{Reports, audit, implausible, metrics, stable};
+use crate::peaks::beyond;
 use skillbench_record::defaults::defaults;
 use skillbench_record::time::now_utc;
 use skillbench_record::{Cell, HardwareRecord, Outcome, ParallelRecord, Reason, Run, Samples};
@@ -220,7 +221,7 @@ impl Runner<'_, '_> {
                 });
                 let samples = samples::of_cell(planned.index, &measured, startup.as_ref());
                 let device_name = measured.main.device.name.clone();
-                let (audit, implausible) = (audit(&measured.main), implausible(&measured.main));
+                let (audit, implausible) = (audit(&measured.main), implausible(&measured.main, &measured.watched));
                 let mut cell = Cell {
                     device: measured.main.device.id.clone(),
                     hardware: Some(HardwareRecord::from(&measured.main.device)),
@@ -255,6 +256,7 @@ impl Runner<'_, '_> {
             Outcome::Measured(metrics) => peaks.efficiency(cell, metrics, skill, device_name),
             _ => None,
         };
+        cell.implausible.extend(efficiency.as_ref().and_then(beyond));
         if let Outcome::Measured(metrics) = &mut cell.outcome {
             metrics.efficiency = efficiency;
         }

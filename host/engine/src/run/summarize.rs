@@ -285,12 +285,39 @@ fn undecidable(report: &CellReport) -> Option<String> {
     }
 }
 
+/// A worker's clock may say so much less of its rounds than the host's: messages take their time on a busy machine.
+const CLOCKS_APART: f64 = 0.8;
+const MESSAGE_NS: f64 = 1e6;
+
+/// Why the worker's clock cannot be: a library in its process may change what is sent.
+fn other_clock(report: &CellReport, watched: &Watched) -> Option<String> {
+    let rounds = || report.series.iter().flat_map(|series| &series.rounds).filter(|round| round.measured);
+    let told: f64 = rounds().map(|round| (round.wall_ns + round.audit_ns) as f64 + MESSAGE_NS).sum();
+    let seen = watched.rounds.as_nanos() as f64;
+    let samples: f64 = report.series.iter().filter(|series| series.kind == "duration").flat_map(measured).sum();
+    let walls: f64 = rounds().map(|round| round.wall_ns as f64).sum();
+    if rounds().count() as u64 != watched.rounds_seen {
+        return Some(format!("the worker tells of {} rounds, the host saw {}", rounds().count(), watched.rounds_seen));
+    }
+    if told < seen * CLOCKS_APART {
+        return Some(format!(
+            "its rounds took {:.1} ms by the worker's clock, {:.1} ms by the host's",
+            told * 1e-6,
+            seen * 1e-6
+        ));
+    }
+    // Each sample is inside of a round; crews have to be woken.
+    let half = samples + MESSAGE_NS * rounds().count() as f64;
+    (samples > 0.0 && half < walls * 0.4)
+        .then(|| format!("its samples add up to {:.1} ms, its rounds to {:.1} ms", samples * 1e-6, walls * 1e-6))
+}
+
 /// Why the figures of a cell cannot be; nothing where they can.
-pub(crate) fn implausible(report: &CellReport) -> Vec<String> {
+pub(crate) fn implausible(report: &CellReport, watched: &Watched) -> Vec<String> {
     let of_series = |series: &SeriesRecord| {
         series.implausible.iter().map(|why| format!("{}: {why}", series.name)).collect::<Vec<_>>()
     };
-    report.series.iter().flat_map(of_series).collect()
+    report.series.iter().flat_map(of_series).chain(other_clock(report, watched)).collect()
 }
 
 /// Whether every series that was measured in rounds reached its interval.

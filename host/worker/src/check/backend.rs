@@ -366,6 +366,8 @@ pub(super) fn bad_device(services: &'static Services, job: &CheckJob) -> Test {
     ensure(opened.instance.load(&load).is_err(), "a device that is not there is ignored")
 }
 
+/// Of a batch that a leak would show in.
+const ROWS: usize = 64;
 /// Growth below this is noise of allocators.
 const LEAK: u64 = 16 << 20;
 
@@ -373,10 +375,10 @@ pub(super) fn no_leak(services: &'static Services, job: &CheckJob) -> Test {
     let opened = open(services, job)?;
     let exercise = |loads: usize, runs: usize| -> Test {
         for _ in 0..loads {
-            let model = load(&opened, &job.probe).map_err(text)?;
+            let model = opened.instance.load(&for_batch(&job.probe, ROWS as i64)).map_err(text)?;
             let mut request = model.request().map_err(text)?;
             for variant in 0..runs as u64 {
-                drop(run_on(&mut request, 64, variant % 3)?);
+                drop(run_on(&mut request, ROWS, variant % 3)?);
             }
         }
         Ok(())

@@ -241,7 +241,7 @@ pub(super) fn apart_of(one: &View<'_>, other: &View<'_>) -> f64 {
 /// How two references stand to each other.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Agreement {
-    /// The largest difference, in the scale of [`compare`]. `None`: one of them lacks a part, or they have other outputs or shapes.
+    /// The largest difference, in the scale of a comparison. `None`: one of them lacks a part, or they have other outputs or shapes.
     pub apart: Option<f64>,
     /// Every part is within the tolerance of the coarser precision of both.
     pub agree: bool,

@@ -240,7 +240,7 @@ impl State {
             true => correct(values, &seen.runs, cores),
             false => Corrected { values: values.to_vec(), ..Corrected::default() },
         };
-        let audit_ns = corrected.audit_ns.min(wall.as_nanos() as f64);
+        let audit_ns = (corrected.audit_ns + seen.outside_ns as f64).min(wall.as_nanos() as f64);
         let wall_ns = wall.as_nanos() as f64 - audit_ns;
         let cpu_of_audit = Duration::from_nanos(corrected.audit_cpu_ns as u64);
         let cpu = cpu.zip(open.cpu).map(|(now, then)| now.saturating_sub(then).saturating_sub(cpu_of_audit));
@@ -326,6 +326,9 @@ impl ReporterServices for Rounds<'_> {
                 None => watch.over(),
             }
         }
+        if measures {
+            self.services.send(&Event::Round(true));
+        }
         if let Some(open) = &mut state.open {
             // The round begins when the benchmark gets it, not while the host is told of it.
             (open.start, open.cpu) = (Instant::now(), cpu_time().filter(|_| self.whole));
@@ -345,6 +348,9 @@ impl ReporterServices for Rounds<'_> {
         let mut state = lock(&self.state);
         let measuring = state.measuring;
         let taken = state.samples(series, round, values, self.began, end, &seen);
+        if measuring && round != 0 {
+            self.services.send(&Event::Round(false));
+        }
         if measuring && taken.is_ok() && round != 0 {
             let one = &mut state.series[series as usize];
             if let (Some(before), Some(after)) = (one.before.take(), self.sensors.and_then(Sensors::energy)) {

@@ -69,7 +69,7 @@ pub(crate) fn correct(values: &[f64], runs: &[Ran], cores: usize) -> Corrected {
         all.audit_cpu_ns += run.audit_cpu_ns as f64;
     }
     let samples = values.len().max(1);
-    let even = runs.len() % samples == 0;
+    let even = runs.len().is_multiple_of(samples);
     for (index, value) in all.values.iter_mut().enumerate() {
         // As many runs in each; else everybody has its share of all.
         let (of, share) = match even {
