@@ -100,7 +100,12 @@ impl Progress {
                 (None, None) => String::new(),
             },
         };
-        self.line(&format!("{}: {}{figure}", self.label(cell.index), cell.outcome.name()));
+        let audited = cell.audit.as_ref().map_or(String::new(), |audit| format!(", audited: {}", audit.describe()));
+        let doubt = match &cell.implausible[..] {
+            [] => String::new(),
+            reasons => format!("; implausible: {}", reasons.join("; ")),
+        };
+        self.line(&format!("{}: {}{figure}{audited}{doubt}", self.label(cell.index), cell.outcome.name()));
     }
 }
 

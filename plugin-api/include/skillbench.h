@@ -245,7 +245,8 @@ typedef struct sb_backend {
   /* [lane] Binds a tensor to a port. The struct is copied; the data is borrowed until the port is bound again or the request is
    * released. An engine may read an input's data at bind: whoever writes into a bound input binds it again.
    * Equal pointers never mean equal contents: between the runs of a round the host writes other contents where they lie and binds
-   * them again, marks the outputs, and looks at what was written. What binding takes beyond three plain copies counts as run.
+   * them again, marks the outputs, and looks at what was written. Binding that takes more than three plain copies, and more than 5%
+   * of a run, counts as run.
    * NULL for an output: the backend allocates it, at `place` (NULL: host memory). A tensor for an output: later runs write into
    * it; an engine that always allocates its outputs returns SB_UNIMPLEMENTED, and the port stays as it was.
    * SB_INVALID_ARGUMENT for a dtype or a rank that is not the port's. */

@@ -58,6 +58,14 @@ fn run(world: &World, work: &str, more: &[&str]) -> Ran {
 }
 
 #[test]
+fn a_throughput_benchmark_is_compared_in_turns_too() {
+    let more = ["--bench", "throughput-inference", "--batch-sizes", "1", "--launches", "1", "--pairs", "3"];
+    let (_, document) = in_turns(&world(), "misbehave@work=20", "misbehave@work=60", &more);
+    let ratio = |name: &str| metric(&document, name)["ratio"].as_f64().unwrap_or_else(|| panic!("{document:#}"));
+    assert!(ratio("sequential_per_s") < 0.7 && ratio("throughput_per_s") < 0.7, "{document:#}");
+}
+
+#[test]
 fn a_planted_difference_is_found_measured_twice_and_fails_a_limit_that_it_breaks() {
     let world = world();
     let (ran, document) = in_turns(&world, "misbehave@work=100", "misbehave@work=150", &["--fail-on-regression", "10"]);

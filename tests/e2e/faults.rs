@@ -136,6 +136,14 @@ fn the_check_says_which_rules_are_broken() {
     let broken: Vec<&str> =
         rows.iter().filter(|row| row["verdict"] == "BROKEN").filter_map(|row| row["id"].as_str()).collect();
     assert_eq!(broken, ["right", "inputs-matter"]);
+    for (how, rule) in [("stale", "keeps-working"), ("first-only", "rows-apart")] {
+        let how = format!("how={how}");
+        let asked = ["plugin", "check", "misbehave", "--option", &how, "--option", "from=1000", "--format", "json"];
+        let told = world.host(&asked);
+        told.exits_with(1);
+        let rows: Vec<Value> = serde_json::from_str(&told.stdout()).unwrap();
+        assert!(rows.iter().any(|row| row["verdict"] == "BROKEN" && row["id"] == rule), "{rows:#?}");
+    }
 }
 
 #[test]

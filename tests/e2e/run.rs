@@ -4,6 +4,29 @@ use serde_json::Value;
 use skillbench_tests::{World, cells, outcomes, workspace};
 
 #[test]
+fn a_cell_waits_for_a_quiet_machine_as_long_as_it_is_told_and_says_so() {
+    // Two cores of other work: no machine here is quiet.
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let (ran, document) = std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        let asked = ["--plugin", "rten", "--model", "probe-mlp", "--bench", "inference", "--batch-sizes", "1"];
+        let ran = World::default().run(&[&asked[..], &["--wait-quiet", "0.5", "--budget", "0.5"]].concat());
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        ran
+    });
+    ran.exits_with(0);
+    assert!(ran.stderr().contains("did not become quiet in 0.5 s"), "{}", ran.stderr());
+    let seen = &cells(&document)[0]["conditions"];
+    assert!(seen["other_cores"].as_f64().is_some_and(|cores| cores > 0.3), "{seen:#}");
+}
+
+#[test]
 fn every_cell_that_was_asked_for_is_measured_and_kept() {
     let world = World::default();
     let (ran, document) =

@@ -1,7 +1,8 @@
 //! A cell: one target, one point of the workload grid, one benchmark; and how it ended.
 
 use crate::{
-    Audit, Axes, Metrics, Outcome, OutcomeKind, ParallelRecord, Phases, ProfileReport, Reason, Trust, Verification,
+    Audit, Axes, Conditions, Metrics, Outcome, OutcomeKind, ParallelRecord, Phases, ProfileReport, Reason, Trust,
+    Verification,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -96,6 +97,8 @@ pub struct Cell {
     pub audit: Option<Audit>,
     /// Why the figures cannot be: they are kept, and never ranked.
     pub implausible: Vec<String>,
+    /// `None`: nothing was timed, or nobody looked.
+    pub conditions: Option<Conditions>,
     /// Safe ways around that were taken.
     pub fixes: Vec<Workaround>,
     /// `None`: the pool was not used.
@@ -149,6 +152,8 @@ struct CellForm {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     implausible: Vec<String>,
     #[serde(default)]
+    conditions: Option<Conditions>,
+    #[serde(default)]
     fixes: Vec<Workaround>,
     #[serde(default)]
     pool: Option<PoolRecord>,
@@ -192,6 +197,7 @@ impl From<Cell> for CellForm {
             verification: cell.verification,
             audit: cell.audit,
             implausible: cell.implausible,
+            conditions: cell.conditions,
             fixes: cell.fixes,
             pool: cell.pool,
             phases: cell.phases,
@@ -235,6 +241,7 @@ impl TryFrom<CellForm> for Cell {
             verification: form.verification,
             audit: form.audit,
             implausible: form.implausible,
+            conditions: form.conditions,
             fixes: form.fixes,
             pool: form.pool,
             phases: form.phases,
@@ -296,6 +303,7 @@ impl Cell {
             verification: None,
             audit: None,
             implausible: vec![],
+            conditions: None,
             fixes: vec![],
             pool: None,
             phases: None,

@@ -144,6 +144,12 @@ pub struct RunRequest {
     /// Every cell loads its own models.
     #[serde(default)]
     pub no_resource_pool: bool,
+    /// Seconds of rest before each cell but the first.
+    #[serde(default)]
+    pub cool_down_s: Option<f64>,
+    /// Seconds that a cell waits, at most, for other programs to leave the machine alone.
+    #[serde(default)]
+    pub wait_quiet_s: Option<f64>,
     /// Backends that share neither device nor cores run side by side.
     #[serde(default)]
     pub parallel: bool,

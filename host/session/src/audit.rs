@@ -84,6 +84,7 @@ impl Session {
                 .find(|cell| {
                     (&cell.plugin, &cell.skill, &cell.benchmark, &cell.axes)
                         == (&name.plugin, &name.model, &name.benchmark, &name.axes)
+                        && name.device.as_ref().is_none_or(|device| cell.device.is_empty() || *device == cell.device)
                 })
                 .cloned()
         };

@@ -97,7 +97,7 @@ pub struct RunArgs {
     /// Resume an earlier run, by its id or its folder
     #[arg(long, value_name = "RUN", conflicts_with_all = ["plugin", "include_web_platforms", "model", "model_list", "models_set", "custom_models", "small_models",
         "specific_models", "model_families", "benchmark_category", "all_models", "image_sizes", "audio_seconds", "frames", "prompt_lengths",
-        "new_tokens", "no_fix", "no_resource_pool", "parallel", "profile", "profile_detailed", "bench", "batch_sizes", "sequence_lengths", "dim", "iterations",
+        "new_tokens", "no_fix", "no_resource_pool", "cool_down", "wait_quiet", "parallel", "profile", "profile_detailed", "bench", "batch_sizes", "sequence_lengths", "dim", "iterations",
         "warmup", "concurrent_workers", "threads", "option", "precision", "timeout", "budget", "memory_limit", "verify_only",
         "benchmark_only", "no_verify", "seed"])]
     pub resume: Option<String>,
@@ -116,6 +116,12 @@ pub struct RunArgs {
     /// Load the model again for each cell
     #[arg(long)]
     pub no_resource_pool: bool,
+    /// Rest so many seconds before each cell but the first
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub cool_down: Option<f64>,
+    /// Wait before each cell until other programs leave the machine alone, at most so many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub wait_quiet: Option<f64>,
     /// Share a loaded model between cells of one point (always on)
     #[arg(long, hide = true, conflicts_with_all = ["no_resource_pool", "resume"])]
     pub use_resource_pool: bool,

@@ -102,6 +102,8 @@ fn request(args: &RunArgs) -> Result<RunRequest, CommandError> {
         seed: args.seed,
         no_fix: args.no_fix,
         no_resource_pool: args.no_resource_pool,
+        cool_down_s: args.cool_down,
+        wait_quiet_s: args.wait_quiet,
         parallel: args.parallel,
         profile: args.profile || args.profile_detailed,
         profile_operators: args.profile_detailed,

@@ -13,6 +13,7 @@
 
 pub mod check;
 pub mod child;
+mod conditions;
 mod description;
 mod failure;
 mod frame;
@@ -26,6 +27,7 @@ mod protocol;
 mod stop;
 mod sys;
 
+pub use conditions::busy_cores;
 pub use description::{
     BackendDescription, BenchmarkDescription, CATEGORIES, Description, PluginKind, SkillsetDescription,
 };

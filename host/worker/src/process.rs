@@ -1,9 +1,11 @@
 //! A worker as the host sees it: started, spoken to, watched from outside, and always ended.
 
+use super::conditions::Follow;
 use super::frame::{Frames, write_frame};
 use super::output::Tail;
 use super::protocol::{Command, Event, PROTOCOL, Reply, Stage};
 use super::{Failure, FailureKind, Limits, sys};
+use skillbench_record::Conditions;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::sync::OnceLock;
@@ -27,6 +29,8 @@ pub struct Watched {
     /// How long the measured rounds took together, by the clock of this process, and how many there were.
     pub rounds: Duration,
     pub rounds_seen: u64,
+    /// What the machine did besides through the measured rounds.
+    pub conditions: Option<Conditions>,
     /// From start to the worker's first message.
     pub ready: Option<Duration>,
 }
@@ -134,6 +138,8 @@ impl Worker {
             }
         };
         watch.look_at_children(self.child.id());
+        watch.follow.end(self.child.id());
+        watch.seen.conditions = watch.follow.conditions();
         let result = self.conclude(end, &watch);
         (result, watch.seen)
     }
@@ -155,7 +161,13 @@ impl Worker {
                 }
                 Event::Hello { .. } => watch.seen.ready = Some(self.started.elapsed()),
                 Event::Stage(ref stage) => watch.enter(stage.clone()),
-                Event::Measuring(on) => watch.measuring = on,
+                Event::Measuring(on) => {
+                    watch.measuring = on;
+                    match on {
+                        true => watch.follow.begin(self.child.id()),
+                        false => watch.follow.end(self.child.id()),
+                    }
+                }
                 Event::Round(begins) => watch.round(begins),
                 Event::RoundWaits { ref series, measured } => {
                     let asked = Instant::now();
@@ -277,6 +289,7 @@ struct Watch<'l> {
     stage_began: Instant,
     measuring: bool,
     last_look: Option<Instant>,
+    follow: Follow,
     /// When the measured round began that is running.
     round_began: Option<Instant>,
     looks: u64,
@@ -299,6 +312,7 @@ impl<'l> Watch<'l> {
             stage_began: now,
             measuring: false,
             last_look: None,
+            follow: Follow::default(),
             round_began: None,
             looks,
             children,
@@ -354,6 +368,7 @@ impl<'l> Watch<'l> {
         // To look at a whole browser takes longer than a look at the worker, and from the same cores.
         if self.looks % CHILDREN_EVERY == 1 {
             self.look_at_children(pid);
+            self.follow.look();
         }
         let used = resident(pid)? + self.children;
         if self.measuring {

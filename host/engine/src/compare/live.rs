@@ -52,6 +52,12 @@ impl Live<'_> {
             Ok(launches) => launches,
             Err(reason) => return Ok(ComparedCell { reason: Some(reason), ..blank }),
         };
+        for (side, name) in SIDES.iter().enumerate() {
+            if let Some(why) = Pair::implausible(&first, side).first() {
+                let reason = Reason::new("implausible", format!("{name}: {why}"));
+                return Ok(ComparedCell { reason: Some(reason), cells: Some(pair.measured(&first)), ..blank });
+            }
+        }
         let plugins = [blank.before.plugin.clone(), blank.after.plugin.clone()];
         let mut metrics: Vec<ComparedMetric> =
             paired(&first).into_iter().filter_map(|paired| self.judged(paired, &plugins)).collect();

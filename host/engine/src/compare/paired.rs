@@ -59,8 +59,10 @@ pub fn paired(launches: &[Launch]) -> Vec<Paired> {
                     let rounds = series.rounds.iter().filter(|round| round.measured);
                     rounds.map(|round| of_round(&metric, series, round)).collect()
                 };
-                let pairs = values(series).into_iter().zip(values(other)).filter_map(|(a, b)| Some([a?, b?]));
-                let pairs = pairs.collect();
+                // A side that caught up did so at the beginning.
+                let pairs = values(series).into_iter().rev().zip(values(other).into_iter().rev());
+                let mut pairs: Vec<[f64; 2]> = pairs.filter_map(|(a, b)| Some([a?, b?])).collect();
+                pairs.reverse();
                 if matches!(series.name.as_str(), "latency" | "end_to_end") {
                     add(Metric::cpu(), cpu_pairs(series, other));
                 }

@@ -124,6 +124,9 @@ impl Runner<'_, '_> {
             }
             planned.skip = planned.skip.take().or_else(|| self.common.too_slow(&planned));
             let (place, of) = self.common.begin();
+            if planned.skip.is_none() {
+                self.settle(place == 0);
+            }
             self.observer.cell_begun(&planned, place, of);
             self.phases = PhaseWatch::begin();
             self.cores = None;
@@ -230,6 +233,7 @@ impl Runner<'_, '_> {
                     placement: measured.main.placement,
                     audit,
                     implausible,
+                    conditions: measured.watched.conditions.clone(),
                     verification: measured.main.verification,
                     fixes: measured.fixes,
                     pool: measured.main.pool,
@@ -292,6 +296,7 @@ impl Runner<'_, '_> {
             verification: None,
             audit: None,
             implausible: vec![],
+            conditions: None,
             fixes: vec![],
             pool: None,
             phases: None,

@@ -6,6 +6,7 @@
 //! - `parallel`: backends side by side, in the lanes that `lanes` lays out; `common`: what all cells share; `relay`: one observer for several lanes.
 //! - `interleave`: two targets measured in turns, so that they can be compared; `turns`: whose turn it is.
 //! - `profile`: what the operators of a cell's model cost. `phases`: where a cell's time went.
+//! - `quiet`: what a cell waits for before it begins.
 //! - `observer`: whoever wants to know how it goes (journal, terminal) is told; nothing is drawn or stored here.
 
 mod availability;
@@ -29,6 +30,7 @@ mod precheck;
 mod prepare;
 mod probe;
 mod profile;
+mod quiet;
 mod relay;
 mod resolve;
 mod samples;

@@ -63,7 +63,8 @@ pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
     let (sequential_per_s, concurrent_per_s) = (sequential.and_then(rate), concurrent.and_then(rate));
     let around = |series: &SeriesRecord| Some((rate(series)?, half_widths(&measured(series), reports.launches)?.mean));
     let of_rate = |series: Option<&SeriesRecord>| series.and_then(around).and_then(|(rate, half)| interval(rate, half));
-    let speedup_ci95 = concurrent.and_then(around).zip(sequential.and_then(around));
+    let alone = |series: &SeriesRecord| Some((rate(series)?, half_widths(&measured(series), None)?.mean));
+    let speedup_ci95 = concurrent.and_then(alone).zip(sequential.and_then(alone));
     let times = latency.or(concurrent).or(find(main, "end_to_end"));
     Metrics {
         latency_ms: latency.and_then(|series| summarize_rounds(&measured(series), NS_TO_MS, reports.launches)),
@@ -258,6 +259,7 @@ fn weak(seen: &AuditReport, tolerance: f64) -> Option<String> {
             if moves <= tolerance { "pass" } else { "nearly pass" }
         )),
         _ if seen.inputs == 0 => Some("no input but the first was held against a reference".into()),
+        _ if seen.rounds == 0 => Some("no run of a measured round was held against a reference".into()),
         _ => None,
     }
 }
@@ -292,10 +294,12 @@ const MESSAGE_NS: f64 = 1e6;
 /// Why the worker's clock cannot be: a library in its process may change what is sent.
 fn other_clock(report: &CellReport, watched: &Watched) -> Option<String> {
     let rounds = || report.series.iter().flat_map(|series| &series.rounds).filter(|round| round.measured);
+    let times = || report.series.iter().filter(|series| series.kind == "duration");
     let told: f64 = rounds().map(|round| (round.wall_ns + round.audit_ns) as f64 + MESSAGE_NS).sum();
     let seen = watched.rounds.as_nanos() as f64;
-    let samples: f64 = report.series.iter().filter(|series| series.kind == "duration").flat_map(measured).sum();
-    let walls: f64 = rounds().map(|round| round.wall_ns as f64).sum();
+    let samples: f64 = times().flat_map(measured).sum();
+    let of_times = times().flat_map(|series| &series.rounds).filter(|round| round.measured);
+    let walls: f64 = of_times.map(|round| round.wall_ns as f64).sum();
     if rounds().count() as u64 != watched.rounds_seen {
         return Some(format!("the worker tells of {} rounds, the host saw {}", rounds().count(), watched.rounds_seen));
     }

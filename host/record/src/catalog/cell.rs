@@ -157,6 +157,21 @@ pub(super) static COLUMNS: &[Column] = &[
             _ => Value::Null,
         }
     }),
+    column!("other_cores", Float, "Cores that other programs kept busy while it was measured", |row| {
+        Value::some(row.cell.conditions.as_ref().and_then(|seen| seen.other_cores), Value::Float)
+    }),
+    column!("stolen_cores", Float, "Cores that a hypervisor gave to others meanwhile", |row| {
+        Value::some(row.cell.conditions.as_ref().and_then(|seen| seen.stolen_cores), Value::Float)
+    }),
+    column!("frequency_mhz", Float, "Clock frequency meanwhile, the mean of all cores", |row| {
+        Value::some(row.cell.conditions.as_ref().and_then(|seen| seen.frequency_mhz), Value::Float)
+    }),
+    column!("temperature_c", Float, "The highest temperature meanwhile", |row| {
+        Value::some(row.cell.conditions.as_ref().and_then(|seen| seen.temperature_c), Value::Float)
+    }),
+    column!("throttled", Int, "How often cores were slowed down for their heat meanwhile", |row| {
+        Value::some(row.cell.conditions.as_ref().and_then(|seen| seen.throttled), |n| Value::Int(n as i64))
+    }),
     column!("fixes", Text, "What was done otherwise than asked, so that it could be measured", |row| {
         joined(row.cell.fixes.iter().map(Workaround::describe).collect())
     }),

@@ -51,6 +51,8 @@ names! {
     IMPLAUSIBLE = "implausible",
     TRUST = "trust",
     HAS_FIGURES = "has_figures",
+    OTHER_CORES = "other_cores",
+    THROTTLED = "throttled",
     FIXES = "fixes",
     SEED = "seed",
     KEY = "key",

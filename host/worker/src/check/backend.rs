@@ -12,11 +12,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-fn ensure(holds: bool, broken: impl Into<String>) -> Test {
+pub(super) fn ensure(holds: bool, broken: impl Into<String>) -> Test {
     if holds { Ok(()) } else { Err(Finding::Broken(broken.into())) }
 }
 
-fn text(error: impl std::fmt::Display) -> String {
+pub(super) fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
@@ -54,7 +54,7 @@ pub(super) fn options_schema(_: &'static Services, job: &CheckJob) -> Test {
     Ok(crate::options::check(&PluginOptions::new(), &schema, &plugin.id())?)
 }
 
-fn open(services: &'static Services, job: &CheckJob) -> Result<Opened, Finding> {
+pub(super) fn open(services: &'static Services, job: &CheckJob) -> Result<Opened, Finding> {
     let backend = PluginUse { id: "checked".into(), library: job.library.clone(), options: job.options.clone() };
     let opened = Opened::new(services, &backend).map_err(|failure| match failure.kind {
         FailureKind::Unavailable => Finding::Unavailable(failure.to_string()),
@@ -99,7 +99,7 @@ pub(super) fn opens_again(services: &'static Services, job: &CheckJob) -> Test {
 const BATCH: i64 = 2;
 
 /// A load for one batch size: some engines take only fixed ones.
-fn for_batch(path: &Path, batch: i64) -> Load {
+pub(super) fn for_batch(path: &Path, batch: i64) -> Load {
     Load { dims: vec![Dim::fixed("batch", batch)], ..Load::new(Source::onnx(path)) }
 }
 
@@ -145,7 +145,7 @@ pub(super) fn placement(services: &'static Services, job: &CheckJob) -> Test {
 }
 
 /// The `variant`-th input of a batch, seeded.
-fn input(batch: usize, variant: u64) -> Result<HostTensor, String> {
+pub(super) fn input(batch: usize, variant: u64) -> Result<HostTensor, String> {
     let mut tensor = HostTensor::zeroed(DType::F32, &[batch, 64]).map_err(text)?;
     let rule =
         InputRule { part: String::new(), name: "x".into(), dtype: "f32".into(), dims: vec![], fill: "normal".into() };
@@ -157,7 +157,7 @@ fn bind(request: &mut Request<'_>, tensor: HostTensor) -> Result<(), Error> {
     request.bind(Direction::Input, 0, Arc::new(tensor))
 }
 
-fn floats(output: &Output) -> Vec<f32> {
+pub(super) fn floats(output: &Output) -> Vec<f32> {
     output.bytes().chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect()
 }
 

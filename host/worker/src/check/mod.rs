@@ -6,6 +6,7 @@ mod backend;
 mod benchmark;
 mod rules;
 mod skillset;
+mod timed;
 
 pub use rules::{Applies, RULES, Rule, rule};
 

@@ -1,6 +1,6 @@
 //! The list of rules.
 
-use super::{Test, backend, benchmark, skillset};
+use super::{Test, backend, benchmark, skillset, timed};
 use crate::CheckJob;
 use crate::child::Services;
 use crate::description::Description;
@@ -76,6 +76,10 @@ rules! {
     24 "precision" Backend "A precision it does not know is refused, never ignored." backend::precision;
     25 "bad-device" Backend "A device that is not there is refused." backend::bad_device;
     26 "no-leak" Backend "Running 2,000 times and loading 50 times leaves no growing memory." backend::no_leak;
+    27 "same-address" Backend "Contents that change where they lie are those that run, once they are bound again." timed::same_address;
+    28 "within-bounds" Backend "It writes nothing beside the memory of inputs and outputs." timed::within_bounds;
+    29 "keeps-working" Backend "Each of 1,100 runs writes the output of its own input." timed::keeps_working;
+    30 "rows-apart" Backend "Each row of a batch is computed from its own inputs." timed::rows_apart;
     40 "skills-described" Skillset "Each skill is described as JSON with a unique id, and with content to cache it by." skillset::described;
     41 "skill-builds" Skillset "Its smallest skill builds into an empty folder: a skill.json that can be read, and every file it names." skillset::builds;
     42 "skill-repeats" Skillset "Building it twice writes the same files." skillset::repeats;

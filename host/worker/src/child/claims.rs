@@ -9,7 +9,7 @@ const SHARE: f64 = 0.05;
 const SLACK_NS: f64 = 2_000.0;
 /// Of samples of several threads, which have to be woken on a machine that may be busy: claims fill so much of the interval.
 const OF_CREWS: f64 = 0.5;
-/// So many of a hundred samples may be shorter than the host saw their runs take: on a busy machine clocks are read late.
+/// So many of a hundred rounds may claim less than the host saw their runs take: on a busy machine clocks are read late.
 const SHORT: usize = 5;
 /// Binding joins the samples where it takes more than so many plain copies of the same bytes,
 const COPIES: f64 = 3.0;
@@ -23,7 +23,7 @@ pub(super) struct Claims {
     shares: Vec<f64>,
     claimed_ns: f64,
     seen_ns: f64,
-    samples: usize,
+    rounds: usize,
     too_short: usize,
     bind_ns: Vec<Vec<f64>>,
     copy_ns: f64,
@@ -42,8 +42,8 @@ impl Claims {
             self.claimed_ns += claimed;
             self.seen_ns += seen;
         }
-        self.samples += samples;
-        self.too_short += corrected.too_short;
+        self.rounds += 1;
+        self.too_short += usize::from(corrected.too_short);
         self.bind_ns.push(corrected.bind_ns.clone());
         self.copy_ns += corrected.copy_ns;
         self.besides_ns += corrected.audit_ns + outside_ns;
@@ -70,10 +70,10 @@ impl Claims {
     /// Why the samples cannot be; nothing where they can.
     pub fn implausible(&self, rounds: &[RoundRecord]) -> Vec<String> {
         let mut reasons = vec![];
-        if self.too_short * 100 > self.samples * SHORT {
+        if self.too_short * 100 > self.rounds * SHORT {
             let text = format!(
-                "{} of {} samples claim less time than the host saw their runs take",
-                self.too_short, self.samples
+                "the samples of {} of {} rounds claim less time than the host saw their runs take",
+                self.too_short, self.rounds
             );
             reasons.push(text);
         }

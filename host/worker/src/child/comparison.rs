@@ -222,20 +222,21 @@ pub(super) fn apart(one: &[Reference], other: &[Reference]) -> Option<f64> {
     })
 }
 
-/// How far two outputs of one engine are apart, over the largest magnitude of the first; 0 only where they are equal.
+/// How far two outputs of one engine are apart, over the largest magnitude of the first; 0 only where they are equal, and 1 where
+/// nothing can be said of how far.
 pub(super) fn apart_of(one: &View<'_>, other: &View<'_>) -> f64 {
     if one.bytes == other.bytes {
         return 0.0;
     }
     if one.shape != other.shape || !one.is_float() {
-        return f64::INFINITY;
+        return 1.0;
     }
     let pairs = || (0..one.elements()).map(|index| (one.number(index), other.number(index)));
     let largest = pairs().filter(|(a, _)| a.is_finite()).fold(0f64, |most, (a, _)| most.max(a.abs()));
     let difference = |(a, b): (f64, f64)| if a == b { 0.0 } else { (a - b).abs() };
     let most =
         pairs().map(difference).fold(0f64, |most, one| if one.is_finite() { most.max(one) } else { f64::INFINITY });
-    most / largest.max(1e-6)
+    if most.is_finite() { most / largest.max(1e-6) } else { 1.0 }
 }
 
 /// How two references stand to each other.

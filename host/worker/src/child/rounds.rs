@@ -154,7 +154,8 @@ impl<'a> Rounds<'a> {
         let state = self.state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
         let record = |mut series: Series| {
             let binding_counts = series.claims.settle(&mut series.rounds);
-            let implausible = series.claims.implausible(&series.rounds);
+            let is_time = series.info.kind == SeriesKind::Duration;
+            let implausible = if is_time { series.claims.implausible(&series.rounds) } else { vec![] };
             let measured = series.rounds.iter().filter(|round| round.measured).count();
             SeriesRecord {
                 name: series.info.name,

@@ -256,6 +256,12 @@ impl<'i, 'c> CellTarget<'i, 'c> {
             wrong(text)
         })?;
         let unseen = Unseen::read(&ran.audited, tolerance).map_err(|error| unread(error, &ran.file))?;
+        if let Some(batch) = lost_batch(&self.job.axes, &views, &unseen) {
+            let text = format!(
+                "a batch of {batch} does not reach the work: all rows of its outputs are the same, and those of its inputs are not"
+            );
+            return Err(Error::unimplemented(Why::MODEL, text));
+        }
         self.audit.knows(loaded.part(), unseen);
         Ok(Verification::Passed {
             reference: reference.clone(),
@@ -361,6 +367,21 @@ pub(super) fn refuse_lost_axes(model: &Model<'_>, manifest: &Manifest, axes: &Ax
             Err(Error::unimplemented(Why::MODEL, text))
         }
     }
+}
+
+/// Law: the asked work reaches the model. Outputs that move with their inputs, and have the same row for each of a batch, are those of
+/// one row.
+fn lost_batch(axes: &Axes, outputs: &[View<'_>], unseen: &Unseen) -> Option<usize> {
+    let batch = axes.get("batch").and_then(|batch| usize::try_from(*batch).ok()).filter(|batch| *batch > 1)?;
+    let same_rows = |output: &View<'_>| {
+        let row = output.bytes.len() / batch;
+        output.shape.first() == Some(&batch)
+            && row > 0
+            && output.bytes.chunks(row).all(|one| one == &output.bytes[..row])
+    };
+    let moves = unseen.movement().is_some_and(|moves| moves > 0.0);
+    let floats = outputs.iter().any(View::is_float);
+    (moves && floats && outputs.iter().all(same_rows)).then_some(batch)
 }
 
 /// Several requests, or parts, are verified; the cell shows the one that came closest to its tolerance. Where one had no

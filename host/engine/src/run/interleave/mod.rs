@@ -12,7 +12,7 @@ use super::common::Common;
 use super::execute::{Known, Runner};
 use super::observer::Observer;
 use super::plan::{Plan, PlannedCell};
-use super::summarize::{Reports, metrics, stable};
+use super::summarize::{Reports, implausible, metrics, stable};
 use skillbench_record::defaults::defaults;
 use skillbench_record::{Cell, HardwareRecord, Outcome};
 use skillbench_worker::{CellJob, CellReport, Command, Failure, FailureKind, Limits, Reply, Watched, Worker};
@@ -52,6 +52,11 @@ impl Pair {
         self.jobs.is_some()
     }
 
+    /// Why the figures of a side cannot be; nothing where they can.
+    pub fn implausible(launches: &[Launch], side: usize) -> Vec<String> {
+        launches.iter().flat_map(|launch| implausible(&launch.reports[side], &launch.watched[side])).collect()
+    }
+
     /// The cells with the figures of all their launches together.
     pub fn measured(&self, launches: &[Launch]) -> [Cell; 2] {
         [0, 1].map(|side| {
@@ -75,7 +80,8 @@ impl Pair {
                 workers: None,
                 launches: None,
             });
-            Cell { stable: stable(&all.series), outcome: Outcome::Measured(Box::new(figures)), ..cell }
+            let implausible = Pair::implausible(launches, side);
+            Cell { stable: stable(&all.series), implausible, outcome: Outcome::Measured(Box::new(figures)), ..cell }
         })
     }
 }

@@ -38,6 +38,10 @@ struct State {
     pair: Vec<usize>,
     series: HashMap<String, Progress>,
     done: HashSet<String>,
+    /// Measured rounds of each side.
+    rounds: [u64; 2],
+    /// Rounds without a partner: of a side that had another series next than the other.
+    unpaired: u64,
 }
 
 struct Progress {
@@ -70,6 +74,8 @@ impl RoundOrder {
             pair: vec![],
             series: HashMap::new(),
             done: HashSet::new(),
+            rounds: [0, 0],
+            unpaired: 0,
         };
         RoundOrder { state: Mutex::new(state), changed: Condvar::new() }
     }
@@ -124,8 +130,12 @@ impl State {
         self.holder = Some(side);
         self.last = side;
         if let (true, Side::Round { series, measured: true }) = (granted, waited) {
+            let is_paired = self.pair.contains(&side);
+            self.rounds[side] += 1;
+            self.unpaired += u64::from(!is_paired);
             self.pair.retain(|waiting| *waiting != side);
-            if self.pair.is_empty()
+            if is_paired
+                && self.pair.is_empty()
                 && let Some(progress) = self.series.get_mut(&series)
             {
                 progress.pairs += 1;
@@ -166,6 +176,11 @@ impl State {
             return None;
         };
         if of_first != of_second {
+            // A benchmark that takes its series in turn may warm up longer on one side: who is behind catches up.
+            if self.unpaired < self.enough.pairs {
+                let behind = if self.rounds[first] <= self.rounds[second] { first } else { second };
+                return Some((behind, true));
+            }
             // They do not measure the same: what there is in pairs is all there will be.
             self.done.extend([of_first, of_second]);
             return Some((first, false));
@@ -247,6 +262,41 @@ mod tests {
     fn time_that_is_over_ends_a_series_after_the_least_number_of_pairs() {
         let order = play(&RoundOrder::new(Enough { time: Duration::ZERO, ..ENOUGH }, 3), [0, 0], None);
         assert_eq!(order.len(), 6);
+    }
+
+    #[test]
+    fn series_that_are_measured_in_turn_come_in_pairs_though_one_side_warms_up_longer() {
+        let order = RoundOrder::new(ENOUGH, 5);
+        let never = || false;
+        let rounds = std::thread::scope(|scope| {
+            let side = |side: usize, warm: usize| {
+                let order = &order;
+                scope.spawn(move || {
+                    assert!(order.start(side, &never));
+                    let mut left = [("sequential", warm, 0), ("concurrent", 1, 0)].to_vec();
+                    let mut counts = vec![];
+                    while !left.is_empty() {
+                        left.retain_mut(|(series, warm, rounds)| {
+                            let warms = *warm > 0;
+                            *warm = warm.saturating_sub(1);
+                            *rounds += u32::from(!warms);
+                            let goes_on = order.next(side, series, !warms, &never);
+                            if !goes_on {
+                                counts.push((*series, *rounds - 1));
+                            }
+                            goes_on
+                        });
+                    }
+                    order.end(side);
+                    counts
+                })
+            };
+            [side(0, 1), side(1, 3)].map(|side| side.join().unwrap())
+        });
+        for (series, count) in rounds.iter().flatten() {
+            assert!((10..=13).contains(count), "{series}: {count}");
+        }
+        assert_eq!(rounds.iter().flatten().count(), 4);
     }
 
     #[test]

@@ -82,7 +82,7 @@ impl<'i> Lane<'i> {
             None => vec![],
         };
         state.copy_ns = copy_ns(&state.request, &renewals)?;
-        (state.renewals, state.is_hosts, state.verified) = (renewals, true, false);
+        (state.renewals, state.is_hosts, state.takes, state.verified) = (renewals, true, false, false);
         Ok(())
     }
 
@@ -244,6 +244,20 @@ fn nanoseconds(from: Instant, to: Instant) -> u64 {
 }
 
 impl State<'_> {
+    /// A run on other inputs failed: their outputs may have another size than the memory that is bound.
+    fn without_bound_outputs(
+        &mut self,
+        outputs: u32,
+        error: Error,
+        run: &mut dyn FnMut(&mut Request<'_>) -> Result<()>,
+    ) -> Result<()> {
+        if !(0..outputs).any(|index| self.request.bound(Direction::Output, index).is_some()) {
+            return Err(error);
+        }
+        (0..outputs).try_for_each(|index| self.request.leave_output(index))?;
+        run(&mut self.request)
+    }
+
     fn cpu(&self, audit: &Audit<'_>) -> Cpu {
         match audit.is_shared() {
             true => Cpu::OfThread,
@@ -272,14 +286,17 @@ impl State<'_> {
                 self.request.change(Direction::Input, *index, |tensor| renewal.write(tensor, turn.variant))?;
             }
         }
-        poison::lay(&mut self.request, outputs, turn.seed, turn.unseen.is_some())?;
+        poison::lay(&mut self.request, outputs, turn.seed)?;
         let binding = Instant::now();
         if renews {
             self.renewals.iter().try_for_each(|(index, _)| self.request.bind_again(*index))?;
         }
         let bind_ns = nanoseconds(binding, Instant::now());
         let start = Moment::now(cpu);
-        run(&mut self.request)?;
+        match run(&mut self.request) {
+            Err(error) if renews => self.without_bound_outputs(outputs, error, run)?,
+            ran => ran?,
+        }
         let end = Moment::at(Instant::now(), cpu);
         let name = |index: u32| model.outputs()[index as usize].name.clone();
         poison::look(&self.request, name, inputs, outputs, turn.seed).map_err(wrong)?;

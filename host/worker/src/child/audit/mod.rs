@@ -30,12 +30,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
-/// At least so many inputs that were never seen are held against the reference.
-const LEAST: u64 = 3;
-/// After the first one, so many of a hundred rounds have a run that is held against the reference.
+/// So many inputs that were never seen are held against the reference, where it has as many: a plugin that skips every other run passes
+/// each of them by chance in two.
+const LEAST: u64 = 8;
+/// After these, so many of a hundred rounds have a run that is held against the reference.
 const AUDITED_ROUNDS: u64 = 25;
 /// So many unseen inputs are left for the time after the last round.
 const RESERVED: usize = 1;
+/// More than one are run then only while so many are left for later series.
+const SPARED: usize = 2;
 
 /// What happens around the rounds of a cell.
 pub(super) trait RoundWatch: Sync {
@@ -120,7 +123,7 @@ impl<'i> Audit<'i> {
         let mut lanes = lock(&self.lanes);
         lanes.retain(|lane| lane.strong_count() > 0);
         let of_part = |other: &Weak<Lane<'i>>| other.upgrade().is_some_and(|other| other.part() == lane.part());
-        self.shared.store(lanes.iter().any(of_part), Ordering::Relaxed);
+        self.shared.fetch_or(lanes.iter().any(of_part), Ordering::Relaxed);
         lanes.push(Arc::downgrade(lane));
     }
 
@@ -235,14 +238,19 @@ impl<'i> Audit<'i> {
         let mut done = BTreeSet::new();
         let start = (lock(&self.state).random.next() % lanes.len().max(1) as u64) as usize;
         for lane in lanes.iter().cycle().skip(start).take(lanes.len()) {
-            if !done.insert(lane.part().to_string()) || !lane.renews() {
+            if !lane.renews() || !done.insert(lane.part().to_string()) {
                 continue;
             }
             let wanted = LEAST.saturating_sub(lock(&self.state).report.inputs).max(1);
             for again in 0..wanted {
                 let mut state = lock(&self.state);
                 let State { random, parts, .. } = &mut *state;
-                let Some(unseen) = parts.get_mut(lane.part()).and_then(|unseen| unseen.take(random, 0)) else { break };
+                let Some(unseen) = parts
+                    .get_mut(lane.part())
+                    .and_then(|unseen| unseen.take(random, if again == 0 { 0 } else { SPARED }))
+                else {
+                    break;
+                };
                 let (variant, seed) = (unseen.variant, random.next());
                 drop(state);
                 let turn = Turn { variant, unseen: Some(unseen), seed, entered: Moment::now(Cpu::OfProcess) };
@@ -272,7 +280,8 @@ impl<'i> Audit<'i> {
         let mut state = lock(&self.state);
         let measured = round.kind == RoundKind::Measured;
         let runs = (round.iterations as usize).saturating_mul(state.runs_per_iteration.max(1)).max(1);
-        let is_audited = measured && (!state.audited.contains(series) || state.random.next() % 100 < AUDITED_ROUNDS);
+        let is_early = !state.audited.contains(series) || state.report.inputs + (RESERVED as u64) < LEAST;
+        let is_audited = measured && (is_early || state.random.next() % 100 < AUDITED_ROUNDS);
         state.chosen = is_audited.then(|| (state.random.next() % runs as u64) as usize);
         state.begun = 0;
         state.seen = Seen { runs: Vec::with_capacity(runs), outside_ns: 0 };
