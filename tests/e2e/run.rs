@@ -5,21 +5,18 @@ use skillbench_tests::{World, cells, outcomes, workspace};
 
 #[test]
 fn a_cell_waits_for_a_quiet_machine_as_long_as_it_is_told_and_says_so() {
-    // Two cores of other work: no machine here is quiet.
-    let stop = std::sync::atomic::AtomicBool::new(false);
-    let (ran, document) = std::thread::scope(|scope| {
-        for _ in 0..2 {
-            scope.spawn(|| {
-                while !stop.load(std::sync::atomic::Ordering::Relaxed) {
-                    std::hint::spin_loop();
-                }
-            });
-        }
-        let asked = ["--plugin", "rten", "--model", "probe-mlp", "--bench", "inference", "--batch-sizes", "1"];
-        let ran = World::default().run(&[&asked[..], &["--wait-quiet", "0.5", "--budget", "0.5"]].concat());
-        stop.store(true, std::sync::atomic::Ordering::Relaxed);
-        ran
-    });
+    // Two cores of other work: no machine here is quiet. They end by themselves, whatever happens here.
+    let busy =
+        |_| std::process::Command::new("timeout").args(["20", "sh", "-c", "while :; do :; done"]).spawn().unwrap();
+    let mut others: Vec<std::process::Child> = (0..2).map(busy).collect();
+    let asked = ["run", "--plugin", "rten", "--model", "probe-mlp", "--bench", "inference", "--batch-sizes", "1"];
+    let more = ["--wait-quiet", "0.5", "--budget", "0.5", "--format", "json"];
+    let ran = World::default().host(&[&asked[..], &more].concat());
+    for other in &mut others {
+        let _ = other.kill();
+        let _ = other.wait();
+    }
+    let document: Value = serde_json::from_str(&ran.stdout()).expect("a document");
     ran.exits_with(0);
     assert!(ran.stderr().contains("did not become quiet in 0.5 s"), "{}", ran.stderr());
     let seen = &cells(&document)[0]["conditions"];
