@@ -8,6 +8,8 @@ use parking_lot::{Condvar, Mutex};
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
+/// So many rounds without a partner are let pass before two sides count as measuring different things.
+const CATCHING_UP: u64 = 40;
 /// How often a side that waits looks whether the work is to end.
 const TICK: Duration = Duration::from_millis(20);
 
@@ -177,7 +179,7 @@ impl State {
         };
         if of_first != of_second {
             // A benchmark that takes its series in turn may warm up longer on one side: who is behind catches up.
-            if self.unpaired < self.enough.pairs {
+            if self.unpaired < CATCHING_UP {
                 let behind = if self.rounds[first] <= self.rounds[second] { first } else { second };
                 return Some((behind, true));
             }
