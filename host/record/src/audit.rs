@@ -18,8 +18,9 @@ pub struct Audit {
     pub runs: u64,
     /// What the audit took, over the time of the rounds.
     pub share_of_time: f64,
-    /// How far the outputs of the same input were apart, over their largest magnitude; 0: an engine that repeats itself.
-    pub repeat_difference: f64,
+    /// How far the outputs of the same input were apart, over their largest magnitude; 0: an engine that repeats itself. `None`: no
+    /// input was run twice.
+    pub repeat_difference: Option<f64>,
     /// How far outputs move, at the least, from one input to another, in the scale of the tolerance. `None`: nobody could tell.
     pub movement: Option<f64>,
     /// Why passing proves little; `None`: it proves what it should.

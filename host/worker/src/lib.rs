@@ -37,7 +37,7 @@ pub use limits::{Limits, memory_available};
 pub use loader::Entry;
 pub use process::{Watched, Worker, use_executable};
 pub use protocol::{
-    AuditReport, CellJob, CellReport, CheckJob, Command, CounterRecord, DeviceRecord, EnergyRecord, Event, FunctionJob,
+    CellJob, CellReport, CheckJob, Command, CounterRecord, DeviceRecord, EnergyRecord, Event, FunctionJob,
     FunctionReport, LoadRecord, ModelPaths, PROTOCOL, PluginUse, Policy, Pooling, PortRecord, ProfileJob, ReferenceJob,
     Reply, RoundRecord, SeriesRecord, Stage, VerifyJob,
 };

@@ -24,6 +24,8 @@ pub struct Watched {
     pub peak: Option<u64>,
     /// Average of the same.
     pub average: Option<f64>,
+    /// Highest of all that was seen at one moment, but for verifying, which is the host's own.
+    pub peak_of_all: Option<u64>,
     /// Highest proportional set of what the worker started, at any time; `None`: it started nothing that was seen.
     pub children_peak: Option<u64>,
     /// How long the measured rounds took together, by the clock of this process, and how many there were.
@@ -345,8 +347,17 @@ impl<'l> Watch<'l> {
         }
     }
 
+    fn note(&mut self, used: u64) {
+        if self.stage != Stage::Verify {
+            self.seen.peak_of_all = self.seen.peak_of_all.max(Some(used));
+        }
+    }
+
     fn look_at_children(&mut self, pid: u32) {
         self.children = started_by(pid);
+        if let Some(own) = resident(pid) {
+            self.note(own + self.children);
+        }
         self.seen.children_peak = self.seen.children_peak.max(Some(self.children).filter(|bytes| *bytes > 0));
     }
 
@@ -371,6 +382,7 @@ impl<'l> Watch<'l> {
             self.follow.look();
         }
         let used = resident(pid)? + self.children;
+        self.note(used);
         if self.measuring {
             self.seen.peak = self.seen.peak.max(Some(used));
             self.sum += used as f64;

@@ -6,7 +6,9 @@ use crate::description::Description;
 use serde::{Deserialize, Serialize};
 use skillbench_models::Manifest;
 use skillbench_record::PluginOptions;
-use skillbench_record::{Axes, Disagreement, HardwareRecord, PlacementRecord, PoolRecord, ProfileReport, Verification};
+use skillbench_record::{
+    Audit, Axes, Disagreement, HardwareRecord, PlacementRecord, PoolRecord, ProfileReport, Verification,
+};
 use std::path::PathBuf;
 
 pub const PROTOCOL: u32 = 2;
@@ -399,23 +401,6 @@ pub struct CounterRecord {
     pub values: Vec<f64>,
 }
 
-/// What the audit of a cell saw.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct AuditReport {
-    /// Measured rounds in which an unseen input was held against the reference, and how many there were.
-    pub rounds: u64,
-    pub rounds_of: u64,
-    /// Unseen inputs that were held against it, and how many of them after the last round.
-    pub inputs: u64,
-    pub after_last: u64,
-    /// Runs with inputs of their own, whose outputs were seen to be written.
-    pub runs: u64,
-    /// How far the outputs of the same input were apart, over their largest magnitude.
-    pub repeat_difference: f64,
-    /// How far outputs move, at the least, from one input to another, in the scale of the tolerance.
-    pub movement: Option<f64>,
-}
-
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CellReport {
     pub device: DeviceRecord,
@@ -423,8 +408,8 @@ pub struct CellReport {
     pub loads: Vec<LoadRecord>,
     pub series: Vec<SeriesRecord>,
     pub verification: Option<Verification>,
-    /// `None`: nothing was verified.
-    pub audit: Option<AuditReport>,
+    /// What was looked at while it was timed, without what the host alone can say; `None`: nothing was verified.
+    pub audit: Option<Audit>,
     pub memory_before: Option<u64>,
     pub memory_loaded: Option<u64>,
     /// The highest until the first load was over, until the first outputs were taken, and of the measured rounds.

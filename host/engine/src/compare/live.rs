@@ -52,12 +52,6 @@ impl Live<'_> {
             Ok(launches) => launches,
             Err(reason) => return Ok(ComparedCell { reason: Some(reason), ..blank }),
         };
-        for (side, name) in SIDES.iter().enumerate() {
-            if let Some(why) = Pair::implausible(&first, side).first() {
-                let reason = Reason::new("implausible", format!("{name}: {why}"));
-                return Ok(ComparedCell { reason: Some(reason), cells: Some(pair.measured(&first)), ..blank });
-            }
-        }
         let plugins = [blank.before.plugin.clone(), blank.after.plugin.clone()];
         let mut metrics: Vec<ComparedMetric> =
             paired(&first).into_iter().filter_map(|paired| self.judged(paired, &plugins)).collect();
@@ -132,7 +126,11 @@ impl Live<'_> {
                 Err((side, failure)) => return Ok(Err(describe(side, failure))),
             }
         }
-        Ok(Ok(launches))
+        let cannot_be = SIDES.iter().enumerate().find_map(|(side, name)| {
+            let why = Pair::implausible(&launches, side).into_iter().next()?;
+            Some(Reason::new("implausible", format!("{name}: {why}")))
+        });
+        Ok(cannot_be.map_or(Ok(launches), Err))
     }
 
     /// Whether the intervals of all times are as tight as they should be.

@@ -7,9 +7,7 @@ use skillbench_record::{
     Verification,
 };
 use skillbench_stats::{Launches, half_widths, summarize, summarize_rounds};
-use skillbench_worker::{
-    AuditReport, CellReport, CounterRecord, EnergyRecord, LoadRecord, RoundRecord, SeriesRecord, Watched,
-};
+use skillbench_worker::{CellReport, CounterRecord, EnergyRecord, LoadRecord, RoundRecord, SeriesRecord, Watched};
 
 const NS_TO_MS: f64 = 1e-6;
 
@@ -194,33 +192,19 @@ fn memory(reports: &Reports<'_>) -> MemoryMetrics {
     }
     // A browser holds the model, and not the worker.
     let of_worker = |bytes: Option<u64>| bytes.filter(|_| main.device.kind != "browser").map(mebibytes);
-    let with_children = |bytes: u64| mebibytes(bytes + children.unwrap_or(0));
     let average = reports.watched.average.map(|bytes| bytes / f64::from(1 << 20));
-    // The kernel's mark is of the worker alone, what was seen from outside of all.
-    let rounds_peak = main.memory_peak.map(with_children).max_of(reports.watched.peak.map(mebibytes));
+    // The kernel's mark is of the worker alone, and of every moment; from outside, moments of all processes are seen together.
+    let rounds_peak = main.memory_peak.max(reports.watched.peak).map(mebibytes);
+    let peak = main.memory_first_peak.max(reports.watched.peak_of_all).map(mebibytes);
     MemoryMetrics {
         before: of_worker(main.memory_before),
         loaded: of_worker(main.memory_loaded),
-        peak: main.memory_first_peak.filter(|bytes| *bytes > 0).map(with_children).max_of(rounds_peak),
+        peak: [peak, rounds_peak].into_iter().flatten().reduce(f64::max),
         load_peak: of_worker(main.memory_load_peak),
         rounds_peak,
         children_peak,
         average,
         device_peak,
-    }
-}
-
-trait MaxOf {
-    /// The larger of what is known.
-    fn max_of(self, other: Option<f64>) -> Option<f64>;
-}
-
-impl MaxOf for Option<f64> {
-    fn max_of(self, other: Option<f64>) -> Option<f64> {
-        match (self, other) {
-            (Some(one), Some(other)) => Some(one.max(other)),
-            (one, other) => one.or(other),
-        }
     }
 }
 
@@ -235,24 +219,19 @@ pub(crate) fn audit(report: &CellReport) -> Option<Audit> {
         _ => (0, None),
     };
     Some(Audit {
-        rounds: seen.rounds,
-        rounds_of: seen.rounds_of,
         inputs: seen.inputs + verified,
-        after_last: seen.after_last,
-        runs: seen.runs,
         share_of_time: audit as f64 / (audit + wall).max(1) as f64,
-        repeat_difference: seen.repeat_difference,
-        movement: seen.movement,
         weak: tolerance.and_then(|tolerance| weak(seen, tolerance)),
         undecidable: undecidable(report),
         binding_counts: report.series.iter().any(|series| series.binding_counts),
+        ..seen.clone()
     })
 }
 
 /// A check proves little where a constant would come close to passing it.
 const MOVES_ENOUGH: f64 = 3.0;
 
-fn weak(seen: &AuditReport, tolerance: f64) -> Option<String> {
+fn weak(seen: &Audit, tolerance: f64) -> Option<String> {
     match seen.movement {
         Some(moves) if moves < MOVES_ENOUGH * tolerance => Some(format!(
             "outputs move by {moves:.1e} from one input to another, and the tolerance is {tolerance:.0e}: a constant would {}",

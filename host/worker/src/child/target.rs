@@ -255,14 +255,17 @@ impl<'i, 'c> CellTarget<'i, 'c> {
             lock(&self.seen).differs = true;
             wrong(text)
         })?;
-        let unseen = Unseen::read(&ran.audited, tolerance).map_err(|error| unread(error, &ran.file))?;
-        if let Some(batch) = lost_batch(&self.job.axes, &views, &unseen) {
-            let text = format!(
-                "a batch of {batch} does not reach the work: all rows of its outputs are the same, and those of its inputs are not"
-            );
-            return Err(Error::unimplemented(Why::MODEL, text));
+        // Other requests of the part were verified before.
+        if !self.audit.has(loaded.part()) {
+            let unseen = Unseen::read(&ran.audited, tolerance).map_err(|error| unread(error, &ran.file))?;
+            if let Some(batch) = lost_batch(&self.job.axes, &views, &unseen) {
+                let text = format!(
+                    "a batch of {batch} does not reach the work: all rows of its outputs are the same, and those of its inputs are not"
+                );
+                return Err(Error::unimplemented(Why::MODEL, text));
+            }
+            self.audit.knows(loaded.part(), unseen);
         }
-        self.audit.knows(loaded.part(), unseen);
         Ok(Verification::Passed {
             reference: reference.clone(),
             same_engine: *same_engine,
@@ -477,8 +480,9 @@ impl<'i> WatchedTarget for CellTarget<'i, '_> {
     fn verify(&self, lane: &Arc<Lane<'i>>) -> Result<()> {
         self.services.enter(Stage::Verify);
         // What verifying takes is the host's own.
-        let peak = highest();
-        lock(&self.seen).memory_first_peak.get_or_insert(peak.unwrap_or_default());
+        let mut seen = lock(&self.seen);
+        seen.memory_first_peak = seen.memory_first_peak.or_else(highest);
+        drop(seen);
         let verified = self.noting(self.verify_now(lane));
         self.services.enter(Stage::Run);
         verified
@@ -518,7 +522,7 @@ impl RoundWatch for CellTarget<'_, '_> {
     }
 
     fn over(&self) {
-        let _ = self.noting(self.audit.series_over());
+        let _ = self.noting(self.audit.after_the_last_round());
     }
 }
 

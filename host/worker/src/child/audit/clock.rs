@@ -74,19 +74,19 @@ pub(crate) fn correct(values: &[f64], runs: &[Ran], cores: usize) -> Corrected {
     let least: f64 = threads.iter().map(of_thread).fold(0.0, f64::max);
     let claimed: f64 = values.iter().sum();
     all.too_short = claimed < least * (1.0 - SHARE) - SLACK_NS * values.len() as f64;
+    let of = |runs: &[Ran], share: f64| {
+        let bind = runs.iter().map(|run| run.bind_ns as f64).sum::<f64>() / share;
+        (bind, runs.iter().map(audit_of).sum::<f64>() / share)
+    };
     let samples = values.len().max(1);
-    let even = runs.len().is_multiple_of(samples);
+    let each = runs.len() / samples;
+    // As many runs in each; else everybody has its share of all.
+    let shared = (!runs.len().is_multiple_of(samples)).then(|| of(runs, at_once * samples as f64));
     for (index, value) in all.values.iter_mut().enumerate() {
-        // As many runs in each; else everybody has its share of all.
-        let (of, share) = match even {
-            true => (&runs[index * (runs.len() / samples)..][..runs.len() / samples], at_once),
-            false => (runs, at_once * samples as f64),
-        };
-        let bind = of.iter().map(|run| run.bind_ns as f64).sum::<f64>() / share;
-        let left = *value - of.iter().map(audit_of).sum::<f64>() / share;
+        let (bind, audit) = shared.unwrap_or_else(|| of(&runs[index * each..][..each], at_once));
         all.bind_ns.push(bind);
-        if left > 0.0 {
-            *value = left;
+        if *value > audit {
+            *value -= audit;
         }
     }
     all

@@ -22,10 +22,10 @@ pub(super) use lane::Lane;
 pub(super) use unseen::Unseen;
 
 use super::target::lock;
-use crate::AuditReport;
 use lane::{Cpu, Moment};
 use random::Random;
-use skillbench_plugin_api::{Error, Result, Round, RoundKind};
+use skillbench_plugin_api::{Result, Round, RoundKind};
+use skillbench_record::Audit as Record;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -84,7 +84,7 @@ struct State {
     parts: BTreeMap<String, Unseen>,
     /// Series in which a round was audited.
     audited: BTreeSet<String>,
-    report: AuditReport,
+    report: Record,
 }
 
 struct OpenRound {
@@ -125,6 +125,11 @@ impl<'i> Audit<'i> {
         let of_part = |other: &Weak<Lane<'i>>| other.upgrade().is_some_and(|other| other.part() == lane.part());
         self.shared.fetch_or(lanes.iter().any(of_part), Ordering::Relaxed);
         lanes.push(Arc::downgrade(lane));
+    }
+
+    /// Whether it has what the reference knows of a part.
+    pub fn has(&self, part: &str) -> bool {
+        lock(&self.state).parts.contains_key(part)
     }
 
     /// A part was verified: what the reference knows of it besides.
@@ -190,7 +195,7 @@ impl<'i> Audit<'i> {
         let state = lock(&self.state);
         match &state.round {
             Some(round) => format!("round {} of '{}', run {}", round.id, round.series, state.begun),
-            None => "a run after the last round".into(),
+            None => "after the last round".into(),
         }
     }
 
@@ -207,19 +212,19 @@ impl<'i> Audit<'i> {
         true
     }
 
+    /// What a run of the host's own does: one with an unseen input, unless no more than `reserved` of the part are left.
+    fn unseen(&self, part: &str, reserved: usize) -> Option<Turn> {
+        let mut state = lock(&self.state);
+        let State { random, parts, .. } = &mut *state;
+        let unseen = parts.get_mut(part)?.take(random, reserved)?;
+        let entered = Moment::now(Cpu::OfProcess);
+        Some(Turn { variant: unseen.variant, unseen: Some(unseen), seed: random.next(), entered })
+    }
+
     /// # Errors
     /// As for a run.
     pub fn check_loaded(&self, lane: &Lane<'i>) -> Result<()> {
-        let mut state = lock(&self.state);
-        let State { random, parts, .. } = &mut *state;
-        let Some(unseen) = parts.get_mut(lane.part()).and_then(|unseen| unseen.take(random, 0)) else { return Ok(()) };
-        let turn = Turn {
-            variant: unseen.variant,
-            unseen: Some(unseen),
-            seed: random.next(),
-            entered: Moment::now(Cpu::OfProcess),
-        };
-        drop(state);
+        let Some(turn) = self.unseen(lane.part(), 0) else { return Ok(()) };
         lane.check_now(self, turn, false)?;
         let mut state = lock(&self.state);
         state.report.inputs += 1;
@@ -233,47 +238,33 @@ impl<'i> Audit<'i> {
     ///
     /// # Errors
     /// `WrongOutput`, and whatever the backend says.
-    fn after_the_last_round(&self) -> Result<()> {
-        let lanes: Vec<Arc<Lane<'i>>> = lock(&self.lanes).iter().filter_map(Weak::upgrade).collect();
+    pub fn after_the_last_round(&self) -> Result<()> {
+        let mut lanes: Vec<Arc<Lane<'i>>> = lock(&self.lanes).iter().filter_map(Weak::upgrade).collect();
+        let first = lock(&self.state).random.next() % lanes.len().max(1) as u64;
+        lanes.rotate_left(first as usize);
         let mut done = BTreeSet::new();
-        let start = (lock(&self.state).random.next() % lanes.len().max(1) as u64) as usize;
-        for lane in lanes.iter().cycle().skip(start).take(lanes.len()) {
-            if !lane.renews() || !done.insert(lane.part().to_string()) {
+        for lane in lanes.iter().filter(|lane| lane.renews()) {
+            if !done.insert(lane.part()) {
                 continue;
             }
             let wanted = LEAST.saturating_sub(lock(&self.state).report.inputs).max(1);
             for again in 0..wanted {
-                let mut state = lock(&self.state);
-                let State { random, parts, .. } = &mut *state;
-                let Some(unseen) = parts
-                    .get_mut(lane.part())
-                    .and_then(|unseen| unseen.take(random, if again == 0 { 0 } else { SPARED }))
-                else {
-                    break;
-                };
-                let (variant, seed) = (unseen.variant, random.next());
-                drop(state);
-                let turn = Turn { variant, unseen: Some(unseen), seed, entered: Moment::now(Cpu::OfProcess) };
-                let spread = lane.check_now(self, turn, again == 0)?.unwrap_or(0.0);
-                let mut state = lock(&self.state);
-                state.report.inputs += 1;
-                state.report.after_last += 1;
-                state.report.repeat_difference = state.report.repeat_difference.max(spread);
+                let Some(turn) = self.unseen(lane.part(), if again == 0 { 0 } else { SPARED }) else { break };
+                let apart = lane.check_now(self, turn, again == 0)?;
+                let report = &mut lock(&self.state).report;
+                report.inputs += 1;
+                report.after_last += 1;
+                report.repeat_difference = report.repeat_difference.into_iter().chain(apart).reduce(f64::max);
             }
         }
         Ok(())
     }
 
-    pub fn series_over(&self) -> Result<()> {
-        let checked = self.after_the_last_round();
-        checked.map_err(|error| Error { message: format!("after the last round: {}", error.message), ..error })
-    }
-
-    pub fn report(&self) -> AuditReport {
+    pub fn report(&self) -> Record {
         let state = lock(&self.state);
         let known = state.parts.values().filter_map(|part| part.movement().map(|moves| (moves, part.tolerance())));
         let weakest = known.min_by(|one, other| (one.0 / one.1).total_cmp(&(other.0 / other.1)));
-        AuditReport { movement: weakest.map(|(moves, _)| moves), ..state.report.clone() }
+        Record { movement: weakest.map(|(moves, _)| moves), ..state.report.clone() }
     }
 
     pub fn begin(&self, series: &str, round: &Round) {
