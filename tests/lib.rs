@@ -1,8 +1,13 @@
 //! What end-to-end tests share: the real `host` in a world of its own, and the libraries it is given.
 
 use serde_json::Value;
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// Longer than any command of a test takes, also on a slow machine. One that hangs fails with its name in place of stopping all tests.
+const LIMIT: Duration = Duration::from_secs(300);
 
 /// The folder that holds `host` and the plugins of this build: `target/release`.
 pub fn build_folder() -> PathBuf {
@@ -65,7 +70,7 @@ impl World {
     }
 
     pub fn host(&self, arguments: &[&str]) -> Ran {
-        Ran(self.command(arguments).output().expect("the host can be started"))
+        Ran::of(self.command(arguments))
     }
 
     /// `host run ... --format json`, with its document.
@@ -91,10 +96,61 @@ impl World {
     }
 }
 
+/// # Panics
+/// Where the command does not start, or is still running at the limit: with everything that it printed until then.
+#[track_caller]
+fn output_within(mut command: Command, limit: Duration) -> Output {
+    fn reader(mut from: impl Read + Send + 'static) -> std::thread::JoinHandle<Vec<u8>> {
+        std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            let _ = from.read_to_end(&mut bytes);
+            bytes
+        })
+    }
+    fn ended(child: &mut Child, limit: Duration) -> bool {
+        let started = Instant::now();
+        while started.elapsed() < limit {
+            if child.try_wait().expect("a child can be asked").is_some() {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        false
+    }
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the host can be started");
+    let stdout = reader(child.stdout.take().expect("it is piped"));
+    let stderr = reader(child.stderr.take().expect("it is piped"));
+    let in_time = ended(&mut child, limit);
+    if !in_time {
+        let _ = child.kill();
+    }
+    let status = child.wait().expect("a child can be waited for");
+    let output = Output {
+        status,
+        stdout: stdout.join().expect("a reader does not panic"),
+        stderr: stderr.join().expect("a reader does not panic"),
+    };
+    let said = || String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    assert!(in_time, "{command:?} was still running after {limit:?}:\n{}", said());
+    output
+}
+
 /// A command that has ended.
 pub struct Ran(pub Output);
 
 impl Ran {
+    /// # Panics
+    /// Where the command does not start or does not end.
+    #[track_caller]
+    pub fn of(command: Command) -> Ran {
+        Ran(output_within(command, LIMIT))
+    }
+
     pub fn code(&self) -> Option<i32> {
         self.0.status.code()
     }

@@ -90,7 +90,7 @@ fn what_is_carried_in_pieces_measures_on_a_machine_without_a_network() {
     let portable = packing.folder("packed");
     let mut command = Command::new(script);
     command.arg("-o").arg(&portable).arg("--built").arg(build_folder());
-    Ran(command.output().unwrap()).exits_with(0).tells("for glibc");
+    Ran::of(command).exits_with(0).tells("for glibc");
 
     let there = Bare { before: without_network(), ..Bare::new() };
     let (first, second) = (there.folder("first"), there.folder("second"));
@@ -258,7 +258,7 @@ fn cuda_of_a_python_environment_is_found_and_used_and_what_is_missing_is_named()
     pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--target"])
         .arg(&environment)
         .arg("nvidia-cuda-runtime==13.0.96");
-    Ran(pip.output().unwrap()).exits_with(0);
+    Ran::of(pip).exits_with(0);
     let mut command = bare.command(&build_folder().join("host"), &["why", "cuda", "--format", "json"]);
     let story = Ran(command.env("PYTHONPATH", &environment).output().unwrap());
     let folder = environment.join("nvidia/cu13/lib");
@@ -282,7 +282,7 @@ fn a_gpu_check_says_what_it_cannot_check_and_rehearses_on_another_backend() {
     let check = |more: &[&str]| {
         let mut command = bare.command(Path::new("bash"), &[portable.join("gpu-check").to_str().unwrap()]);
         command.args(["--from", "portable", "--to", "there"]).args(more);
-        Ran(command.output().unwrap())
+        Ran::of(command)
     };
     let report = |out: &str| std::fs::read_to_string(bare.world.path().join(out).join("report.md")).unwrap();
 

@@ -54,7 +54,7 @@ pub fn every_command_runs(page: &str, world: &World) {
                 None => shell.env_remove(name),
             };
         }
-        let ran = Ran(shell.output().unwrap());
+        let ran = Ran::of(shell);
         assert_eq!(ran.code(), Some(0), "$ {command}\n{}\n{}", ran.stdout(), ran.stderr());
     }
 }

@@ -123,7 +123,7 @@ fn built_models_are_cleaned_away_and_built_again() {
     let host = |arguments: &[&str]| {
         let mut command = world.command(arguments);
         command.env("SKILLBENCH_CACHE", world.path().join("cache"));
-        skillbench_tests::Ran(command.output().unwrap())
+        skillbench_tests::Ran::of(command)
     };
     let verify = [
         "run",

@@ -50,7 +50,7 @@ fn systemd_accepts_the_units_of_every_frequency_and_of_odd_paths() {
             let asked = ["schedule", "my suite.json", "--systemd", "--frequency", frequency, "--time", "03:15"];
             let mut host = world.command(&asked);
             host.arg("--output").arg(&units).args(["--", "--incremental", "--lock-wait", "60"]).current_dir(&folder);
-            Ran(host.output().unwrap()).exits_with(0);
+            Ran::of(host).exits_with(0);
             let Some(mut analyze) = systemd_analyze() else { return };
             let files: Vec<_> = std::fs::read_dir(&units).unwrap().map(|entry| entry.unwrap().path()).collect();
             assert_eq!(files.len(), 2);
@@ -58,7 +58,7 @@ fn systemd_accepts_the_units_of_every_frequency_and_of_odd_paths() {
             let runtime = world.path().join("runtime");
             std::fs::create_dir_all(&runtime).unwrap();
             analyze.args(["--user", "verify"]).args(&files).env("XDG_RUNTIME_DIR", &runtime);
-            let ran = Ran(analyze.output().unwrap());
+            let ran = Ran::of(analyze);
             ran.exits_with(0);
             let told = ran.stderr();
             assert!(!told.contains(folder.to_str().unwrap()) && !told.contains("skillbench-"), "{told}");
@@ -79,7 +79,7 @@ fn the_command_of_a_unit_runs_the_suite_from_any_folder() {
     let home = std::env::var_os("HOME").unwrap_or_default();
     shell.env_clear().env("HOME", home).env("PATH", "/usr/bin:/bin");
     assert!(command.contains(" SKILLBENCH_CONFIG="), "{command}");
-    Ran(shell.output().unwrap()).exits_with(0);
+    Ran::of(shell).exits_with(0);
     assert!(Path::new(written["log"].as_str().unwrap()).is_file());
     assert_eq!(runs(&world), 1);
 }
@@ -141,7 +141,7 @@ fn a_schedule_is_installed_once_replaced_and_removed_and_what_others_wrote_stays
     let schedule = |arguments: &[&str]| {
         let mut host = world.command(&[&["schedule", "s.json"], arguments].concat());
         schedulers(&world, &mut host);
-        Ran(host.output().unwrap())
+        Ran::of(host)
     };
     let table = || std::fs::read_to_string(world.path().join("table")).unwrap();
     schedule(&["--cron", "--frequency", "daily"]).exits_with(0);

@@ -64,19 +64,28 @@ fn is_wrong((code, cell): (Option<i32>, Value), text: &str) {
     assert!(message.contains(text), "'{text}' is not in: {message}");
 }
 
+/// Which of both is seen first, chance decides.
+#[track_caller]
+fn has_other_contents((code, cell): (Option<i32>, Value)) {
+    let message = cell["reason"]["message"].as_str().unwrap_or_default().to_string();
+    is_wrong((code, cell), "of 'latency'");
+    let known = ["differs from the reference", "outputs are those of the run before"];
+    assert!(known.iter().any(|text| message.contains(text)), "{message}");
+}
+
 #[test]
 fn a_plugin_that_stops_working_is_wrong_with_the_round() {
     for trap in ["nothing", "drop"] {
         is_wrong(through_a_shim(trap, 21), "was not written by the run");
     }
     for trap in ["zeros", "stale", "skip"] {
-        is_wrong(through_a_shim(trap, 21), "differs from the reference");
+        has_other_contents(through_a_shim(trap, 21));
     }
     is_wrong(through_a_shim("nan", 21), "not finite");
     is_wrong(through_a_shim("pointer", 2), "of 'latency'");
     is_wrong(of_the_fixture("nothing", 30), "was not written by the run");
     for how in ["zeros", "stale", "skip"] {
-        is_wrong(of_the_fixture(how, 30), "differs from the reference");
+        has_other_contents(of_the_fixture(how, 30));
     }
 }
 
@@ -87,7 +96,7 @@ fn one_that_changes_after_a_thousand_runs_is_wrong() {
     let asked = ["--plugin", "misbehave", "--model", "probe-mlp", "--option", "misbehave:how=stale", "--option"];
     let asked = [&asked[..], &["misbehave:from=1000", "--bench", "inference", "--batch-sizes", "1"]].concat();
     let (ran, document) = world.run(&asked);
-    is_wrong((ran.code(), cells(&document)[0].clone()), "differs from the reference");
+    has_other_contents((ran.code(), cells(&document)[0].clone()));
 }
 
 #[test]

@@ -47,6 +47,18 @@ fn normal(bits: u64) -> f64 {
     (sum as f64 - 131_070.0) / 37_837.227
 }
 
+/// Elements of a plane: of one channel of an image.
+pub(super) fn plane(shape: &[usize]) -> usize {
+    shape[shape.len().saturating_sub(2)..].iter().product::<usize>().max(1)
+}
+
+/// Brightness, from -1 to 1, and contrast, from 0.3 to 1.5, of a plane: pictures differ in both, and what a network makes of noise alone
+/// hardly differs from one to the next.
+pub(super) fn light(stream: u64, plane: u64) -> (f64, f64) {
+    let one = |number: u64| unit(random(!stream, 2 * plane + number));
+    (2.0 * one(0) - 1.0, 0.3 + 1.2 * one(1))
+}
+
 /// The rule for an input of a model that comes without rules: by its name and type. Token ids stay small, so that they are in
 /// range of any vocabulary.
 pub fn default_rule(port: &Port) -> String {
@@ -106,6 +118,13 @@ pub fn fill(tensor: &mut HostTensor, rule: &InputRule, axes: &Axes, seed: u64, v
             let (mean, deviation) = (number(0, Some(0.0))?, number(1, Some(1.0))?);
             put(tensor, |index| mean + deviation * normal(at(index)))
         }
+        "image" if shape.len() > 2 => {
+            let plane = plane(&shape) as u64;
+            put(tensor, |index| {
+                let (brightness, contrast) = light(stream, index / plane);
+                brightness + contrast * normal(at(index))
+            })
+        }
         "uniform" => {
             let (low, high) = (number(0, None)?, number(1, None)?);
             put(tensor, |index| low + (high - low) * unit(at(index)))
@@ -133,7 +152,7 @@ pub fn fill(tensor: &mut HostTensor, rule: &InputRule, axes: &Axes, seed: u64, v
         }
         _ => {
             return Err(bad(
-                "is not one of ones, zeros, const, ids, normal, uniform, range, boxes, grid, or does not fit the shape",
+                "is not one of ones, zeros, const, ids, normal, image, uniform, range, boxes, grid, or does not fit the shape",
             ));
         }
     }
@@ -239,6 +258,22 @@ mod tests {
         let mean = values.iter().sum::<f32>() / 20_000.0;
         let deviation = (values.iter().map(|v| (v - mean).powi(2)).sum::<f32>() / 20_000.0).sqrt();
         assert!((mean - 3.0).abs() < 0.05 && (deviation - 2.0).abs() < 0.05, "{mean} {deviation}");
+    }
+
+    #[test]
+    fn each_channel_of_an_image_has_a_brightness_and_a_contrast_of_its_own() {
+        let image = filled("image", DType::F32, &[2, 3, 50, 40], 0);
+        let of = |plane: &[f32]| {
+            let mean = plane.iter().sum::<f32>() / plane.len() as f32;
+            (mean, (plane.iter().map(|v| (v - mean).powi(2)).sum::<f32>() / plane.len() as f32).sqrt())
+        };
+        let mut lights: Vec<(f32, f32)> = image.as_slice::<f32>().unwrap().chunks(2000).map(of).collect();
+        assert!(
+            lights.iter().all(|(mean, deviation)| mean.abs() < 1.2 && (0.25..1.6).contains(deviation)),
+            "{lights:?}"
+        );
+        lights.sort_by(|one, other| one.0.total_cmp(&other.0));
+        assert!(lights.windows(2).all(|pair| pair[1].0 - pair[0].0 > 1e-3), "{lights:?}");
     }
 
     #[test]

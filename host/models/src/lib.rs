@@ -16,6 +16,6 @@ mod work;
 
 pub use dims::{evaluate, resolve_port, standard_axis, unreached};
 pub use fill::{default_rule, fill};
-pub use manifest::{DimRule, Generation, InputRule, Manifest, SkillDescription};
+pub use manifest::{DimRule, Generation, InputRule, Manifest, Moves, Power, SkillDescription};
 pub use renewal::Renewal;
 pub use work::{FlopCount, FlopCounts};

@@ -51,6 +51,9 @@ pub struct SkillDescription {
     /// Operators that compute; `None`: nobody counted.
     #[serde(default)]
     pub kernels: Option<u64>,
+    /// How far outputs move, measured once where the skill was made; `None`: nobody measured.
+    #[serde(default)]
+    pub power: Option<Power>,
     /// How the skill makes tokens; `None`: it makes none.
     #[serde(default)]
     pub generation: Option<Generation>,
@@ -75,6 +78,25 @@ pub struct SkillDescription {
     /// Changes whenever building would write something else.
     #[serde(default)]
     pub content: String,
+}
+
+/// How much a check of outputs proves: an output that nothing moves is right whatever a plugin does.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Power {
+    /// Where one input alone has other contents, or, in `layers`, where one layer alone has other weights. `None`: there is none.
+    #[serde(default)]
+    pub inputs: Option<Moves>,
+    #[serde(default)]
+    pub layers: Option<Moves>,
+}
+
+/// What moves outputs least.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Moves {
+    /// The largest difference of any element, over the largest magnitude of its output.
+    pub moves: f64,
+    /// The input, or the layer.
+    pub least: String,
 }
 
 /// What the host has to know of a skill that makes tokens; the benchmark reads the rest from the manifest.

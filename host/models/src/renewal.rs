@@ -4,9 +4,9 @@
 //! A small input is filled by its rule. A large one of random numbers is put together from blocks of one stretch of them, which costs
 //! little more than a copy. What a rule leaves no choice for (ones, ranges) is never changed.
 
-use super::fill::{fill, hash, random};
+use super::fill::{fill, hash, light, plane, random};
 use super::manifest::InputRule;
-use skillbench_plugin_api::{HostTensor, Result as PluginResult};
+use skillbench_plugin_api::{DType, HostTensor, Result as PluginResult};
 use skillbench_record::Axes;
 
 /// Larger inputs of random numbers are put together from blocks.
@@ -27,6 +27,7 @@ pub struct Renewal {
     seed: u64,
     /// Of a large input of random numbers.
     stretch: Option<HostTensor>,
+    is_image: bool,
 }
 
 impl Renewal {
@@ -36,19 +37,23 @@ impl Renewal {
     /// No memory, or a rule that does not fit.
     pub fn new(tensor: &HostTensor, rule: &InputRule, axes: &Axes, seed: u64) -> PluginResult<Option<Renewal>> {
         let kind = rule.fill.split(':').next().unwrap_or_default();
-        if !matches!(kind, "ids" | "normal" | "uniform" | "boxes") || tensor.bytes().is_empty() {
+        if !matches!(kind, "ids" | "normal" | "image" | "uniform" | "boxes") || tensor.bytes().is_empty() {
             return Ok(None);
         }
         let elements = tensor.bytes().len() / tensor.dtype().bytes();
-        let stretch = match matches!(kind, "normal" | "uniform") && elements > FILLED {
+        let is_image = kind == "image";
+        let has_blocks = matches!(kind, "normal" | "uniform") || is_image && tensor.dtype() == DType::F32;
+        let stretch = match has_blocks && elements > FILLED {
             true => {
                 let mut stretch = HostTensor::zeroed(tensor.dtype(), &[STRETCH])?;
-                fill(&mut stretch, rule, axes, seed, OF_STRETCH).map_err(skillbench_plugin_api::Error::invalid)?;
+                let plain = InputRule { fill: "normal".into(), ..rule.clone() };
+                fill(&mut stretch, if is_image { &plain } else { rule }, axes, seed, OF_STRETCH)
+                    .map_err(skillbench_plugin_api::Error::invalid)?;
                 Some(stretch)
             }
             false => None,
         };
-        Ok(Some(Renewal { rule: rule.clone(), axes: axes.clone(), seed, stretch }))
+        Ok(Some(Renewal { rule: rule.clone(), axes: axes.clone(), seed, stretch, is_image }))
     }
 
     /// Fills the tensor with what `variant` stands for.
@@ -68,6 +73,15 @@ impl Renewal {
             let begin = (random(key, at as u64) % begins) as usize * STEP * size;
             block.copy_from_slice(&from[begin..begin + block.len()]);
         }
+        if self.is_image {
+            let plane = plane(&tensor.shape()) * size_of::<f32>();
+            for (at, values) in tensor.bytes_mut().chunks_mut(plane).enumerate() {
+                let (brightness, contrast) = light(key, at as u64);
+                for bytes in values.as_chunks_mut().0 {
+                    *bytes = (brightness as f32 + contrast as f32 * f32::from_le_bytes(*bytes)).to_le_bytes();
+                }
+            }
+        }
         Ok(())
     }
 }
@@ -75,7 +89,6 @@ impl Renewal {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use skillbench_plugin_api::DType;
 
     fn renewal(fill: &str, dtype: DType, shape: &[usize]) -> (HostTensor, Option<Renewal>) {
         let tensor = HostTensor::zeroed(dtype, shape).unwrap();
@@ -94,6 +107,7 @@ mod tests {
     fn each_variant_has_contents_of_its_own_and_the_same_again() {
         for (fill, dtype, shape) in [
             ("normal", DType::F32, &[3, 64, 64][..]),
+            ("image", DType::F32, &[1, 3, 64, 64]),
             ("ids:1000", DType::I64, &[1, 16]),
             ("uniform:0:1", DType::F16, &[2, 5]),
         ] {

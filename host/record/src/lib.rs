@@ -48,7 +48,7 @@ pub use label::HardwareLabel;
 pub use latest::{Latest, Seen, latest};
 pub use metrics::{
     CounterMetrics, EfficiencyMetrics, EnergyMetrics, GenerationMetrics, InitMetrics, MemoryMetrics, Metrics,
-    SeriesMetrics, Stats,
+    OtherEnergy, SeriesMetrics, Stats,
 };
 pub use outcome::{Outcome, OutcomeKind, Reason};
 pub use parallel::ParallelRecord;

@@ -79,7 +79,7 @@ pub struct SeriesMetrics {
 }
 
 /// What a sensor counted while the rounds were measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EnergyMetrics {
     /// The name of the sensor: "NVML", "RAPL".
     pub source: String,
@@ -90,6 +90,33 @@ pub struct EnergyMetrics {
     pub seconds: f64,
     /// Measured just before, with nothing being done.
     pub idle_watts: f64,
+    /// Half of the 95% interval of it.
+    #[serde(default)]
+    pub idle_half_watts: Option<f64>,
+    /// The 95% interval of the joules of each item, or token. `None`: too few rounds, or no figure.
+    #[serde(default)]
+    pub ci95: Option<[f64; 2]>,
+    /// The time from one move of the counter to the next.
+    #[serde(default)]
+    pub period_ms: Option<f64>,
+    /// What a second sensor says of the same rounds.
+    #[serde(default)]
+    pub other: Option<OtherEnergy>,
+    /// Why there is no figure for an item, though there is a sensor.
+    #[serde(default)]
+    pub cannot_be_told: Option<String>,
+}
+
+/// A second sensor, held against the first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OtherEnergy {
+    pub source: String,
+    pub scope: String,
+    pub joules: f64,
+    /// Of what the first counted.
+    pub ratio: f64,
+    /// Whether both count the same thing and say the same of it, to a tenth; `None`: they count different things.
+    pub agrees: Option<bool>,
 }
 
 /// What was achieved, and which share that is of the peaks that were measured on the same device.
@@ -121,6 +148,9 @@ pub struct GenerationMetrics {
     pub prefill_tokens_per_s: Option<f64>,
     /// Tokens after the first, over the mean time per output token.
     pub decode_tokens_per_s: Option<f64>,
+    /// Joules above idle for each token of the whole sequences, prompts left out.
+    #[serde(default)]
+    pub energy_j_per_token: Option<f64>,
     /// Whether the backend kept the cache from step to step; where not, it went through the host.
     pub cache_kept_by_backend: Option<bool>,
 }

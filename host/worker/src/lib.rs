@@ -38,8 +38,8 @@ pub use loader::Entry;
 pub use process::{Watched, Worker, use_executable};
 pub use protocol::{
     CellJob, CellReport, CheckJob, Command, CounterRecord, DeviceRecord, EnergyRecord, Event, FunctionJob,
-    FunctionReport, LoadRecord, ModelPaths, PROTOCOL, PluginUse, Policy, Pooling, PortRecord, ProfileJob, ReferenceJob,
-    Reply, RoundRecord, SeriesRecord, Stage, VerifyJob,
+    FunctionReport, LoadRecord, ModelPaths, OtherEnergy, PROTOCOL, PluginUse, Policy, Pooling, PortRecord, ProfileJob,
+    ReferenceJob, Reply, RoundRecord, SeriesRecord, Stage, VerifyJob,
 };
 pub use stop::Stop;
 pub(crate) use sys::adopt_channel;

@@ -359,7 +359,7 @@ pub struct RoundRecord {
     pub values: Vec<f64>,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct SeriesRecord {
     pub name: String,
     pub unit: String,
@@ -386,11 +386,23 @@ pub struct SeriesRecord {
 pub struct EnergyRecord {
     pub source: String,
     pub scope: String,
-    /// All of it, idle power included.
-    pub joules: f64,
-    pub seconds: f64,
+    /// Of each measured round: joules, idle power included, and the seconds between the two readings.
+    pub rounds: Vec<[f64; 2]>,
     /// Measured just before, with nothing being done.
     pub idle_watts: f64,
+    /// Half of its 95% interval.
+    pub idle_half_watts: f64,
+    /// The time from one move of the counter to the next; `None`: it was not seen to move twice.
+    pub period_s: Option<f64>,
+    pub other: Option<OtherEnergy>,
+}
+
+/// What a second sensor counted over the same rounds.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct OtherEnergy {
+    pub source: String,
+    pub scope: String,
+    pub joules: f64,
 }
 
 /// A figure of the backend's own, at moments of the measured rounds.

@@ -5,6 +5,7 @@
 
 use crate::rule::{Element, Rule};
 use crate::skills::renamed;
+use crate::spread;
 use crate::weights::Weights;
 use skillbench_onnx::messages::*;
 use skillbench_onnx::{Broken, edit};
@@ -21,7 +22,9 @@ pub struct Refilled {
 pub fn refill(skeleton: &[u8], file: &str, axes: Option<&BTreeMap<String, String>>) -> Result<Refilled> {
     let mut weights = Weights::default();
     let graph = replace(skeleton, MODEL_GRAPH, &mut |graph| {
-        let mut graph = replace(graph, GRAPH_INITIALIZER, &mut |tensor| initializer(tensor, file, &mut weights))?;
+        let layers = spread::deviations(graph)?;
+        let mut graph =
+            replace(graph, GRAPH_INITIALIZER, &mut |tensor| initializer(tensor, file, &layers, &mut weights))?;
         if let Some(axes) = axes.filter(|axes| !axes.is_empty()) {
             for ports in [GRAPH_INPUT, GRAPH_OUTPUT, GRAPH_VALUE_INFO] {
                 graph = replace(&graph, ports, &mut |port| rename(port, axes))?;
@@ -51,8 +54,13 @@ fn descend(message: &[u8], path: &[u64], change: Change<'_>) -> Result<Vec<u8>> 
     }
 }
 
-/// `None`: the tensor stays as it is.
-fn initializer(bytes: &[u8], file: &str, weights: &mut Weights) -> Result<Option<Vec<u8>>> {
+/// `layers`: the deviations of weights of layers. `None`: the tensor stays as it is.
+fn initializer(
+    bytes: &[u8],
+    file: &str,
+    layers: &BTreeMap<String, f64>,
+    weights: &mut Weights,
+) -> Result<Option<Vec<u8>>> {
     let mut tensor = Tensor::decode(bytes).map_err(|error| broken(format!("in an initializer: {error}")))?;
     let Some(rule) = tensor.external_data.iter().find(|entry| entry.key == "gen") else { return Ok(None) };
     let element = match tensor.data_type {
@@ -65,6 +73,7 @@ fn initializer(bytes: &[u8], file: &str, weights: &mut Weights) -> Result<Option
         }
     };
     let rule = Rule::parse(&tensor.name, &rule.value, element)?;
+    let rule = layers.get(&tensor.name).map_or(rule.clone(), |deviation| rule.spread(*deviation));
     let elements = tensor.dims.iter().try_fold(1_u64, |product, dim| product.checked_mul(u64::try_from(*dim).ok()?));
     let place = elements.and_then(|elements| weights.add(rule, elements)).ok_or_else(|| {
         Error::invalid(format!("tensor '{}': the dimensions {:?} cannot be", tensor.name, tensor.dims))
@@ -79,7 +88,7 @@ fn initializer(bytes: &[u8], file: &str, weights: &mut Weights) -> Result<Option
     Ok(Some(tensor.encode_to_vec()))
 }
 
-fn broken(what: impl std::fmt::Display) -> Error {
+pub fn broken(what: impl std::fmt::Display) -> Error {
     Error::invalid(format!("the graph is not a valid protobuf: {what}"))
 }
 

@@ -14,6 +14,7 @@ mod graph;
 mod rule;
 mod skeleton;
 mod skills;
+mod spread;
 mod weights;
 
 use skillbench_plugin_api::sdk::{Host, Skillset};

@@ -1,4 +1,4 @@
-//! The rule `weights/1`: what number an element of a generated tensor is.
+//! What number an element of a generated tensor is. How widely those of a layer are spread, `spread.rs` says.
 //!
 //! An element depends on its tensor's name and its own index, and on nothing else, so that any thread can write any piece.
 //! Every tensor has a seed of its own: equal tensors would be kinder to caches than real weights are.
@@ -56,6 +56,15 @@ impl Rule {
         values.map(|values| Rule { values, element }).ok_or_else(|| {
             Error::invalid(format!("tensor '{name}': '{rule}' is neither fill:V nor normal:MEAN:DEVIATION"))
         })
+    }
+
+    /// The same random numbers around zero, with another deviation; a constant stays one.
+    pub fn spread(self, deviation: f64) -> Rule {
+        let values = match self.values {
+            Values::Normal { seed, .. } => Values::Normal { seed, mean: 0.0, deviation: deviation as f32 },
+            constant => constant,
+        };
+        Rule { values, ..self }
     }
 
     pub fn element(&self) -> Element {

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// What a skill built from the zoo says of its weights. A change of the rule or of the file's layout is a new version:
 /// hosts keep what was built.
-const WEIGHTS: &str = "seeded by weights/1";
+const WEIGHTS: &str = "seeded by weights/2";
 
 /// What a record tells of its skeleton, and the skeleton itself tells better.
 const OF_THE_GRAPH: [&str; 2] = ["outputs", "opset"];
@@ -123,6 +123,17 @@ pub fn traffic() -> &'static BTreeMap<String, Traffic> {
     &TRAFFIC
 }
 
+/// How far outputs move; `scripts/zoo-power` measures it.
+pub fn power() -> &'static BTreeMap<String, Value> {
+    static POWER: LazyLock<BTreeMap<String, Value>> = LazyLock::new(|| {
+        let all: Vec<Map<String, Value>> =
+            serde_json::from_str(include_str!("../data/power.json")).expect("the tests read the same power.json");
+        let of_skill = |mut one: Map<String, Value>| Some((one.remove("id")?.as_str()?.to_string(), one.into()));
+        all.into_iter().filter_map(of_skill).collect()
+    });
+    &POWER
+}
+
 /// One JSON for each skill, and for each name that no skill serves.
 pub fn descriptions() -> impl Iterator<Item = String> {
     let names: Vec<Value> = serde_json::from_str(include_str!("../data/unavailable.json"))
@@ -147,22 +158,25 @@ impl Skill {
     pub fn description(&self) -> String {
         let mut description = self.described();
         description.insert("content".into(), self.content().into());
-        self.add_traffic(&mut description);
+        self.add_counts(&mut description);
         Value::from(description).to_string()
     }
 
     pub fn manifest(&self) -> String {
         let mut manifest = self.manifested();
         manifest.insert("content".into(), self.content().into());
-        self.add_traffic(&mut manifest);
+        self.add_counts(&mut manifest);
         format!("{:#}\n", Value::from(manifest))
     }
 
-    /// What is counted in graphs changes nothing in what is built, and so is no part of the content.
-    fn add_traffic(&self, told: &mut Map<String, Value>) {
+    /// What is counted in graphs, or measured, changes nothing in what is built, and so is no part of the content.
+    fn add_counts(&self, told: &mut Map<String, Value>) {
         if let Some(traffic) = traffic().get(&self.id) {
             told.insert("kernels".into(), traffic.kernels.into());
             told.insert("elements".into(), traffic.elements.clone());
+        }
+        if let Some(power) = power().get(&self.id) {
+            told.insert("power".into(), power.clone());
         }
     }
 

@@ -224,7 +224,9 @@ impl Runner<'_, '_> {
                 });
                 let samples = samples::of_cell(planned.index, &measured, startup.as_ref());
                 let device_name = measured.main.device.name.clone();
-                let (audit, implausible) = (audit(&measured.main), implausible(&measured.main, &measured.watched));
+                let power = self.plan.models[planned.model].description.power.as_ref();
+                let (audit, implausible) =
+                    (audit(&measured.main, power), implausible(&measured.main, &measured.watched));
                 let mut cell = Cell {
                     device: measured.main.device.id.clone(),
                     hardware: Some(HardwareRecord::from(&measured.main.device)),

@@ -14,6 +14,7 @@ mod backoff;
 mod choose;
 mod common;
 pub(crate) mod cross_check;
+mod energy;
 mod error;
 mod execute;
 mod grid;

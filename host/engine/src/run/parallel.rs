@@ -219,7 +219,7 @@ mod tests {
 
     fn measured(scope: &str) -> Metrics {
         let energy =
-            EnergyMetrics { source: "RAPL".into(), scope: scope.into(), joules: 2.0, seconds: 1.0, idle_watts: 1.0 };
+            EnergyMetrics { source: "RAPL".into(), scope: scope.into(), joules: 2.0, ..EnergyMetrics::default() };
         Metrics { energy: Some(energy), energy_j_per_item: Some(0.5), ..Metrics::default() }
     }
 

@@ -1,13 +1,14 @@
 //! What workers reported becomes figures. Every figure comes from samples; what has none is `None`.
 
+use super::energy;
 use super::prepare::Startup;
+use skillbench_models::{Moves, Power};
 use skillbench_record::defaults::defaults;
 use skillbench_record::{
-    Audit, CounterMetrics, EnergyMetrics, GenerationMetrics, InitMetrics, MemoryMetrics, Metrics, SeriesMetrics,
-    Verification,
+    Audit, CounterMetrics, GenerationMetrics, InitMetrics, MemoryMetrics, Metrics, SeriesMetrics, Verification,
 };
 use skillbench_stats::{Launches, half_widths, summarize, summarize_rounds};
-use skillbench_worker::{CellReport, CounterRecord, EnergyRecord, LoadRecord, RoundRecord, SeriesRecord, Watched};
+use skillbench_worker::{CellReport, CounterRecord, LoadRecord, RoundRecord, SeriesRecord, Watched};
 
 const NS_TO_MS: f64 = 1e-6;
 
@@ -82,8 +83,8 @@ pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
         speedup_over_sequential: concurrent_per_s.zip(sequential_per_s).map(|(at_once, in_turn)| at_once / in_turn),
         init_ms: init(reports),
         memory_mb: memory(reports),
-        energy_j_per_item: latency.or(concurrent).and_then(joules_per_item),
-        energy: latency.or(concurrent).and_then(|series| series.energy.as_ref()).map(energy),
+        energy_j_per_item: latency.or(concurrent).and_then(energy::per_item),
+        energy: times.and_then(energy::metrics),
         generation: generation(main),
         efficiency: None,
         counters: main.counters.iter().filter_map(|c| Some((c.name.clone(), counter(c)?))).collect(),
@@ -113,23 +114,9 @@ fn generation(report: &CellReport) -> Option<GenerationMetrics> {
             false => per_second("time_to_first_token"),
         },
         decode_tokens_per_s: per_second("time_per_output_token"),
+        energy_j_per_token: energy::per_item(whole),
         cache_kept_by_backend: kept.and_then(|series| series.singles.first()).map(|value| *value > 0.0),
     })
-}
-
-/// Joules above what flows when nothing is done; `None` where the rounds used no more than that.
-fn joules_per_item(series: &SeriesRecord) -> Option<f64> {
-    let energy = series.energy.as_ref()?;
-    let used = energy.joules - energy.idle_watts * energy.seconds;
-    let iterations = |round: &RoundRecord| round.values.len() as u64 + round.settled;
-    let iterations: u64 = series.rounds.iter().filter(|round| round.measured).map(iterations).sum();
-    let items = iterations as f64 * series.items_per_sample;
-    (used > 0.0 && items > 0.0).then(|| used / items)
-}
-
-fn energy(record: &EnergyRecord) -> EnergyMetrics {
-    let EnergyRecord { source, scope, joules, seconds, idle_watts } = record.clone();
-    EnergyMetrics { source, scope, joules, seconds, idle_watts }
 }
 
 fn counter(record: &CounterRecord) -> Option<CounterMetrics> {
@@ -209,7 +196,8 @@ fn memory(reports: &Reports<'_>) -> MemoryMetrics {
 }
 
 /// What was looked at while the cell was timed; `None`: its outputs were not verified, or nothing was timed.
-pub(crate) fn audit(report: &CellReport) -> Option<Audit> {
+/// `power`: of the skill.
+pub(crate) fn audit(report: &CellReport, power: Option<&Power>) -> Option<Audit> {
     let seen = report.audit.as_ref().filter(|seen| seen.rounds_of > 0)?;
     let rounds = || report.series.iter().flat_map(|series| &series.rounds).filter(|round| round.measured);
     let (audit, wall) =
@@ -221,7 +209,7 @@ pub(crate) fn audit(report: &CellReport) -> Option<Audit> {
     Some(Audit {
         inputs: seen.inputs + verified,
         share_of_time: audit as f64 / (audit + wall).max(1) as f64,
-        weak: tolerance.and_then(|tolerance| weak(seen, tolerance)),
+        weak: tolerance.and_then(|tolerance| weak(seen, power, tolerance)),
         undecidable: undecidable(report),
         binding_counts: report.series.iter().any(|series| series.binding_counts),
         ..seen.clone()
@@ -231,12 +219,16 @@ pub(crate) fn audit(report: &CellReport) -> Option<Audit> {
 /// A check proves little where a constant would come close to passing it.
 const MOVES_ENOUGH: f64 = 3.0;
 
-fn weak(seen: &Audit, tolerance: f64) -> Option<String> {
+fn weak(seen: &Audit, power: Option<&Power>, tolerance: f64) -> Option<String> {
+    let layer = power.and_then(|power| power.layers.as_ref()).filter(|layer| layer.moves < MOVES_ENOUGH * tolerance);
     match seen.movement {
         Some(moves) if moves < MOVES_ENOUGH * tolerance => Some(format!(
             "outputs move by {moves:.1e} from one input to another, and the tolerance is {tolerance:.0e}: a constant would {}",
             if moves <= tolerance { "pass" } else { "nearly pass" }
         )),
+        _ if layer.is_some() => layer.map(|Moves { moves, least }| {
+            format!("other weights in '{least}' move outputs by {moves:.1e}, and the tolerance is {tolerance:.0e}: it need not be computed")
+        }),
         _ if seen.inputs == 0 => Some("no input but the first was held against a reference".into()),
         _ if seen.rounds == 0 => Some("no run of a measured round was held against a reference".into()),
         _ => None,

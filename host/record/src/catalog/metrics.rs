@@ -474,6 +474,36 @@ pub(super) static METRICS: &[Metric] = &[
         |m| m.energy_j_per_item
     ),
     figure!(
+        energy_ci95_low_j,
+        "energy.ci95.0",
+        "energy.ci95.0",
+        "J",
+        Lower,
+        "energy, 95% from",
+        "Lower end of the 95% interval of the energy of each item, or token",
+        |m| Some(m.energy.as_ref()?.ci95?[0])
+    ),
+    figure!(
+        energy_ci95_high_j,
+        "energy.ci95.1",
+        "energy.ci95.1",
+        "J",
+        Lower,
+        "energy, 95% to",
+        "Upper end of the 95% interval of the energy of each item, or token",
+        |m| Some(m.energy.as_ref()?.ci95?[1])
+    ),
+    figure!(
+        energy_j_per_token,
+        "generation.energy_j_per_token",
+        "generation.energy_j_per_token",
+        "J",
+        Lower,
+        "energy per token",
+        "Above idle, for each token that was made; null without a sensor that can tell",
+        |m| m.generation.as_ref()?.energy_j_per_token
+    ),
+    figure!(
         flops_per_sec,
         "efficiency.flops_per_s",
         "efficiency.flops_per_s",

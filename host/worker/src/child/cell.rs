@@ -17,7 +17,7 @@ use crate::{
 use skillbench_models::Manifest;
 use skillbench_plugin_api::client::BenchmarkRef;
 use skillbench_plugin_api::host_tables::{ReporterTable, TargetParts, TargetTable};
-use skillbench_plugin_api::{DeviceKind, Dim, Error, Options, Source};
+use skillbench_plugin_api::{Dim, Error, Options, Source};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -83,11 +83,9 @@ fn run_cell<'i>(
     services.enter(Stage::Sensors);
     let sensors = Sensors::new(&opened.instance, (index, device), !cold_start && !job.policy.verify_only);
     services.enter(Stage::Run);
-    // What a browser computes, it computes in processes of its own.
-    let whole = device.kind != DeviceKind::Browser;
     let wait = permits.map(|permits| |series: &str, measured: bool| permits.wait(series, measured));
     let permit = wait.as_ref().map(|wait| wait as &Permit);
-    let mut rounds = Rounds::new(services, job, &verified, &sensors, whole);
+    let mut rounds = Rounds::new(services, job, &verified, &sensors);
     rounds.permit = permit;
     rounds.watch = (!matches!(job.verify, VerifyJob::Off)).then_some(&target as &dyn RoundWatch);
     let parts = TargetParts {

@@ -19,10 +19,10 @@ const OF_SAMPLES: f64 = 0.05;
 /// Of the measured rounds of one series.
 #[derive(Default)]
 pub(super) struct Claims {
-    /// What the samples of a round add up to, over what the host's clock says of it.
-    shares: Vec<f64>,
-    claimed_ns: f64,
-    seen_ns: f64,
+    /// What the samples of each round add up to, and what the host's clock says of it.
+    rounds_ns: Vec<[f64; 2]>,
+    /// Some round ran on several threads.
+    has_crew: bool,
     rounds: usize,
     too_short: usize,
     bind_ns: Vec<Vec<f64>>,
@@ -36,12 +36,9 @@ impl Claims {
     pub fn add(&mut self, corrected: &Corrected, outside_ns: f64, seen: Option<(f64, f64)>) {
         let samples = corrected.values.len();
         if let Some((claimed, seen)) = seen {
-            let claimed = claimed + SLACK_NS * samples as f64;
-            let claimed = if corrected.threads > 1 { claimed * (1.0 - SHARE) / OF_CREWS } else { claimed };
-            self.shares.push(claimed / seen.max(1.0));
-            self.claimed_ns += claimed;
-            self.seen_ns += seen;
+            self.rounds_ns.push([claimed + SLACK_NS * samples as f64, seen]);
         }
+        self.has_crew |= corrected.threads > 1;
         self.rounds += 1;
         self.too_short += usize::from(corrected.too_short);
         self.bind_ns.push(corrected.bind_ns.clone());
@@ -77,9 +74,11 @@ impl Claims {
             );
             reasons.push(text);
         }
-        let typical = median(&self.shares).unwrap_or(1.0);
-        if self.claimed_ns < self.seen_ns * (1.0 - SHARE) && typical < 1.0 - SHARE {
-            let share = 100.0 * self.claimed_ns / self.seen_ns;
+        let shares: Vec<f64> = self.rounds_ns.iter().map(|[claimed, seen]| claimed / seen.max(1.0)).collect();
+        let (claimed, seen) = self.rounds_ns.iter().fold((0.0, 0.0), |all, one| (all.0 + one[0], all.1 + one[1]));
+        let least = if self.has_crew { OF_CREWS } else { 1.0 - SHARE };
+        if claimed < seen * least && median(&shares).is_some_and(|typical| typical < least) {
+            let share = 100.0 * claimed / seen;
             reasons.push(format!("the samples add up to {share:.1}% of what the host's clock says of the rounds"));
         }
         reasons.extend(too_much_work(rounds, self.besides_ns));

@@ -9,6 +9,8 @@ mod audit;
 mod cell;
 mod claims;
 mod comparison;
+mod cpu;
+mod energy;
 mod function;
 mod inputs;
 mod opened;

@@ -2,7 +2,9 @@
 
 use super::Services;
 use super::audit::{Corrected, RoundWatch, Seen, correct};
-use super::sensors::{Counted, Sensors, Used};
+use super::cpu::{self, Tree};
+use super::energy::Used;
+use super::sensors::{Counted, Sensors};
 use super::series::{MOST, Series};
 use super::target::{highest, lock};
 use crate::{CellJob, CounterRecord, Event, Policy, RoundRecord, SeriesRecord};
@@ -25,8 +27,6 @@ pub(super) struct Rounds<'a> {
     services: &'static Services,
     policy: &'a Policy,
     sensors: Option<&'a Sensors<'a>>,
-    /// Whether all that the engine computes, it computes in this process.
-    whole: bool,
     verified: &'a AtomicBool,
     /// What happens around rounds; `None`: nothing.
     pub watch: Option<&'a dyn RoundWatch>,
@@ -36,6 +36,7 @@ pub(super) struct Rounds<'a> {
     /// The kernel's mark of the highest resident set was set back when the first measured round began.
     peak_is_of_rounds: AtomicBool,
     began: Instant,
+    tree: Mutex<Tree>,
     state: Mutex<State>,
 }
 
@@ -66,31 +67,18 @@ struct End {
 }
 
 impl End {
-    fn now() -> End {
-        End { at: Instant::now(), cpu: cpu_time() }
+    /// The clock is read first, and processes besides this one last: to read them is no work of the round.
+    fn now(tree: &Mutex<Tree>) -> End {
+        let (at, own) = (Instant::now(), cpu::of_process());
+        let below = lock(tree).time();
+        End { at, cpu: own.map(|own| own + below) }
     }
 }
 
-/// CPU time of the whole process; `None` on a system that is not asked for it.
-pub(super) fn cpu_time() -> Option<Duration> {
-    #[cfg(unix)]
-    return Some(read(rustix::time::ClockId::ProcessCPUTime));
-    #[cfg(not(unix))]
-    None
-}
-
-/// CPU time of this thread.
-pub(super) fn cpu_time_of_thread() -> Option<Duration> {
-    #[cfg(unix)]
-    return Some(read(rustix::time::ClockId::ThreadCPUTime));
-    #[cfg(not(unix))]
-    None
-}
-
-#[cfg(unix)]
-fn read(clock: rustix::time::ClockId) -> Duration {
-    let time = rustix::time::clock_gettime(clock);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+/// CPU time when a round begins, read as [`End::now`] reads it, the other way round.
+fn cpu_before(tree: &Mutex<Tree>) -> Option<Duration> {
+    let below = lock(tree).time();
+    cpu::of_process().map(|own| own + below)
 }
 
 impl<'a> Rounds<'a> {
@@ -99,22 +87,21 @@ impl<'a> Rounds<'a> {
         job: &'a CellJob,
         verified: &'a AtomicBool,
         sensors: &'a Sensors<'a>,
-        whole: bool,
     ) -> Rounds<'a> {
         let attachments = job.attachments.as_deref();
-        let (peak_is_of_rounds, state) = Default::default();
+        let (peak_is_of_rounds, tree, state) = Default::default();
         let began = Instant::now();
         Rounds {
             services,
             policy: &job.policy,
             sensors: Some(sensors),
-            whole,
             verified,
             watch: None,
             attachments,
             permit: None,
             peak_is_of_rounds,
             began,
+            tree,
             state,
         }
     }
@@ -126,20 +113,20 @@ impl<'a> Rounds<'a> {
         attachments: Option<&'a Path>,
         verified: &'a AtomicBool,
     ) -> Rounds<'a> {
-        let (peak_is_of_rounds, state) = Default::default();
+        let (peak_is_of_rounds, tree, state) = Default::default();
         let began = Instant::now();
         let (sensors, permit) = (None, None);
         Rounds {
             services,
             policy,
             sensors,
-            whole: true,
             verified,
             watch: None,
             attachments,
             permit,
             peak_is_of_rounds,
             began,
+            tree,
             state,
         }
     }
@@ -193,7 +180,7 @@ impl State {
         }
         self.last_id += 1;
         let round = Round { id: self.last_id, kind, iterations, settle: 0 };
-        self.open = Some(Open { round, series: handle, start: Instant::now(), cpu: cpu_time() });
+        self.open = Some(Open { round, series: handle, start: Instant::now(), cpu: None });
         Ok(Some(round))
     }
 
@@ -332,7 +319,8 @@ impl ReporterServices for Rounds<'_> {
         }
         if let Some(open) = &mut state.open {
             // The round begins when the benchmark gets it, not while the host is told of it.
-            (open.start, open.cpu) = (Instant::now(), cpu_time().filter(|_| self.whole));
+            open.cpu = cpu_before(&self.tree);
+            open.start = Instant::now();
         }
         next.unwrap_or_else(|error| {
             state.failure.get_or_insert(error);
@@ -341,7 +329,7 @@ impl ReporterServices for Rounds<'_> {
     }
 
     fn samples(&self, series: u32, round: u64, values: &[f64]) -> Result<()> {
-        let end = End::now();
+        let end = End::now(&self.tree);
         let seen = match (self.watch, round) {
             (Some(watch), 1..) => watch.end(values.len() as u64),
             _ => Seen::default(),
@@ -467,7 +455,9 @@ mod tests {
     fn samples_that_add_up_to_more_than_the_round_are_rejected() {
         let mut state = state(false);
         let round = state.next_round(0, &POLICY, true).unwrap().unwrap();
-        let told = state.samples(0, round.id, &[1e12], Instant::now(), End::now(), &Seen::default()).unwrap_err();
+        let told = state
+            .samples(0, round.id, &[1e12], Instant::now(), End::now(&Mutex::default()), &Seen::default())
+            .unwrap_err();
         assert!(told.message.contains("more than the round took"), "{told}");
     }
 
@@ -482,7 +472,9 @@ mod tests {
     fn a_time_of_zero_is_no_measurement() {
         let mut state = state(false);
         let round = state.next_round(0, &POLICY, true).unwrap().unwrap();
-        assert!(state.samples(0, round.id, &[0.0], Instant::now(), End::now(), &Seen::default()).is_err());
+        assert!(
+            state.samples(0, round.id, &[0.0], Instant::now(), End::now(&Mutex::default()), &Seen::default()).is_err()
+        );
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! A series while it is measured: how long to warm up, how many iterations, and when it is enough.
 
 use super::claims::Claims;
-use super::sensors::{Reading, Used};
+use super::energy::Used;
+use super::sensors::Readings;
 use crate::{Policy, RoundRecord};
 use skillbench_plugin_api::{RoundKind, SeriesInfo};
 use skillbench_stats::{HalfWidths, half_widths};
@@ -34,7 +35,7 @@ pub(super) struct Series {
     /// Of the measured rounds that a sensor counted; `None` before the first.
     pub energy: Option<Used>,
     /// The counter as the measured round began that is running now.
-    pub before: Option<Reading>,
+    pub before: Option<Readings>,
 }
 
 impl Series {

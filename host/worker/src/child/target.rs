@@ -298,7 +298,7 @@ impl<'i, 'c> CellTarget<'i, 'c> {
             merge(&mut lock(&self.seen).verification, verification);
             Ok(())
         })?;
-        lane.verified();
+        lane.verified(&self.audit);
         let mut seen = lock(&self.seen);
         seen.parts.insert(loaded.key.part.clone(), true);
         let all = seen.parts.values().all(|verified| *verified);
@@ -310,7 +310,7 @@ impl<'i, 'c> CellTarget<'i, 'c> {
     fn check_loaded(&self, loaded: &Arc<Loaded<'i>>) -> Result<()> {
         let lane = Lane::new(loaded)?;
         self.prepare_now(&lane, 0)?;
-        lane.verified();
+        lane.verified(&self.audit);
         self.audit.check_loaded(&lane)
     }
 

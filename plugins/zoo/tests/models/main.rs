@@ -5,6 +5,7 @@
 
 mod generate;
 mod model;
+mod power;
 #[path = "../../../cpu/src/provider.rs"]
 mod provider;
 
@@ -16,6 +17,7 @@ use skillbench_plugin_api::{Code, Options, Why, raw};
 use skillbench_testkit::Quiet;
 use skillbench_zoo as _;
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::sync::Mutex;
 
 unsafe extern "C" {
@@ -54,10 +56,18 @@ fn by_size(mut skills: Vec<Skill>) -> Vec<Skill> {
     skills
 }
 
-fn try_out(engine: &Instance, skill: &Skill) -> Result<(), String> {
+fn built(skill: &Skill) -> Result<tempfile::TempDir, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let text = |error: skillbench_plugin_api::Error| error.to_string();
     zoo().build(HostTable::leak(&Quiet), &skill.id, &Options::default(), folder.path()).map_err(text)?;
+    Ok(folder)
+}
+
+/// Outputs move by so much at least, over their largest magnitude, wherever an input has other contents.
+const MOVES: f64 = 1e-3;
+
+fn try_out(engine: &Instance, skill: &Skill) -> Result<(), String> {
+    let folder = built(skill)?;
     let mut parts = BTreeMap::new();
     for name in &skill.parts {
         parts.insert(name.as_str(), Part::load(engine, skill, name, folder.path())?);
@@ -67,16 +77,18 @@ fn try_out(engine: &Instance, skill: &Skill) -> Result<(), String> {
         let outputs = part.run(&axes, BTreeMap::new())?;
         outputs.iter().try_for_each(|(port, tensor)| model::sane(&format!("{name} {port}"), tensor))?;
     }
+    let moved = power::of_inputs(skill, &parts, &axes)?;
+    if let Some((moves, input)) = moved.filter(|(moves, _)| *moves < MOVES) {
+        return Err(format!("input '{input}' moves the outputs by {moves:.1e} alone"));
+    }
     match &skill.generation {
         Some(generation) => generate::whole_and_step_by_step(skill, generation, &parts),
         None => Ok(()),
     }
 }
 
-/// One model at a time for each processor, each in a folder of its own that goes when it was tried.
-#[test]
-fn every_skill_runs_and_gives_numbers_and_what_generates_does_so_through_its_cache() {
-    let Some(engine) = engine() else { return };
+/// One model at a time for each processor, each in a folder of its own that goes when it was tried. What went wrong.
+fn each(work: impl Fn(&Skill) -> Result<(), String> + Sync) -> Vec<String> {
     let queue = Mutex::new(by_size(wanted()));
     let wrong = Mutex::new(Vec::new());
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(4);
@@ -86,13 +98,33 @@ fn every_skill_runs_and_gives_numbers_and_what_generates_does_so_through_its_cac
                 loop {
                     let next = queue.lock().unwrap().pop();
                     let Some(skill) = next else { return };
-                    if let Err(what) = try_out(&engine, &skill) {
+                    if let Err(what) = work(&skill) {
                         wrong.lock().unwrap().push(format!("{}: {what}", skill.id));
                     }
                 }
             });
         }
     });
-    let wrong = wrong.into_inner().unwrap();
+    wrong.into_inner().unwrap()
+}
+
+#[test]
+fn every_skill_runs_and_is_moved_by_its_inputs_and_what_generates_does_so_through_its_cache() {
+    let Some(engine) = engine() else { return };
+    let wrong = each(|skill| try_out(&engine, skill));
+    assert!(wrong.is_empty(), "{} skills:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Writes a line for each skill into the file that `SKILLBENCH_TEST_POWER` names.
+#[test]
+#[ignore = "measures for hours; scripts/zoo-power runs it"]
+fn the_power_of_every_skill_is_measured() {
+    let (Some(engine), Some(file)) = (engine(), std::env::var_os("SKILLBENCH_TEST_POWER")) else { return };
+    let file = Mutex::new(std::fs::OpenOptions::new().append(true).create(true).open(file).unwrap());
+    let wrong = each(|skill| {
+        let folder = built(skill)?;
+        let record = power::record(&engine, skill, folder.path())?;
+        writeln!(file.lock().unwrap(), "{record}").map_err(|error| error.to_string())
+    });
     assert!(wrong.is_empty(), "{} skills:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -59,7 +59,7 @@ impl Skill {
         self.inputs.iter().find(|input| input["part"] == part && input["name"] == name)
     }
 
-    fn inputs<'a>(&'a self, part: &'a str) -> impl Iterator<Item = &'a Value> {
+    pub fn inputs<'a>(&'a self, part: &'a str) -> impl Iterator<Item = &'a Value> {
         self.inputs.iter().filter(move |input| input["part"] == part)
     }
 }
@@ -116,8 +116,23 @@ impl<'a> Part<'a> {
     }
 }
 
+/// Whether a rule leaves a choice.
+pub fn is_free(rule: &Value) -> bool {
+    let fill = string(&rule["fill"]);
+    ["ids", "normal", "image", "uniform", "boxes"].contains(&fill.split(':').next().unwrap_or_default())
+}
+
 /// The numbers of an input, as docs/skills.md tells the rules.
 pub fn by_rule(rule: &Value, axes: &Axes) -> Arc<HostTensor> {
+    filled(rule, axes, "")
+}
+
+/// Other numbers of the same rule.
+pub fn variant(rule: &Value, axes: &Axes) -> Arc<HostTensor> {
+    filled(rule, axes, "other")
+}
+
+fn filled(rule: &Value, axes: &Axes, salt: &str) -> Arc<HostTensor> {
     let shape: Vec<usize> = rule["dims"].as_array().unwrap().iter().map(|dim| dimension(dim, axes) as usize).collect();
     let text = string(&rule["fill"]);
     let mut words = text.split(':');
@@ -125,16 +140,24 @@ pub fn by_rule(rule: &Value, axes: &Axes) -> Arc<HostTensor> {
     let arguments: Vec<&str> = words.collect();
     let number = |index: usize| arguments.get(index).map_or(index as f64, |text| text.parse().unwrap_or(0.0));
     let last = shape.last().copied().unwrap_or(1).max(1);
-    let random = |index: usize| random(&rule["name"].to_string(), index);
+    let stream = format!("{}{salt}", rule["name"]);
+    let random = |index: usize| random(&stream, index);
+    let plane = shape.iter().rev().take(2).product::<usize>().max(1);
     let value = |index: usize| match kind {
         "ones" => 1.0,
         "zeros" => 0.0,
         "const" => number(0),
+        // The token that ends a text: some models answer with what they have there.
+        "ids" if arguments.len() > 1 && index % last == last - 1 => number(1),
         "ids" => {
             let low = 10_f64.min(number(0) / 2.0).floor();
             (low + random(index) * (number(0) - low)).floor()
         }
         // As wide as a normal distribution, which is all that matters here.
+        "image" => {
+            let light = |number: usize| random(usize::MAX / 2 + 2 * (index / plane) + number);
+            2.0 * light(0) - 1.0 + (0.3 + 1.2 * light(1)) * (random(index) - 0.5) * 12_f64.sqrt()
+        }
         "normal" => number(0) + number(1) * (random(index) - 0.5) * 12_f64.sqrt(),
         "uniform" => number(0) + (number(1) - number(0)) * random(index),
         "range" => {

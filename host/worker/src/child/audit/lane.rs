@@ -1,9 +1,9 @@
 //! A request that a benchmark made: the host runs it, and does the audit around each run.
 
 use super::super::comparison::{apart_of, compare, finite};
+use super::super::cpu;
 use super::super::inputs::{self, Filled};
 use super::super::outputs::View;
-use super::super::rounds::{cpu_time, cpu_time_of_thread};
 use super::super::target::{Loaded, lock};
 use super::{Audit, Ran, Turn, clock, poison, unseen::Expected};
 use skillbench_models::Renewal;
@@ -32,6 +32,10 @@ struct State<'i> {
     takes: bool,
     verified: bool,
     last_run_ns: u64,
+    /// Elements of bound outputs that are others after each run: of which output, and where.
+    spots: Vec<(u32, usize)>,
+    /// What was there after the last run.
+    last: Vec<u64>,
 }
 
 /// The outputs of a run: in bound memory, or taken.
@@ -53,6 +57,8 @@ impl<'i> Lane<'i> {
             takes: false,
             verified: false,
             last_run_ns: 0,
+            spots: vec![],
+            last: vec![],
         };
         Ok(Lane { loaded: loaded.clone(), state: Mutex::new(state) })
     }
@@ -86,8 +92,14 @@ impl<'i> Lane<'i> {
         Ok(())
     }
 
-    pub fn verified(&self) {
-        lock(&self.state).verified = true;
+    pub fn verified(&self, audit: &Audit<'i>) {
+        let outputs = self.model().outputs();
+        let index = |name: &str| outputs.iter().position(|port| port.name == name);
+        let spots = audit.spots(self.part());
+        let mut state = lock(&self.state);
+        state.spots = spots.iter().filter_map(|(name, place)| Some((index(name)? as u32, *place))).collect();
+        state.last.clear();
+        state.verified = true;
     }
 
     /// Whether its inputs are the host's to fill anew, and its outputs the host's to look at.
@@ -146,6 +158,8 @@ impl<'i> Lane<'i> {
         let Some(first) = first.filter(|_| repeats) else { return Ok(None) };
         let first = first.copied(&state.request)?;
         let turn = Turn { variant, unseen: None, seed, entered: Moment::now(state.cpu(audit)) };
+        // The same inputs may give the same outputs.
+        state.last.clear();
         state.audited(audit, self.model(), turn, run).map_err(|error| placed(error, audit))?;
         let again = state.outcome(self.model())?;
         let views = again.views(&state.request);
@@ -229,8 +243,8 @@ impl Moment {
 
 fn cpu_ns(cpu: Cpu) -> u64 {
     let time = match cpu {
-        Cpu::OfProcess => cpu_time(),
-        Cpu::OfThread => cpu_time_of_thread(),
+        Cpu::OfProcess => cpu::of_process(),
+        Cpu::OfThread => cpu::of_thread(),
         Cpu::Unread => None,
     };
     time.map_or(0, |time| time.as_nanos() as u64)
@@ -300,6 +314,9 @@ impl State<'_> {
         let end = Moment::at(Instant::now(), cpu);
         let name = |index: u32| model.outputs()[index as usize].name.clone();
         poison::look(&self.request, name, inputs, outputs, turn.seed).map_err(wrong)?;
+        if renews {
+            self.moved()?;
+        }
         let checked = turn.unseen.map(|expected| self.check(audit, model, &expected)).transpose()?;
         let thread = clock::thread();
         let left = Moment::now(cpu);
@@ -315,6 +332,24 @@ impl State<'_> {
             copy_ns: self.copy_ns,
         };
         Ok((ran, checked))
+    }
+
+    /// Whether outputs are others than after the run before, whose inputs were others.
+    ///
+    /// # Errors
+    /// `WrongOutput`.
+    fn moved(&mut self) -> Result<()> {
+        let of_spot = |(index, place): &(u32, usize)| {
+            let view = View::of_tensor(self.request.bound(Direction::Output, *index)?, &[]);
+            (*place < view.elements()).then(|| view.number(*place).to_bits())
+        };
+        let now: Vec<u64> = self.spots.iter().filter_map(of_spot).collect();
+        let same = !now.is_empty() && now == self.last;
+        self.last = now;
+        match same {
+            true => Err(wrong("outputs are those of the run before, whose inputs were others".into())),
+            false => Ok(()),
+        }
     }
 
     /// # Errors

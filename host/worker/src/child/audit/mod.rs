@@ -142,6 +142,13 @@ impl<'i> Audit<'i> {
         lock(&self.state).parts.get(part).is_none_or(|unseen| unseen.keeps_shape(output))
     }
 
+    /// Elements of a part's outputs that are others after each run: by the output's name, and the place.
+    pub fn spots(&self, part: &str) -> Vec<(String, usize)> {
+        let state = lock(&self.state);
+        let spots = state.parts.get(part).map_or(&[][..], Unseen::spots);
+        spots.iter().map(|spot| (spot.output.clone(), spot.place)).collect()
+    }
+
     /// What a run does now; `None`: no round is open.
     fn turn(&self, part: &str, renews: bool, entered: Moment) -> Option<Turn> {
         if !self.open.load(Ordering::SeqCst) {

@@ -1,0 +1,155 @@
+//! Joules for each item or token, with an interval; and in words where the sensor cannot tell.
+
+use skillbench_record::{EnergyMetrics, OtherEnergy};
+use skillbench_stats::student;
+use skillbench_worker::{EnergyRecord, RoundRecord, SeriesRecord};
+
+/// Two sensors of the same thing agree within this share.
+const AGREE: f64 = 0.1;
+/// A counter is too coarse where what it may have missed at the ends of rounds is more than this share of what was used.
+const COARSE: f64 = 0.1;
+/// Of the standard normal distribution.
+const TWO_SIDED_95: f64 = 1.96;
+
+/// Joules above what flows when nothing is done, for each item; `None` where no sensor can tell.
+pub(super) fn per_item(series: &SeriesRecord) -> Option<f64> {
+    figure(series)?.ok().map(|figure| figure.each)
+}
+
+/// `None` without a sensor.
+pub(super) fn metrics(series: &SeriesRecord) -> Option<EnergyMetrics> {
+    let record = series.energy.as_ref()?;
+    let figure = figure(series)?;
+    let (joules, seconds) = record.rounds.iter().fold((0.0, 0.0), |(j, s), [joules, time]| (j + joules, s + time));
+    let other = record.other.as_ref().filter(|_| joules > 0.0).map(|other| {
+        let ratio = other.joules / joules;
+        let agrees = (other.scope == record.scope).then_some((ratio - 1.0).abs() <= AGREE);
+        OtherEnergy { source: other.source.clone(), scope: other.scope.clone(), joules: other.joules, ratio, agrees }
+    });
+    let ci95 = figure.as_ref().ok().and_then(|one| Some([one.each - one.half?, one.each + one.half?]));
+    Some(EnergyMetrics {
+        source: record.source.clone(),
+        scope: record.scope.clone(),
+        joules,
+        seconds,
+        idle_watts: record.idle_watts,
+        idle_half_watts: Some(record.idle_half_watts),
+        ci95,
+        period_ms: record.period_s.map(|seconds| seconds * 1e3),
+        other,
+        cannot_be_told: figure.err(),
+    })
+}
+
+struct Figure {
+    each: f64,
+    /// Half of its 95% interval.
+    half: Option<f64>,
+}
+
+/// `None` without a sensor. An error says why the sensor cannot tell.
+fn figure(series: &SeriesRecord) -> Option<Result<Figure, String>> {
+    let record = series.energy.as_ref()?;
+    let measured = series.rounds.iter().filter(|round| round.measured);
+    let items: Vec<f64> = measured.map(|round| items(round) * series.items_per_sample).collect();
+    (items.len() == record.rounds.len() && items.iter().sum::<f64>() > 0.0).then(|| of_rounds(record, &items))
+}
+
+fn items(round: &RoundRecord) -> f64 {
+    (round.values.len() as u64 + round.settled) as f64
+}
+
+fn of_rounds(record: &EnergyRecord, items: &[f64]) -> Result<Figure, String> {
+    let used: Vec<f64> = record.rounds.iter().map(|[joules, seconds]| joules - record.idle_watts * seconds).collect();
+    let all: f64 = items.iter().sum();
+    let seconds: f64 = record.rounds.iter().map(|[_, seconds]| seconds).sum();
+    let joules: f64 = record.rounds.iter().map(|[joules, _]| joules).sum();
+    let count = items.len() as f64;
+    let Some(period) = record.period_s else {
+        return Err(format!("{} did not move twice in a second: it is too coarse for rounds", record.source));
+    };
+    let above: f64 = used.iter().sum();
+    // Each end of a round falls somewhere between two moves of the counter.
+    let missed = TWO_SIDED_95 * (count / 6.0).sqrt() * period * joules / seconds;
+    if missed > COARSE * above {
+        return Err(format!(
+            "{} moves every {:.1} ms, and {count} rounds took {:.1} ms: up to {missed:.2} J of {above:.2} J may be missed",
+            record.source,
+            period * 1e3,
+            seconds * 1e3
+        ));
+    }
+    let each = above / all;
+    let idle = record.idle_half_watts * seconds / all;
+    let half = (items.len() > 1).then(|| {
+        let squares: f64 = used.iter().zip(items).map(|(used, items)| (used - each * items).powi(2)).sum();
+        let between = student(items.len() as u64 - 1) * (squares * count / (count - 1.0)).sqrt() / all;
+        between.hypot(idle)
+    });
+    match half {
+        Some(half) if half >= each => Err(format!(
+            "{each:.2e} J for each item is within the error of {}, {half:.1e} J: what flows at idle varies as much",
+            record.source
+        )),
+        half => Ok(Figure { each, half }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skillbench_worker::OtherEnergy as Other;
+
+    /// Rounds of ten items and half a second, of so many joules each, beside an idle power of 10 watts.
+    fn series(joules: &[f64], period_s: Option<f64>) -> SeriesRecord {
+        let round = || RoundRecord { measured: true, values: vec![5e7; 10], ..RoundRecord::default() };
+        let energy = EnergyRecord {
+            source: "RAPL".into(),
+            scope: "package".into(),
+            rounds: joules.iter().map(|joules| [*joules, 0.5]).collect(),
+            idle_watts: 10.0,
+            idle_half_watts: 0.1,
+            period_s,
+            other: Some(Other {
+                source: "vendor".into(),
+                scope: "package".into(),
+                joules: 1.05 * joules.iter().sum::<f64>(),
+            }),
+        };
+        SeriesRecord {
+            items_per_sample: 2.0,
+            rounds: joules.iter().map(|_| round()).collect(),
+            energy: Some(energy),
+            ..SeriesRecord::default()
+        }
+    }
+
+    #[test]
+    fn joules_of_an_item_are_above_idle_and_have_an_interval() {
+        let series = series(&[24.0, 26.0, 25.0, 25.0], Some(0.001));
+        assert_eq!(per_item(&series), Some(1.0), "20 J above idle in each round of 20 items");
+        let told = metrics(&series).unwrap();
+        let [low, high] = told.ci95.unwrap();
+        assert!(low > 0.9 && low < 0.97 && high > 1.03 && high < 1.1, "{low} {high}");
+        assert_eq!((told.joules, told.seconds, told.period_ms), (100.0, 2.0, Some(1.0)));
+        let other = told.other.unwrap();
+        assert!((other.ratio - 1.05).abs() < 1e-9 && other.agrees == Some(true));
+    }
+
+    #[test]
+    fn a_counter_that_is_too_coarse_gives_no_figure_and_says_why() {
+        for (period, why) in [(Some(0.2), "moves every 200.0 ms"), (None, "did not move twice")] {
+            let series = series(&[24.0, 26.0, 25.0, 25.0], period);
+            assert_eq!(per_item(&series), None);
+            let told = metrics(&series).unwrap();
+            assert!(told.cannot_be_told.unwrap().contains(why));
+            assert_eq!(told.ci95, None);
+        }
+    }
+
+    #[test]
+    fn what_lies_within_the_error_is_no_figure() {
+        let told = metrics(&series(&[5.2, 4.9, 5.3, 4.8], Some(0.0001))).unwrap();
+        assert!(told.cannot_be_told.is_some(), "{told:?}");
+    }
+}
