@@ -95,7 +95,10 @@ fn emulated_and_browser_backends_are_marked_and_measured_when_asked_for() {
     // A browser computes in processes of its own: their memory and CPU time count, and the worker's memory says nothing of the model.
     let webnn = &cells(&document)[2]["metrics"];
     let memory = &webnn["memory_mb"];
-    assert!(webnn["cpu_ms"]["median"].as_f64() > webnn["latency_ms"]["median"].as_f64().map(|ms| 0.2 * ms), "{webnn:#}");
+    assert!(
+        webnn["cpu_ms"]["median"].as_f64() > webnn["latency_ms"]["median"].as_f64().map(|ms| 0.2 * ms),
+        "{webnn:#}"
+    );
     assert!(memory["loaded"].is_null(), "{webnn:#}");
     assert!(memory["peak"].as_f64() > memory["children_peak"].as_f64(), "{memory:#}");
     assert!(memory["children_peak"].as_f64().unwrap() > 100.0, "{memory:#}");

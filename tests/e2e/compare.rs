@@ -19,7 +19,7 @@ fn command(world: &World, arguments: &[&str]) -> Command {
 }
 
 fn host(world: &World, arguments: &[&str]) -> Ran {
-    Ran(command(world, arguments).output().expect("the host can be started"))
+    Ran::of(command(world, arguments))
 }
 
 fn in_turns(world: &World, before: &str, after: &str, more: &[&str]) -> (Ran, Value) {
@@ -63,6 +63,51 @@ fn a_throughput_benchmark_is_compared_in_turns_too() {
     let (_, document) = in_turns(&world(), "misbehave@work=20", "misbehave@work=60", &more);
     let ratio = |name: &str| metric(&document, name)["ratio"].as_f64().unwrap_or_else(|| panic!("{document:#}"));
     assert!(ratio("sequential_per_s") < 0.7 && ratio("throughput_per_s") < 0.7, "{document:#}");
+}
+
+#[test]
+fn several_sides_are_each_held_against_the_first() {
+    let sides = ["compare", "misbehave@work=20", "misbehave@work=60", "misbehave@work=100", "--interleave"];
+    let more = ["--model", "probe-mlp", "--launches", "1", "--pairs", "3", "--format", "json"];
+    let ran = host(&world(), &[&sides[..], &more].concat());
+    let document: Value = serde_json::from_str(&ran.stdout()).unwrap_or_else(|e| panic!("{e}\n{}", ran.stderr()));
+    let cells = document["cells"].as_array().unwrap();
+    let told: Vec<&str> = cells.iter().map(|cell| cell["side"].as_str().unwrap()).collect();
+    assert_eq!(told, ["misbehave@work=60", "misbehave@work=100"]);
+    let ratio = |cell: &Value| {
+        let metrics = cell["metrics"].as_array().unwrap();
+        metrics.iter().find(|metric| metric["name"] == "latency_ms").unwrap()["ratio"].as_f64().unwrap()
+    };
+    let ratios: Vec<f64> = cells.iter().map(ratio).collect();
+    assert!(ratios[0] > 1.8 && ratios[1] > ratios[0] * 1.3, "{ratios:?}");
+}
+
+/// A library of ONNX Runtime in a data folder of the test's own, as two versions of the package.
+#[test]
+fn installed_versions_of_a_runtime_are_compared_in_turns() {
+    let world = World::default();
+    let of = |arguments: &[&str]| world.host(arguments).exits_with(0).stdout().trim().to_string();
+    let library = of(&["runtime", "path", "cpu", "library"]);
+    let (before, rest) = library.split_once("onnxruntime/").unwrap();
+    let (version, path) = rest.split_once('/').unwrap();
+    assert!(before.ends_with("runtimes/"), "{library}");
+    for name in [version, "0.0.1"] {
+        let copy = path.replace(version, name);
+        world.write(&format!("data/runtimes/onnxruntime/{name}/{copy}"), std::fs::read(&library).unwrap());
+    }
+    let compare = |versions: &str| {
+        let given = ["compare", "--interleave", "--runtime", versions, "--model", "probe-mlp", "--format", "json"];
+        host(&world, &[&given[..], &["--launches", "1", "--pairs", "3", "--threads", "1"]].concat())
+    };
+    let ran = compare(&format!("cpu=0.0.1,{version}"));
+    let document: Value = serde_json::from_str(&ran.stdout()).unwrap_or_else(|e| panic!("{e}\n{}", ran.stderr()));
+    assert_eq!(document["before"]["name"], "cpu@runtime=0.0.1");
+    let libraries: Vec<String> =
+        [0, 1].map(|side| document["cells"][0]["cells"][side]["options"]["library"].to_string()).into_iter().collect();
+    assert!(libraries[0].contains("/0.0.1/") && libraries[1].contains(version), "{libraries:?}");
+    compare("cpu=0.0.2,0.0.1").exits_with(2).tells("installed: ").tells("0.0.1");
+    compare("rten=1,2").exits_with(2).tells("no runtime that is installed");
+    compare("cpu").exits_with(2).tells("PLUGIN=VERSION,VERSION");
 }
 
 #[test]

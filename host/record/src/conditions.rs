@@ -18,3 +18,21 @@ pub struct Conditions {
     /// How often cores were slowed down for their heat.
     pub throttled: Option<u64>,
 }
+
+impl Conditions {
+    /// The worse of both in each respect.
+    pub fn worse(&self, other: &Conditions) -> Conditions {
+        let most =
+            |pick: fn(&Conditions) -> Option<f64>| [pick(self), pick(other)].into_iter().flatten().reduce(f64::max);
+        let least =
+            |pick: fn(&Conditions) -> Option<f64>| [pick(self), pick(other)].into_iter().flatten().reduce(f64::min);
+        Conditions {
+            other_cores: most(|one| one.other_cores),
+            stolen_cores: most(|one| one.stolen_cores),
+            frequency_mhz: least(|one| one.frequency_mhz),
+            frequency_least_mhz: least(|one| one.frequency_least_mhz),
+            temperature_c: most(|one| one.temperature_c),
+            throttled: self.throttled.into_iter().chain(other.throttled).reduce(|one, more| one + more),
+        }
+    }
+}

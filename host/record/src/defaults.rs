@@ -32,6 +32,7 @@ pub struct RunDefaults {
     pub interval: f64,
     pub rate_interval: f64,
     pub concurrent_workers: u64,
+    pub launches: u64,
     pub cold_starts: usize,
     pub startups: usize,
     pub seed: u64,

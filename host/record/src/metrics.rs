@@ -171,7 +171,7 @@ pub struct CounterMetrics {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Metrics {
     pub latency_ms: Option<Stats>,
-    /// CPU time of the worker per iteration, a sample for each round.
+    /// CPU time per iteration, of the worker and all that it started, a sample for each round.
     pub cpu_ms: Option<Stats>,
     /// Items over the measured time they took: the latency rounds, or the concurrent ones.
     pub throughput_per_s: Option<f64>,

@@ -147,6 +147,9 @@ pub struct RunRequest {
     /// Seconds of rest before each cell but the first.
     #[serde(default)]
     pub cool_down_s: Option<f64>,
+    /// Fresh processes that share the measuring time of each cell; `None`: as many as by default.
+    #[serde(default)]
+    pub launches: Option<u64>,
     /// Seconds that a cell waits, at most, for other programs to leave the machine alone.
     #[serde(default)]
     pub wait_quiet_s: Option<f64>,

@@ -7,7 +7,7 @@ use skillbench_engine::run::{self, Interleave, Inventory, Plan, PlannedCell, Req
 use skillbench_record::RunRequest;
 use skillbench_record::defaults::defaults;
 use skillbench_record::machine;
-use skillbench_stats::compare::{Comparison, Mode, Party};
+use skillbench_stats::compare::{ComparedCell, Comparison, Mode, Party};
 use std::path::Path;
 
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +16,8 @@ pub enum InterleaveError {
     Request(#[from] RequestError),
     #[error("{0}")]
     Library(String),
+    #[error("{0}")]
+    Runtime(String),
     #[error("there is no cell that both sides have")]
     NothingInCommon,
 }
@@ -45,40 +47,49 @@ pub fn plan_of(inventory: &mut Inventory, side: &Side, request: &RunRequest) -> 
             inventory.take_library(library).map_err(|error| InterleaveError::Library(error.to_string()))?
         }
     };
+    if let Some(version) = &side.runtime {
+        inventory.use_runtime(&plugin, version).map_err(InterleaveError::Runtime)?;
+    }
     let mut plan = run::plan(inventory, side.of(request, &plugin))?;
     plan.request.verify_only = true;
     plan.rounds_follow = true;
     Ok(plan)
 }
 
-/// Measures the cells that two plans have in common in turns, and compares them; `sides` are the targets as they were named. What the
-/// workers write lies in `folder`. Where it is stopped, the comparison has the pairs that were done.
+/// Measures the cells that the first plan and each of the others have in common in turns, and compares them; a side is the target as it
+/// was named. What the workers write lies in `folder`. Where it is stopped, the comparison has the pairs that were done.
 ///
 /// # Errors
 /// The plans have no cell in common.
 pub fn compare(
-    plans: [&Plan; 2],
-    sides: [&Side; 2],
+    first: (&Plan, &Side),
+    others: &[(&Plan, &Side)],
     live: &Live<'_>,
     folder: &Path,
     command: Vec<String>,
     on: &mut Listener<'_>,
 ) -> Result<Comparison, InterleaveError> {
-    let pairs = pairs(plans[0], plans[1])?;
-    let mut interleave = Interleave::new(plans, folder, "comparison");
     let mut cells = vec![];
-    for (number, pair) in pairs.iter().enumerate() {
-        let model = plans[0].models[pair[0].model].id();
-        on(Event::ComparisonBegun { name: &format!("[{}/{}] {model}, {}", number + 1, pairs.len(), pair[0].axes) });
-        on(Event::Note(&format!("in turns, {} launches or more", live.launches)));
-        match live.compare(&mut interleave, *pair, &mut Relay(&mut *on)) {
-            Ok(cell) => cells.push(cell),
-            Err(_) => break,
+    for (plan, side) in others {
+        let pairs = pairs(first.0, plan)?;
+        let mut interleave = Interleave::new([first.0, plan], folder, "comparison");
+        for (number, pair) in pairs.iter().enumerate() {
+            let model = first.0.models[pair[0].model].id();
+            let of_side = if others.len() > 1 { format!("{}: ", side.name) } else { String::new() };
+            let name = format!("[{}/{}] {of_side}{model}, {}", number + 1, pairs.len(), pair[0].axes);
+            on(Event::ComparisonBegun { name: &name });
+            on(Event::Note(&format!("in turns, {} launches or more", live.launches)));
+            match live.compare(&mut interleave, *pair, &mut Relay(&mut *on)) {
+                Ok(cell) => cells.push(ComparedCell { side: (others.len() > 1).then(|| side.name.clone()), ..cell }),
+                Err(_) => break,
+            }
         }
     }
     let machine = machine::label();
-    let party = |side: &Side| Party { name: side.name.clone(), run: None, started_at: None, machine: machine.clone() };
-    Ok(document(Mode::Interleaved, sides.map(party), command, cells))
+    let party = |name: String| Party { name, run: None, started_at: None, machine: machine.clone() };
+    let names: Vec<&str> = others.iter().map(|(_, side)| side.name.as_str()).collect();
+    let parties = [party(first.1.name.clone()), party(names.join(", "))];
+    Ok(document(Mode::Interleaved, parties, command, cells))
 }
 
 /// Cells of both plans that do the same work.

@@ -18,10 +18,13 @@ pub enum AcrossArg {
 
 #[derive(Args)]
 pub struct CompareArgs {
-    /// The first side: a run, its folder or a baseline; with --interleave `PLUGIN[:DEVICE][@KEY=VALUE,...]` or a plugin's library
-    pub before: String,
-    /// The second side, in the same form
-    pub after: String,
+    /// The sides: two runs, their folders or baselines; with --interleave two or more of `PLUGIN[:DEVICE][@KEY=VALUE,...]` or a
+    /// plugin's library, each held against the first
+    #[arg(value_name = "SIDE", required_unless_present = "runtime")]
+    pub sides: Vec<String>,
+    /// With --interleave: compare installed versions of a plugin's runtime, `cpu=1.30.0,1.31.1`, each with the first
+    #[arg(long, value_name = "PLUGIN=VERSION,VERSION", requires = "interleave", conflicts_with = "sides")]
+    pub runtime: Option<String>,
     #[command(flatten)]
     pub stored: Stored,
     /// Measure both sides now, in alternating rounds

@@ -97,7 +97,7 @@ pub struct RunArgs {
     /// Resume an earlier run, by its id or its folder
     #[arg(long, value_name = "RUN", conflicts_with_all = ["plugin", "include_web_platforms", "model", "model_list", "models_set", "custom_models", "small_models",
         "specific_models", "model_families", "benchmark_category", "all_models", "image_sizes", "audio_seconds", "frames", "prompt_lengths",
-        "new_tokens", "no_fix", "no_resource_pool", "cool_down", "wait_quiet", "parallel", "profile", "profile_detailed", "bench", "batch_sizes", "sequence_lengths", "dim", "iterations",
+        "new_tokens", "no_fix", "no_resource_pool", "cool_down", "wait_quiet", "launches", "parallel", "profile", "profile_detailed", "bench", "batch_sizes", "sequence_lengths", "dim", "iterations",
         "warmup", "concurrent_workers", "threads", "option", "precision", "timeout", "budget", "memory_limit", "verify_only",
         "benchmark_only", "no_verify", "seed"])]
     pub resume: Option<String>,
@@ -122,6 +122,9 @@ pub struct RunArgs {
     /// Wait before each cell until other programs leave the machine alone, at most so many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub wait_quiet: Option<f64>,
+    /// Measure each cell in so many fresh processes, which share its measuring time; intervals then hold for launches [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100))]
+    pub launches: Option<u64>,
     /// Share a loaded model between cells of one point (always on)
     #[arg(long, hide = true, conflicts_with_all = ["no_resource_pool", "resume"])]
     pub use_resource_pool: bool,

@@ -104,6 +104,7 @@ fn request(args: &RunArgs) -> Result<RunRequest, CommandError> {
         no_resource_pool: args.no_resource_pool,
         cool_down_s: args.cool_down,
         wait_quiet_s: args.wait_quiet,
+        launches: args.launches,
         parallel: args.parallel,
         profile: args.profile || args.profile_detailed,
         profile_operators: args.profile_detailed,

@@ -82,6 +82,12 @@ pub fn between_launches(groups: &[Vec<f64>]) -> Option<Launches> {
     (freedom > 0.0).then(|| Launches { deviation: (squares / freedom).sqrt(), count })
 }
 
+/// How far the mean of launches is off that were measured themselves: less than one of them. `None` with one.
+pub fn of_launches(levels: &[f64]) -> Option<Launches> {
+    let one = between_launches(&[levels.to_vec()])?;
+    Some(Launches { deviation: one.deviation / (levels.len() as f64).sqrt(), ..one })
+}
+
 /// The 97.5th percentile of Student's t.
 pub fn student(freedom: u64) -> f64 {
     const TABLE: [f64; 30] = [

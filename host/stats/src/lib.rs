@@ -18,7 +18,7 @@ mod percentile;
 mod rules;
 mod summary;
 
-pub use batches::{HalfWidths, Launches, between_launches, half_widths, student};
+pub use batches::{HalfWidths, Launches, between_launches, half_widths, of_launches, student};
 pub use bootstrap::{grouped_median_interval, ratio_interval};
 pub use fences::fences;
 pub use mann_whitney::{MannWhitney, mann_whitney};

@@ -37,6 +37,29 @@ pub struct Watched {
     pub ready: Option<Duration>,
 }
 
+impl Watched {
+    /// Adds what was seen of another process that measured the same cell.
+    pub fn add(&mut self, other: Watched) {
+        let (mine, theirs) = (self.rounds.as_secs_f64(), other.rounds.as_secs_f64());
+        let weigh = |(one, more): (f64, f64)| (one * mine + more * theirs) / (mine + theirs).max(f64::MIN_POSITIVE);
+        let average = self.average.zip(other.average).map(weigh);
+        let conditions = match (self.conditions.take(), other.conditions) {
+            (Some(one), Some(more)) => Some(one.worse(&more)),
+            (one, more) => one.or(more),
+        };
+        *self = Watched {
+            peak: self.peak.max(other.peak),
+            average,
+            peak_of_all: self.peak_of_all.max(other.peak_of_all),
+            children_peak: self.children_peak.max(other.children_peak),
+            rounds: self.rounds + other.rounds,
+            rounds_seen: self.rounds_seen + other.rounds_seen,
+            conditions,
+            ready: self.ready,
+        };
+    }
+}
+
 static EXECUTABLE: OnceLock<PathBuf> = OnceLock::new();
 
 /// Has workers started from this file, in place of the program that runs. The first call counts.

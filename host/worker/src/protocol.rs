@@ -356,6 +356,9 @@ pub struct RoundRecord {
     pub audit_ns: u64,
     pub cpu_ns: Option<u64>,
     pub settled: u64,
+    /// Which of the processes that shared the measuring time it was in.
+    #[serde(default)]
+    pub launch: u64,
     pub values: Vec<f64>,
 }
 
@@ -415,6 +418,8 @@ pub struct CounterRecord {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CellReport {
+    /// So many processes brought it back together.
+    pub launches: u64,
     pub device: DeviceRecord,
     pub placement: Option<PlacementRecord>,
     pub loads: Vec<LoadRecord>,

@@ -2,11 +2,11 @@
 
 use crate::check;
 use crate::decoder::{Decoder, Keeper};
-use crate::fill;
 use crate::manifest::{Manifest, Plan};
 use crate::parts::{Loaded, Parts, loaded};
-use crate::sequence::{Sequence, Times};
+use crate::sequence::{Prompts, Sequence, Times};
 use crate::sizes::Sizes;
+use skillbench_plugin_api::client::Request;
 use skillbench_plugin_api::sdk::{Benchmark, Context, Level, Reporter, Series, Target, TargetModel};
 use skillbench_plugin_api::{Code, Error, Options, Result, RoundKind, SeriesInfo, SeriesKind};
 use std::ffi::CStr;
@@ -48,12 +48,15 @@ impl Benchmark for Generation {
         let models = load(context, target, &manifest, &plan, &sizes)?;
         let models: Vec<Loaded<'_>> = models.iter().map(|(name, model)| (*name, model)).collect();
         // Of the first run, at the cell's own axes: every part that a token depends on.
-        models.iter().try_for_each(|(_, model)| verified(target, model))?;
+        // The requests live on: the host runs them once more after the last round, on inputs that nobody has seen.
+        let _checked: Vec<Request<'_>> =
+            models.iter().map(|(_, model)| verified(target, model)).collect::<Result<_>>()?;
 
         let work = Work { context, target, manifest: &manifest, plan: &plan, sizes: &sizes, models: &models };
         let mut sequence = work.sequence(Keeper::Backend)?;
         work.check(&mut sequence)?;
-        measure(&context.reporter, &mut sequence, &sizes)
+        measure(&context.reporter, &mut sequence, &sizes)?;
+        work.check(&mut sequence)
     }
 }
 
@@ -85,11 +88,12 @@ fn load<'t, 'p>(
     plan.parts().into_iter().map(load).collect()
 }
 
-fn verified(target: &Target<'_>, model: &TargetModel<'_>) -> Result<()> {
+fn verified<'m>(target: &Target<'_>, model: &'m TargetModel<'_>) -> Result<Request<'m>> {
     let mut request = model.request()?;
     target.prepare(model, &mut request, 0)?;
     request.run()?;
-    target.verify(model, &mut request)
+    target.verify(model, &mut request)?;
+    Ok(request)
 }
 
 /// What sequences are made of.
@@ -110,15 +114,17 @@ impl<'m> Work<'_, 'm> {
         let parts = Parts::new(target, plan, models, &decoder)?;
         let (part, input) = plan.token_input();
         let rule = manifest.input(part, input).map(|input| input.fill.as_str());
-        let prompt = fill::prompt(rule, target.seed(), sizes.batch * sizes.fed)?;
-        Ok(Sequence::new(context.host, decoder, parts, sizes.batch, plan.one_token, prompt))
+        let prompts =
+            Prompts { rule: rule.map(String::from), seed: target.seed(), count: sizes.batch * sizes.fed, number: 0 };
+        Sequence::new(context.host, decoder, parts, sizes.batch, plan.one_token, prompts)
     }
 
-    /// Before anything is measured: that the cache holds what it should.
+    /// Before anything is measured, and after: that the cache holds what it should, for a prompt of its own.
     fn check(&self, sequence: &mut Sequence<'m>) -> Result<()> {
         let precision = loaded(self.models, &self.plan.decoder)?.placement()?.precision;
         let tolerance = self.manifest.tolerance(&self.plan.decoder, &precision);
         let steps = (self.sizes.new_tokens - 1).max(1);
+        sequence.renew()?;
         let log = |text: String| self.context.host.log(Level::Info, &text);
         match (self.plan.one_token, sequence.decoder.keeper) {
             _ if !sequence.decoder.has_state() => log("no state is carried from token to token".into()),
@@ -128,6 +134,7 @@ impl<'m> Work<'_, 'm> {
             }
             (true, Keeper::Backend) => {
                 let mut by_host = self.sequence(Keeper::Host)?;
+                by_host.prompt.clone_from(&sequence.prompt);
                 let apart = check::against_host(sequence, &mut by_host, steps, tolerance)?;
                 log(format!(
                     "after {steps} steps the backend's state gives logits {apart:.1e} from those of its outputs"
@@ -188,10 +195,11 @@ fn measure(reporter: &Reporter, sequence: &mut Sequence<'_>, sizes: &Sizes) -> R
     let all = reporter.series(&SeriesInfo::duration("end_to_end", tokens))?;
     let figures = Figures::announce(reporter, sequence, sizes)?;
     while let Some(round) = reporter.next_round(all) {
-        for _ in 0..round.settle {
-            sequence.run(sizes.new_tokens)?;
-        }
-        let run = |_| sequence.run(sizes.new_tokens).map(|made| made.times);
+        let mut run = |_| {
+            sequence.renew()?;
+            sequence.run(sizes.new_tokens).map(|made| made.times)
+        };
+        (0..round.settle).try_for_each(|number| run(number).map(drop))?;
         let times = (0..round.iterations).map(run).collect::<Result<Vec<Times>>>()?;
         reporter.samples(all, &round, &times.iter().map(|times| times.all).collect::<Vec<f64>>())?;
         if round.kind == RoundKind::Measured {

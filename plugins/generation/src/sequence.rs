@@ -16,8 +16,30 @@ pub struct Sequence<'m> {
     pub parts: Parts<'m>,
     pub batch: usize,
     one_token: bool,
+    prompts: Prompts,
     /// The tokens of the prompt, those of a sequence of the batch after those of another.
     pub prompt: Vec<i64>,
+}
+
+/// Where prompts come from: each is another one.
+pub struct Prompts {
+    /// Of the input that takes tokens.
+    pub rule: Option<String>,
+    pub seed: u64,
+    /// Tokens of all sequences of the batch.
+    pub count: usize,
+    pub number: u64,
+}
+
+impl Prompts {
+    /// # Errors
+    /// As for [`fill::prompt`].
+    pub fn next(&mut self) -> Result<Vec<i64>> {
+        let prompt = fill::prompt(self.rule.as_deref(), self.seed.wrapping_add(self.number), self.count)?;
+        // Seeds that lie side by side belong to other runs.
+        self.number = self.number.wrapping_add(0x9E37_79B9);
+        Ok(prompt)
+    }
 }
 
 /// Nanoseconds of one sequence.
@@ -50,9 +72,19 @@ impl<'m> Sequence<'m> {
         parts: Parts<'m>,
         batch: usize,
         one_token: bool,
-        prompt: Vec<i64>,
-    ) -> Sequence<'m> {
-        Sequence { host, decoder, parts, batch, one_token, prompt }
+        mut prompts: Prompts,
+    ) -> Result<Sequence<'m>> {
+        let prompt = prompts.next()?;
+        Ok(Sequence { host, decoder, parts, batch, one_token, prompts, prompt })
+    }
+
+    /// Another prompt: what an engine remembers of the last one is of no use.
+    ///
+    /// # Errors
+    /// As for [`fill::prompt`].
+    pub fn renew(&mut self) -> Result<()> {
+        self.prompt = self.prompts.next()?;
+        Ok(())
     }
 
     /// Generates as many tokens; a token's time ends when it is known.

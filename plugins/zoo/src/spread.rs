@@ -138,8 +138,7 @@ impl Graph {
     fn ends_branch(&self, value: &str, depth: usize) -> bool {
         let Some([(node, place)]) = self.users.get(value).map(Vec::as_slice) else { return false };
         let node = &self.nodes[*node];
-        let follow =
-            || depth < NEAR && node.output.first().is_some_and(|output| self.ends_branch(output, depth + 1));
+        let follow = || depth < NEAR && node.output.first().is_some_and(|output| self.ends_branch(output, depth + 1));
         match node.op_type.as_str() {
             "Add" => match node.input.get(1 - place.min(&1)) {
                 Some(other) if self.stored.contains(other) => follow(),

@@ -230,6 +230,7 @@ fn blank(pair: &Pair) -> ComparedCell {
         axes: cell.axes.clone(),
         before,
         after,
+        side: None,
         reason: None,
         labels,
         metrics: vec![],

@@ -15,6 +15,8 @@ pub struct Side {
     pub library: Option<PathBuf>,
     pub threads: Option<u64>,
     pub precision: Option<String>,
+    /// An installed version of what the plugin runs on; `None`: the one of the registry.
+    pub runtime: Option<String>,
     pub options: Vec<(String, String)>,
 }
 
@@ -42,12 +44,14 @@ impl FromStr for Side {
             }
         };
         let name = text.to_string();
-        let mut side = Side { name, backend, device, library, threads: None, precision: None, options: vec![] };
+        let mut side =
+            Side { name, backend, device, library, threads: None, precision: None, runtime: None, options: vec![] };
         for setting in settings.split(',').filter(|setting| !setting.is_empty()) {
             let (key, value) = setting.split_once('=').ok_or_else(expected)?;
             match key {
                 "threads" => side.threads = Some(value.parse().ok().filter(|n| *n > 0).ok_or_else(expected)?),
                 "precision" => side.precision = Some(value.into()),
+                "runtime" => side.runtime = Some(value.into()),
                 _ => side.options.push((key.into(), value.into())),
             }
         }

@@ -9,6 +9,7 @@ use skillbench_record::PluginOptions;
 use skillbench_worker::options;
 use skillbench_worker::{BackendDescription, BenchmarkDescription, Description};
 use skillbench_worker::{Failure, PluginUse, Stop};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// A plugin that was found and described.
@@ -83,6 +84,32 @@ impl Inventory {
         plugin.library = library.into();
         plugin.description = description;
         Ok(plugin.id.clone())
+    }
+
+    /// Has a plugin use another installed version of its runtime.
+    ///
+    /// # Errors
+    /// The plugin needs no runtime, or that version is not here, in one sentence.
+    pub fn use_runtime(&mut self, id: &str, version: &str) -> Result<(), String> {
+        let named = self.plugin(id).map(|plugin| plugin.id.clone());
+        let plugin = self.plugins.iter_mut().find(|plugin| Some(&plugin.id) == named.as_ref());
+        let plugin = plugin.ok_or_else(|| format!("there is no plugin '{id}'"))?;
+        let mut known = BTreeSet::new();
+        let mut found = false;
+        for need in &mut plugin.needs {
+            match runtime::at_version(need, version) {
+                Some(other) => (*need, found) = (other, true),
+                None => known.extend(runtime::versions(&need.package)),
+            }
+        }
+        match found {
+            true => Ok(()),
+            false if known.is_empty() => Err(format!("plugin '{id}' has no runtime that is installed here")),
+            false => {
+                let known: Vec<String> = known.into_iter().collect();
+                Err(format!("plugin '{id}' has no runtime {version} here; installed: {}", known.join(", ")))
+            }
+        }
     }
 
     /// A plugin by its id, or by another name that the registry gives it.

@@ -2,6 +2,7 @@
 
 use super::cross_check;
 use super::execute::Runner;
+use super::launches;
 use super::phases;
 use super::plan::PlannedCell;
 use super::profile::profile;
@@ -178,8 +179,58 @@ impl Runner<'_, '_> {
         // On another device an idle model holds memory and a driver's context, which cold starts would find.
         let on_cpu = self.device(planned).is_some_and(|device| device.kind == "cpu");
         job.pooling.keep = on_cpu && attempt.fixes.is_empty() && next.is_some_and(|next| self.shares(planned, next));
+        let launches = match self.plan.request.verify_only {
+            true => 1,
+            false => self.plan.request.launches.unwrap_or(defaults().run.launches).max(1),
+        };
+        job.policy.budget_ns /= launches;
+        job.pooling.keep &= launches == 1;
         self.phases.enter(phases::START_WORKER);
-        let mut worker = self.worker_for(planned, &mut job)?;
+        let worker = if launches == 1 { self.worker_for(planned, &mut job)? } else { Worker::start()? };
+        let (mut main, mut watched, worker) = self.launch(planned, &job, worker)?;
+        let kept = Some(worker).filter(|_| job.pooling.keep);
+        let mut others = vec![];
+        for number in 1..launches {
+            self.observer.step(&format!("launch {} of {launches}", number + 1));
+            job.cache_dir = Some(scratch.path().join(format!("launch-{number}")));
+            self.phases.enter(phases::START_WORKER);
+            let (report, seen, _) =
+                self.launch(planned, &CellJob { attachments: None, ..job.clone() }, Worker::start()?)?;
+            launches::add(&mut main, &report);
+            watched.add(seen);
+            others.push(report);
+        }
+
+        let (mut cold, mut warm) = (others, None);
+        if self.plan.benchmarks[planned.benchmark].description.cold_start && !self.plan.request.verify_only {
+            self.phases.enter(phases::COLD_STARTS);
+            job.cache_dir = Some(scratch.path().join("main"));
+            let mut start =
+                CellJob { verify: VerifyJob::Off, attachments: None, pooling: Pooling::default(), ..job.clone() };
+            start.benchmark_options.insert("cold_start".into(), "true".into());
+            if main.loads.first().is_some_and(|load| load.cache_hit == Some(false)) {
+                warm = Some(self.start_again(&start)?);
+            }
+            for again in 1 + cold.len()..self.plan.fresh_processes(defaults().run.cold_starts) {
+                start.cache_dir = Some(scratch.path().join(format!("cold-{again}")));
+                cold.push(self.start_again(&start)?);
+            }
+        }
+        self.phases.enter(phases::END_WORKER);
+        let precision = attempt.precision.clone();
+        self.warm = kept.map(|worker| Warm { worker, backend: planned.backend, model: planned.model, precision });
+        drop(scratch);
+        self.phases.leave();
+        Ok(Measured { main, cold, warm, watched, fixes: vec![], profile: None, verify })
+    }
+
+    /// Runs a cell in a process.
+    fn launch(
+        &mut self,
+        planned: &PlannedCell,
+        job: &CellJob,
+        mut worker: Worker,
+    ) -> Result<(CellReport, Watched, Worker), Failure> {
         let (observer, watch, index) = (&mut *self.observer, &mut self.phases, planned.index);
         let mut logged = 0;
         let (reply, watched) = worker.call(&Command::Cell(Box::new(job.clone())), &self.limits, &mut |event| {
@@ -201,31 +252,7 @@ impl Runner<'_, '_> {
         });
         self.phases.leave();
         self.look_at_cores(&worker);
-        let main = report(reply?)?;
-        self.phases.enter(phases::END_WORKER);
-        let kept = Some(worker).filter(|_| job.pooling.keep);
-        self.phases.leave();
-
-        let (mut cold, mut warm) = (vec![], None);
-        if self.plan.benchmarks[planned.benchmark].description.cold_start && !self.plan.request.verify_only {
-            self.phases.enter(phases::COLD_STARTS);
-            let mut start =
-                CellJob { verify: VerifyJob::Off, attachments: None, pooling: Pooling::default(), ..job.clone() };
-            start.benchmark_options.insert("cold_start".into(), "true".into());
-            if main.loads.first().is_some_and(|load| load.cache_hit == Some(false)) {
-                warm = Some(self.start_again(&start)?);
-            }
-            for again in 1..self.plan.fresh_processes(defaults().run.cold_starts) {
-                start.cache_dir = Some(scratch.path().join(format!("cold-{again}")));
-                cold.push(self.start_again(&start)?);
-            }
-        }
-        self.phases.enter(phases::END_WORKER);
-        let precision = attempt.precision.clone();
-        self.warm = kept.map(|worker| Warm { worker, backend: planned.backend, model: planned.model, precision });
-        drop(scratch);
-        self.phases.leave();
-        Ok(Measured { main, cold, warm, watched, fixes: vec![], profile: None, verify })
+        Ok((report(reply?)?, watched, worker))
     }
 
     /// What the operators of a cell's model cost; `None`: nobody asked. Where there is nothing to tell, the reason is told.

@@ -21,6 +21,7 @@ mod grid;
 mod interleave;
 mod inventory;
 mod lanes;
+mod launches;
 mod measure;
 mod named;
 mod observer;

@@ -1,7 +1,7 @@
 //! What workers reported becomes figures. Every figure comes from samples; what has none is `None`.
 
-use super::energy;
 use super::prepare::Startup;
+use super::{energy, launches};
 use skillbench_models::{Moves, Power};
 use skillbench_record::defaults::defaults;
 use skillbench_record::{
@@ -60,20 +60,21 @@ pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
     let latency = find(main, "latency");
     let (sequential, concurrent) = (find(main, "sequential"), find(main, "concurrent"));
     let (sequential_per_s, concurrent_per_s) = (sequential.and_then(rate), concurrent.and_then(rate));
-    let around = |series: &SeriesRecord| Some((rate(series)?, half_widths(&measured(series), reports.launches)?.mean));
+    let own = |series: &SeriesRecord| launches::apart(series, main.launches).or(reports.launches);
+    let around = |series: &SeriesRecord| Some((rate(series)?, half_widths(&measured(series), own(series))?.mean));
     let of_rate = |series: Option<&SeriesRecord>| series.and_then(around).and_then(|(rate, half)| interval(rate, half));
     let alone = |series: &SeriesRecord| Some((rate(series)?, half_widths(&measured(series), None)?.mean));
     let speedup_ci95 = concurrent.and_then(alone).zip(sequential.and_then(alone));
     let times = latency.or(concurrent).or(find(main, "end_to_end"));
     Metrics {
-        latency_ms: latency.and_then(|series| summarize_rounds(&measured(series), NS_TO_MS, reports.launches)),
+        latency_ms: latency.and_then(|series| summarize_rounds(&measured(series), NS_TO_MS, own(series))),
         throughput_ci95: of_rate(latency.or(concurrent)),
         sequential_ci95: of_rate(sequential),
         concurrent_ci95: of_rate(concurrent),
         // One machine at one time: what launches differ by, both rates have in common.
         speedup_ci95: speedup_ci95
             .and_then(|((at_once, one), (in_turn, other))| interval(at_once / in_turn, one.hypot(other))),
-        ci95_covers: times.map(|_| if reports.launches.is_some() { "launches" } else { "within one launch" }.into()),
+        ci95_covers: times.map(|series| if own(series).is_some() { "launches" } else { "within one launch" }.into()),
         cpu_ms: latency.or(find(main, "end_to_end")).and_then(|series| summarize(&cpu_per_iteration(series), NS_TO_MS)),
         throughput_per_s: latency.or(concurrent).and_then(rate),
         sequential_per_s,

@@ -141,6 +141,23 @@ pub fn other_versions(package: &Package) -> Vec<(String, PathBuf)> {
     others
 }
 
+/// The versions of a package that are there.
+pub fn versions(package: &Package) -> Vec<String> {
+    let own = is_installed(package).then(|| package.version.clone());
+    own.into_iter().chain(other_versions(package).into_iter().map(|(version, _)| version)).collect()
+}
+
+/// The same need at another version of its package; `None`: that is not here. Libraries have their version in their names.
+pub fn at_version(need: &Need, version: &str) -> Option<Need> {
+    let mut other = need.clone();
+    other.package.version = version.into();
+    for file in other.package.files.values_mut() {
+        file.paths.values_mut().for_each(|path| *path = path.replace(&need.package.version, version));
+    }
+    let path = folder(&other.package).join(other.package.file()?.paths.get(&other.path)?);
+    path.exists().then_some(other)
+}
+
 /// Fetches a package, checks it and unpacks it. Says whether it was there already.
 ///
 /// # Errors

@@ -170,7 +170,7 @@ pub(super) static METRICS: &[Metric] = &[
         "ms",
         Lower,
         "CPU time",
-        "CPU time of the worker for one run, all threads",
+        "CPU time for one run, all threads and processes",
         |m| Some(m.cpu_ms.as_ref()?.median)
     ),
     figure!(

@@ -162,6 +162,7 @@ fn blank(before: &SideCell, after: &SideCell) -> ComparedCell {
         axes: after.axes.clone(),
         before: before.subject.clone(),
         after: after.subject.clone(),
+        side: None,
         reason: None,
         labels: labels(before, after),
         metrics: vec![],

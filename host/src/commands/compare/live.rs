@@ -19,17 +19,22 @@ use skillbench_stats::compare::{Comparison, Noise};
 use skillbench_stats::rules;
 
 pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, CommandError> {
-    let sides = [&args.before, &args.after].map(|text| text.parse::<Side>().map_err(usage));
-    let [before, after] = sides;
-    let sides = [before?, after?];
+    let sides = sides(args)?;
     let base = base_request(&args.live);
-    let plans = [side_plan(global, &sides[0], &base)?, side_plan(global, &sides[1], &base)?];
+    let plans = sides.iter().map(|side| side_plan(global, side, &base)).collect::<Result<Vec<Plan>, _>>()?;
+    let (Some((first, others)), Some((first_side, other_sides))) = (plans.split_first(), sides.split_first()) else {
+        return Err(usage("at least two sides are compared"));
+    };
+    if others.is_empty() {
+        return Err(usage("at least two sides are compared"));
+    }
     // Of a length that nobody gave nothing is told.
     let given =
         |warning: &&String| !args.live.sequence_lengths.is_empty() || !warning.starts_with("--sequence-lengths");
-    plans[0].warnings.iter().filter(given).for_each(|warning| output::warning(warning));
+    first.warnings.iter().filter(given).for_each(|warning| output::warning(warning));
     // A slip is an error before any wait for the machine.
-    let of = pairs(&plans[0], &plans[1]).map_err(usage)?.len();
+    let of = others.iter().map(|other| pairs(first, other).map(|pairs| pairs.len()).map_err(usage));
+    let of = of.sum::<Result<usize, _>>()?;
     let (mut lock, mut screen) = (args.lock.lock(), Screen::new(global));
     lock.take(&global.stop, &mut |event| screen.on(event)).map_err(|error| locked_out(&error))?;
 
@@ -43,8 +48,9 @@ pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, Comman
         seed: args.live.seed.unwrap_or(defaults().run.seed),
     };
     let folder = args.stored.results_dir.join("comparisons");
-    let (plans, sides) = ([&plans[0], &plans[1]], [&sides[0], &sides[1]]);
-    let comparison = interleave::compare(plans, sides, &live, &folder, typed(), &mut |event| screen.on(event));
+    let others: Vec<(&Plan, &Side)> = others.iter().zip(other_sides).collect();
+    let first = (first, first_side);
+    let comparison = interleave::compare(first, &others, &live, &folder, typed(), &mut |event| screen.on(event));
     let comparison = comparison.map_err(usage)?;
     let file = folder.join(format!("{}.json", comparison.id));
     let text = serde_json::to_vec_pretty(&comparison).map_err(failed)?;
@@ -57,6 +63,15 @@ pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, Comman
         return Err(CommandError::Exit(Exit::Stopped));
     }
     Ok(comparison)
+}
+
+/// The sides as they were written, or the versions of one plugin's runtime.
+fn sides(args: &CompareArgs) -> Result<Vec<Side>, CommandError> {
+    let parse = |text: &str| text.parse::<Side>().map_err(usage);
+    let Some(runtime) = &args.runtime else { return args.sides.iter().map(|text| parse(text)).collect() };
+    let expected = || usage(format!("'{runtime}': expected PLUGIN=VERSION,VERSION, such as cpu=1.30.0,1.31.1"));
+    let (plugin, versions) = runtime.split_once('=').ok_or_else(expected)?;
+    versions.split(',').map(|version| parse(&format!("{plugin}@runtime={version}"))).collect()
 }
 
 /// What both sides of a comparison have in common.

@@ -29,7 +29,10 @@ pub fn table(comparison: &Comparison) -> Table {
                 Cell::text(&cell.benchmark),
                 Cell::from(cell.axes.to_string()),
                 Cell::text(name(&cell.before, &cell.after, &comparison.before.name)),
-                Cell::text(name(&cell.after, &cell.before, &comparison.after.name)),
+                match &cell.side {
+                    Some(side) => Cell::text(side),
+                    None => Cell::text(name(&cell.after, &cell.before, &comparison.after.name)),
+                },
                 metric,
             ]
         };

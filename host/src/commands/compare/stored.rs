@@ -18,11 +18,16 @@ pub fn by_name(global: &Global, args: &CompareArgs) -> Result<Comparison, Comman
         let which = WhichRuns { stored: args.stored.clone(), run: vec![name.clone()], ..WhichRuns::default() };
         which.read(global).map(|Chosen { stored, .. }| stored)
     };
-    let (before, after) = (side(&args.before)?, side(&args.after)?);
+    let [one, other] = args.sides.as_slice() else {
+        return Err(usage(
+            "two stored runs are compared; several sides with --interleave, which measures them in turns",
+        ));
+    };
+    let (before, after) = (side(one)?, side(other)?);
     if before.runs.iter().map(|run| &run.run_id).eq(after.runs.iter().map(|run| &run.run_id)) {
-        return Err(usage(format!("{} and {} are the same run", args.before, args.after)));
+        return Err(usage(format!("{one} and {other} are the same run")));
     }
-    let names = [args.before.as_str(), args.after.as_str()];
+    let names = [one.as_str(), other.as_str()];
     let across = across(&args.across);
     same_machine(&before, &after, across)?;
     let rules = Rules {

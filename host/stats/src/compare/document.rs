@@ -70,6 +70,9 @@ pub struct ComparedCell {
     pub axes: Axes,
     pub before: Subject,
     pub after: Subject,
+    /// The second side, where there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub side: Option<String>,
     /// Why nothing is compared here.
     pub reason: Option<Reason>,
     /// What to know before believing it: "emulated", "precision float32 against float16".

@@ -129,6 +129,7 @@ fn run_cell<'i>(
     let fresh = !job.pooling.take;
     let pooled = job.pooling != Pooling::default();
     Ok(CellReport {
+        launches: 1,
         device: DeviceRecord::from(device),
         placement: seen.placement,
         loads: if fresh { seen.loads } else { vec![] },

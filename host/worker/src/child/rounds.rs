@@ -247,6 +247,7 @@ impl State {
             audit_ns: audit_ns as u64,
             cpu_ns: cpu.map(|cpu| cpu.as_nanos() as u64),
             settled: open.round.settle,
+            launch: 0,
             values: corrected.values,
         });
         Ok(())

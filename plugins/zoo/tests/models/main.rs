@@ -64,7 +64,7 @@ fn built(skill: &Skill) -> Result<tempfile::TempDir, String> {
 }
 
 /// Outputs move by so much at least, over their largest magnitude, wherever an input has other contents.
-const MOVES: f64 = 1e-3;
+const MOVES: f64 = 5e-3;
 
 fn try_out(engine: &Instance, skill: &Skill) -> Result<(), String> {
     let folder = built(skill)?;
