@@ -112,7 +112,8 @@ impl SkillDescription {
 fn element_size(precision: &str) -> Option<u64> {
     match precision {
         "float64" => Some(8),
-        "float32" => Some(4),
+        // A product in TF32 reads whole float32.
+        "float32" | "tf32" => Some(4),
         "float16" | "bfloat16" => Some(2),
         "int8" => Some(1),
         _ => None,

@@ -17,6 +17,9 @@ pub struct Conditions {
     pub temperature_c: Option<f64>,
     /// How often cores were slowed down for their heat.
     pub throttled: Option<u64>,
+    /// The cell was measured twice, for a quiet machine was asked for: `other_cores` of the measurement that does not count.
+    #[serde(default)]
+    pub other_cores_of_the_other: Option<f64>,
 }
 
 impl Conditions {
@@ -32,6 +35,7 @@ impl Conditions {
             frequency_mhz: least(|one| one.frequency_mhz),
             frequency_least_mhz: least(|one| one.frequency_least_mhz),
             temperature_c: most(|one| one.temperature_c),
+            other_cores_of_the_other: None,
             throttled: self.throttled.into_iter().chain(other.throttled).reduce(|one, more| one + more),
         }
     }

@@ -11,6 +11,8 @@ mod batches;
 mod binomial;
 mod bootstrap;
 pub mod compare;
+#[cfg(test)]
+mod coverage;
 pub mod e_divisive;
 mod fences;
 mod mann_whitney;

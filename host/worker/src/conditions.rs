@@ -168,6 +168,7 @@ impl Follow {
             frequency_least_mhz: self.megahertz.iter().copied().reduce(f64::min),
             temperature_c: self.celsius,
             throttled: self.throttled.map(|count| count.max(0.0) as u64),
+            other_cores_of_the_other: None,
         })
     }
 }

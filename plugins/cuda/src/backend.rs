@@ -100,7 +100,7 @@ impl Backend for CudaBackend {
         r#""use_tf32": {
                 "type": "boolean",
                 "default": false,
-                "description": "Multiply float32 as TF32, which is faster and less precise; the precision is then unknown. Default: false."
+                "description": "Multiply float32 as TF32, which is faster and less precise; the precision is then tf32. Default: false."
             }"#,
         r#""cudnn_conv_algo_search": {
                 "enum": ["exhaustive", "heuristic", "default"],

@@ -50,7 +50,7 @@ impl Provider for Cuda {
     /// is allowed.
     fn precision(&self, load: &Load, _device: &Device, graph: Option<Arithmetic>) -> Option<&'static str> {
         match graph? {
-            Arithmetic::Float32 if self.choices.tf32 && may_use_tf32(gpu(&self.gpus, load).ok()?) => None,
+            Arithmetic::Float32 if self.choices.tf32 && may_use_tf32(gpu(&self.gpus, load).ok()?) => Some("tf32"),
             other => other.precision(),
         }
     }

@@ -43,10 +43,11 @@ impl Provider for TensorRt {
         Ok(Configuration { provider, session: vec![] })
     }
 
-    /// TensorRT takes TF32 by itself where the GPU has it, and ONNX Runtime has no option against it.
+    /// TensorRT takes TF32 by itself where the GPU has it, and ONNX Runtime has no option against it. Of lower ones nobody tells.
     fn precision(&self, load: &Load, _device: &Device, graph: Option<Arithmetic>) -> Option<&'static str> {
         match graph? {
-            Arithmetic::Float32 if !may_use_tf32(gpu(&self.gpus, load).ok()?) => Some("float32"),
+            Arithmetic::Float32 if may_use_tf32(gpu(&self.gpus, load).ok()?) => Some("tf32"),
+            Arithmetic::Float32 => Some("float32"),
             _ => None,
         }
     }

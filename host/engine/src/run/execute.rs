@@ -198,7 +198,7 @@ impl Runner<'_, '_> {
         if let Some(reason) = &planned.skip {
             return (Cell { outcome: Outcome::Skipped(reason.clone()), ..blank }, vec![]);
         }
-        match self.measure(planned, next) {
+        match self.measure_in_quiet(planned, next) {
             Err(failure) => {
                 let device = self.device(planned);
                 let emulated = device.as_ref().is_some_and(|device| device.emulated);

@@ -1,7 +1,10 @@
-//! What a cell waits for before it begins: a machine that has cooled down, and that other programs leave alone.
+//! What a cell waits for before it begins: a machine that has cooled down, and that other programs leave alone. Where they did not, it is
+//! measured again.
 
 use super::execute::Runner;
-use skillbench_worker::{Limits, busy_cores};
+use super::measure::Measured;
+use super::plan::PlannedCell;
+use skillbench_worker::{Failure, Limits, busy_cores};
 use std::time::{Duration, Instant};
 
 /// So much of a core may be busy on a machine that is quiet.
@@ -36,6 +39,43 @@ impl Runner<'_, '_> {
             }
         }
     }
+
+    /// Measures a cell; once more where a quiet machine was asked for and other programs worked meanwhile. The quieter one of both counts.
+    ///
+    /// # Errors
+    /// As for a cell.
+    pub(super) fn measure_in_quiet(
+        &mut self,
+        planned: &PlannedCell,
+        next: Option<&PlannedCell>,
+    ) -> Result<Measured, Failure> {
+        let first = self.measure(planned, next)?;
+        let disturbed = other_cores(&first).filter(|busy| *busy > QUIET);
+        let (Some(busy), Some(_)) = (disturbed, self.plan.request.wait_quiet_s) else { return Ok(first) };
+        let text =
+            format!("other programs kept {busy:.1} cores busy while this cell was measured: it is measured again");
+        self.observer.warning(&text);
+        self.settle(true);
+        let again = match self.measure(planned, next) {
+            Ok(again) => again,
+            Err(failure) => {
+                self.observer.warning(&format!("measured again, it did not work: {failure}"));
+                return Ok(first);
+            }
+        };
+        let quieter = other_cores(&again).is_some_and(|now| now < busy);
+        let (mut kept, other) = if quieter { (again, first) } else { (first, again) };
+        let left_out = other_cores(&other);
+        if let Some(conditions) = &mut kept.watched.conditions {
+            conditions.other_cores_of_the_other = left_out;
+        }
+        Ok(kept)
+    }
+}
+
+/// Cores that other programs kept busy, on average over the measured rounds.
+fn other_cores(measured: &Measured) -> Option<f64> {
+    measured.watched.conditions.as_ref()?.other_cores
 }
 
 fn sleep(rest: Duration, limits: &Limits) {

@@ -65,6 +65,16 @@ fn what_is_moved_is_counted_where_operations_are_and_of_skills_that_are_there() 
 }
 
 #[test]
+fn every_input_of_every_skill_moves_its_outputs() {
+    for skill in all() {
+        let power =
+            power().get(&skill.id).unwrap_or_else(|| panic!("{}: scripts/zoo-power has not measured it", skill.id));
+        let moves = power["inputs"]["moves"].as_f64();
+        assert!(moves >= Some(5e-3), "{}: {power}", skill.id);
+    }
+}
+
+#[test]
 fn each_name_in_a_dimension_is_an_axis() {
     for skill in all() {
         let axes = skill.told["axes"].as_object().unwrap();

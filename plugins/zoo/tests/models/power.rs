@@ -51,6 +51,20 @@ pub fn of_inputs(
     Ok(least(all.into_iter().flatten().map(Ok))?.map(|least| (least.moves, least.name)))
 }
 
+/// How far outputs move where all inputs that have a choice have other contents, in the part that is moved least. `None`: none has one.
+pub fn of_all_inputs(skill: &Skill, parts: &BTreeMap<&str, Part<'_>>, axes: &Axes) -> Result<Option<f64>, String> {
+    let of_part = |(name, part): (&&str, &Part<'_>)| {
+        let others = skill.inputs(name).filter(|rule| is_free(rule));
+        let others: Tensors = others.map(|rule| (super::model::string(&rule["name"]), variant(rule, axes))).collect();
+        match others.is_empty() {
+            true => Ok(None),
+            false => Ok(Some(apart(&part.run(axes, Tensors::new())?, &part.run(axes, others)?))),
+        }
+    };
+    let all = parts.iter().map(of_part).collect::<Result<Vec<_>, String>>()?;
+    Ok(all.into_iter().flatten().reduce(f64::min))
+}
+
 /// How far outputs move where the weights of one layer alone are in another order: of the layer that moves them least.
 pub fn of_layers(
     engine: &Instance,
