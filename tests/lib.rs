@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use std::io::Read;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
@@ -118,6 +119,7 @@ fn output_within(mut command: Command, limit: Duration) -> Output {
         false
     }
     let mut child = command
+        .process_group(0)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -127,6 +129,8 @@ fn output_within(mut command: Command, limit: Duration) -> Output {
     let stderr = reader(child.stderr.take().expect("it is piped"));
     let in_time = ended(&mut child, limit);
     if !in_time {
+        // With all that it started: whoever is left holds the pipes.
+        let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", child.id())]).status();
         let _ = child.kill();
     }
     let status = child.wait().expect("a child can be waited for");

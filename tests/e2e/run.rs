@@ -8,15 +8,21 @@ use std::sync::atomic::{AtomicBool, Ordering};
 #[test]
 fn a_cell_waits_for_a_quiet_machine_as_long_as_it_is_told_and_says_so() {
     // Two cores of other work: no machine here is quiet.
-    let others = Arc::new(AtomicBool::new(true));
+    struct Ended(Arc<AtomicBool>);
+    impl Drop for Ended {
+        fn drop(&mut self) {
+            self.0.store(false, Ordering::Relaxed);
+        }
+    }
+    let others = Ended(Arc::new(AtomicBool::new(true)));
     for _ in 0..2 {
-        let others = others.clone();
-        std::thread::spawn(move || while others.load(Ordering::Relaxed) {});
+        let goes_on = others.0.clone();
+        std::thread::spawn(move || while goes_on.load(Ordering::Relaxed) {});
     }
     let asked = ["run", "--plugin", "rten", "--model", "probe-mlp", "--bench", "inference", "--batch-sizes", "1"];
     let more = ["--wait-quiet", "0.5", "--budget", "0.5", "--format", "json"];
     let ran = World::default().host(&[&asked[..], &more].concat());
-    others.store(false, Ordering::Relaxed);
+    drop(others);
     let document: Value = serde_json::from_str(&ran.stdout()).expect("a document");
     ran.exits_with(0);
     assert!(ran.stderr().contains("did not become quiet in 0.5 s"), "{}", ran.stderr());

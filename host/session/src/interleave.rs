@@ -70,7 +70,7 @@ pub fn compare(
     on: &mut Listener<'_>,
 ) -> Result<Comparison, InterleaveError> {
     let mut cells = vec![];
-    for (plan, side) in others {
+    'sides: for (plan, side) in others {
         let pairs = pairs(first.0, plan)?;
         let mut interleave = Interleave::new([first.0, plan], folder, "comparison");
         for (number, pair) in pairs.iter().enumerate() {
@@ -81,7 +81,7 @@ pub fn compare(
             on(Event::Note(&format!("in turns, {} launches or more", live.launches)));
             match live.compare(&mut interleave, *pair, &mut Relay(&mut *on)) {
                 Ok(cell) => cells.push(ComparedCell { side: (others.len() > 1).then(|| side.name.clone()), ..cell }),
-                Err(_) => break,
+                Err(_) => break 'sides,
             }
         }
     }

@@ -71,6 +71,9 @@ fn of_rounds(record: &EnergyRecord, items: &[f64]) -> Result<Figure, String> {
     let above: f64 = used.iter().sum();
     // Each end of a round falls somewhere between two moves of the counter.
     let missed = TWO_SIDED_95 * (count / 6.0).sqrt() * period * joules / seconds;
+    if above <= 0.0 {
+        return Err(format!("the rounds used no more than flows at idle, by {}", record.source));
+    }
     if missed > COARSE * above {
         return Err(format!(
             "{} moves every {:.1} ms, and {count} rounds took {:.1} ms: up to {missed:.2} J of {above:.2} J may be missed",

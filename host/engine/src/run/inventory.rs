@@ -95,9 +95,15 @@ impl Inventory {
         let plugin = self.plugins.iter_mut().find(|plugin| Some(&plugin.id) == named.as_ref());
         let plugin = plugin.ok_or_else(|| format!("there is no plugin '{id}'"))?;
         let mut known = BTreeSet::new();
+        let has = |package: &str, needs: &[Need]| {
+            let of_package = || needs.iter().filter(|need| need.package.name == package);
+            of_package().all(|need| runtime::at_version(need, version).is_some())
+        };
         let mut found = false;
+        // A package changes whole or not at all.
+        let before = plugin.needs.clone();
         for need in &mut plugin.needs {
-            match runtime::at_version(need, version) {
+            match runtime::at_version(need, version).filter(|_| has(&need.package.name, &before)) {
                 Some(other) => (*need, found) = (other, true),
                 None => known.extend(runtime::versions(&need.package)),
             }

@@ -23,7 +23,8 @@ pub(super) fn add(all: &mut CellReport, other: &CellReport) {
 }
 
 fn add_series(all: &mut SeriesRecord, other: &SeriesRecord, launch: u64) {
-    if other.rounds.is_empty() {
+    // Each process has one of its own, which the initialization figures are made of.
+    if all.name == "first_inference" {
         return;
     }
     let last = all.rounds.iter().map(|round| round.id).max().unwrap_or(0);
@@ -31,14 +32,19 @@ fn add_series(all: &mut SeriesRecord, other: &SeriesRecord, launch: u64) {
     all.rounds.extend(other.rounds.iter().map(round));
     all.singles.extend_from_slice(&other.singles);
     all.stable &= other.stable;
-    all.stopped_by = all.stopped_by.take().max(other.stopped_by.clone());
+    let ran_out = [&all.stopped_by, &other.stopped_by].iter().any(|why| why.as_deref() == Some("budget"));
+    all.stopped_by = if ran_out { Some("budget".into()) } else { all.stopped_by.take().or(other.stopped_by.clone()) };
     all.binding_counts |= other.binding_counts;
     let news = other.implausible.iter().filter(|why| !all.implausible.contains(why)).cloned().collect::<Vec<_>>();
     all.implausible.extend(news);
-    all.energy = all.energy.take().zip(other.energy.clone()).map(|(mut energy, more)| {
-        energy.rounds.extend(more.rounds);
+    // The idle power that is subtracted was measured for each process.
+    all.energy = all.energy.take().zip(other.energy.clone()).and_then(|(mut energy, more)| {
+        let drift = more.idle_watts - energy.idle_watts;
+        let at_one_idle = |[joules, seconds]: [f64; 2]| [joules - drift * seconds, seconds];
+        energy.rounds.extend(more.rounds.into_iter().map(at_one_idle));
+        energy.idle_half_watts = energy.idle_half_watts.max(more.idle_half_watts);
         energy.other = None;
-        energy
+        ((&energy.source, &energy.scope) == (&more.source, &more.scope)).then_some(energy)
     });
 }
 

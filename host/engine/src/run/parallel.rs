@@ -209,6 +209,9 @@ fn met(main: &mut Runner<'_, '_>, cell: &mut Cell, beside: Vec<String>) {
 fn without_shared_energy(metrics: &mut Metrics) -> Option<String> {
     let energy = metrics.energy.take_if(|energy| !OWN_SCOPES.contains(&energy.scope.as_str()))?;
     metrics.energy_j_per_item = None;
+    if let Some(generation) = &mut metrics.generation {
+        generation.energy_j_per_token = None;
+    }
     Some(format!("{} counts the whole {}: cells side by side have no energy", energy.source, energy.scope))
 }
 

@@ -49,23 +49,25 @@ impl Runner<'_, '_> {
         planned: &PlannedCell,
         next: Option<&PlannedCell>,
     ) -> Result<Measured, Failure> {
+        let waits = self.plan.request.wait_quiet_s.is_some();
         let first = self.measure(planned, next)?;
         let disturbed = other_cores(&first).filter(|busy| *busy > QUIET);
-        let (Some(busy), Some(_)) = (disturbed, self.plan.request.wait_quiet_s) else { return Ok(first) };
+        let Some(busy) = disturbed.filter(|_| waits && !self.limits.stopped()) else { return Ok(first) };
+        // The worker that waits for the next cell has done this one's work already.
+        self.warm = None;
         let text =
             format!("other programs kept {busy:.1} cores busy while this cell was measured: it is measured again");
         self.observer.warning(&text);
         self.settle(true);
-        let again = match self.measure(planned, next) {
-            Ok(again) => again,
-            Err(failure) => {
-                self.observer.warning(&format!("measured again, it did not work: {failure}"));
-                return Ok(first);
-            }
-        };
+        // A failure counts as one, whatever the first measurement said.
+        let again = self.measure(planned, next)?;
         let quieter = other_cores(&again).is_some_and(|now| now < busy);
         let (mut kept, other) = if quieter { (again, first) } else { (first, again) };
         let left_out = other_cores(&other);
+        // What could not be in one of both is not made good by the other.
+        for (series, more) in kept.main.series.iter_mut().zip(other.main.series) {
+            series.implausible.extend(more.implausible.into_iter().filter(|_| series.name == more.name));
+        }
         if let Some(conditions) = &mut kept.watched.conditions {
             conditions.other_cores_of_the_other = left_out;
         }

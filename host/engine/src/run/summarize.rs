@@ -86,7 +86,7 @@ pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
         memory_mb: memory(reports),
         energy_j_per_item: latency.or(concurrent).and_then(energy::per_item),
         energy: times.and_then(energy::metrics),
-        generation: generation(main),
+        generation: generation(main, |series| own(series)),
         efficiency: None,
         counters: main.counters.iter().filter_map(|c| Some((c.name.clone(), counter(c)?))).collect(),
         series: main.series.iter().filter_map(|series| Some((series.name.clone(), series_metrics(series)?))).collect(),
@@ -94,7 +94,7 @@ pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
 }
 
 /// `None`: no tokens were made.
-fn generation(report: &CellReport) -> Option<GenerationMetrics> {
+fn generation(report: &CellReport, launches: impl Fn(&SeriesRecord) -> Option<Launches>) -> Option<GenerationMetrics> {
     let whole = find(report, "end_to_end")?;
     let singles = |name: &str| find(report, name).and_then(|series| summarize(&series.singles, NS_TO_MS));
     let per_second = |name: &str| {
@@ -108,7 +108,7 @@ fn generation(report: &CellReport) -> Option<GenerationMetrics> {
         time_per_output_token_ms: singles("time_per_output_token"),
         time_per_output_token_formula: "(end to end - first token) / (tokens - 1)".into(),
         inter_token_ms: singles("inter_token"),
-        end_to_end_ms: summarize_rounds(&measured(whole), NS_TO_MS, None),
+        end_to_end_ms: summarize_rounds(&measured(whole), NS_TO_MS, launches(whole)),
         // With an encoder or an image before it, the time to the first token is not that of the prompt.
         prefill_tokens_per_s: match report.series.iter().any(|series| series.name.starts_with("part.")) {
             true => None,
@@ -254,7 +254,9 @@ fn undecidable(report: &CellReport) -> Option<String> {
                 "float16 for float32: no second engine is here to compare with; `host runtime install {ids}` brings others"
             ))
         }
-        ("float16" | "bfloat16" | "tf32", _) => Some(format!("int8 for {precision}: {tolerance:.0e} is allowed")),
+        // Both have ten bits.
+        ("tf32", _) => Some(format!("float16 or int8 for tf32: {tolerance:.0e} is allowed")),
+        ("float16" | "bfloat16", _) => Some(format!("int8 for {precision}: {tolerance:.0e} is allowed")),
         _ => None,
     }
 }

@@ -17,7 +17,7 @@ use crate::{
 use skillbench_models::Manifest;
 use skillbench_plugin_api::client::BenchmarkRef;
 use skillbench_plugin_api::host_tables::{ReporterTable, TargetParts, TargetTable};
-use skillbench_plugin_api::{Dim, Error, Options, Source};
+use skillbench_plugin_api::{DeviceKind, Dim, Error, Options, Source};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -85,7 +85,8 @@ fn run_cell<'i>(
     services.enter(Stage::Run);
     let wait = permits.map(|permits| |series: &str, measured: bool| permits.wait(series, measured));
     let permit = wait.as_ref().map(|wait| wait as &Permit);
-    let mut rounds = Rounds::new(services, job, &verified, &sensors);
+    let computes_elsewhere = device.kind == DeviceKind::Browser;
+    let mut rounds = Rounds::new(services, job, &verified, &sensors, computes_elsewhere);
     rounds.permit = permit;
     rounds.watch = (!matches!(job.verify, VerifyJob::Off)).then_some(&target as &dyn RoundWatch);
     let parts = TargetParts {

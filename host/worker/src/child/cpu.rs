@@ -25,12 +25,22 @@ fn read(clock: rustix::time::ClockId) -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
+/// CPU time of the processes below this one. Only differences mean something, and only while none ended: of one that did, this process
+/// learns all that it ever used, and what used it before.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Below {
+    pub ns: i64,
+    /// How many have ended.
+    pub gone: u64,
+}
+
 #[cfg(target_os = "linux")]
 pub(super) use tree::Tree;
 
 /// The processes that this one started, and those that they started.
 #[cfg(target_os = "linux")]
 mod tree {
+    use super::Below;
     use nix::sys::resource::{UsageWho, getrusage};
     use nix::time::clock_getcpuclockid;
     use nix::unistd::Pid;
@@ -47,18 +57,18 @@ mod tree {
         looked: Option<Instant>,
         /// Nanoseconds of all that are known; less than nothing where one ended, whose whole time the system then adds elsewhere.
         known_ns: i64,
-        ended: Duration,
+        /// How many are gone.
+        gone: u64,
     }
 
     impl Tree {
-        /// CPU time of all processes below this one since the first call. Of one that ended meanwhile it is what this process learned
-        /// when it waited for it; what another process waited for is lost.
-        pub fn time(&mut self) -> Duration {
+        /// CPU time of all processes below this one. `None` where the system does not list them.
+        pub fn time(&mut self) -> Option<Below> {
             if self.looked.is_none_or(|looked| looked.elapsed() > EVERY) {
                 let own = std::process::id() as i32;
                 let first = self.looked.is_none();
                 let mut found = vec![];
-                below(own, &mut found);
+                below(own, &mut found)?;
                 for pid in found {
                     // What it did before anybody asked is in no difference.
                     let since = if first { clock(pid).unwrap_or_default() } else { Duration::ZERO };
@@ -66,7 +76,7 @@ mod tree {
                 }
                 self.looked = Some(Instant::now());
             }
-            let sum = &mut self.known_ns;
+            let (sum, gone) = (&mut self.known_ns, &mut self.gone);
             self.known.retain(|pid, last| match clock(*pid) {
                 Some(now) => {
                     *sum += now.saturating_sub(*last).as_nanos() as i64;
@@ -75,11 +85,12 @@ mod tree {
                 }
                 None => {
                     *sum -= last.as_nanos() as i64;
+                    *gone += 1;
                     false
                 }
             });
-            self.ended = ended().unwrap_or(self.ended);
-            Duration::from_nanos((self.ended.as_nanos() as i64).saturating_add(self.known_ns).max(0) as u64)
+            let ns = (ended()?.as_nanos() as i64).saturating_add(self.known_ns);
+            Some(Below { ns, gone: self.gone })
         }
     }
 
@@ -95,15 +106,17 @@ mod tree {
         Some(Duration::from_micros(microseconds(used.user_time()) + microseconds(used.system_time())))
     }
 
-    fn below(pid: i32, found: &mut Vec<i32>) {
-        let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-        let lists = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
-        let children: Vec<i32> =
-            lists.flat_map(|list| list.split_whitespace().flat_map(str::parse).collect::<Vec<_>>()).collect();
-        for child in children {
+    /// `None` where the system lists no children.
+    fn below(pid: i32, found: &mut Vec<i32>) -> Option<()> {
+        let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
+        let lists: Vec<String> =
+            tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok()).collect();
+        for child in lists.iter().flat_map(|list| list.split_whitespace()).filter_map(|pid| pid.parse().ok()) {
             found.push(child);
-            below(child, found);
+            // One that is gone meanwhile has none.
+            let _ = below(child, found);
         }
+        (!lists.is_empty()).then_some(())
     }
 }
 
@@ -114,8 +127,8 @@ pub(super) struct Tree;
 
 #[cfg(not(target_os = "linux"))]
 impl Tree {
-    pub fn time(&mut self) -> Duration {
-        Duration::ZERO
+    pub fn time(&mut self) -> Option<Below> {
+        None
     }
 }
 
@@ -140,16 +153,18 @@ mod tests {
     #[test]
     fn what_a_child_computes_counts_while_it_lives_and_after_it_ended() {
         let mut tree = Tree::default();
-        let before = tree.time();
+        let before = tree.time().unwrap();
         let mut child = busy();
         worked(&mut child);
         std::thread::sleep(Duration::from_millis(110));
-        let alive = tree.time() - before;
-        assert!(alive > Duration::from_millis(20), "{alive:?}");
+        let alive = tree.time().unwrap();
+        let used = alive.ns - before.ns;
+        assert!(used > 20_000_000 && alive.gone == 0, "{used}");
         drop(child.stdin.take());
         child.wait().unwrap();
-        let ended = tree.time() - before;
-        assert!(ended + Duration::from_millis(5) > alive && ended < alive * 2, "{alive:?} {ended:?}");
+        let ended = tree.time().unwrap();
+        let all = ended.ns - before.ns;
+        assert!(all + 5_000_000 > used && all < used * 2 && ended.gone == 1, "{used} {all}");
     }
 
     #[test]
@@ -157,10 +172,11 @@ mod tests {
         let mut child = busy();
         worked(&mut child);
         let mut tree = Tree::default();
-        let before = tree.time();
+        let before = tree.time().unwrap();
+        std::thread::sleep(Duration::from_millis(110));
+        let used = tree.time().unwrap().ns - before.ns;
+        assert!(used < 15_000_000, "{used}");
         drop(child.stdin.take());
         child.wait().unwrap();
-        let ended = tree.time().saturating_sub(before);
-        assert!(ended < Duration::from_millis(15), "{ended:?}");
     }
 }

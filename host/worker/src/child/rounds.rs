@@ -2,7 +2,7 @@
 
 use super::Services;
 use super::audit::{Corrected, RoundWatch, Seen, correct};
-use super::cpu::{self, Tree};
+use super::cpu::{self, Below, Tree};
 use super::energy::Used;
 use super::sensors::{Counted, Sensors};
 use super::series::{MOST, Series};
@@ -27,6 +27,8 @@ pub(super) struct Rounds<'a> {
     services: &'static Services,
     policy: &'a Policy,
     sensors: Option<&'a Sensors<'a>>,
+    /// The engine computes in processes of its own.
+    computes_elsewhere: bool,
     verified: &'a AtomicBool,
     /// What happens around rounds; `None`: nothing.
     pub watch: Option<&'a dyn RoundWatch>,
@@ -56,29 +58,34 @@ struct Open {
     round: Round,
     series: u32,
     start: Instant,
-    cpu: Option<Duration>,
+    cpu: Option<Cpu>,
 }
 
 /// The moment at which a round was over.
 #[derive(Clone, Copy)]
 struct End {
     at: Instant,
-    cpu: Option<Duration>,
+    cpu: Option<Cpu>,
 }
 
-impl End {
-    /// The clock is read first, and processes besides this one last: to read them is no work of the round.
-    fn now(tree: &Mutex<Tree>) -> End {
-        let (at, own) = (Instant::now(), cpu::of_process());
-        let below = lock(tree).time();
-        End { at, cpu: own.map(|own| own + below) }
+/// CPU time at one moment: of this process, and of those below it, where the system lists them.
+#[derive(Clone, Copy)]
+struct Cpu {
+    own: Duration,
+    below: Option<Below>,
+}
+
+impl Cpu {
+    /// What was used from one moment to another. `None` where a process ended between: nobody knows what of its time was used then.
+    fn since(self, then: Cpu) -> Option<Duration> {
+        let below = match (then.below, self.below) {
+            (Some(then), Some(now)) if then.gone == now.gone => now.ns - then.ns,
+            (None, None) => 0,
+            _ => return None,
+        };
+        let own = self.own.checked_sub(then.own)?.as_nanos() as i64;
+        Some(Duration::from_nanos(own.saturating_add(below).max(0) as u64))
     }
-}
-
-/// CPU time when a round begins, read as [`End::now`] reads it, the other way round.
-fn cpu_before(tree: &Mutex<Tree>) -> Option<Duration> {
-    let below = lock(tree).time();
-    cpu::of_process().map(|own| own + below)
 }
 
 impl<'a> Rounds<'a> {
@@ -87,6 +94,7 @@ impl<'a> Rounds<'a> {
         job: &'a CellJob,
         verified: &'a AtomicBool,
         sensors: &'a Sensors<'a>,
+        computes_elsewhere: bool,
     ) -> Rounds<'a> {
         let attachments = job.attachments.as_deref();
         let (peak_is_of_rounds, tree, state) = Default::default();
@@ -95,6 +103,7 @@ impl<'a> Rounds<'a> {
             services,
             policy: &job.policy,
             sensors: Some(sensors),
+            computes_elsewhere,
             verified,
             watch: None,
             attachments,
@@ -120,6 +129,7 @@ impl<'a> Rounds<'a> {
             services,
             policy,
             sensors,
+            computes_elsewhere: false,
             verified,
             watch: None,
             attachments,
@@ -129,6 +139,11 @@ impl<'a> Rounds<'a> {
             tree,
             state,
         }
+    }
+
+    /// A browser computes in other processes: where these are not listed, nobody knows.
+    fn cpu(&self, own: Option<Duration>, below: Option<Below>) -> Option<Cpu> {
+        Some(Cpu { own: own.filter(|_| below.is_some() || !self.computes_elsewhere)?, below })
     }
 
     /// The highest resident set since the first measured round began; `None` without one, or where the kernel keeps no such mark.
@@ -231,7 +246,7 @@ impl State {
         let audit_ns = (corrected.audit_ns + seen.outside_ns as f64).min(wall.as_nanos() as f64);
         let wall_ns = wall.as_nanos() as f64 - audit_ns;
         let cpu_of_audit = Duration::from_nanos(corrected.audit_cpu_ns as u64);
-        let cpu = cpu.zip(open.cpu).map(|(now, then)| now.saturating_sub(then).saturating_sub(cpu_of_audit));
+        let cpu = cpu.zip(open.cpu).and_then(|(now, then)| Some(now.since(then)?.saturating_sub(cpu_of_audit)));
         series.iteration_ns = Some(wall_ns / open.round.iterations as f64);
         *(if measured { &mut series.spent_ns } else { &mut series.warm_ns }) += wall_ns;
         if measured {
@@ -320,7 +335,9 @@ impl ReporterServices for Rounds<'_> {
         }
         if let Some(open) = &mut state.open {
             // The round begins when the benchmark gets it, not while the host is told of it.
-            open.cpu = cpu_before(&self.tree);
+            // Processes below are read first here, and last at the end: to read them is no work of the round.
+            let below = lock(&self.tree).time();
+            open.cpu = self.cpu(cpu::of_process(), below);
             open.start = Instant::now();
         }
         next.unwrap_or_else(|error| {
@@ -330,7 +347,8 @@ impl ReporterServices for Rounds<'_> {
     }
 
     fn samples(&self, series: u32, round: u64, values: &[f64]) -> Result<()> {
-        let end = End::now(&self.tree);
+        let (at, own) = (Instant::now(), cpu::of_process());
+        let end = End { at, cpu: self.cpu(own, lock(&self.tree).time()) };
         let seen = match (self.watch, round) {
             (Some(watch), 1..) => watch.end(values.len() as u64),
             _ => Seen::default(),
@@ -457,7 +475,7 @@ mod tests {
         let mut state = state(false);
         let round = state.next_round(0, &POLICY, true).unwrap().unwrap();
         let told = state
-            .samples(0, round.id, &[1e12], Instant::now(), End::now(&Mutex::default()), &Seen::default())
+            .samples(0, round.id, &[1e12], Instant::now(), End { at: Instant::now(), cpu: None }, &Seen::default())
             .unwrap_err();
         assert!(told.message.contains("more than the round took"), "{told}");
     }
@@ -474,7 +492,9 @@ mod tests {
         let mut state = state(false);
         let round = state.next_round(0, &POLICY, true).unwrap().unwrap();
         assert!(
-            state.samples(0, round.id, &[0.0], Instant::now(), End::now(&Mutex::default()), &Seen::default()).is_err()
+            state
+                .samples(0, round.id, &[0.0], Instant::now(), End { at: Instant::now(), cpu: None }, &Seen::default())
+                .is_err()
         );
     }
 

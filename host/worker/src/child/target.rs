@@ -522,7 +522,10 @@ impl RoundWatch for CellTarget<'_, '_> {
     }
 
     fn over(&self) {
+        // What the host holds against references is no memory of the model's.
+        self.services.enter(Stage::Verify);
         let _ = self.noting(self.audit.after_the_last_round());
+        self.services.enter(Stage::Run);
     }
 }
 

@@ -4,11 +4,11 @@
 
 use super::model::{Axes, Part, Skill, Tensors, by_rule, is_free, variant};
 use serde_json::{Value, json};
-use skillbench_onnx::messages::{GRAPH_INITIALIZER, MODEL_GRAPH, Message, Tensor};
+use skillbench_onnx::messages::{FLOAT, GRAPH_INITIALIZER, GRAPH_NODE, MODEL_GRAPH, Message, Node, Tensor};
 use skillbench_onnx::messages_of;
 use skillbench_plugin_api::HostTensor;
 use skillbench_plugin_api::client::Instance;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -112,16 +112,21 @@ struct Layer {
 fn layers(folder: &Path, part: &str) -> Result<Vec<Layer>, String> {
     let file = if part.is_empty() { "model.onnx".into() } else { format!("{part}.onnx") };
     let bytes = std::fs::read(folder.join(file)).map_err(|error| error.to_string())?;
-    let tensors = messages_of(&bytes, MODEL_GRAPH).flat_map(|graph| messages_of(graph, GRAPH_INITIALIZER));
+    let graphs = || messages_of(&bytes, MODEL_GRAPH);
+    let nodes = graphs().flat_map(|graph| messages_of(graph, GRAPH_NODE)).filter_map(|node| Node::decode(node).ok());
+    let is_layer = |node: &Node| ["Conv", "ConvTranspose", "MatMul", "Gemm"].contains(&node.op_type.as_str());
+    let weights: BTreeSet<String> = nodes.filter(is_layer).flat_map(|node| node.input).collect();
+    let tensors = graphs().flat_map(|graph| messages_of(graph, GRAPH_INITIALIZER));
     let layer = |bytes: &[u8]| {
-        let tensor = Tensor::decode(bytes).ok().filter(|tensor| tensor.dims.len() > 1)?;
+        let of_layer = |tensor: &Tensor| tensor.dims.len() > 1 && weights.contains(&tensor.name);
+        let tensor = Tensor::decode(bytes).ok().filter(|tensor| tensor.data_type == FLOAT && of_layer(tensor))?;
         let entry = |key: &str| tensor.external_data.iter().find(|entry| entry.key == key).map(|entry| &entry.value);
         let (offset, length) = (entry("offset")?.parse().ok()?, entry("length")?.parse().ok()?);
         Some(Layer { file: entry("location")?.clone(), offset, length, name: tensor.name.clone() })
     };
     let all: Vec<Layer> = tensors.filter_map(layer).collect();
     let step = all.len() as f64 / LAYERS as f64;
-    let chosen: std::collections::BTreeSet<usize> = (0..LAYERS).map(|index| (index as f64 * step) as usize).collect();
+    let chosen: BTreeSet<usize> = (0..LAYERS).map(|index| (index as f64 * step) as usize).collect();
     Ok(all.into_iter().enumerate().filter(|(index, _)| chosen.contains(index)).map(|(_, layer)| layer).collect())
 }
 

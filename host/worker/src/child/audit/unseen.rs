@@ -22,6 +22,8 @@ pub(super) struct Spot {
 /// So many spots of a part are looked at after each run. Fewer than the other number prove nothing: each might be the same by chance.
 const SPOTS: usize = 16;
 const FEW: usize = 4;
+/// So many inputs have to give different numbers.
+const INPUTS: usize = 5;
 /// No more elements are tried.
 const TRIED: usize = 1 << 12;
 
@@ -84,7 +86,7 @@ impl Unseen {
 fn spots(all: &[&[Reference]], tolerance: f64) -> Vec<Spot> {
     let mut found = vec![];
     let [first, others @ ..] = all else { return found };
-    if others.len() < 2 {
+    if all.len() < INPUTS {
         return found;
     }
     for one in first.iter().filter(|one| matches!(one.values, Values::Floats(_))) {
@@ -105,10 +107,16 @@ fn spots(all: &[&[Reference]], tolerance: f64) -> Vec<Spot> {
             sorted.sort_by(f64::total_cmp);
             sorted.iter().all(|value| value.is_finite()) && sorted.windows(2).all(|pair| pair[1] - pair[0] > least)
         };
-        let of_output = tried.iter().filter(differs).take(SPOTS - found.len());
+        let of_output = tried.iter().filter(differs);
         found.extend(of_output.map(|index| Spot { output: one.name.clone(), place: one.offset + index * one.stride }));
     }
-    if found.len() < FEW { vec![] } else { found }
+    // From all over: what comes first may depend on the first token alone.
+    let count = found.len();
+    match () {
+        () if count < FEW => vec![],
+        () if count <= SPOTS => found,
+        () => (0..SPOTS).map(|index| found[index * count / SPOTS].clone()).collect(),
+    }
 }
 
 #[cfg(test)]
@@ -122,7 +130,7 @@ mod tests {
 
     #[test]
     fn spots_are_where_every_input_gives_another_number() {
-        let inputs: Vec<Vec<Reference>> = (0..3u8)
+        let inputs: Vec<Vec<Reference>> = (0..5u8)
             .map(|input| {
                 let moving = f32::from(input);
                 references(&[1.0, moving, moving + 0.1, 0.0, -moving, moving * 1e-6, 2.0 * moving])
@@ -131,12 +139,29 @@ mod tests {
         let all: Vec<&[Reference]> = inputs.iter().map(Vec::as_slice).collect();
         let places: Vec<usize> = spots(&all, 1e-3).iter().map(|spot| spot.place).collect();
         assert_eq!(places, [2, 3, 5, 7]);
-        assert!(spots(&all[..2], 1e-3).is_empty(), "two inputs prove nothing");
+        assert!(spots(&all[..4], 1e-3).is_empty(), "a few inputs prove nothing");
+        let long: Vec<f32> = (0..7).map(|index| index as f32).collect();
+        let long: Vec<Vec<Reference>> = (1..6)
+            .map(|input| {
+                references(
+                    &long
+                        .iter()
+                        .cycle()
+                        .take(700)
+                        .enumerate()
+                        .map(|(at, value)| (value + at as f32 + 1.0) * input as f32)
+                        .collect::<Vec<_>>(),
+                )
+            })
+            .collect();
+        let all: Vec<&[Reference]> = long.iter().map(Vec::as_slice).collect();
+        let found = spots(&all, 1e-4);
+        assert!(found.len() == SPOTS && found[15].place > 600, "they come from all over: {found:?}");
     }
 
     #[test]
     fn a_few_spots_are_none() {
-        let inputs: Vec<Vec<Reference>> = (0..3u8).map(|input| references(&[f32::from(input); 3])).collect();
+        let inputs: Vec<Vec<Reference>> = (0..5u8).map(|input| references(&[f32::from(input); 3])).collect();
         let all: Vec<&[Reference]> = inputs.iter().map(Vec::as_slice).collect();
         assert!(spots(&all, 1e-3).is_empty());
     }
