@@ -104,7 +104,7 @@ pub struct EnergyMetrics {
     pub other: Option<OtherEnergy>,
     /// Why there is no figure for an item, though there is a sensor.
     #[serde(default)]
-    pub cannot_be_told: Option<String>,
+    pub reason: Option<String>,
 }
 
 /// A second sensor, held against the first.

@@ -1,6 +1,7 @@
 //! What the machine did besides while a cell was measured: other work, clock frequency, temperature, throttling. Read from outside of the
 //! worker, as the Linux kernel shows them.
 
+use crate::children::children_of;
 use skillbench_record::Conditions;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -56,10 +57,7 @@ impl Machine {
             // utime, stime, and those of children that ended.
             Some(at(11)? + at(12)? + at(13)? + at(14)?)
         };
-        let tasks = std::fs::read_dir(self.root.join(format!("proc/{pid}/task"))).into_iter().flatten().flatten();
-        let lists = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
-        let children: Vec<u32> =
-            lists.flat_map(|list| list.split_whitespace().flat_map(str::parse).collect::<Vec<_>>()).collect();
+        let children = children_of(&self.root, pid).unwrap_or_default();
         own().unwrap_or(0.0) + children.into_iter().map(|child| self.ticks_of(child)).sum::<f64>()
     }
 

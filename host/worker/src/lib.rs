@@ -2,7 +2,7 @@
 //!
 //! - `protocol`: what is said. `frame`: how it is framed.
 //! - `process`: a worker as the host sees it: started, spoken to, watched (time, memory), ended.
-//! - `output`: what a worker prints, bounded.
+//! - `output`: what a worker prints, bounded. `children`: the processes that it started.
 //! - `limits`: how long and how large it may be.
 //! - `stop`: how it is asked to end. `sys`: what only Unix has.
 //! - [`child`]: what runs in a worker. `loader`: how it opens a library; the only `unsafe` here.
@@ -13,6 +13,7 @@
 
 pub mod check;
 pub mod child;
+mod children;
 mod conditions;
 mod description;
 mod failure;
@@ -39,7 +40,7 @@ pub use process::{Watched, Worker, use_executable};
 pub use protocol::{
     CellJob, CellReport, CheckJob, Command, CounterRecord, DeviceRecord, EnergyRecord, Event, FunctionJob,
     FunctionReport, LoadRecord, ModelPaths, OtherEnergy, PROTOCOL, PluginUse, Policy, Pooling, PortRecord, ProfileJob,
-    ReferenceJob, Reply, RoundRecord, SeriesRecord, Stage, VerifyJob,
+    ReferenceJob, Reply, RoundEnergy, RoundRecord, SeriesRecord, Stage, VerifyJob,
 };
 pub use stop::Stop;
 pub(crate) use sys::adopt_channel;

@@ -1,5 +1,6 @@
 //! A worker as the host sees it: started, spoken to, watched from outside, and always ended.
 
+use super::children::children_of;
 use super::conditions::Follow;
 use super::frame::{Frames, write_frame};
 use super::output::Tail;
@@ -436,10 +437,7 @@ fn proportional(pid: u32) -> Option<u64> {
 
 /// The proportional sets of all processes below one, in bytes.
 fn started_by(pid: u32) -> u64 {
-    let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let lists = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
-    let children: Vec<u32> =
-        lists.flat_map(|list| list.split_whitespace().flat_map(str::parse).collect::<Vec<_>>()).collect();
+    let children = children_of(Path::new("/"), pid).unwrap_or_default();
     children.into_iter().map(|child| proportional(child).unwrap_or(0) + started_by(child)).sum()
 }
 

@@ -389,15 +389,24 @@ pub struct SeriesRecord {
 pub struct EnergyRecord {
     pub source: String,
     pub scope: String,
-    /// Of each measured round: joules, idle power included, and the seconds between the two readings.
-    pub rounds: Vec<[f64; 2]>,
-    /// Measured just before, with nothing being done.
-    pub idle_watts: f64,
-    /// Half of its 95% interval.
+    /// The measured rounds, in order.
+    pub rounds: Vec<RoundEnergy>,
+    /// Half of the 95% interval of the idle power.
     pub idle_half_watts: f64,
     /// The time from one move of the counter to the next; `None`: it was not seen to move twice.
     pub period_s: Option<f64>,
     pub other: Option<OtherEnergy>,
+}
+
+/// What a sensor counted in a round.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RoundEnergy {
+    /// Idle power included.
+    pub joules: f64,
+    /// Between the two readings.
+    pub seconds: f64,
+    /// What flowed in its process just before the rounds, with nothing being done.
+    pub idle_watts: f64,
 }
 
 /// What a second sensor counted over the same rounds.

@@ -2,14 +2,12 @@
 
 use skillbench_record::{EnergyMetrics, OtherEnergy};
 use skillbench_stats::student;
-use skillbench_worker::{EnergyRecord, RoundRecord, SeriesRecord};
+use skillbench_worker::{EnergyRecord, RoundEnergy, RoundRecord, SeriesRecord};
 
 /// Two sensors of the same thing agree within this share.
 const AGREE: f64 = 0.1;
 /// A counter is too coarse where what it may have missed at the ends of rounds is more than this share of what was used.
 const COARSE: f64 = 0.1;
-/// Of the standard normal distribution.
-const TWO_SIDED_95: f64 = 1.96;
 
 /// Joules above what flows when nothing is done, for each item; `None` where no sensor can tell.
 pub(super) fn per_item(series: &SeriesRecord) -> Option<f64> {
@@ -20,7 +18,7 @@ pub(super) fn per_item(series: &SeriesRecord) -> Option<f64> {
 pub(super) fn metrics(series: &SeriesRecord) -> Option<EnergyMetrics> {
     let record = series.energy.as_ref()?;
     let figure = figure(series)?;
-    let (joules, seconds) = record.rounds.iter().fold((0.0, 0.0), |(j, s), [joules, time]| (j + joules, s + time));
+    let Sums { joules, seconds, idle } = sums(record);
     let other = record.other.as_ref().filter(|_| joules > 0.0).map(|other| {
         let ratio = other.joules / joules;
         let agrees = (other.scope == record.scope).then_some((ratio - 1.0).abs() <= AGREE);
@@ -32,12 +30,12 @@ pub(super) fn metrics(series: &SeriesRecord) -> Option<EnergyMetrics> {
         scope: record.scope.clone(),
         joules,
         seconds,
-        idle_watts: record.idle_watts,
+        idle_watts: idle / seconds,
         idle_half_watts: Some(record.idle_half_watts),
         ci95,
         period_ms: record.period_s.map(|seconds| seconds * 1e3),
         other,
-        cannot_be_told: figure.err(),
+        reason: figure.err(),
     })
 }
 
@@ -55,22 +53,37 @@ fn figure(series: &SeriesRecord) -> Option<Result<Figure, String>> {
     (items.len() == record.rounds.len() && items.iter().sum::<f64>() > 0.0).then(|| of_rounds(record, &items))
 }
 
+/// Of all measured rounds, in joules and seconds; `idle`: the joules that flow in that time when nothing is done.
+struct Sums {
+    joules: f64,
+    seconds: f64,
+    idle: f64,
+}
+
+fn sums(record: &EnergyRecord) -> Sums {
+    let of = |each: fn(&RoundEnergy) -> f64| record.rounds.iter().map(each).sum();
+    Sums {
+        joules: of(|round| round.joules),
+        seconds: of(|round| round.seconds),
+        idle: of(|round| round.idle_watts * round.seconds),
+    }
+}
+
 fn items(round: &RoundRecord) -> f64 {
     (round.values.len() as u64 + round.settled) as f64
 }
 
 fn of_rounds(record: &EnergyRecord, items: &[f64]) -> Result<Figure, String> {
-    let used: Vec<f64> = record.rounds.iter().map(|[joules, seconds]| joules - record.idle_watts * seconds).collect();
+    let used: Vec<f64> = record.rounds.iter().map(|round| round.joules - round.idle_watts * round.seconds).collect();
     let all: f64 = items.iter().sum();
-    let seconds: f64 = record.rounds.iter().map(|[_, seconds]| seconds).sum();
-    let joules: f64 = record.rounds.iter().map(|[joules, _]| joules).sum();
+    let Sums { joules, seconds, idle } = sums(record);
     let count = items.len() as f64;
     let Some(period) = record.period_s else {
         return Err(format!("{} did not move twice in a second: it is too coarse for rounds", record.source));
     };
-    let above: f64 = used.iter().sum();
+    let above = joules - idle;
     // Each end of a round falls somewhere between two moves of the counter.
-    let missed = TWO_SIDED_95 * (count / 6.0).sqrt() * period * joules / seconds;
+    let missed = student(u64::MAX) * (count / 6.0).sqrt() * period * joules / seconds;
     if above <= 0.0 {
         return Err(format!("the rounds used no more than flows at idle, by {}", record.source));
     }
@@ -83,11 +96,11 @@ fn of_rounds(record: &EnergyRecord, items: &[f64]) -> Result<Figure, String> {
         ));
     }
     let each = above / all;
-    let idle = record.idle_half_watts * seconds / all;
+    let idle_half = record.idle_half_watts * seconds / all;
     let half = (items.len() > 1).then(|| {
         let squares: f64 = used.iter().zip(items).map(|(used, items)| (used - each * items).powi(2)).sum();
         let between = student(items.len() as u64 - 1) * (squares * count / (count - 1.0)).sqrt() / all;
-        between.hypot(idle)
+        between.hypot(idle_half)
     });
     match half {
         Some(half) if half >= each => Err(format!(
@@ -109,8 +122,10 @@ mod tests {
         let energy = EnergyRecord {
             source: "RAPL".into(),
             scope: "package".into(),
-            rounds: joules.iter().map(|joules| [*joules, 0.5]).collect(),
-            idle_watts: 10.0,
+            rounds: joules
+                .iter()
+                .map(|joules| RoundEnergy { joules: *joules, seconds: 0.5, idle_watts: 10.0 })
+                .collect(),
             idle_half_watts: 0.1,
             period_s,
             other: Some(Other {
@@ -131,11 +146,11 @@ mod tests {
     fn joules_of_an_item_are_above_idle_and_have_an_interval() {
         let series = series(&[24.0, 26.0, 25.0, 25.0], Some(0.001));
         assert_eq!(per_item(&series), Some(1.0), "20 J above idle in each round of 20 items");
-        let told = metrics(&series).unwrap();
-        let [low, high] = told.ci95.unwrap();
+        let energy = metrics(&series).unwrap();
+        let [low, high] = energy.ci95.unwrap();
         assert!(low > 0.9 && low < 0.97 && high > 1.03 && high < 1.1, "{low} {high}");
-        assert_eq!((told.joules, told.seconds, told.period_ms), (100.0, 2.0, Some(1.0)));
-        let other = told.other.unwrap();
+        assert_eq!((energy.joules, energy.seconds, energy.period_ms), (100.0, 2.0, Some(1.0)));
+        let other = energy.other.unwrap();
         assert!((other.ratio - 1.05).abs() < 1e-9 && other.agrees == Some(true));
     }
 
@@ -144,15 +159,15 @@ mod tests {
         for (period, why) in [(Some(0.2), "moves every 200.0 ms"), (None, "did not move twice")] {
             let series = series(&[24.0, 26.0, 25.0, 25.0], period);
             assert_eq!(per_item(&series), None);
-            let told = metrics(&series).unwrap();
-            assert!(told.cannot_be_told.unwrap().contains(why));
-            assert_eq!(told.ci95, None);
+            let energy = metrics(&series).unwrap();
+            assert!(energy.reason.unwrap().contains(why));
+            assert_eq!(energy.ci95, None);
         }
     }
 
     #[test]
     fn what_lies_within_the_error_is_no_figure() {
-        let told = metrics(&series(&[5.2, 4.9, 5.3, 4.8], Some(0.0001))).unwrap();
-        assert!(told.cannot_be_told.is_some(), "{told:?}");
+        let energy = metrics(&series(&[5.2, 4.9, 5.3, 4.8], Some(0.0001))).unwrap();
+        assert!(energy.reason.is_some(), "{energy:?}");
     }
 }

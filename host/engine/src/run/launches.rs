@@ -37,11 +37,8 @@ fn add_series(all: &mut SeriesRecord, other: &SeriesRecord, launch: u64) {
     all.binding_counts |= other.binding_counts;
     let news = other.implausible.iter().filter(|why| !all.implausible.contains(why)).cloned().collect::<Vec<_>>();
     all.implausible.extend(news);
-    // The idle power that is subtracted was measured for each process.
     all.energy = all.energy.take().zip(other.energy.clone()).and_then(|(mut energy, more)| {
-        let drift = more.idle_watts - energy.idle_watts;
-        let at_one_idle = |[joules, seconds]: [f64; 2]| [joules - drift * seconds, seconds];
-        energy.rounds.extend(more.rounds.into_iter().map(at_one_idle));
+        energy.rounds.extend(more.rounds);
         energy.idle_half_watts = energy.idle_half_watts.max(more.idle_half_watts);
         energy.other = None;
         ((&energy.source, &energy.scope) == (&more.source, &more.scope)).then_some(energy)

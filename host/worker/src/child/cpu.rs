@@ -41,10 +41,12 @@ pub(super) use tree::Tree;
 #[cfg(target_os = "linux")]
 mod tree {
     use super::Below;
+    use crate::children::children_of;
     use nix::sys::resource::{UsageWho, getrusage};
     use nix::time::clock_getcpuclockid;
     use nix::unistd::Pid;
     use std::collections::BTreeMap;
+    use std::path::Path;
     use std::time::{Duration, Instant};
 
     /// Processes are looked for no more often than that: to list them takes longer than to read their clocks.
@@ -53,7 +55,7 @@ mod tree {
     #[derive(Default)]
     pub struct Tree {
         /// The clock of each when it was last read; 0 of one that was not there before.
-        known: BTreeMap<i32, Duration>,
+        known: BTreeMap<u32, Duration>,
         looked: Option<Instant>,
         /// Nanoseconds of all that are known; less than nothing where one ended, whose whole time the system then adds elsewhere.
         known_ns: i64,
@@ -65,10 +67,9 @@ mod tree {
         /// CPU time of all processes below this one. `None` where the system does not list them.
         pub fn time(&mut self) -> Option<Below> {
             if self.looked.is_none_or(|looked| looked.elapsed() > EVERY) {
-                let own = std::process::id() as i32;
                 let first = self.looked.is_none();
                 let mut found = vec![];
-                below(own, &mut found)?;
+                below(std::process::id(), &mut found)?;
                 for pid in found {
                     // What it did before anybody asked is in no difference.
                     let since = if first { clock(pid).unwrap_or_default() } else { Duration::ZERO };
@@ -94,8 +95,8 @@ mod tree {
         }
     }
 
-    fn clock(pid: i32) -> Option<Duration> {
-        let time = clock_getcpuclockid(Pid::from_raw(pid)).ok()?.now().ok()?;
+    fn clock(pid: u32) -> Option<Duration> {
+        let time = clock_getcpuclockid(Pid::from_raw(pid as i32)).ok()?.now().ok()?;
         Some(Duration::new(time.tv_sec() as u64, time.tv_nsec() as u32))
     }
 
@@ -107,20 +108,17 @@ mod tree {
     }
 
     /// `None` where the system lists no children.
-    fn below(pid: i32, found: &mut Vec<i32>) -> Option<()> {
-        let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
-        let lists: Vec<String> =
-            tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok()).collect();
-        for child in lists.iter().flat_map(|list| list.split_whitespace()).filter_map(|pid| pid.parse().ok()) {
+    fn below(pid: u32, found: &mut Vec<u32>) -> Option<()> {
+        for child in children_of(Path::new("/"), pid)? {
             found.push(child);
             // One that is gone meanwhile has none.
             let _ = below(child, found);
         }
-        (!lists.is_empty()).then_some(())
+        Some(())
     }
 }
 
-/// Nobody tells on this system.
+/// This system does not list them.
 #[cfg(not(target_os = "linux"))]
 #[derive(Default)]
 pub(super) struct Tree;

@@ -1,6 +1,6 @@
 //! Energy counters: what one moved between two readings, and how much flows while nothing is done.
 
-use skillbench_stats::student;
+use skillbench_stats::{median, student, summarize};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -48,16 +48,12 @@ impl Idle {
         let parts = ends.windows(2).filter_map(|pair| between(pair[0], pair[1]));
         let watts: Vec<f64> = parts.map(|(joules, seconds)| joules / seconds).collect();
         let mean = joules / seconds;
-        let squares: f64 = watts.iter().map(|one| (one - mean).powi(2)).sum();
-        let count = watts.len() as f64;
-        let half_watts = match watts.len() {
-            0 | 1 => mean,
-            n => student(n as u64 - 1) * (squares / (count - 1.0) / count).sqrt(),
-        };
+        let deviation = summarize(&watts, 1.0).and_then(|stats| Some((stats.n, stats.std?)));
+        let half_watts = deviation.map_or(mean, |(n, std)| student(n - 1) * std / (n as f64).sqrt());
         let moved: Vec<Instant> =
             seen.windows(2).filter(|pair| pair[0].microjoules != pair[1].microjoules).map(|pair| pair[1].at).collect();
         let steps: Vec<f64> = moved.windows(2).map(|pair| (pair[1] - pair[0]).as_secs_f64()).collect();
-        Some(Idle { watts: mean, half_watts, period_s: skillbench_stats::median(&steps) })
+        Some(Idle { watts: mean, half_watts, period_s: median(&steps) })
     }
 }
 

@@ -405,6 +405,10 @@ mod tests {
         interleaved_round_ns: None,
     };
 
+    fn now() -> End {
+        End { at: Instant::now(), cpu: None }
+    }
+
     fn state(concurrent: bool) -> State {
         let info = SeriesInfo { concurrent, ..SeriesInfo::duration("latency", 1.0) };
         let series = Series::new(info);
@@ -474,9 +478,7 @@ mod tests {
     fn samples_that_add_up_to_more_than_the_round_are_rejected() {
         let mut state = state(false);
         let round = state.next_round(0, &POLICY, true).unwrap().unwrap();
-        let told = state
-            .samples(0, round.id, &[1e12], Instant::now(), End { at: Instant::now(), cpu: None }, &Seen::default())
-            .unwrap_err();
+        let told = state.samples(0, round.id, &[1e12], Instant::now(), now(), &Seen::default()).unwrap_err();
         assert!(told.message.contains("more than the round took"), "{told}");
     }
 
@@ -491,11 +493,7 @@ mod tests {
     fn a_time_of_zero_is_no_measurement() {
         let mut state = state(false);
         let round = state.next_round(0, &POLICY, true).unwrap().unwrap();
-        assert!(
-            state
-                .samples(0, round.id, &[0.0], Instant::now(), End { at: Instant::now(), cpu: None }, &Seen::default())
-                .is_err()
-        );
+        assert!(state.samples(0, round.id, &[0.0], Instant::now(), now(), &Seen::default()).is_err());
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! What can be read beside the clock while a benchmark runs: energy (`energy`), and the backend's own figures.
+//! What is read between rounds besides the clock: energy (`energy`), and the backend's own figures.
 
 use super::energy::{Idle, Rapl, Reading, Used};
-use crate::{CounterRecord, EnergyRecord, OtherEnergy};
+use crate::{CounterRecord, EnergyRecord, OtherEnergy, RoundEnergy};
 use skillbench_plugin_api::client::Instance;
 use skillbench_plugin_api::{Device, DeviceKind};
 use std::collections::BTreeMap;
@@ -30,38 +30,39 @@ impl<'i> Sensors<'i> {
         let rapl = (device.1.kind == DeviceKind::Cpu).then(|| Rapl::find(Path::new("/sys/class/powercap"))).flatten();
         let mut sensors = Sensors { instance, device: device.0, rapl: rapl.map(Mutex::new), idle: None };
         if with_idle {
-            sensors.idle = Idle::watch(|| sensors.energy().map(|(first, _)| first));
+            sensors.idle = Idle::watch(|| sensors.of_backend().or_else(|| sensors.of_processor()));
         }
         sensors
     }
 
     /// The counters now; `None` without a sensor.
     pub fn energy(&self) -> Option<Readings> {
-        let of_backend = self.instance.energy(self.device).ok().flatten().map(|energy| Reading {
-            at: Instant::now(),
-            microjoules: energy.microjoules,
-            scope: energy.scope.name(),
-            source: energy.source,
-        });
-        let of_processor = || {
-            let microjoules = super::target::lock(self.rapl.as_ref()?).read()?;
-            Some(Reading { at: Instant::now(), microjoules, source: "RAPL".into(), scope: "package" })
-        };
-        match of_backend {
-            Some(first) => Some((first, of_processor())),
-            None => Some((of_processor()?, None)),
+        match self.of_backend() {
+            Some(first) => Some((first, self.of_processor())),
+            None => Some((self.of_processor()?, None)),
         }
+    }
+
+    fn of_backend(&self) -> Option<Reading> {
+        let energy = self.instance.energy(self.device).ok()??;
+        let (microjoules, scope, source) = (energy.microjoules, energy.scope.name(), energy.source);
+        Some(Reading { at: Instant::now(), microjoules, source, scope })
+    }
+
+    fn of_processor(&self) -> Option<Reading> {
+        let microjoules = super::target::lock(self.rapl.as_ref()?).read()?;
+        Some(Reading { at: Instant::now(), microjoules, source: "RAPL".into(), scope: "package" })
     }
 
     /// With the idle power; `None` where that is not known, or where some of the measured rounds were not counted.
     pub fn record(&self, used: Used, measured_rounds: usize) -> Option<EnergyRecord> {
         let Idle { watts, half_watts, period_s } = self.idle?;
         let other = used.other.map(|(source, scope, joules)| OtherEnergy { source, scope: scope.into(), joules });
+        let round = |[joules, seconds]: [f64; 2]| RoundEnergy { joules, seconds, idle_watts: watts };
         (used.rounds.len() == measured_rounds).then_some(EnergyRecord {
             source: used.source,
             scope: used.scope.into(),
-            rounds: used.rounds,
-            idle_watts: watts,
+            rounds: used.rounds.into_iter().map(round).collect(),
             idle_half_watts: half_watts,
             period_s,
             other,

@@ -11,6 +11,7 @@ use skillbench_plugin_api::client::{Model, Output, Request};
 use skillbench_plugin_api::host_tables::Touch;
 use skillbench_plugin_api::{Code, Direction, Error, HostTensor, Result};
 use skillbench_record::Axes;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -341,6 +342,9 @@ impl State<'_> {
     /// # Errors
     /// `WrongOutput`.
     fn moved(&mut self) -> Result<()> {
+        if self.spots.is_empty() {
+            return Ok(());
+        }
         let of_spot = |(index, place): &(u32, usize)| {
             let view = View::of_tensor(self.request.bound(Direction::Output, *index)?, &[]);
             (*place < view.elements()).then(|| view.number(*place).to_bits())
@@ -360,15 +364,15 @@ impl State<'_> {
     /// Stands for the contents of all inputs that change; `None` where one is so large that no two contents are alike.
     fn small_inputs(&self) -> Option<u64> {
         const SMALL: usize = 1 << 13;
-        let mut hash = 0xCBF2_9CE4_8422_2325u64;
+        let mut hasher = DefaultHasher::new();
         for (index, _) in &self.renewals {
             let bytes = self.request.bound(Direction::Input, *index)?.bytes();
             if bytes.len() > SMALL {
                 return None;
             }
-            hash = bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01B3));
+            bytes.hash(&mut hasher);
         }
-        Some(hash)
+        Some(hasher.finish())
     }
 
     /// # Errors

@@ -140,20 +140,9 @@ mod tests {
         let places: Vec<usize> = spots(&all, 1e-3).iter().map(|spot| spot.place).collect();
         assert_eq!(places, [2, 3, 5, 7]);
         assert!(spots(&all[..4], 1e-3).is_empty(), "a few inputs prove nothing");
-        let long: Vec<f32> = (0..7).map(|index| index as f32).collect();
-        let long: Vec<Vec<Reference>> = (1..6)
-            .map(|input| {
-                references(
-                    &long
-                        .iter()
-                        .cycle()
-                        .take(700)
-                        .enumerate()
-                        .map(|(at, value)| (value + at as f32 + 1.0) * input as f32)
-                        .collect::<Vec<_>>(),
-                )
-            })
-            .collect();
+        let of_input =
+            |input: u8| references(&(1..700u16).map(|at| f32::from(at) * f32::from(input)).collect::<Vec<_>>());
+        let long: Vec<Vec<Reference>> = (1..6).map(of_input).collect();
         let all: Vec<&[Reference]> = long.iter().map(Vec::as_slice).collect();
         let found = spots(&all, 1e-4);
         assert!(found.len() == SPOTS && found[15].place > 600, "they come from all over: {found:?}");
