@@ -24,7 +24,9 @@ fn main() -> ExitCode {
         skillbench_worker::use_executable(worker);
     }
     let cli = cli::Cli::parse();
-    match commands::dispatch(cli) {
+    let ended = commands::dispatch(cli);
+    skillbench_record::paths::remove_private_cache();
+    match ended {
         Ok(exit) => exit.code(),
         Err(failure) => {
             let told = failure.to_string();

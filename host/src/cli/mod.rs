@@ -44,6 +44,9 @@ pub struct Global {
     /// Search this folder for plugin libraries first
     #[arg(long = "search-path", global = true, value_name = "DIR")]
     pub search: Vec<PathBuf>,
+    /// Also read registry.toml and registry.d of the current folder, and load the plugins that they name
+    #[arg(long, global = true)]
+    pub trust_folder: bool,
     /// Output format
     #[arg(long, global = true, value_enum, default_value_t = FormatArg::Table)]
     pub format: FormatArg,
@@ -66,7 +69,7 @@ impl Global {
 
     pub fn sources(&self) -> Sources {
         let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
-        Sources { registry: self.registry.clone(), search: self.search.iter().map(absolute).collect() }
+        Sources { registry: self.registry.clone(), search: self.search.iter().map(absolute).collect(), trust_folder: self.trust_folder }
     }
 }
 

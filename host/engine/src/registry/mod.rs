@@ -9,6 +9,7 @@ mod package;
 mod reader;
 mod search;
 mod sources;
+mod trust;
 
 pub use entry::{Entry, LibraryName};
 pub use package::{Hash, Keep, OnMachine, Package, PackageFile, PackagePath, Source};
@@ -49,8 +50,13 @@ impl Registry {
 
     /// Reads every registry file, then looks for loose libraries in the search paths.
     pub fn load(sources: &Sources) -> Registry {
-        let mut registry = Registry { search: sources.search_paths(), ..Registry::default() };
+        let mut registry = Registry::default();
+        let problems = &mut registry.problems;
+        registry.search = sources.search_paths().into_iter().filter(|f| f.counts(problems)).map(|f| f.path).collect();
         for file in sources.files() {
+            if !file.counts(&mut registry.problems) {
+                continue;
+            }
             match std::fs::read_to_string(&file.path) {
                 Ok(text) => {
                     registry.files.push(file.path.clone());
@@ -65,6 +71,7 @@ impl Registry {
                 }),
             }
         }
+        registry.problems.extend(sources.left_alone(&registry.files, |text| text == SHIPPED));
         let shipped = std::env::current_exe().unwrap_or_default().with_file_name("registry.toml (shipped)");
         registry.add_text(SHIPPED, &shipped);
         for file in registry.packages.iter_mut().flat_map(|package| package.files.values_mut()) {

@@ -242,7 +242,7 @@ fn skillset(folder: &Path) -> skillbench_engine::run::Plugin {
     };
     let file = folder.join("registry.toml");
     std::fs::write(&file, "version = 1\n[[plugin]]\nid = \"models\"\nlibrary = \"/nowhere/libmodels.so\"\n").unwrap();
-    let sources = skillbench_engine::registry::Sources { registry: Some(file), search: vec![] };
+    let sources = skillbench_engine::registry::Sources { registry: Some(file), search: vec![], trust_folder: false };
     let entry = Registry::load(&sources).entry("models").unwrap().clone();
     skillbench_engine::run::Plugin { id: text("models"), entry, needs: vec![], library: PathBuf::new(), description }
 }
