@@ -34,12 +34,12 @@ fn show(what: &str, mut times: Vec<f64>) {
 
 fn workers() {
     let library = built_library("skillbench_rten");
-    let backend = PluginUse { id: "rten".into(), library, options: PluginOptions::new() };
+    let backend = PluginUse { id: "rten".into(), library: library.into(), options: PluginOptions::new() };
     let (mut ready, mut opened) = (vec![], vec![]);
     for _ in 0..WORKERS {
         let start = Instant::now();
-        let mut worker = Worker::start().expect("a worker can be started");
         let command = Command::Devices { backend: backend.clone() };
+        let mut worker = Worker::start(&command).expect("a worker can be started");
         let (reply, watched) = worker.call(&command, &Limits::probing(&Stop::default()), &mut |_| {});
         opened.push(start.elapsed().as_secs_f64() * 1e3);
         assert!(matches!(reply, Ok(Reply::Devices { .. })), "{reply:?}");

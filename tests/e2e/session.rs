@@ -34,7 +34,7 @@ fn session(world: &World) -> Session {
 
 fn inventory(stop: &Stop) -> Inventory {
     use_executable(build_folder().join("skillbench-worker"));
-    Inventory::take(&Sources { registry: None, search: vec![build_folder()], trust_folder: false }, stop)
+    Inventory::take(&Sources { search: vec![build_folder()], ..Sources::default() }, stop)
 }
 
 fn name(event: Event<'_>) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use skillbench_record::paths;
-use skillbench_worker::{Command, Description, Failure, FailureKind, Limits, Reply, Stop, Worker};
+use skillbench_worker::{Command, Description, Failure, Library, Limits, Reply, Stop, Worker};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -11,7 +11,7 @@ use std::time::UNIX_EPOCH;
 #[derive(Default)]
 pub struct DescriptionCache {
     file: PathBuf,
-    entries: BTreeMap<String, Result<Description, Failure>>,
+    entries: BTreeMap<String, Description>,
     changed: bool,
     stop: Stop,
 }
@@ -20,7 +20,7 @@ pub struct DescriptionCache {
 #[derive(Serialize, Deserialize)]
 struct CacheForm {
     host: String,
-    entries: BTreeMap<String, Result<Description, Failure>>,
+    entries: BTreeMap<String, Description>,
 }
 
 /// What makes a library's file the same as before; `None` where it is not there.
@@ -48,23 +48,22 @@ impl DescriptionCache {
     ///
     /// # Errors
     /// What became of the worker: a library that is none, a plugin that crashes when it is opened.
-    pub fn describe(&mut self, library: &Path) -> Result<Description, Failure> {
+    pub fn describe(&mut self, library: &Library) -> Result<Description, Failure> {
         let key = key(library);
         if let Some(known) = key.as_ref().and_then(|key| self.entries.get(key)) {
-            return known.clone();
+            return Ok(known.clone());
         }
-        let command = Command::Describe { library: library.into() };
+        let command = Command::Describe { library: library.clone() };
         let described = match Worker::call_once(&command, &Limits::probing(&self.stop)) {
             Ok(Reply::Described(description)) => Ok(*description),
             Ok(other) => Err(Failure::unexpected(&other)),
             Err(failure) => Err(failure),
         };
-        // A failure may have a cause outside the file, and is looked at again; but a library that hangs does so once.
-        let keep = described.as_ref().err().is_none_or(|failure| failure.kind == FailureKind::TimedOut);
-        if let (Some(key), true) = (key, keep) {
+        // A failure may have a cause outside the file, such as a machine that was suspended, and is looked at again.
+        if let (Some(key), Ok(description)) = (key, &described) {
             let prefix = format!("{}|", library.display());
             self.entries.retain(|known, _| !known.starts_with(&prefix));
-            self.entries.insert(key, described.clone());
+            self.entries.insert(key, description.clone());
             self.changed = true;
         }
         described

@@ -85,6 +85,7 @@ pub fn probe() -> Environment {
         clock_resolution_ns: clock_resolution(),
         plugin_sha256: BTreeMap::new(),
         runtime_sha256: BTreeMap::new(),
+        sandbox: None,
         models: BTreeMap::new(),
     }
 }

@@ -39,6 +39,9 @@ pub struct Environment {
     /// SHA-256 of the vendor's library that a plugin was opened with, where the host knows it, by plugin.
     #[serde(default)]
     pub runtime_sha256: BTreeMap<String, String>,
+    /// What plugins could reach: the mode, and what of it the system enforced: "default (Landlock 7, seccomp)". `None`: an older host.
+    #[serde(default)]
+    pub sandbox: Option<String>,
     /// What identifies each model: a user's file by its SHA-256, a skill by the content its skillset tells.
     #[serde(default)]
     pub models: BTreeMap<String, String>,

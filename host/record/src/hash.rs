@@ -11,11 +11,18 @@ use std::sync::{Mutex, PoisonError};
 /// # Errors
 /// The file cannot be read.
 pub fn sha256(path: &Path) -> std::io::Result<String> {
-    use std::io::Read;
-    let (mut file, mut hasher) = (std::fs::File::open(path)?, sha2::Sha256::new());
+    sha256_reader(std::fs::File::open(path)?)
+}
+
+/// SHA-256 of all that can be read, in lower-case hex.
+///
+/// # Errors
+/// The reader's.
+pub fn sha256_reader(mut reader: impl std::io::Read) -> std::io::Result<String> {
+    let mut hasher = sha2::Sha256::new();
     let mut buffer = vec![0; 1 << 20];
     loop {
-        match file.read(&mut buffer)? {
+        match reader.read(&mut buffer)? {
             0 => return Ok(hex(&hasher.finalize())),
             read => hasher.update(&buffer[..read]),
         }

@@ -5,6 +5,7 @@
 //! - [`Axes`]: the point of the grid. [`RunRequest`]: what was asked for. [`Environment`]: what the machine was.
 //! - [`catalog`]: every column of a cell and every metric, once. [`schema`]: the JSON Schema of `run.json`.
 //! - [`machine`]: what tells this machine from others. `upgrade`: runs that an older host recorded.
+//! - [`paths`]: where files of users are. [`sealed`]: files whose content a run relies on.
 //! - [`time`], [`hash`](mod@hash), [`suggest`]: moments as text, SHA-256, and "did you mean".
 //!
 //! Not here: engines and plugins, the database, data frames, anything that measures.
@@ -31,6 +32,7 @@ mod profile;
 mod request;
 mod run;
 pub mod schema;
+pub mod sealed;
 pub mod shown;
 pub mod suggest;
 pub mod time;

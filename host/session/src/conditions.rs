@@ -7,6 +7,7 @@ use skillbench_record::hash::{sha256, sha256_all};
 use skillbench_record::{CellName, Environment, options_text};
 use skillbench_results::freshness::{MadeWith, Wanted};
 use skillbench_worker::DeviceRecord;
+use skillbench_worker::sandbox::{Mode, enforced};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -79,11 +80,11 @@ pub fn names(plan: &Plan) -> Vec<String> {
 
 /// SHA-256 of every library that a plan uses, by plugin.
 pub(crate) fn libraries(plan: &Plan) -> BTreeMap<String, String> {
-    let backends = plan.backends.iter().map(|backend| (backend.choice.plugin.clone(), &backend.plugin.library));
-    let benchmarks = plan.benchmarks.iter().map(|b| (b.description.id.clone(), &b.library));
-    let reference = plan.references.iter().map(|known| (known.plugin.id.clone(), &known.plugin.library));
+    let backends = plan.backends.iter().map(|backend| (backend.choice.plugin.clone(), &backend.plugin.library.path));
+    let benchmarks = plan.benchmarks.iter().map(|b| (b.description.id.clone(), &b.library.path));
+    let reference = plan.references.iter().map(|known| (known.plugin.id.clone(), &known.plugin.library.path));
     let skillsets = plan.models.iter().filter_map(|skill| match &skill.source {
-        SkillSource::Skillset { library, plugin } => Some((plugin.clone(), library)),
+        SkillSource::Skillset { library, plugin } => Some((plugin.clone(), &library.path)),
         SkillSource::UserModel(_) | SkillSource::Bad { .. } => None,
     });
     let all: BTreeMap<String, &PathBuf> = backends.chain(benchmarks).chain(reference).chain(skillsets).collect();
@@ -116,11 +117,25 @@ fn models(plan: &Plan) -> BTreeMap<String, String> {
     models.collect()
 }
 
+/// The mode, and what the system enforces of it.
+fn sandbox(plan: &Plan) -> String {
+    let modes = plan.backends.iter().filter(|backend| backend.rejected.is_none());
+    let mode = modes.map(|backend| backend.plugin.library.sandbox.mode).max().unwrap_or_default();
+    match mode {
+        Mode::Off => mode.name().into(),
+        _ => match enforced() {
+            parts if parts.is_empty() => format!("{} (this system enforces nothing of it)", mode.name()),
+            parts => format!("{} ({})", mode.name(), parts.join(", ")),
+        },
+    }
+}
+
 /// The machine, and what identifies all that a plan uses.
 pub fn environment_of(plan: &Plan) -> Environment {
     let mut environment = environment::probe();
     environment.plugin_sha256 = libraries(plan);
     environment.runtime_sha256 = runtimes(plan);
     environment.models = models(plan);
+    environment.sandbox = Some(sandbox(plan));
     environment
 }

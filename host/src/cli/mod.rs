@@ -25,6 +25,7 @@ use skillbench_engine::registry::Sources;
 use skillbench_engine::run::Inventory;
 use skillbench_report::Format;
 use skillbench_worker::Stop;
+use skillbench_worker::sandbox::Mode;
 use std::path::PathBuf;
 
 #[derive(Parser)]
@@ -47,6 +48,9 @@ pub struct Global {
     /// Also read registry.toml and registry.d of the current folder, and load the plugins that they name
     #[arg(long, global = true)]
     pub trust_folder: bool,
+    /// What plugins may reach: all that the user may, their own folders, or these without a network and the rest of the disk
+    #[arg(long, global = true, value_enum, default_value_t = SandboxArg::Default)]
+    pub sandbox: SandboxArg,
     /// Output format
     #[arg(long, global = true, value_enum, default_value_t = FormatArg::Table)]
     pub format: FormatArg,
@@ -69,7 +73,29 @@ impl Global {
 
     pub fn sources(&self) -> Sources {
         let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
-        Sources { registry: self.registry.clone(), search: self.search.iter().map(absolute).collect(), trust_folder: self.trust_folder }
+        Sources {
+            registry: self.registry.clone(),
+            search: self.search.iter().map(absolute).collect(),
+            trust_folder: self.trust_folder,
+            sandbox: self.sandbox.into(),
+        }
+    }
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum SandboxArg {
+    Off,
+    Default,
+    Strict,
+}
+
+impl From<SandboxArg> for Mode {
+    fn from(sandbox: SandboxArg) -> Mode {
+        match sandbox {
+            SandboxArg::Off => Mode::Off,
+            SandboxArg::Default => Mode::Default,
+            SandboxArg::Strict => Mode::Strict,
+        }
     }
 }
 

@@ -31,7 +31,7 @@ pub fn check(global: &Global, what: &str, options: &[String]) -> Done {
     let known = inventory.plugin(what);
     let (library, options) = match known {
         Some(plugin) => (plugin.library.clone(), plugin.opened_with(&own, None).map_err(usage)?.options),
-        None => (library_at(what, &inventory)?, own),
+        None => (library_at(what, &inventory)?.into(), own),
     };
     let description = DescriptionCache::open(&global.stop).describe(&library);
     if let Err(failure) = &description {

@@ -121,7 +121,7 @@ fn drop_in(id: &str) -> Result<PathBuf, CommandError> {
 
 pub fn add(global: &Global, library: &Path, id: Option<String>, pin: bool) -> Done {
     let library = std::fs::canonicalize(library).map_err(|e| usage(format!("{}: {e}", library.display())))?;
-    let description = DescriptionCache::open(&global.stop).describe(&library).map_err(failed)?;
+    let description = DescriptionCache::open(&global.stop).describe(&library.clone().into()).map_err(failed)?;
     let id = id.unwrap_or(description.id);
     let file = drop_in(&id)?;
     if file.exists() {

@@ -3,6 +3,7 @@
 //! - `protocol`: what is said. `frame`: how it is framed.
 //! - `process`: a worker as the host sees it: started, spoken to, watched (time, memory), ended.
 //! - `output`: what a worker prints, bounded. `children`: the processes that it started.
+//! - `library`: a plugin's library, and what it must still be. [`sandbox`]: what a worker may reach. `keeper`: ends what a plugin started.
 //! - `limits`: how long and how large it may be.
 //! - `stop`: how it is asked to end. `sys`: what only Unix has.
 //! - [`child`]: what runs in a worker. `loader`: how it opens a library; the only `unsafe` here.
@@ -17,7 +18,11 @@ mod children;
 mod conditions;
 mod description;
 mod failure;
+mod folders;
 mod frame;
+#[cfg(target_os = "linux")]
+mod keeper;
+mod library;
 mod limits;
 #[allow(unsafe_code)] // Loading a library is unsafe, and nothing else here is.
 mod loader;
@@ -25,6 +30,7 @@ pub mod options;
 mod output;
 mod process;
 mod protocol;
+pub mod sandbox;
 mod stop;
 mod sys;
 
@@ -34,6 +40,7 @@ pub use description::{
 };
 pub use failure::{DIFFERS, Failure, FailureKind};
 pub use frame::{Frames, write_frame};
+pub use library::Library;
 pub use limits::{Limits, memory_available};
 pub use loader::Entry;
 pub use process::{Watched, Worker, use_executable};

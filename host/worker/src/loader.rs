@@ -80,12 +80,34 @@ fn opening(path: &Path, error: &libloading::Error) -> String {
         std::io::Read::read(&mut file, &mut bytes).map(|n| bytes[..n].to_vec())
     });
     let hint = match start {
-        Ok(bytes) if bytes.is_empty() => " (the file is empty)",
-        Ok(bytes) if !cfg!(target_os = "linux") || bytes == b"\x7fELF" => "",
-        Ok(_) => " (the file is not a shared library of this platform)",
-        Err(_) => "",
+        Ok(bytes) if bytes.is_empty() => " (the file is empty)".into(),
+        Ok(bytes) if cfg!(target_os = "linux") && bytes == b"\x7fELF" => match machine_of(path) {
+            // The loader's own text is "no such file", since it goes on looking for one that fits.
+            Some(machine) if machine != std::env::consts::ARCH => {
+                return format!(
+                    "cannot be opened: it is built for {machine}, and this host for {}",
+                    std::env::consts::ARCH
+                );
+            }
+            _ => String::new(),
+        },
+        Ok(_) if cfg!(target_os = "linux") => " (the file is not a shared library of this platform)".into(),
+        _ => String::new(),
     };
     format!("cannot be opened: {text}{hint}")
+}
+
+/// The processor that an ELF file is built for, as this language names it; else its number. `None`: the file is cut off.
+fn machine_of(path: &Path) -> Option<String> {
+    const NAMES: [(u16, &str); 7] =
+        [(3, "x86"), (21, "powerpc64"), (22, "s390x"), (40, "arm"), (62, "x86_64"), (183, "aarch64"), (243, "riscv64")];
+    let mut header = [0; 20];
+    std::fs::File::open(path).ok()?.read_exact(&mut header).ok()?;
+    let bytes = [header[18], header[19]];
+    // The sixth byte says in which order the others are.
+    let machine = if header[5] == 2 { u16::from_be_bytes(bytes) } else { u16::from_le_bytes(bytes) };
+    let name = NAMES.iter().find(|(number, _)| *number == machine).map(|(_, name)| name.to_string());
+    Some(name.unwrap_or_else(|| format!("ELF machine {machine}")))
 }
 
 /// Whether a library's file is whole. The system's loader does not ask: it maps what is not there, and the process dies of it.

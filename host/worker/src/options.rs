@@ -26,6 +26,11 @@ pub fn check(options: &PluginOptions, schema: &str, owner: &str) -> Result<(), S
         let known = if known.is_empty() { "none".into() } else { known.join(", ") };
         return Err(format!("{owner} has no option '{unknown}'{hint} (it takes: {known})"));
     }
+    if let Some(elsewhere) = reference_elsewhere(&schema) {
+        return Err(format!(
+            "the options schema of {owner} refers to '{elsewhere}', which lies outside of it; only its own parts can be referred to: #/..."
+        ));
+    }
     let typed: Map<String, Value> = options.iter().map(|(k, v)| (k.clone(), typed(v, property(&schema, k)))).collect();
     let validator =
         jsonschema::validator_for(&schema).map_err(|e| format!("the options schema of {owner} is not valid: {e}"))?;
@@ -35,6 +40,18 @@ pub fn check(options: &PluginOptions, schema: &str, owner: &str) -> Result<(), S
             let at = error.instance_path().to_string();
             Err(format!("option '{}' of {owner}: {error}", at.trim_start_matches('/')))
         }
+    }
+}
+
+/// A `$ref` that leads out of the schema: to a file or an address, which nobody fetches for a plugin.
+fn reference_elsewhere(schema: &Value) -> Option<&str> {
+    match schema {
+        Value::Object(fields) => fields.iter().find_map(|(key, value)| match (key.as_str(), value.as_str()) {
+            ("$ref" | "$dynamicRef", Some(to)) if !to.starts_with('#') => Some(to),
+            _ => reference_elsewhere(value),
+        }),
+        Value::Array(items) => items.iter().find_map(reference_elsewhere),
+        _ => None,
     }
 }
 
@@ -109,6 +126,18 @@ mod tests {
         let given = options(&[("level", "3"), ("threads", "2"), ("library", "/opt/engine.so"), ("cache", "off")]);
         assert_eq!(of_key(&given, schema), options(&[("cache", "off")]));
         assert_eq!(of_key(&options(&[("level", "2")]), schema), options(&[("level", "2")]));
+    }
+
+    #[test]
+    fn a_schema_that_refers_to_a_file_or_an_address_is_refused_in_plain_words() {
+        for to in ["file:///etc/passwd", "https://example.com/schema.json", "other.json"] {
+            let schema = format!(r#"{{"properties": {{"a": {{"$ref": "{to}"}}}}}}"#);
+            let options = PluginOptions::from([("a".to_string(), "1".to_string())]);
+            let refused = check(&options, &schema, "cpu").unwrap_err();
+            assert!(refused.contains(to) && refused.contains("lies outside of it"), "{refused}");
+        }
+        let within = r##"{"properties": {"a": {"$ref": "#/$defs/n"}}, "$defs": {"n": {"type": "string"}}}"##;
+        assert_eq!(check(&PluginOptions::from([("a".to_string(), "x".to_string())]), within, "cpu"), Ok(()));
     }
 
     #[test]

@@ -2,11 +2,14 @@
 
 use super::children::children_of;
 use super::conditions::Follow;
+use super::folders::Folders;
 use super::frame::{Frames, write_frame};
 use super::output::Tail;
 use super::protocol::{Command, Event, PROTOCOL, Reply, Stage};
+use super::sandbox::{self, Mode, PASS, Passed, Reach, Sandbox};
 use super::{Failure, FailureKind, Limits, sys};
 use skillbench_record::Conditions;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::sync::OnceLock;
@@ -17,6 +20,8 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(20);
 /// What it started is looked at each so many times.
 const CHILDREN_EVERY: u64 = 10;
+/// How long ending everything may take; then the process group is killed, and what left it lives on.
+const KEEPER_PATIENCE: Duration = Duration::from_secs(15);
 
 /// What was seen of a worker from outside.
 #[derive(Clone, Debug, Default)]
@@ -68,7 +73,7 @@ pub fn use_executable(file: PathBuf) {
     let _ = EXECUTABLE.set(file);
 }
 
-fn executable() -> std::io::Result<PathBuf> {
+pub(crate) fn executable() -> std::io::Result<PathBuf> {
     if let Some(file) = EXECUTABLE.get() {
         return Ok(file.clone());
     }
@@ -77,9 +82,24 @@ fn executable() -> std::io::Result<PathBuf> {
     if running.exists() { Ok(running.to_path_buf()) } else { std::env::current_exe() }
 }
 
+/// Gives a worker the variables that it may have. Returns the names of the others.
+fn set_environment(command: &mut std::process::Command, sandbox: &Sandbox, folders: &Folders) -> Vec<String> {
+    let mut dropped = vec![];
+    if sandbox.mode != Mode::Off {
+        let Passed { set, dropped: others } = sandbox::choose(&sandbox.environment);
+        command.env_clear().envs(set);
+        dropped = others;
+    }
+    // A plugin that panics says why in one line; a backtrace would push that line out of the kept tail.
+    command.env("RUST_BACKTRACE", "0").env("TMPDIR", folders.scratch.path());
+    dropped
+}
+
 /// A child process that loads plugins.
 pub struct Worker {
     child: Child,
+    /// The process that opens plugins: the child, or a child of it.
+    process: u32,
     channel: sys::Channel,
     frames: Frames,
     stdout: Tail,
@@ -87,31 +107,52 @@ pub struct Worker {
     readers: Vec<JoinHandle<()>>,
     started: Instant,
     ended: bool,
+    /// Variables of the environment that it did not get, until somebody was told.
+    dropped: Vec<String>,
+    /// Removed after it ended.
+    _folders: Folders,
 }
 
 impl Worker {
-    /// Starts a worker and waits for nothing.
+    /// Starts a worker that reaches what this command needs, and waits for nothing. It can be sent other commands that need no more.
     ///
     /// # Errors
-    /// The executable cannot be started.
-    pub fn start() -> Result<Worker, Failure> {
+    /// The executable cannot be started, or a folder that the command writes to cannot be made.
+    pub fn start(first: &Command) -> Result<Worker, Failure> {
         let failed = |error: std::io::Error| Failure::failed("worker", format!("no worker could be started: {error}"));
+        let reach = Reach::of(first);
+        let folders = Folders::make(&reach).map_err(failed)?;
         let mut command = std::process::Command::new(executable().map_err(failed)?);
         command.arg(crate::child::WORKER_ARGUMENT).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // A plugin that panics tells why in one line; a backtrace would push that line out of the kept tail.
-        command.env("RUST_BACKTRACE", "0");
+        let dropped = set_environment(&mut command, &reach.sandbox, &folders);
         let started = Instant::now();
-        let (mut child, channel) = sys::start(&mut command).map_err(failed)?;
+        let (mut child, mut channel) = sys::start(&mut command).map_err(failed)?;
+        // A worker that ended already shows as a closed channel when it is read.
+        let _ = write_frame(&mut channel, &reach.confinement(folders.scratch.path()));
         let (stdout, stderr) = (Tail::default(), Tail::default());
         let mut readers = vec![];
         readers.extend(child.stdout.take().map(|stream| stdout.drain(stream)));
         readers.extend(child.stderr.take().map(|stream| stderr.drain(stream)));
-        Ok(Worker { child, channel, frames: Frames::default(), stdout, stderr, readers, started, ended: false })
+        let (frames, process) = (Frames::default(), child.id());
+        let ended = false;
+        Ok(Worker {
+            child,
+            process,
+            channel,
+            frames,
+            stdout,
+            stderr,
+            readers,
+            started,
+            ended,
+            dropped,
+            _folders: folders,
+        })
     }
 
-    /// Its process.
+    /// The process that opens plugins.
     pub fn id(&self) -> u32 {
-        self.child.id()
+        self.process
     }
 
     /// Starts a worker for one command.
@@ -119,7 +160,7 @@ impl Worker {
     /// # Errors
     /// As [`Worker::call`].
     pub fn call_once(command: &Command, limits: &Limits) -> Result<Reply, Failure> {
-        Worker::start()?.call(command, limits, &mut |_| {}).0
+        Worker::start(command)?.call(command, limits, &mut |_| {}).0
     }
 
     /// Has a command done. Whatever becomes of the worker, it comes back as one failure with its reason.
@@ -142,8 +183,20 @@ impl Worker {
         on_round: &mut dyn FnMut(&str, bool) -> bool,
     ) -> (Result<Reply, Failure>, Watched) {
         let mut watch = Watch::new(limits);
-        // A worker that ended already shows as a closed channel when it is read.
-        let _ = write_frame(&mut self.channel, command);
+        match write_frame(&mut self.channel, command) {
+            // A worker that ended already shows as a closed channel when it is read.
+            Err(error) if error.kind() != ErrorKind::InvalidData && error.kind() != ErrorKind::Other => {}
+            Err(error) => {
+                let text = format!("what the worker is to do cannot be written down: {error}");
+                return (Err(Failure::failed("protocol", text)), watch.seen);
+            }
+            Ok(()) => {}
+        }
+        if !self.dropped.is_empty() {
+            let names = std::mem::take(&mut self.dropped).join(", ");
+            let message = format!("variables that a worker does not get ({PASS} names more): {names}");
+            on_event(&Event::Log { level: 4, message });
+        }
         let mut buffer = vec![0; 256 << 10];
         let end = loop {
             match sys::read(&mut self.channel, &mut buffer, TICK) {
@@ -159,12 +212,12 @@ impl Worker {
                 Ok(None) => {}
                 Err(error) => break End::Protocol(error.to_string()),
             }
-            if let Some(end) = watch.look(self.child.id()) {
+            if let Some(end) = watch.look(self.process) {
                 break end;
             }
         };
-        watch.look_at_children(self.child.id());
-        watch.follow.end(self.child.id());
+        watch.look_at_children(self.process);
+        watch.follow.end(self.process);
         watch.seen.conditions = watch.follow.conditions();
         let result = self.conclude(end, &watch);
         (result, watch.seen)
@@ -180,18 +233,21 @@ impl Worker {
             match event {
                 Event::Done(reply) => return Ok(Some(End::Reply(reply))),
                 Event::Failed(failure) => return Ok(Some(End::Failed(failure))),
-                Event::Hello { protocol } if protocol != PROTOCOL => {
+                Event::Hello { protocol, .. } if protocol != PROTOCOL => {
                     return Ok(Some(End::Protocol(format!(
                         "the worker speaks version {protocol}, this host {PROTOCOL}"
                     ))));
                 }
-                Event::Hello { .. } => watch.seen.ready = Some(self.started.elapsed()),
+                Event::Hello { process, .. } => {
+                    self.process = process;
+                    watch.seen.ready = Some(self.started.elapsed());
+                }
                 Event::Stage(ref stage) => watch.enter(stage.clone()),
                 Event::Measuring(on) => {
                     watch.measuring = on;
                     match on {
-                        true => watch.follow.begin(self.child.id()),
-                        false => watch.follow.end(self.child.id()),
+                        true => watch.follow.begin(self.process),
+                        false => watch.follow.end(self.process),
                     }
                 }
                 Event::Round(begins) => watch.round(begins),
@@ -272,6 +328,12 @@ impl Worker {
     /// Ends the worker with everything it started, and leaves no zombie. After a reply nothing of it is needed any more.
     fn end(&mut self) {
         if !std::mem::replace(&mut self.ended, true) {
+            // The worker's keeper ends all that came of it, and then itself.
+            sys::close(&self.channel);
+            let patience = Instant::now() + KEEPER_PATIENCE;
+            while cfg!(target_os = "linux") && matches!(self.child.try_wait(), Ok(None)) && Instant::now() < patience {
+                std::thread::sleep(Duration::from_micros(200));
+            }
             sys::kill_group(&self.child);
             let _ = self.child.wait();
             // What it printed last is read soon; a process that left the group may hold the stream for ever, and is not waited for.

@@ -1,24 +1,37 @@
 //! What host and worker say to each other. The worker is a program of its own, and the first message names the version: a worker of
 //! another build is refused, not misunderstood.
 
-use super::Failure;
+use super::{Failure, Library};
 use crate::description::Description;
 use serde::{Deserialize, Serialize};
 use skillbench_models::Manifest;
 use skillbench_record::PluginOptions;
+use skillbench_record::sealed::SealError;
 use skillbench_record::{
     Audit, Axes, Disagreement, HardwareRecord, PlacementRecord, PoolRecord, ProfileReport, Verification,
 };
 use std::path::PathBuf;
 
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// A plugin's library, and how to open it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PluginUse {
     pub id: String,
-    pub library: PathBuf,
+    pub library: Library,
     pub options: PluginOptions,
+}
+
+impl PluginUse {
+    /// Takes the hash of the library and of the files that options name.
+    ///
+    /// # Errors
+    /// One of them cannot be read.
+    pub fn seal(&mut self) -> Result<(), SealError> {
+        let paths = self.options.values().map(PathBuf::from).filter(|path| path.is_absolute() && path.is_file());
+        let files: Vec<PathBuf> = paths.collect();
+        self.library.seal(files)
+    }
 }
 
 /// Where a built model is.
@@ -88,7 +101,7 @@ pub struct CellJob {
     pub backend: PluginUse,
     /// An id or an index of the backend's device; `None`: its first usable one.
     pub device: Option<String>,
-    pub benchmark_library: PathBuf,
+    pub benchmark_library: Library,
     pub benchmark: String,
     pub benchmark_options: PluginOptions,
     pub model: ModelPaths,
@@ -109,7 +122,7 @@ pub struct CellJob {
 /// A benchmark that needs no target.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FunctionJob {
-    pub library: PathBuf,
+    pub library: Library,
     pub benchmark: String,
     pub options: PluginOptions,
     pub policy: Policy,
@@ -167,7 +180,7 @@ pub struct ReferenceJob {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct CheckJob {
     pub rule: String,
-    pub library: PathBuf,
+    pub library: Library,
     pub probe: PathBuf,
     pub options: PluginOptions,
     /// A backend to measure with, where the rule is about a benchmark.
@@ -178,7 +191,7 @@ pub struct CheckJob {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Command {
     Describe {
-        library: PathBuf,
+        library: Library,
     },
     /// Opens a backend, and times import and instantiation.
     Devices {
@@ -194,7 +207,7 @@ pub enum Command {
         precision: Option<String>,
     },
     Build {
-        library: PathBuf,
+        library: Library,
         skill: String,
         directory: PathBuf,
     },
@@ -246,6 +259,8 @@ pub enum Event {
     /// The first message.
     Hello {
         protocol: u32,
+        /// The process that opens plugins: not the one that the host started, but a child of it.
+        process: u32,
     },
     Stage(Stage),
     /// When the next message was sent, on the system's monotonic clock: it may be read later.

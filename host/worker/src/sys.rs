@@ -24,20 +24,17 @@ mod unix {
         Ok((child, ours))
     }
 
-    /// In the worker: moves the channel away from standard input, where a plugin might read, and ties the worker's life to
-    /// its host's.
+    /// In the worker: moves the channel away from standard input, where a plugin might read.
     pub fn adopt_channel() -> io::Result<Channel> {
         let channel = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdin(), 3)?;
         let null = std::fs::File::open("/dev/null")?;
         rustix::stdio::dup2_stdin(&null)?;
-        let channel = UnixStream::from(channel);
-        watch_host(channel.try_clone()?);
-        Ok(channel)
+        Ok(UnixStream::from(channel))
     }
 
     /// Ends the worker, and everything it started, when its host is gone, wherever the control thread is. A signal of the kernel
     /// at the parent's death would reach the worker alone, and first.
-    fn watch_host(channel: UnixStream) {
+    pub fn watch_host(channel: UnixStream) {
         std::thread::spawn(move || {
             let mut polled = [rustix::event::PollFd::new(&channel, rustix::event::PollFlags::empty())];
             while let Err(rustix::io::Errno::INTR) = rustix::event::poll(&mut polled, None) {}
@@ -46,7 +43,12 @@ mod unix {
         });
     }
 
-    /// Kills a child and everything it started.
+    /// Tells the other side that this one is over.
+    pub fn close(channel: &Channel) {
+        let _ = channel.shutdown(std::net::Shutdown::Both);
+    }
+
+    /// Kills a child and its process group.
     pub fn kill_group(child: &Child) {
         if let Some(pid) = Pid::from_raw(child.id() as i32) {
             let _ = rustix::process::kill_process_group(pid, Signal::KILL);
@@ -111,6 +113,10 @@ mod other {
     pub fn adopt_channel() -> io::Result<Channel> {
         Err(unsupported())
     }
+
+    pub fn watch_host(_: Channel) {}
+
+    pub fn close(_: &Channel) {}
 
     pub fn kill_group(_: &Child) {}
 

@@ -8,7 +8,8 @@ use crate::run::{Inventory, Rejected};
 use crate::skill::Catalog;
 use skillbench_record::suggest::did_you_mean;
 use skillbench_worker::CATEGORIES;
-use skillbench_worker::{BenchmarkDescription, Description};
+use skillbench_worker::sandbox::Sandbox;
+use skillbench_worker::{BenchmarkDescription, Description, Library};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 pub struct Found {
     pub plugin: String,
     pub plugin_version: String,
-    pub library: PathBuf,
+    pub library: Library,
     pub description: BenchmarkDescription,
     /// Its own, else that of the library's folder.
     pub category: Option<String>,
@@ -77,15 +78,17 @@ impl Discovery {
         }
 
         for plugin in &inventory.plugins {
-            let label = labels.get(&plugin.library).cloned().unwrap_or_default();
+            let label = labels.get(&plugin.library.path).cloned().unwrap_or_default();
             found.add(&plugin.id, &plugin.description, &plugin.library, &label);
         }
         let mut cache = DescriptionCache::open(&inventory.stop);
-        let known: Vec<&PathBuf> = inventory.plugins.iter().map(|plugin| &plugin.library).collect();
+        let known: Vec<&PathBuf> = inventory.plugins.iter().map(|plugin| &plugin.library.path).collect();
         let mut ids: BTreeMap<String, PathBuf> =
-            inventory.plugins.iter().map(|plugin| (plugin.id.clone(), plugin.library.clone())).collect();
+            inventory.plugins.iter().map(|plugin| (plugin.id.clone(), plugin.library.path.clone())).collect();
+        let sandbox = Sandbox { mode: inventory.sandbox, ..Sandbox::default() };
         for library in order.iter().filter(|library| !known.contains(library)) {
-            match cache.describe(library) {
+            let opened = Library::new(library.clone(), sandbox.clone());
+            match cache.describe(&opened) {
                 Err(failure) => found.rejected.push(rejected(library, failure.to_string())),
                 Ok(plugin) if ids.contains_key(&plugin.id) => {
                     let text = format!("a plugin '{}' is there already: {}", plugin.id, ids[&plugin.id].display());
@@ -97,14 +100,14 @@ impl Discovery {
                         let text = format!("it holds no benchmark, it is a {}", plugin.kinds().join(" and "));
                         found.rejected.push(rejected(library, text));
                     }
-                    found.add(&plugin.id, &plugin, library, &labels[library]);
+                    found.add(&plugin.id, &plugin, &opened, &labels[library]);
                 }
             }
         }
         found
     }
 
-    fn add(&mut self, plugin: &str, description: &Description, library: &Path, labels: &Labels) {
+    fn add(&mut self, plugin: &str, description: &Description, library: &Library, labels: &Labels) {
         for benchmark in &description.benchmarks {
             if let Err(reason) = self.check(benchmark) {
                 let (id, origin) = (benchmark.id.clone(), format!("plugin '{plugin}', {}", library.display()));
@@ -116,7 +119,7 @@ impl Discovery {
             let one = Found {
                 plugin: plugin.into(),
                 plugin_version: description.version.clone(),
-                library: library.into(),
+                library: library.clone(),
                 description: benchmark.clone(),
                 category: own.or_else(|| labels.category.clone()),
                 model: model.or_else(|| labels.model.clone()),

@@ -6,7 +6,6 @@ use super::{BenchRequest, Found};
 use crate::run::{Rejected, RequestError, cpu_per_iteration, measured, rate, series_metrics, stable};
 use skillbench_record::PluginOptions;
 use skillbench_record::defaults::defaults;
-use skillbench_record::hash::sha256;
 use skillbench_record::time::now_utc;
 use skillbench_record::{Outcome, Reason};
 use skillbench_stats::summarize;
@@ -44,8 +43,12 @@ pub fn execute(
 ) -> Result<BenchRun, RequestError> {
     let options = options(chosen, request)?;
     let mut environment = crate::environment::probe();
-    let hash = |found: &Found| Some((found.plugin.clone(), sha256(&found.library).ok()?));
-    environment.plugin_sha256 = chosen.iter().filter_map(hash).collect();
+    let mut chosen = chosen.to_vec();
+    for found in &mut chosen {
+        found.library.seal([]).map_err(|error| RequestError(error.to_string()))?;
+        let hash = found.library.sealed.first().map(|sealed| (found.plugin.clone(), sealed.sha256.clone()));
+        environment.plugin_sha256.extend(hash);
+    }
     let mut run = BenchRun {
         schema: BENCH_SCHEMA.into(),
         started_at: now_utc(),
@@ -72,7 +75,7 @@ pub fn execute(
             version: found.description.version.clone(),
             plugin: found.plugin.clone(),
             plugin_version: found.plugin_version.clone(),
-            library: found.library.clone(),
+            library: found.library.path.clone(),
             category: found.category.clone(),
             model: found.model.clone(),
             stable,
@@ -113,7 +116,7 @@ fn call(
     let timeout = Duration::from_secs_f64(request.timeout_s.unwrap_or(defaults().run.timeout_s));
     let limits = Limits::working(timeout, request.memory_limit_mb.map(|mib| mib << 20), stop);
     let command = Command::Function(Box::new(job.clone()));
-    let (reply, watched) = Worker::start()?.call(&command, &limits, &mut |event| match event {
+    let (reply, watched) = Worker::start(&command)?.call(&command, &limits, &mut |event| match event {
         Event::Progress { share } => progress.share(*share),
         Event::Log { level, message } if *level <= 2 => progress.warning(message),
         _ => {}

@@ -4,6 +4,7 @@ use super::package::PackagePath;
 use skillbench_record::PluginOptions;
 use skillbench_record::located::Origin;
 use skillbench_worker::PluginKind;
+use skillbench_worker::sandbox::{Mode, Sandbox};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -32,6 +33,12 @@ pub struct Entry {
     /// What it needs from outside, by the option that takes it; several paths in one option go in as in PATH.
     pub runtime: BTreeMap<String, Vec<PackagePath>>,
     pub options: PluginOptions,
+    /// Variables of the environment that its workers get beyond the usual ones.
+    pub environment: Vec<String>,
+    /// Whether it needs a network, also a local one, under `--sandbox strict`.
+    pub network: bool,
+    /// Devices that it writes to.
+    pub devices: Vec<String>,
     /// "#rrggbb": what it is drawn in; `None`: a stable one.
     pub colour: Option<String>,
     pub origin: Origin,
@@ -52,6 +59,9 @@ impl Entry {
             pci_vendors: vec![],
             runtime: BTreeMap::new(),
             options: PluginOptions::new(),
+            environment: vec![],
+            network: false,
+            devices: vec![],
             colour: None,
             origin: Origin { file: path.into(), line: 0 },
         }
@@ -60,6 +70,12 @@ impl Entry {
     /// Whether the registry knows it by this name.
     pub fn is_called(&self, name: &str) -> bool {
         self.id == name || self.aliases.iter().any(|alias| alias == name)
+    }
+
+    /// What its workers may reach.
+    pub fn sandbox(&self, mode: Mode) -> Sandbox {
+        let (environment, devices) = (self.environment.clone(), self.devices.clone());
+        Sandbox { mode, environment, network: self.network, devices }
     }
 
     /// Found in a search path, without an entry of its own.

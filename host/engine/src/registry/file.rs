@@ -72,7 +72,20 @@ fn search(reader: &mut Reader<'_>, value: &Located) -> (Vec<PathBuf>, Vec<String
 
 /// An entry, or nothing where any of its keys is wrong: half an entry is not what was asked for.
 fn entry(reader: &mut Reader<'_>, value: &Located) -> Option<Entry> {
-    const KEYS: [&str; 9] = ["id", "aliases", "kind", "library", "sha256", "match", "runtime", "options", "colour"];
+    const KEYS: [&str; 12] = [
+        "id",
+        "aliases",
+        "kind",
+        "library",
+        "sha256",
+        "match",
+        "runtime",
+        "options",
+        "environment",
+        "network",
+        "devices",
+        "colour",
+    ];
     let before = reader.problems.len();
     let Value::Table(table) = &value.value else { return reader.wrong(value, "plugin", "a table") };
     reader.known_keys(table, "plugin.", &KEYS);
@@ -92,8 +105,10 @@ fn entry(reader: &mut Reader<'_>, value: &Located) -> Option<Entry> {
         }
     };
     let kinds = reader.list(table.get("kind"), "kind").iter().filter_map(|value| kind(reader, value)).collect();
-    let aliases = reader.list(table.get("aliases"), "aliases");
-    let aliases = aliases.iter().filter_map(|alias| reader.string(alias, "aliases")).collect();
+    let aliases = texts(reader, table, "aliases");
+    let environment = texts(reader, table, "environment");
+    let devices = texts(reader, table, "devices");
+    let network = table.get("network").and_then(|value| flag(reader, value, "network")).unwrap_or_default();
     let sha256 = table.get("sha256").and_then(|value| sha256(reader, value, "sha256"));
     let pci_vendors = table.get("match").map(|value| matches(reader, value)).unwrap_or_default();
     let runtime = table.get("runtime").map(|value| runtime(reader, value)).unwrap_or_default();
@@ -104,7 +119,34 @@ fn entry(reader: &mut Reader<'_>, value: &Located) -> Option<Entry> {
     }
     let origin = Origin { file: reader.path.into(), line: value.line };
     let library = library?;
-    Some(Entry { id: id?, aliases, kinds, library, sha256, pci_vendors, runtime, options, colour, origin })
+    let id = id?;
+    Some(Entry {
+        id,
+        aliases,
+        kinds,
+        library,
+        sha256,
+        pci_vendors,
+        runtime,
+        options,
+        environment,
+        network,
+        devices,
+        colour,
+        origin,
+    })
+}
+
+/// One text, or a list of them.
+fn texts(reader: &mut Reader<'_>, table: &Table, key: &str) -> Vec<String> {
+    reader.list(table.get(key), key).iter().filter_map(|value| reader.string(value, key)).collect()
+}
+
+fn flag(reader: &mut Reader<'_>, value: &Located, key: &str) -> Option<bool> {
+    match &value.value {
+        Value::Flag(flag) => Some(*flag),
+        _ => reader.wrong(value, key, "true or false"),
+    }
 }
 
 fn id(reader: &mut Reader<'_>, value: &Located) -> Option<String> {

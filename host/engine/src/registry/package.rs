@@ -5,6 +5,7 @@ use super::search::platform;
 use glob::{MatchOptions, Pattern};
 use skillbench_record::located::{Field, Located, Origin, Reader, Table};
 use std::collections::BTreeMap;
+use std::path::{Component, Path};
 
 /// A pinned version of a package.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -110,8 +111,8 @@ impl Package {
 pub(super) fn package(reader: &mut Reader<'_>, value: &Located) -> Option<Package> {
     let table = reader.table(value, "package")?;
     reader.known_keys(table, "package.", &["name", "pypi", "npm", "version", "files"]);
-    let name = required(reader, value, "package.name", table.get("name"))?;
-    let version = required(reader, value, "package.version", table.get("version"))?;
+    let name = part_of_path(reader, value, table, "name")?;
+    let version = part_of_path(reader, value, table, "version")?;
     let source = match (table.get("pypi"), table.get("npm")) {
         (Some(name), None) => Source::PyPi(reader.string(name, "package.pypi")?),
         (None, Some(name)) => Source::Npm(reader.string(name, "package.npm")?),
@@ -128,6 +129,27 @@ pub(super) fn package(reader: &mut Reader<'_>, value: &Located) -> Option<Packag
     }
     let origin = Origin { file: reader.path.into(), line: value.line };
     Some(Package { name, source, version, files, origin })
+}
+
+/// A name or version, which is the name of a folder too.
+fn part_of_path(reader: &mut Reader<'_>, owner: &Located, table: &Table, key: &str) -> Option<String> {
+    let (value, at) = (table.get(key), format!("package.{key}"));
+    let text = required(reader, owner, &at, value)?;
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "._+-".contains(c);
+    match text.starts_with(|c: char| c.is_ascii_alphanumeric()) && text.chars().all(allowed) {
+        true => Some(text),
+        false => reader.wrong(value?, &at, "letters, digits and . _ + -, a letter or digit first"),
+    }
+}
+
+/// A path that stays inside its package.
+fn inside(reader: &mut Reader<'_>, value: &Located, key: &str) -> Option<String> {
+    let text = reader.string(value, key)?;
+    let stays = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    match Path::new(&text).components().all(stays) {
+        true => Some(text),
+        false => reader.wrong(value, key, "a path inside the package, without .. and no absolute one"),
+    }
 }
 
 fn package_file(reader: &mut Reader<'_>, value: &Located, source: &Source) -> Option<PackageFile> {
@@ -153,11 +175,11 @@ fn package_file(reader: &mut Reader<'_>, value: &Located, source: &Source) -> Op
         Source::Npm(_) => (String::new(), Hash::Integrity(reader.string(hash, "package.files.integrity")?)),
     };
     let unpack = reader.list(table.get("unpack"), "package.files.unpack");
-    let unpack = unpack.iter().map(|file| reader.string(file, "package.files.unpack")).collect::<Option<_>>()?;
+    let unpack = unpack.iter().map(|file| inside(reader, file, "package.files.unpack")).collect::<Option<_>>()?;
     let mut paths = BTreeMap::new();
     if let Some(value) = table.get("paths") {
         for Field { key: name, value: path, .. } in reader.table(value, "package.files.paths")?.fields() {
-            paths.insert(name.clone(), reader.string(path, "package.files.paths")?);
+            paths.insert(name.clone(), inside(reader, path, "package.files.paths")?);
         }
     }
     let keep = keep(reader, value, table)?;
@@ -194,7 +216,6 @@ fn keep(reader: &mut Reader<'_>, owner: &Located, table: &Table) -> Option<Optio
 mod tests {
     use super::*;
     use crate::registry::file::parse;
-    use std::path::Path;
 
     const HASH: &str = "5752bd508126ae7c49894d3b9d2e83f0c3d487319246d04c444b393308d7ad7f";
 
@@ -227,5 +248,17 @@ mod tests {
         let npm = format!("integrity = \"sha512-x\"\nkeep = [\"lib/*\"]\nkept_sha256 = \"{HASH}\"");
         let (_, problems) = parsed("npm", &npm);
         assert!(problems[0].contains("'package.files.keep': unknown key"), "{problems:?}");
+    }
+
+    #[test]
+    fn names_versions_and_paths_cannot_leave_the_folder_of_packages() {
+        let file = format!("tag = \"x\"\nsha256 = \"{HASH}\"\npaths = {{ library = \"../../x.so\" }}");
+        let (packages, problems) = parsed("pypi", &file);
+        assert!(packages.is_empty() && problems[0].contains("a path inside the package"), "{problems:?}");
+        for name in ["../../x", "/x", "..", ".", "a/b", ""] {
+            let text = format!("version = 1\n[[package]]\nname = {name:?}\npypi = \"a\"\nversion = \"1\"\n");
+            let parsed = parse(&text, Path::new("r.toml"));
+            assert!(parsed.packages.is_empty() && !parsed.problems.is_empty(), "{name}");
+        }
     }
 }

@@ -3,6 +3,7 @@
 use super::trust::{Trust, look};
 use skillbench_record::located::Problem;
 use skillbench_record::paths;
+use skillbench_worker::sandbox::Mode;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
@@ -15,6 +16,8 @@ pub struct Sources {
     pub search: Vec<PathBuf>,
     /// `--trust-folder`: the registry of the current folder counts.
     pub trust_folder: bool,
+    /// What plugins may reach.
+    pub sandbox: Mode,
 }
 
 /// A registry file, or a folder of libraries.
@@ -122,7 +125,8 @@ impl Sources {
         let files = std::iter::once(here.join("registry.toml")).chain(drop_ins(&here));
         let unread = files.filter(|file| !read.contains(file));
         let news = unread.filter(|file| std::fs::read_to_string(file).is_ok_and(|text| !known(&text)));
-        let text = "is not read, because any folder may have one; --trust-folder reads it, --registry FILE reads one file";
+        let text =
+            "is not read, because any folder may have one; --trust-folder reads it, --registry FILE reads one file";
         news.map(|file| of_file(&file, text.into())).collect()
     }
 

@@ -19,6 +19,10 @@ pub fn availability(plan: &Plan) -> Vec<Availability> {
     let mut looks: Vec<(&PluginUse, Result<Vec<DeviceRecord>, Failure>)> = vec![];
     let mut all = vec![];
     for backend in &plan.backends {
+        if let Some(reason) = &backend.rejected {
+            all.push(Availability::Unusable(reason.clone()));
+            continue;
+        }
         let place = looks.iter().position(|(plugin, _)| **plugin == backend.plugin).unwrap_or_else(|| {
             looks.push((&backend.plugin, look(&backend.plugin, &plan.stop)));
             looks.len() - 1

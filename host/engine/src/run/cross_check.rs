@@ -69,8 +69,8 @@ impl CrossCheck {
         reference_engines.sort_by_key(|index| outvoted.iter().any(|(known, _)| known == index));
         let named = |index: usize| ReferenceEngine { index, name: plan.references[index].name() };
         let waiting: Vec<ReferenceEngine> = reference_engines.into_iter().map(named).collect();
-        let library = &plan.backends[cell.backend].plugin.library;
-        let own = plan.references.iter().position(|reference| reference.plugin.library == *library);
+        let library = &plan.backends[cell.backend].plugin.library.path;
+        let own = plan.references.iter().position(|reference| reference.plugin.library.path == *library);
         let own = own.filter(|_| unrepeatable.is_none());
         let why = unrepeatable.map(|why| format!("its outputs are no two times the same: {why}"));
         CrossCheck {

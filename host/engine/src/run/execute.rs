@@ -17,7 +17,7 @@ use crate::peaks::beyond;
 use skillbench_record::defaults::defaults;
 use skillbench_record::time::now_utc;
 use skillbench_record::{Cell, HardwareRecord, Outcome, ParallelRecord, Reason, Run, Samples};
-use skillbench_worker::{DeviceRecord, Failure, Limits};
+use skillbench_worker::{DeviceRecord, Failure, FailureKind, Limits};
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::Path;
 use std::time::Duration;
@@ -158,6 +158,9 @@ impl Runner<'_, '_> {
     pub(super) fn startup(&mut self, backend: usize) -> Result<Startup, Failure> {
         if !self.known.startups.contains_key(&backend) {
             let planned = &self.plan.backends[backend];
+            if let Some(reason) = &planned.rejected {
+                return Err(Failure::new(FailureKind::Unavailable, "rejected", reason));
+            }
             self.observer.step(&format!("opening {}", planned.choice.plugin));
             let startup = start_up(planned, self.plan.fresh_processes(defaults().run.startups), &self.limits);
             self.known.startups.insert(backend, startup);

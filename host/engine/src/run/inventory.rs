@@ -1,5 +1,6 @@
 //! Registry and descriptions together: the plugins that can be used, and why the others cannot.
 
+use super::pins::Pins;
 use crate::describe::DescriptionCache;
 use crate::registry::{Entry, Found, Need, Registry, Sources};
 use crate::runtime;
@@ -7,10 +8,11 @@ use crate::skill::{Catalog, Tell};
 use serde::{Deserialize, Serialize};
 use skillbench_record::PluginOptions;
 use skillbench_worker::options;
+use skillbench_worker::sandbox::{Mode, Sandbox};
 use skillbench_worker::{BackendDescription, BenchmarkDescription, Description};
-use skillbench_worker::{Failure, PluginUse, Stop};
+use skillbench_worker::{Failure, Library, PluginUse, Stop};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A plugin that was found and described.
 #[derive(Clone, Debug)]
@@ -19,7 +21,7 @@ pub struct Plugin {
     pub entry: Entry,
     /// What it needs from outside.
     pub needs: Vec<Need>,
-    pub library: PathBuf,
+    pub library: Library,
     pub description: Description,
 }
 
@@ -40,6 +42,8 @@ pub struct Inventory {
     pub rejected: Vec<Rejected>,
     /// Who is told what a user should know of user models.
     pub tell: Tell,
+    /// What its plugins may reach.
+    pub sandbox: Mode,
     /// Ends whatever is done with it.
     pub stop: Stop,
 }
@@ -50,11 +54,13 @@ impl Inventory {
         let registry = Registry::load(sources);
         let mut cache = DescriptionCache::open(stop);
         let (mut plugins, mut rejected): (Vec<Plugin>, Vec<Rejected>) = (vec![], vec![]);
+        let mut pins = Pins::default();
         for entry in &registry.entries {
             let no_match = matches!(registry.lookup(entry).result, Found::NoMatch(_));
             let (id, origin) = (&entry.id, &entry.origin);
             let reject = |reason| Rejected { id: id.clone(), origin: origin.to_string(), reason, no_match };
-            match describe(&registry, entry, &mut cache) {
+            match describe(&registry, entry, sources.sandbox, &mut cache, &mut pins) {
+                Ok(plugin) if !pins.allow(&plugin) => rejected.push(reject(pins.why(&plugin.id))),
                 // A loose library is known by the name it gives itself; an entry may hold the place already.
                 Ok(plugin) if plugins.iter().any(|known| known.id == plugin.id) => {
                     rejected.push(reject(format!("a plugin '{}' is there already", plugin.id)));
@@ -63,7 +69,8 @@ impl Inventory {
                 Err(reason) => rejected.push(reject(reason)),
             }
         }
-        Inventory { registry, plugins, rejected, tell: Tell::default(), stop: stop.clone() }
+        let (tell, sandbox) = (Tell::default(), sources.sandbox);
+        Inventory { registry, plugins, rejected, tell, sandbox, stop: stop.clone() }
     }
 
     /// Takes this library in place of the one that a plugin of the same id has; its options stay. Returns the plugin's id.
@@ -71,8 +78,9 @@ impl Inventory {
     /// # Errors
     /// It cannot be described, or no plugin here has its id.
     pub fn take_library(&mut self, library: &Path) -> Result<String, String> {
+        let at = Library::new(library.into(), Sandbox { mode: self.sandbox, ..Sandbox::default() });
         let description =
-            DescriptionCache::open(&self.stop).describe(library).map_err(|failure: Failure| failure.to_string())?;
+            DescriptionCache::open(&self.stop).describe(&at).map_err(|failure: Failure| failure.to_string())?;
         let id = description.id.clone();
         let known = self.plugins.iter_mut().find(|plugin| plugin.description.id == id);
         let Some(plugin) = known else {
@@ -81,7 +89,7 @@ impl Inventory {
                 library.display()
             ));
         };
-        plugin.library = library.into();
+        plugin.library = Library::new(library.into(), plugin.library.sandbox.clone());
         plugin.description = description;
         Ok(plugin.id.clone())
     }
@@ -153,10 +161,18 @@ impl Inventory {
     }
 }
 
-fn describe(registry: &Registry, entry: &Entry, cache: &mut DescriptionCache) -> Result<Plugin, String> {
+fn describe(
+    registry: &Registry,
+    entry: &Entry,
+    mode: Mode,
+    cache: &mut DescriptionCache,
+    pins: &mut Pins,
+) -> Result<Plugin, String> {
     let lookup = registry.lookup(entry);
-    let library = lookup.found().ok_or_else(|| lookup.why_not())?.clone();
-    check_pin(entry, &library)?;
+    let found = lookup.found().ok_or_else(|| lookup.why_not());
+    pins.note(entry);
+    let mut library = Library::new(found?.clone(), entry.sandbox(mode));
+    pins.check(entry, &mut library)?;
     let description = cache.describe(&library).map_err(|failure: Failure| failure.to_string())?;
     let offered = description.kinds();
     if let Some(missing) = entry.kinds.iter().find(|kind| !offered.contains(&kind.name())) {
@@ -168,15 +184,6 @@ fn describe(registry: &Registry, entry: &Entry, cache: &mut DescriptionCache) ->
     }
     let id = if entry.is_loose() { description.id.clone() } else { entry.id.clone() };
     Ok(Plugin { id, entry: entry.clone(), needs: registry.needs(entry), library, description })
-}
-
-fn check_pin(entry: &Entry, library: &Path) -> Result<(), String> {
-    let Some(pin) = &entry.sha256 else { return Ok(()) };
-    let hash = skillbench_record::hash::sha256(library).map_err(|error| format!("{}: {error}", library.display()))?;
-    match hash == *pin {
-        true => Ok(()),
-        false => Err(format!("{} has sha256 {hash}, the registry pins {pin}: refused", library.display())),
-    }
 }
 
 impl Plugin {

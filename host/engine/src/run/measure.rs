@@ -17,6 +17,7 @@ use skillbench_worker::{
 };
 use std::collections::BTreeSet;
 use std::path::Path;
+use tempfile::TempDir;
 
 /// No more warnings of one cell's plugins are passed on.
 const MOST_LOGGED: u32 = 20;
@@ -37,6 +38,8 @@ pub(super) struct Measured {
 /// A worker that waits with the models of a cell for the next one.
 pub(super) struct Warm {
     worker: Worker,
+    /// Where this worker may write.
+    scratch: TempDir,
     backend: usize,
     model: usize,
     precision: Option<String>,
@@ -173,9 +176,7 @@ impl Runner<'_, '_> {
         verify: VerifyJob,
         next: Option<&PlannedCell>,
     ) -> Result<Measured, Failure> {
-        let scratch = tempfile::tempdir().map_err(|error| Failure::failed("scratch", error.to_string()))?;
         let mut job = self.job(planned, attempt, verify.clone());
-        job.cache_dir = Some(scratch.path().join("main"));
         // On another device an idle model holds memory and a driver's context, which cold starts would find.
         let on_cpu = self.device(planned).is_some_and(|device| device.kind == "cpu");
         job.pooling.keep = on_cpu && attempt.fixes.is_empty() && next.is_some_and(|next| self.shares(planned, next));
@@ -186,16 +187,22 @@ impl Runner<'_, '_> {
         job.policy.budget_ns /= launches;
         job.pooling.keep &= launches == 1;
         self.phases.enter(phases::START_WORKER);
-        let worker = if launches == 1 { self.worker_for(planned, &mut job)? } else { Worker::start()? };
-        let (mut main, mut watched, worker) = self.launch(planned, &job, worker)?;
+        let warm = if launches == 1 { self.warm_for(planned, &mut job) } else { None };
+        let (waiting, scratch) = match warm {
+            Some(Warm { worker, scratch, .. }) => (Some(worker), scratch),
+            None => (None, tempfile::tempdir().map_err(|error| Failure::failed("scratch", error.to_string()))?),
+        };
+        let folder = |of: &str| Some(scratch.path().join(format!("{}-{of}", planned.index)));
+        job.cache_dir = folder("main");
+        let (mut main, mut watched, worker) = self.launch(planned, job.clone(), waiting)?;
         let kept = Some(worker).filter(|_| job.pooling.keep);
         let mut others = vec![];
         for number in 1..launches {
             self.observer.step(&format!("launch {} of {launches}", number + 1));
-            job.cache_dir = Some(scratch.path().join(format!("launch-{number}")));
             self.phases.enter(phases::START_WORKER);
-            let (report, seen, _) =
-                self.launch(planned, &CellJob { attachments: None, ..job.clone() }, Worker::start()?)?;
+            let cache_dir = folder(&format!("launch-{number}"));
+            let again = CellJob { attachments: None, cache_dir, ..job.clone() };
+            let (report, seen, _) = self.launch(planned, again, None)?;
             launches::add(&mut main, &report);
             watched.add(seen);
             others.push(report);
@@ -204,7 +211,6 @@ impl Runner<'_, '_> {
         let (mut cold, mut warm) = (others, None);
         if self.plan.benchmarks[planned.benchmark].description.cold_start && !self.plan.request.verify_only {
             self.phases.enter(phases::COLD_STARTS);
-            job.cache_dir = Some(scratch.path().join("main"));
             let mut start =
                 CellJob { verify: VerifyJob::Off, attachments: None, pooling: Pooling::default(), ..job.clone() };
             start.benchmark_options.insert("cold_start".into(), "true".into());
@@ -212,28 +218,30 @@ impl Runner<'_, '_> {
                 warm = Some(self.start_again(&start)?);
             }
             for again in 1 + cold.len()..self.plan.fresh_processes(defaults().run.cold_starts) {
-                start.cache_dir = Some(scratch.path().join(format!("cold-{again}")));
+                start.cache_dir = folder(&format!("cold-{again}"));
                 cold.push(self.start_again(&start)?);
             }
         }
         self.phases.enter(phases::END_WORKER);
         let precision = attempt.precision.clone();
-        self.warm = kept.map(|worker| Warm { worker, backend: planned.backend, model: planned.model, precision });
-        drop(scratch);
+        let (backend, model) = (planned.backend, planned.model);
+        self.warm = kept.map(|worker| Warm { worker, scratch, backend, model, precision });
         self.phases.leave();
         Ok(Measured { main, cold, warm, watched, fixes: vec![], profile: None, verify })
     }
 
-    /// Runs a cell in a process.
+    /// Runs a cell in the process that waits for it, or in a fresh one.
     fn launch(
         &mut self,
         planned: &PlannedCell,
-        job: &CellJob,
-        mut worker: Worker,
+        job: CellJob,
+        waiting: Option<Worker>,
     ) -> Result<(CellReport, Watched, Worker), Failure> {
+        let command = Command::Cell(Box::new(job));
+        let mut worker = waiting.map_or_else(|| Worker::start(&command), Ok)?;
         let (observer, watch, index) = (&mut *self.observer, &mut self.phases, planned.index);
         let mut logged = 0;
-        let (reply, watched) = worker.call(&Command::Cell(Box::new(job.clone())), &self.limits, &mut |event| {
+        let (reply, watched) = worker.call(&command, &self.limits, &mut |event| {
             watch.event(event);
             match event {
                 Event::Progress { share } => observer.cell_progress(index, *share),
@@ -273,19 +281,15 @@ impl Runner<'_, '_> {
         Some(report)
     }
 
-    /// The worker that waits with this cell's models, or a fresh one.
-    fn worker_for(&mut self, planned: &PlannedCell, job: &mut CellJob) -> Result<Worker, Failure> {
+    /// The worker that waits with this cell's models, if there is one; any other that waits is ended.
+    fn warm_for(&mut self, planned: &PlannedCell, job: &mut CellJob) -> Option<Warm> {
         let fits = |warm: &Warm| {
             warm.backend == planned.backend && warm.model == planned.model && warm.precision == job.precision
         };
         let shares = self.plan.benchmarks[planned.benchmark].description.shares_models;
-        match self.warm.take() {
-            Some(warm) if shares && fits(&warm) => {
-                job.pooling.take = true;
-                Ok(warm.worker)
-            }
-            _ => Worker::start(),
-        }
+        let warm = self.warm.take().filter(|warm| shares && fits(warm))?;
+        job.pooling.take = true;
+        Some(warm)
     }
 
     /// Whether the models of a cell can serve the next one, without touching what it measures.

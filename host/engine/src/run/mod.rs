@@ -27,6 +27,7 @@ mod named;
 mod observer;
 mod parallel;
 pub mod phases;
+mod pins;
 mod plan;
 mod precheck;
 mod prepare;

@@ -11,9 +11,8 @@ use skillbench_record::defaults::defaults;
 use skillbench_record::suggest::did_you_mean;
 use skillbench_record::{BackendChoice, OptionChoice, RunRequest};
 use skillbench_worker::BenchmarkDescription;
-use skillbench_worker::PluginUse;
+use skillbench_worker::{Library, PluginUse};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 #[derive(Clone, Debug)]
 pub struct PlannedBackend {
@@ -21,6 +20,8 @@ pub struct PlannedBackend {
     pub version: String,
     pub plugin: PluginUse,
     pub asked: Asked,
+    /// Why no such plugin can be opened here: it was asked for by its name, and its cells say so.
+    pub rejected: Option<String>,
     /// Threads that were asked for; `None`: as many as there are processors, where it takes a number.
     pub threads: Option<u64>,
     /// Options that make a measurement another one: those that differ from the plugin's defaults.
@@ -41,7 +42,7 @@ pub enum Asked {
 #[derive(Clone, Debug)]
 pub struct PlannedBenchmark {
     pub description: BenchmarkDescription,
-    pub library: PathBuf,
+    pub library: Library,
     pub options: PluginOptions,
 }
 
@@ -50,8 +51,13 @@ pub(super) fn choose_backends(
     request: &RunRequest,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<PlannedBackend>, RequestError> {
-    let choices = all_choices(inventory, request)?;
-    for option in &request.options {
+    let (known, rejected) = rejected(inventory, request);
+    let choices = all_choices(inventory, &known)?;
+    let is_of_rejected = |option: &&OptionChoice| {
+        let owner = option.plugin.as_ref();
+        owner.is_some_and(|owner| rejected.iter().any(|(choice, _)| choice.plugin == *owner))
+    };
+    for option in request.options.iter().filter(|option| !is_of_rejected(option)) {
         check_option_owner(option, &choices)?;
     }
     let mut backends: Vec<PlannedBackend> = vec![];
@@ -71,13 +77,43 @@ pub(super) fn choose_backends(
         let threads = set(&own).or(request.threads).or_else(|| set(&plugin.entry.options));
         let version = plugin.description.version.clone();
         let key_options = skillbench_worker::options::of_key(&opened.options, plugin.options_schema());
-        backends.push(PlannedBackend { choice, version, plugin: opened, asked, threads, key_options });
+        backends.push(PlannedBackend { choice, version, plugin: opened, asked, rejected: None, threads, key_options });
     }
+    backends.extend(rejected.into_iter().map(|(choice, reason)| PlannedBackend {
+        plugin: PluginUse { id: choice.plugin.clone(), library: Library::default(), options: PluginOptions::new() },
+        choice,
+        version: String::new(),
+        asked: Asked::ByName,
+        rejected: Some(reason),
+        threads: None,
+        key_options: PluginOptions::new(),
+    }));
     match backends.is_empty() {
         true => Err(RequestError(
             "no backend plugin was found; `host plugin list --verbose` says what was looked at".into(),
         )),
         false => Ok(backends),
+    }
+}
+
+/// The request without the plugins that are there and cannot be opened, and these with the reason of each. Where a request names no
+/// other, it stays as it is: there is nothing to measure.
+fn rejected(inventory: &Inventory, request: &RunRequest) -> (RunRequest, Vec<(BackendChoice, String)>) {
+    let reason = |choice: &BackendChoice| {
+        let found = inventory.rejected.iter().find(|rejected| rejected.id == choice.plugin);
+        found.filter(|_| inventory.plugin(&choice.plugin).is_none()).map(|_| inventory.why_not(&choice.plugin))
+    };
+    let (mut known, mut without) = (request.clone(), vec![]);
+    known.backends.retain(|choice| match reason(choice) {
+        Some(reason) => {
+            without.push((choice.clone(), reason));
+            false
+        }
+        None => true,
+    });
+    match known.backends.is_empty() {
+        true => (request.clone(), vec![]),
+        false => (known, without),
     }
 }
 

@@ -92,7 +92,7 @@ fn claims(main: &mut Runner<'_, '_>, cells: &VecDeque<PlannedCell>) -> Vec<Claim
         let backend = &plan.backends[cell.backend];
         let on_processor = device.kind == "cpu" || device.emulated;
         let accelerator = (!on_processor).then(|| Accelerator {
-            library: backend.plugin.library.clone(),
+            library: backend.plugin.library.path.clone(),
             id: device.id.clone(),
             kind: device.kind.clone(),
             name: if device.name.is_empty() { device.id.clone() } else { device.name.clone() },

@@ -208,7 +208,7 @@ mod tests {
                 (1, Step::Host(Some(BUILD_MODEL))),
                 (20, Step::Host(Some(REFERENCE))),
                 (30, Step::Host(Some(START_WORKER))),
-                (5, Step::Worker(Event::Hello { protocol: 1 })),
+                (5, Step::Worker(Event::Hello { protocol: 1, process: 1 })),
                 (1, stage(Stage::Import)),
                 (2, stage(Stage::Open)),
                 (3, stage(Stage::Import)),

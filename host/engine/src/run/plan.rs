@@ -10,6 +10,7 @@ use crate::audit;
 use crate::skill::{Catalog, Skill};
 use skillbench_record::PluginOptions;
 use skillbench_record::defaults::defaults;
+use skillbench_record::sealed::SealError;
 use skillbench_record::{Axes, Cell, Reason};
 use skillbench_record::{CellName, RunRequest};
 use skillbench_worker::{PluginUse, Stop};
@@ -85,6 +86,7 @@ impl Resolved<'_> {
             false => plan.take_exactly(&catalog)?,
         }
         plan.warn_of_bad_pairs();
+        plan.seal()?;
         Ok(plan)
     }
 }
@@ -135,6 +137,19 @@ impl Plan {
         Ok(self)
     }
 
+    /// Takes the hash of every library and every file that a plugin is opened with: what runs later is this, or nothing.
+    ///
+    /// # Errors
+    /// One of them cannot be read.
+    fn seal(&mut self) -> Result<(), RequestError> {
+        let failed = |error: SealError| RequestError(error.to_string());
+        for backend in self.backends.iter_mut().filter(|backend| backend.rejected.is_none()) {
+            backend.plugin.seal().map_err(failed)?;
+        }
+        self.references.iter_mut().try_for_each(|reference| reference.plugin.seal()).map_err(failed)?;
+        self.benchmarks.iter_mut().try_for_each(|benchmark| benchmark.library.seal([])).map_err(failed)
+    }
+
     /// What the inputs of a cell's timed runs are made from; `None`: nothing of it is timed.
     pub(super) fn audit_seed(&self, cell: &PlannedCell) -> Option<u64> {
         let seed = self.request.seed.unwrap_or(defaults().run.seed);
@@ -157,10 +172,10 @@ impl Plan {
 
     /// The engines that judge a cell, in order: the skill's own choice first, and never the one that is judged.
     pub(super) fn reference_engines(&self, cell: &PlannedCell) -> Vec<usize> {
-        let own = &self.backends[cell.backend].plugin.library;
+        let own = &self.backends[cell.backend].plugin.library.path;
         let first = self.models[cell.model].description.reference.as_deref();
         let mut reference_engines: Vec<usize> =
-            (0..self.references.len()).filter(|index| self.references[*index].plugin.library != *own).collect();
+            (0..self.references.len()).filter(|index| self.references[*index].plugin.library.path != *own).collect();
         reference_engines.sort_by_key(|index| Some(self.references[*index].plugin.id.as_str()) != first);
         reference_engines
     }

@@ -39,6 +39,12 @@ impl Runner<'_, '_> {
             }
             self.observer.step(&format!("looking whether {plugin} takes {name}"));
             let Err(failure) = self.try_load(backend, model, &cell.axes) else { continue };
+            // As long as a cell may take is conclusive; a shorter look is not.
+            if failure.kind == FailureKind::TimedOut && self.limits.total <= PATIENCE {
+                self.observer.warning(&format!("{plugin} does not load {name}: {failure}"));
+                self.known.refused.insert((backend, model), failure);
+                continue;
+            }
             if failure.kind != FailureKind::Unsupported {
                 continue;
             }
@@ -81,6 +87,10 @@ impl Runner<'_, '_> {
             device: self.plan.backends[backend].choice.device.clone(),
             precision: self.plan.request.precision.clone(),
         };
-        Worker::call_once(&command, &Limits::working(PATIENCE, self.limits.memory, &self.limits.stop)).map(drop)
+        Worker::call_once(
+            &command,
+            &Limits::working(PATIENCE.min(self.limits.total), self.limits.memory, &self.limits.stop),
+        )
+        .map(drop)
     }
 }

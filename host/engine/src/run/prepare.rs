@@ -119,7 +119,7 @@ fn make_reference(
 ) -> Result<PathBuf, String> {
     let backend = &reference.plugin;
     let seed = plan.request.seed.unwrap_or(defaults().run.seed);
-    let of_library = std::fs::metadata(&backend.library).and_then(|data| Ok((data.len(), data.modified()?))).ok();
+    let of_library = std::fs::metadata(&backend.library.path).and_then(|data| Ok((data.len(), data.modified()?))).ok();
     let key = format!(
         "{}|{}|{}|{:?}|{of_library:?}|{axes:?}|{seed}|{audit_seed:?}|{}",
         env!("CARGO_PKG_VERSION"),
@@ -130,16 +130,23 @@ fn make_reference(
     );
     let file = paths::cache().join("references").join(format!("{}.json", &sha256_text(&key)[..32]));
     if !child::is_whole_reference(&file) {
+        // Its worker writes into a folder of its own: what others made is out of its reach.
+        let folder = file.parent().unwrap_or(&file);
+        let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+        std::fs::create_dir_all(folder).map_err(failed)?;
+        let own = tempfile::tempdir_in(folder).map_err(failed)?;
+        let out = own.path().join("reference.json");
         let job = ReferenceJob {
             backend: backend.clone(),
             model: built.paths.clone(),
             axes: axes.clone(),
             seed,
             audit_seed,
-            out: file.clone(),
+            out: out.clone(),
         };
         Worker::call_once(&Command::Reference(Box::new(job)), limits)
             .map_err(|failure| format!("{} could not run the model: {failure}", reference.name()))?;
+        std::fs::rename(&out, &file).map_err(failed)?;
     }
     Ok(file)
 }

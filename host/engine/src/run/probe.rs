@@ -59,7 +59,8 @@ fn devices(
             evidence.push(Evidence { what: what.clone(), found: found.clone() });
         }
     };
-    match Worker::start()?.call(&Command::Devices { backend }, &Limits::probing(stop), &mut on_event).0? {
+    let command = Command::Devices { backend };
+    match Worker::start(&command)?.call(&command, &Limits::probing(stop), &mut on_event).0? {
         Reply::Devices { devices, .. } => Ok(devices),
         other => Err(Failure::unexpected(&other)),
     }

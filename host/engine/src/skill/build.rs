@@ -32,7 +32,7 @@ pub fn build(skill: &Skill, limits: &Limits) -> Result<BuiltModel, Failure> {
             let name = format!("{plugin}-{}-{version}", skill.id());
             let fill = |folder: &Path| {
                 let command =
-                    Command::Build { library: library.into(), skill: skill.id().into(), directory: folder.into() };
+                    Command::Build { library: library.clone(), skill: skill.id().into(), directory: folder.into() };
                 match Worker::call_once(&command, limits)? {
                     Reply::Built => Ok(()),
                     other => Err(Failure::unexpected(&other)),

@@ -5,7 +5,7 @@ use skillbench_models::SkillDescription;
 use skillbench_models::user_models::local::{LocalError, UserModel};
 use skillbench_models::user_models::{self, Meant, custom, hub};
 use skillbench_record::suggest;
-use skillbench_worker::Description;
+use skillbench_worker::{Description, Library};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub struct Skill {
 #[derive(Clone, Debug)]
 pub enum SkillSource {
     Skillset {
-        library: PathBuf,
+        library: Library,
         plugin: String,
     },
     /// A user's own file or folder, or a model of a hub.
@@ -88,7 +88,7 @@ fn folded(name: &str) -> String {
 
 impl Catalog {
     /// Adds what a plugin's skillset describes. An earlier skill of the same id stays.
-    pub fn add(&mut self, plugin: &Description, library: &Path) {
+    pub fn add(&mut self, plugin: &Description, library: &Library) {
         let Some(skillset) = &plugin.skillset else { return };
         for text in &skillset.skills {
             match serde_json::from_str::<Described>(text) {
@@ -97,7 +97,7 @@ impl Catalog {
                     self.problems.push(format!("skill '{}' of {} is there already", description.id, plugin.id));
                 }
                 Ok(Described::Skill(description)) => {
-                    let source = SkillSource::Skillset { library: library.into(), plugin: plugin.id.clone() };
+                    let source = SkillSource::Skillset { library: library.clone(), plugin: plugin.id.clone() };
                     self.skills.push(Skill { description: *description, source });
                 }
                 Err(error) => {
@@ -223,7 +223,7 @@ impl Skill {
     /// A description alone, for tests of what is planned with it.
     #[cfg(test)]
     pub(crate) fn described(description: SkillDescription) -> Skill {
-        let source = SkillSource::Skillset { library: PathBuf::new(), plugin: "test".into() };
+        let source = SkillSource::Skillset { library: Library::default(), plugin: "test".into() };
         Skill { description, source }
     }
 

@@ -6,7 +6,7 @@ use crate::registry::libraries_in;
 use crate::run::Rejected;
 use crate::skill::{Catalog, Skill, SkillSource};
 use skillbench_record::defaults::defaults;
-use skillbench_worker::Stop;
+use skillbench_worker::{Library, Stop};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -37,14 +37,15 @@ pub fn offered(folder: &Path) -> std::io::Result<Offered> {
     let mut found = Offered::default();
     let (mut catalog, mut cache) = (Catalog::default(), DescriptionCache::open(&Stop::default()));
     for library in libraries_in(&folder, false)? {
-        match cache.describe(&library) {
+        let opened = Library::from(library.clone());
+        match cache.describe(&opened) {
             Err(failure) => found.reject(&library, failure.to_string()),
             Ok(plugin) if plugin.skillset.is_none() => {
                 found.reject(&library, format!("it is no skillset, it is a {}", plugin.kinds().join(" and ")));
             }
             Ok(plugin) => {
                 let problems = catalog.problems.len();
-                catalog.add(&plugin, &library);
+                catalog.add(&plugin, &opened);
                 for problem in catalog.problems.iter().skip(problems).cloned() {
                     found.reject(&library, problem);
                 }
@@ -180,7 +181,7 @@ mod tests {
         let axes = axes.iter().map(|(name, range)| (name.to_string(), *range)).collect();
         let description =
             SkillDescription { id: id.into(), family: "vision".into(), axes, ..SkillDescription::default() };
-        let source = SkillSource::Skillset { library: PathBuf::new(), plugin: "mine".into() };
+        let source = SkillSource::Skillset { library: Default::default(), plugin: "mine".into() };
         Skill { description, source }
     }
 

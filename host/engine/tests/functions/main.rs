@@ -11,7 +11,7 @@ use skillbench_record::OptionChoice;
 use skillbench_record::Outcome;
 use skillbench_worker::Stop;
 use skillbench_worker::child::WORKER_ARGUMENT;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// Workers are this program again, which takes their argument for the name of a test.
@@ -61,7 +61,14 @@ fn compile(path: &Path, flags: &[&str]) {
 /// An inventory of nothing but a search path.
 fn searching(folder: &Path) -> Inventory {
     let registry = Registry { search: vec![folder.to_path_buf()], ..Registry::default() };
-    Inventory { registry, plugins: vec![], rejected: vec![], tell: Default::default(), stop: Default::default() }
+    Inventory {
+        registry,
+        plugins: vec![],
+        rejected: vec![],
+        tell: Default::default(),
+        sandbox: Default::default(),
+        stop: Default::default(),
+    }
 }
 
 /// The plugin in a folder for a category, which changes nothing for benchmarks that have one.
@@ -242,9 +249,15 @@ fn skillset(folder: &Path) -> skillbench_engine::run::Plugin {
     };
     let file = folder.join("registry.toml");
     std::fs::write(&file, "version = 1\n[[plugin]]\nid = \"models\"\nlibrary = \"/nowhere/libmodels.so\"\n").unwrap();
-    let sources = skillbench_engine::registry::Sources { registry: Some(file), search: vec![], trust_folder: false };
+    let sources = skillbench_engine::registry::Sources { registry: Some(file), ..Default::default() };
     let entry = Registry::load(&sources).entry("models").unwrap().clone();
-    skillbench_engine::run::Plugin { id: text("models"), entry, needs: vec![], library: PathBuf::new(), description }
+    skillbench_engine::run::Plugin {
+        id: text("models"),
+        entry,
+        needs: vec![],
+        library: Default::default(),
+        description,
+    }
 }
 
 #[test]

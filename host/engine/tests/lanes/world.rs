@@ -143,7 +143,7 @@ impl World {
         how: &str,
         on_begin: &mut dyn FnMut(usize),
     ) -> (Seen, Option<io::Error>) {
-        let sources = Sources { registry: Some(self.folder.path().join("registry.toml")), search: vec![], trust_folder: false };
+        let sources = Sources { registry: Some(self.folder.path().join("registry.toml")), ..Default::default() };
         let inventory = Inventory::take(&sources, &self.stop);
         let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("../worker/data/probe.onnx");
         let request = RunRequest { models: vec![model.to_string_lossy().into()], ..request };

@@ -10,12 +10,12 @@ mod timed;
 
 pub use rules::{Applies, RULES, Rule, rule};
 
+use crate::Library;
 use crate::child::Services;
 use crate::description::Description;
 use crate::{CheckJob, Command, Failure, Limits, PluginUse, Reply, Stop, Worker};
 use serde::{Deserialize, Serialize};
 use skillbench_record::PluginOptions;
-use std::path::Path;
 
 /// The two-layer perceptron that rules run: `x[batch, 64]` to `y[batch, 32]`.
 const PROBE: &[u8] = include_bytes!("../../data/probe.onnx");
@@ -56,7 +56,7 @@ pub(crate) type Test = Result<(), Finding>;
 /// # Errors
 /// A scratch folder cannot be made.
 pub fn check(
-    library: &Path,
+    library: &Library,
     description: Option<&Description>,
     options: &PluginOptions,
     reference: Option<&PluginUse>,
@@ -74,7 +74,7 @@ pub fn check(
         std::fs::create_dir_all(&folder)?;
         let job = CheckJob {
             rule: rule.id.into(),
-            library: library.into(),
+            library: library.clone(),
             probe: probe.clone(),
             options: options.clone(),
             backend: reference.cloned(),

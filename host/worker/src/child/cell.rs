@@ -11,14 +11,13 @@ use super::target::{CellTarget, lock, resident};
 use super::{Opened, Services};
 use crate::DIFFERS;
 use crate::{
-    CellJob, CellReport, Command, DeviceRecord, Event, Failure, FailureKind, Pooling, Reply, SeriesRecord, Stage,
-    VerifyJob,
+    CellJob, CellReport, Command, DeviceRecord, Event, Failure, FailureKind, Library, Pooling, Reply, SeriesRecord,
+    Stage, VerifyJob,
 };
 use skillbench_models::Manifest;
 use skillbench_plugin_api::client::BenchmarkRef;
 use skillbench_plugin_api::host_tables::{ReporterTable, TargetParts, TargetTable};
 use skillbench_plugin_api::{DeviceKind, Dim, Error, Options, Source};
-use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 /// Opens a backend and runs a cell on it; and then those that follow it on the same backend, where it is asked to keep what it
@@ -160,7 +159,11 @@ pub(super) fn conclude(ran: Result<(), Error>, misuse: Option<Error>, of_target:
     }
 }
 
-pub(super) fn find_benchmark(services: &'static Services, library: &Path, id: &str) -> Result<BenchmarkRef, Failure> {
+pub(super) fn find_benchmark(
+    services: &'static Services,
+    library: &Library,
+    id: &str,
+) -> Result<BenchmarkRef, Failure> {
     let (plugin, _) = import(services, library)?;
     let benchmarks = plugin.benchmarks().map_err(|error| Failure::from_plugin(&error))?;
     let found = benchmarks.into_iter().find(|benchmark| benchmark.id() == id);

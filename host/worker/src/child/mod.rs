@@ -35,7 +35,9 @@ pub use reference::{engines, is_whole as is_whole_reference, parts as parts_of_r
 pub(crate) use services::Services;
 pub(crate) use target::resident;
 
+use crate::sandbox::Confinement;
 use crate::{Command, Event, Failure, Frames, PROTOCOL, Reply};
+use serde::de::DeserializeOwned;
 use std::io::Read;
 use std::process::ExitCode;
 
@@ -44,15 +46,28 @@ pub const WORKER_ARGUMENT: &str = "__worker";
 
 /// Serves commands until the host closes the channel.
 pub fn run() -> ExitCode {
+    #[cfg(target_os = "linux")]
+    if std::env::args_os().nth(2).is_none_or(|second| second != crate::keeper::KEPT) {
+        return crate::keeper::keep();
+    }
     let Ok(channel) = crate::adopt_channel() else {
         return ExitCode::from(2);
     };
     let Ok(writer) = channel.try_clone() else {
         return ExitCode::from(2);
     };
-    let services = Services::leak(writer);
-    services.send(&Event::Hello { protocol: PROTOCOL });
+    let Ok(watched) = channel.try_clone() else {
+        return ExitCode::from(2);
+    };
     let mut commands = Commands { channel: Box::new(channel), frames: Frames::default() };
+    let services = Services::leak(writer);
+    services.send(&Event::Hello { protocol: PROTOCOL, process: std::process::id() });
+    // Before there is a second thread, so that all of them are confined.
+    if let Err(failure) = give_up_rights(&mut commands) {
+        services.send(&Event::Failed(failure));
+        return ExitCode::from(2);
+    }
+    crate::sys::watch_host(watched);
     let mut next = commands.next();
     loop {
         next = match next {
@@ -85,10 +100,14 @@ impl Commands {
     /// # Errors
     /// What came is no command.
     fn next(&mut self) -> Result<Option<Command>, Failure> {
+        self.message()
+    }
+
+    fn message<T: DeserializeOwned>(&mut self) -> Result<Option<T>, Failure> {
         let mut buffer = vec![0; 64 << 10];
         loop {
-            match self.frames.take::<Command>() {
-                Ok(Some(command)) => return Ok(Some(command)),
+            match self.frames.take::<T>() {
+                Ok(Some(message)) => return Ok(Some(message)),
                 Ok(None) => match self.channel.read(&mut buffer) {
                     Ok(read) if read > 0 => self.frames.push(&buffer[..read]),
                     _ => return Ok(None),
@@ -97,6 +116,23 @@ impl Commands {
             }
         }
     }
+}
+
+/// Takes the host's word for what this process may reach, and gives the rest up.
+fn give_up_rights(commands: &mut Commands) -> Result<(), Failure> {
+    let Some(confinement) = commands.message::<Confinement>()? else { return Ok(()) };
+    #[cfg(target_os = "linux")]
+    {
+        // Processes whose parent ended stay below this one, where their memory and CPU time are counted.
+        let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
+        crate::sandbox::confine(&confinement).map_err(|error| {
+            let next = "use --sandbox off where this machine cannot have it";
+            Failure::failed("sandbox", format!("the worker could not give its rights up: {error}; {next}"))
+        })?;
+    }
+    #[cfg(not(target_os = "linux"))]
+    let _ = confinement;
+    Ok(())
 }
 
 fn serve(services: &'static Services, command: Command) -> Result<Reply, Failure> {

@@ -2,10 +2,9 @@
 
 use super::Services;
 use crate::loader;
-use crate::{Failure, FailureKind, PluginUse, Stage};
+use crate::{Failure, FailureKind, Library, PluginUse, Stage};
 use skillbench_plugin_api::client::{Instance, Plugin};
 use skillbench_plugin_api::{Device, Options, Why};
-use std::path::Path;
 use std::time::Instant;
 
 pub(crate) struct Opened {
@@ -15,11 +14,13 @@ pub(crate) struct Opened {
     pub instantiate_ns: u64,
 }
 
-/// Loads a library and calls its `init`.
-pub(crate) fn import(services: &'static Services, library: &Path) -> Result<(Plugin, loader::Entry), Failure> {
+/// Loads a library and calls its `init`. What was sealed is looked at before, and again after: what was opened in between is the same.
+pub(crate) fn import(services: &'static Services, library: &Library) -> Result<(Plugin, loader::Entry), Failure> {
+    library.check()?;
     services.enter(Stage::Import);
     let at = |code: &str, text: String| Failure::failed(code, format!("{}: {text}", library.display()));
     let (plugin, entry) = loader::load(library).map_err(|error| at("not-a-plugin", error.to_string()))?;
+    library.check()?;
     plugin.init(services.table(), library).map_err(|error| at(error.code.name(), format!("init: {error}")))?;
     Ok((plugin, entry))
 }
@@ -38,6 +39,7 @@ impl Opened {
         let instance = table.open(services.table(), &Options(backend.options.clone()));
         let instance = instance.map_err(|error| Failure::from_plugin(&error))?;
         let instantiate_ns = start.elapsed().as_nanos() as u64;
+        backend.library.check()?;
         let devices = instance.devices().map_err(|error| Failure::from_plugin(&error))?;
         Ok(Opened { instance, devices, import_ns, instantiate_ns })
     }

@@ -5,7 +5,7 @@ use super::opened::{Opened, import};
 use super::target::fixed;
 use crate::description::{BackendDescription, BenchmarkDescription, Description, SkillsetDescription};
 use crate::loader;
-use crate::{DeviceRecord, Failure, ModelPaths, PluginUse, PortRecord, Reply, Stage};
+use crate::{DeviceRecord, Failure, Library, ModelPaths, PluginUse, PortRecord, Reply, Stage};
 use skillbench_models::Manifest;
 use skillbench_plugin_api::{Error, Load, Options, Port, Source};
 use skillbench_record::Axes;
@@ -15,7 +15,7 @@ fn of_plugin(error: Error) -> Failure {
     Failure::from_plugin(&error)
 }
 
-pub(super) fn describe(services: &'static Services, library: &Path) -> Result<Reply, Failure> {
+pub(super) fn describe(services: &'static Services, library: &Library) -> Result<Reply, Failure> {
     let broken = |error: loader::LoadError| Failure::failed("not-a-plugin", format!("{}: {error}", library.display()));
     loader::check_whole(library).map_err(broken)?;
     let (plugin, entry) = import(services, library)?;
@@ -96,7 +96,7 @@ fn record(port: &Port) -> PortRecord {
 
 pub(super) fn build(
     services: &'static Services,
-    library: &Path,
+    library: &Library,
     skill: &str,
     directory: &Path,
 ) -> Result<Reply, Failure> {

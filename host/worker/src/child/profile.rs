@@ -301,7 +301,11 @@ mod tests {
 
     fn job(parts: &[&str]) -> ProfileJob {
         ProfileJob {
-            backend: PluginUse { id: "sleeper".into(), library: "".into(), options: PluginOptions::new() },
+            backend: PluginUse {
+                id: "sleeper".into(),
+                library: crate::Library::new("".into(), Default::default()),
+                options: PluginOptions::new(),
+            },
             device: None,
             model: ModelPaths {
                 skill: "bed".into(),

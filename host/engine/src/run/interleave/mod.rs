@@ -198,9 +198,10 @@ fn run_side(side: usize, job: CellJob, order: &RoundOrder, limits: &Limits) -> R
     if !order.start(side, &stopped) {
         return Err(Failure::new(FailureKind::Stopped, "stopped", "the comparison was stopped before this launch"));
     }
-    let mut worker = Worker::start()?;
+    let command = Command::Cell(Box::new(job));
+    let mut worker = Worker::start(&command)?;
     let on_round = &mut |series: &str, measured: bool| order.next(side, series, measured, &stopped);
-    let (reply, watched) = worker.call_in_turns(&Command::Cell(Box::new(job)), limits, &mut |_| {}, on_round);
+    let (reply, watched) = worker.call_in_turns(&command, limits, &mut |_| {}, on_round);
     match reply? {
         Reply::Cell(report) => Ok((*report, watched)),
         other => Err(Failure::unexpected(&other)),
