@@ -7,6 +7,7 @@ mod progress;
 mod screen;
 
 use clap::Parser;
+use skillbench_record::shown;
 use std::process::ExitCode;
 
 /// The program that loads plugins; it lies beside this one.
@@ -23,7 +24,8 @@ fn main() -> ExitCode {
     {
         skillbench_worker::use_executable(worker);
     }
-    let cli = cli::Cli::parse();
+    std::panic::set_hook(Box::new(|panic| output::error(&format!("a fault of the host, please report it: {panic}"))));
+    let cli = cli::Cli::try_parse().unwrap_or_else(|error| refuse(&error));
     match commands::dispatch(cli) {
         Ok(exit) => exit.code(),
         Err(failure) => {
@@ -34,4 +36,15 @@ fn main() -> ExitCode {
             failure.exit().code()
         }
     }
+}
+
+/// Shows why the arguments cannot be parsed, or the help that was asked for, and ends. Arguments may come from a script: what holds
+/// something that a terminal would obey is shown without the colours, which would be lost among it.
+fn refuse(error: &clap::Error) -> ! {
+    let text = error.render().to_string();
+    if shown::lines(&text) == text {
+        error.exit();
+    }
+    output::say(text.trim_end());
+    std::process::exit(error.exit_code());
 }
