@@ -8,6 +8,7 @@ mod screen;
 
 use clap::Parser;
 use skillbench_record::shown;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// The program that loads plugins; it lies beside this one.
@@ -38,13 +39,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// Shows why the arguments cannot be parsed, or the help that was asked for, and ends. Arguments may come from a script: what holds
-/// something that a terminal would obey is shown without the colours, which would be lost among it.
+/// Shows why the arguments cannot be parsed, or the help that was asked for, and ends. Arguments may come from a script: where one holds
+/// something that a terminal would obey, the message is shown without its colours, which cannot be told from it.
 fn refuse(error: &clap::Error) -> ! {
-    let text = error.render().to_string();
-    if shown::lines(&text) == text {
+    let plain = |argument: OsString| argument.to_str().is_some_and(|text| shown::lines(text) == text);
+    if !error.use_stderr() || std::env::args_os().all(plain) {
         error.exit();
     }
-    output::say(text.trim_end());
+    output::say(error.render().to_string().trim_end());
     std::process::exit(error.exit_code());
 }

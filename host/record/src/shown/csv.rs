@@ -1,6 +1,6 @@
-//! Fields of CSV files, by RFC 4180, that a spreadsheet takes for text.
+//! Fields of CSV files, by RFC 4180, that a spreadsheet takes for text. Each row is one line.
 
-use super::lines;
+use super::line;
 use std::fmt::Display;
 
 /// What makes a formula of a field, also in the wide forms that spreadsheets of East Asia take.
@@ -8,8 +8,8 @@ const FORMULA: [char; 8] = ['=', '+', '-', '@', '\u{ff1d}', '\u{ff0b}', '\u{ff0d
 
 /// A value for a writer that sets quotes by itself: a text that would start a formula has an apostrophe before it. Numbers stay.
 pub fn value(text: &str) -> String {
-    let text = lines(text);
-    let formula = text.starts_with(['\t', '\n']) || text.trim_start().starts_with(FORMULA);
+    let text = line(text);
+    let formula = text.trim_start().starts_with(FORMULA);
     let number = || text.parse::<f64>().is_ok_and(f64::is_finite);
     if formula && !number() { format!("'{text}") } else { text }
 }
@@ -18,7 +18,7 @@ pub fn value(text: &str) -> String {
 pub fn row(fields: impl IntoIterator<Item = impl Display>) -> String {
     let field = |field| {
         let text = value(&format!("{field}"));
-        if text.contains([',', '"', '\n']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+        if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
     };
     fields.into_iter().map(field).collect::<Vec<_>>().join(",") + "\n"
 }
@@ -44,15 +44,16 @@ mod tests {
 
     #[test]
     fn fields_are_quoted_where_they_have_to_be() {
-        assert_eq!(row(["a, \"b\"", "two\nlines", "plain", ""]), "\"a, \"\"b\"\"\",\"two\nlines\",plain,\n");
+        assert_eq!(row(["a, \"b\"", "two\nlines", "plain", ""]), "\"a, \"\"b\"\"\",two lines,plain,\n");
         assert_eq!(row(["=HYPERLINK(\"http://x\",\"y\")"]), "\"'=HYPERLINK(\"\"http://x\"\",\"\"y\"\")\"\n");
         assert_eq!(row([1.5, -2.0]), "1.5,-2\n");
     }
 
     #[test]
-    fn no_field_controls_a_terminal() {
+    fn a_row_is_one_line_that_controls_no_terminal() {
         for text in HOSTILE {
-            assert!(!row([text]).contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+            let row = row([text]);
+            assert!(row.ends_with('\n') && !row.trim_end().contains(char::is_control), "{text:?}");
         }
     }
 }
