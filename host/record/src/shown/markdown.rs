@@ -33,7 +33,7 @@ pub fn cell(text: &str) -> String {
                     '_' => ![before, next].iter().all(|beside| beside.is_some_and(char::is_alphanumeric)),
                     // A pair of brackets alone is text: a link has more behind it, and nothing defines what a pair alone leads to.
                     '[' => matches!(next, Some('[' | '^')),
-                    ']' => next.is_some_and(|next| !next.is_whitespace()),
+                    ']' => matches!(next, Some('(' | '[' | ']' | ':' | '{')),
                     ':' => after.starts_with("//"),
                     '.' => ends_with_www(&out),
                     _ => false,
@@ -121,6 +121,7 @@ mod tests {
             "latency_median_ms of bert-tiny, batch=4 sequence=32",
             "rten@threads=1 (beside cpu) is 1.5x slower: 1 -> 2 ms",
             "Wall time of one run [ms]",
+            "CPU time of the round [ns]; null where there is no round",
             "next: `host why <PLUGIN> *`",
             "sentence-transformers/all-MiniLM-L6-v2, 50% of #cores!",
             "-1.5",
