@@ -7,6 +7,8 @@ mod progress;
 mod screen;
 
 use clap::Parser;
+use skillbench_record::shown;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// The program that loads plugins; it lies beside this one.
@@ -23,7 +25,8 @@ fn main() -> ExitCode {
     {
         skillbench_worker::use_executable(worker);
     }
-    let cli = cli::Cli::parse();
+    std::panic::set_hook(Box::new(|panic| output::error(&format!("a fault of the host, please report it: {panic}"))));
+    let cli = cli::Cli::try_parse().unwrap_or_else(|error| refuse(&error));
     let ended = commands::dispatch(cli);
     skillbench_record::paths::remove_private_cache();
     match ended {
@@ -36,4 +39,15 @@ fn main() -> ExitCode {
             failure.exit().code()
         }
     }
+}
+
+/// Shows why the arguments cannot be parsed, or the help that was asked for, and ends. Arguments may come from a script: where one holds
+/// something that a terminal would obey, the message is shown without its colours, which cannot be told from it.
+fn refuse(error: &clap::Error) -> ! {
+    let plain = |argument: OsString| argument.to_str().is_some_and(|text| shown::lines(text) == text);
+    if !error.use_stderr() || std::env::args_os().all(plain) {
+        error.exit();
+    }
+    output::say(error.render().to_string().trim_end());
+    std::process::exit(error.exit_code());
 }

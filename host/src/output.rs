@@ -1,5 +1,9 @@
 //! The one place that writes to the terminal: results to stdout, talk to stderr.
+//!
+//! Whatever goes out here holds no character that a terminal obeys, and no message has a line that stands as one of its own: both are seen
+//! to here, and by nobody who prints.
 
+use skillbench_record::shown;
 use skillbench_report::{Format, Table};
 use std::io::Write;
 use std::path::Path;
@@ -7,7 +11,7 @@ use std::path::Path;
 /// Results. A reader that went away (`| head`) has what it wanted; a disk that is full is an error.
 pub fn print(text: &str) {
     let mut stdout = std::io::stdout().lock();
-    if let Err(failure) = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush())
+    if let Err(failure) = stdout.write_all(shown::lines(text).as_bytes()).and_then(|()| stdout.flush())
         && failure.kind() != std::io::ErrorKind::BrokenPipe
     {
         error(&format!("the results could not be printed: {failure}"));
@@ -39,8 +43,9 @@ pub fn write(file: &Path, bytes: &[u8]) -> Result<(), String> {
     made.and_then(|()| std::fs::write(file, bytes)).map_err(|error| format!("{}: {error}", file.display()))
 }
 
-/// Talk: what is going on, hints. Not results.
+/// Talk: what is going on, hints. Not results. Lines after the first are indented: only the host begins a line.
 pub fn say(text: &str) {
+    let text = shown::lines(text).replace('\n', "\n  ");
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 

@@ -2,7 +2,7 @@
 
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use skillbench_record::{Cell, GenerationMetrics, Metrics};
+use skillbench_record::{Cell, GenerationMetrics, Metrics, shown};
 use std::collections::{BTreeMap, HashMap};
 use std::io::IsTerminal;
 
@@ -61,9 +61,10 @@ impl Progress {
         }
     }
 
+    /// What stands below the bar.
     pub fn step(&self, text: &str) {
         if let Some(bar) = &self.bar {
-            bar.set_message(text.to_string());
+            bar.set_message(shown::line(text));
         }
     }
 
@@ -73,8 +74,8 @@ impl Progress {
         self.begun = self.begun.max(place + 1);
         if let Some(bar) = &self.bar {
             bar.set_length((of as f64 * STEPS) as u64);
-            bar.set_message(self.running.keys().map(|index| self.label(*index)).collect::<Vec<_>>().join("; "));
         }
+        self.step(&self.running.keys().map(|index| self.label(*index)).collect::<Vec<_>>().join("; "));
         self.draw();
     }
 

@@ -100,10 +100,17 @@ fn longest(most: usize, fits: impl Fn(usize) -> bool) -> Option<usize> {
 }
 
 fn one_line(text: &str) -> String {
-    if text.contains(char::is_control) { text.replace(char::is_control, " ") } else { text.to_owned() }
+    text.replace(unseen, " ")
 }
 
-/// Text as it may stand in XML, in an element or between double quotes.
+/// Control characters, of which XML has no way to write most, and those that have text read in another order than it stands in: no reader
+/// of a chart would see them.
+fn unseen(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Text as it may stand in XML, in an element or between quotes. Whatever goes into a drawing goes through here.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 8);
     for character in text.chars() {
@@ -113,8 +120,7 @@ pub(crate) fn escape(text: &str) -> String {
             '>' => out.push_str("&gt;"),
             '"' => out.push_str("&quot;"),
             '\'' => out.push_str("&#39;"),
-            // XML has no way to write most control characters; none of them is worth showing.
-            control if control.is_control() => out.push(' '),
+            hidden if unseen(hidden) => out.push(' '),
             '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
             other => out.push(other),
         }
@@ -153,5 +159,10 @@ mod tests {
     #[test]
     fn what_xml_cannot_hold_is_not_written() {
         assert_eq!(escape("<a b=\"c\">&'\u{0}\n\u{1}"), "&lt;a b=&quot;c&quot;&gt;&amp;&#39;   ");
+        assert_eq!(escape("]]>\u{1b}[m\u{9b}\u{7f}\u{202e}\u{2067}\u{fffe}\u{ffff}"), "]]&gt; [m    \u{fffd}\u{fffd}");
+        let allowed = |c: char| !c.is_control() && !matches!(c, '\u{fffe}' | '\u{ffff}' | '<' | '>' | '"' | '\'');
+        assert!(
+            (0..=u32::from(char::MAX)).filter_map(char::from_u32).all(|c| escape(&c.to_string()).chars().all(allowed))
+        );
     }
 }

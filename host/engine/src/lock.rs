@@ -5,6 +5,7 @@
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
+use skillbench_record::shown::line;
 use skillbench_worker::Stop;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -42,8 +43,7 @@ impl Holder {
 impl std::fmt::Display for Holder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         // Another user may have written it.
-        let plain = |text: &str| text.chars().map(|c| if c.is_control() { '?' } else { c }).collect::<String>();
-        write!(f, "process {} (`{}`, since {})", self.pid, plain(&self.command), plain(&self.since))
+        write!(f, "process {} (`{}`, since {})", self.pid, line(&self.command), line(&self.since))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::page::{Figure, Page, PageTable, Section, Tone};
 use crate::{Cell, Format, Table};
+use skillbench_record::shown::markdown::line;
 
 /// No cell is wider; the problems have their reasons in full.
 const WIDEST: usize = 80;
@@ -24,7 +25,7 @@ impl Page {
         if !self.facts.is_empty() {
             let mut table = Table::new(["what", "value"]);
             for (name, value) in &self.facts {
-                table.row([line(name).into(), line(value).into()]);
+                table.row([name.as_str().into(), value.as_str().into()]);
             }
             text += &format!("\n## Where these figures come from\n\n{}", table.render(Format::Markdown));
         }
@@ -81,29 +82,13 @@ impl PageTable {
                 Some(why) => format!("{} ({})", cell.shown, why),
                 None => cell.shown.clone(),
             };
-            let mut cell = Cell { value: cell.value.clone(), shown: line(&shown) };
+            let mut cell = Cell { value: cell.value.clone(), shown };
             cell.shorten(WIDEST);
             cell
         };
         let rows = self.rows.iter().map(|row| row.cells.iter().map(cell).collect()).collect();
-        Table { columns: self.columns.iter().map(|name| line(name)).collect(), rows }
+        Table { columns: self.columns.clone(), rows }
     }
-}
-
-/// Text that begins no markup of its own, on one line.
-fn line(text: &str) -> String {
-    let mut escaped = String::new();
-    for character in text.chars() {
-        match character {
-            '\n' | '\r' => escaped.push(' '),
-            '|' | '<' | '`' => {
-                escaped.push('\\');
-                escaped.push(character);
-            }
-            other => escaped.push(other),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]
@@ -144,7 +129,7 @@ mod tests {
     #[test]
     fn a_page_reads_as_markdown_with_reasons_in_their_cells() {
         let text = page().markdown();
-        assert!(text.starts_with("# A \\<run>\n\none of two\n"), "{text}");
+        assert!(text.starts_with("# A &lt;run>\n\none of two\n"), "{text}");
         assert!(text.contains("| vit   | - (it \\| crashed at once) |"), "{text}");
         for part in [
             "- **noisy**: busy",

@@ -2,7 +2,9 @@
 
 use crate::Table;
 use comfy_table::{CellAlignment, ContentArrangement, TableStyle, presets};
+use minijinja::HtmlEscape;
 use serde_json::{Map, Value};
+use skillbench_record::shown::{self, csv, markdown};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Format {
@@ -19,8 +21,8 @@ impl Table {
     /// The table as text, with a newline at its end.
     pub fn render(&self, format: Format) -> String {
         match format {
-            Format::Table => self.drawn(presets::UTF8_BORDERS_ONLY, ContentArrangement::Dynamic),
-            Format::Markdown => self.drawn(presets::ASCII_MARKDOWN, ContentArrangement::Disabled),
+            Format::Table => self.drawn(presets::UTF8_BORDERS_ONLY, ContentArrangement::Dynamic, shown::lines),
+            Format::Markdown => self.drawn(presets::ASCII_MARKDOWN, ContentArrangement::Disabled, markdown::cell),
             Format::Html => self.html(),
             Format::Json => {
                 let object = |row: &Vec<crate::Cell>| {
@@ -31,56 +33,44 @@ impl Table {
                 format!("{:#}\n", Value::Array(rows))
             }
             Format::Csv => {
-                let field = |value: &Value| match value {
+                let field = |cell: &crate::Cell| match &cell.value {
                     Value::Null => String::new(),
-                    Value::String(text) => quoted(text),
-                    other => quoted(&other.to_string()),
+                    Value::String(text) => text.clone(),
+                    other => other.to_string(),
                 };
-                let head = self.columns.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",");
-                let line =
-                    |row: &Vec<crate::Cell>| row.iter().map(|cell| field(&cell.value)).collect::<Vec<_>>().join(",");
-                let lines = std::iter::once(head).chain(self.rows.iter().map(line));
-                lines.map(|line| line + "\n").collect()
+                let rows = self.rows.iter().map(|row| csv::row(row.iter().map(field)));
+                std::iter::once(csv::row(&self.columns)).chain(rows).collect()
             }
         }
     }
 
     fn html(&self) -> String {
-        let head: String =
-            self.columns.iter().map(|name| format!("<th scope=\"col\">{}</th>", escaped(name))).collect();
+        let head: String = self
+            .columns
+            .iter()
+            .map(|name| format!("<th scope=\"col\">{}</th>", HtmlEscape(&shown::line(name))))
+            .collect();
         let cell = |cell: &crate::Cell| {
             let class = if cell.value.is_number() { " class=\"number\"" } else { "" };
-            format!("<td{class}>{}</td>", escaped(&cell.shown))
+            format!("<td{class}>{}</td>", HtmlEscape(&cell.shown))
         };
         let row = |row: &Vec<crate::Cell>| format!("<tr>{}</tr>\n", row.iter().map(cell).collect::<String>());
         let rows: String = self.rows.iter().map(row).collect();
         format!("<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n")
     }
 
-    fn drawn(&self, style: TableStyle, arrangement: ContentArrangement) -> String {
+    fn drawn(&self, style: TableStyle, arrangement: ContentArrangement, safe: fn(&str) -> String) -> String {
         let mut drawn = comfy_table::Table::new();
-        drawn.load_style(style).set_content_arrangement(arrangement).set_header(&self.columns);
+        let head = self.columns.iter().map(|name| safe(&shown::line(name)));
+        drawn.load_style(style).set_content_arrangement(arrangement).set_header(head);
         for row in &self.rows {
             drawn.add_row(row.iter().map(|cell| {
                 let right = cell.value.is_number();
-                let text = comfy_table::Cell::new(&cell.shown);
+                let text = comfy_table::Cell::new(safe(&cell.shown));
                 text.set_alignment(if right { CellAlignment::Right } else { CellAlignment::Left })
             }));
         }
         format!("{drawn}\n")
-    }
-}
-
-/// Text as it may stand in HTML.
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
-/// A field of a CSV file, by RFC 4180.
-fn quoted(text: &str) -> String {
-    match text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.to_string(),
     }
 }
 
@@ -107,7 +97,7 @@ mod tests {
         table.row(["<script>\"&\"</script>".into()]);
         let html = table.render(Format::Html);
         assert!(
-            html.contains("&lt;script&gt;&quot;&amp;&quot;&lt;/script&gt;") && html.contains("&lt;b&gt;"),
+            html.contains("&lt;script&gt;&quot;&amp;&quot;&lt;&#x2f;script&gt;") && html.contains("&lt;b&gt;"),
             "{html}"
         );
     }
@@ -116,6 +106,25 @@ mod tests {
     fn json_has_whole_numbers_and_null() {
         let rows: Value = serde_json::from_str(&table().render(Format::Json)).unwrap();
         assert_eq!(rows, serde_json::json!([{"name": "a, \"b\"", "ms": 1.23456}, {"name": "c", "ms": null}]));
+    }
+
+    #[test]
+    fn a_text_is_nothing_but_text_in_every_form() {
+        let mut table = Table::new(["=name\u{1b}[1m", "a|b"]);
+        table.row(["\u{9b}2J\nerror: forged".into(), "\\<img onerror> | [x](javascript:y)".into()]);
+        table.row(["=cmd|x".into(), Cell::number(-1.5)]);
+        for format in [Format::Table, Format::Markdown, Format::Csv, Format::Html] {
+            let text = table.render(format);
+            assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{format:?}: {text:?}");
+            assert!(!text.contains("\nerror:"), "{format:?}: {text}");
+        }
+        let markdown = table.render(Format::Markdown);
+        assert_eq!(markdown.lines().count(), 4, "{markdown}");
+        assert!(markdown.contains(r"| \\&lt;img onerror> \| [x\](javascript:y) |"), "{markdown}");
+        let csv = table.render(Format::Csv);
+        assert!(csv.starts_with("'=name\\u001b[1m,a|b\n") && csv.ends_with("\n'=cmd|x,-1.5\n"), "{csv}");
+        let rows: Value = serde_json::from_str(&table.render(Format::Json)).unwrap();
+        assert_eq!(rows[0]["=name\u{1b}[1m"], "\u{9b}2J\nerror: forged", "JSON has all of it");
     }
 
     #[test]

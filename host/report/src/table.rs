@@ -12,9 +12,16 @@ pub struct Cell {
 }
 
 impl Cell {
+    /// People see it on one line, whoever wrote it.
     pub fn text(text: impl Into<String>) -> Cell {
         let text = text.into();
-        Cell { value: Value::String(text.clone()), shown: text }
+        Cell { shown: shown::line(&text), value: Value::String(text) }
+    }
+
+    /// A line for each text.
+    pub fn lines(texts: &[String]) -> Cell {
+        let shown: Vec<String> = texts.iter().map(|text| shown::line(text)).collect();
+        Cell { value: Value::String(texts.join("\n")), shown: shown.join("\n") }
     }
 
     pub fn flag(flag: bool) -> Cell {

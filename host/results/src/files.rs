@@ -1,8 +1,8 @@
 //! What a finished run leaves in its folder, made from its journal. Each file is written whole or not at all.
 
 use crate::matrix::{self, Matrix};
-use crate::{frames, questions};
-use polars::prelude::{CsvWriter, ParquetWriter, PolarsResult, SerWriter};
+use crate::{csv, frames, questions};
+use polars::prelude::{ParquetWriter, PolarsResult};
 use skillbench_store::Recorded;
 use std::io::Write;
 use std::path::Path;
@@ -25,8 +25,8 @@ pub fn write(folder: &Path, recorded: &Recorded) -> PolarsResult<()> {
     }
     let mut samples = frames::samples(&recorded.run.run_id, &recorded.samples)?;
     put(folder, "samples.parquet", |file| ParquetWriter::new(file).finish(&mut samples).map(drop))?;
-    let mut summary = questions::summary(frames::cells([&recorded.run])?)?;
-    put(folder, "summary.csv", |file| CsvWriter::new(file).finish(&mut summary))
+    let summary = questions::summary(frames::cells([&recorded.run])?)?;
+    put(folder, "summary.csv", |file| csv::write(&summary, file))
 }
 
 /// The names of the matrix's files.

@@ -11,6 +11,7 @@
 //! Not here: measuring (engine), keeping (store), drawing (report).
 
 pub mod compared;
+mod csv;
 pub mod export;
 pub mod files;
 pub mod frames;

@@ -86,7 +86,7 @@ fn evidence(all: &[Evidence]) -> Cell {
         [] => Cell::none(),
         all => {
             let lines: Vec<String> = all.iter().map(|Evidence { what, found }| format!("{what}: {found}")).collect();
-            lines.join("\n").into()
+            Cell::lines(&lines)
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use skillbench_record::hash::sha256_text;
+use skillbench_record::shown::markdown;
 use skillbench_record::time::now_utc;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,7 +84,7 @@ impl Alert {
     }
 }
 
-/// All alerts of one finding, with a text that services for chats show as it is.
+/// All alerts of one finding, with a text that services for chats show as it is: no name in it calls anybody or links anywhere.
 #[derive(Serialize)]
 struct Envelope<'a> {
     schema: &'static str,
@@ -93,6 +94,6 @@ struct Envelope<'a> {
 
 /// What commands and webhooks are given: `skillbench.alerts/1`.
 pub fn envelope(alerts: &[Alert]) -> Vec<u8> {
-    let text = alerts.iter().map(|alert| alert.message.as_str()).collect::<Vec<_>>().join("\n");
+    let text = alerts.iter().map(|alert| markdown::line(&alert.message)).collect::<Vec<_>>().join("\n");
     serde_json::to_vec(&Envelope { schema: "skillbench.alerts/1", text, alerts }).unwrap_or_default()
 }

@@ -5,6 +5,7 @@
 use super::document::{BenchResult, BenchRun, FunctionMetrics, Summary};
 use serde_json::{Map, Value, json};
 use skillbench_record::Outcome;
+use skillbench_record::shown;
 
 /// Of a whole run; `model` where all its benchmarks are about one.
 pub fn json(run: &BenchRun) -> Value {
@@ -75,27 +76,16 @@ pub fn csv(run: &BenchRun) -> String {
         let own = run.benchmarks.iter().filter(|result| result.model.as_deref() == model);
         let Summary { total_benchmarks, successful_runs, failed_runs, success_rate } = Summary::of(own);
         let rate = success_rate.map(|rate| format!("{rate:.4}")).unwrap_or_default();
-        let model = field(model.unwrap_or_default());
-        let row = [
-            model,
+        text += &shown::csv::row([
+            model.unwrap_or_default().to_string(),
             total_benchmarks.to_string(),
             successful_runs.to_string(),
             failed_runs.to_string(),
             rate,
-            field(&run.started_at),
-        ];
-        text.push_str(&row.join(","));
-        text.push('\n');
+            run.started_at.clone(),
+        ]);
     }
     text
-}
-
-/// A field in quotes, where it has to be.
-fn field(text: &str) -> String {
-    match text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.into(),
-    }
 }
 
 #[cfg(test)]

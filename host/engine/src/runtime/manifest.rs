@@ -7,6 +7,7 @@ use super::kept::{self, KeptFile};
 use super::{RuntimeError, io};
 use crate::registry::{Hash, Package, PackageFile, Source, platform};
 use serde::{Deserialize, Serialize};
+use skillbench_record::shown::line;
 use std::io::Read;
 use std::path::Path;
 
@@ -74,7 +75,7 @@ pub(super) fn piece_name(stem: &str, archive: &str, number: usize) -> String {
 /// Somebody's text as it may stand in a message.
 pub(super) fn shown(text: &str) -> String {
     const MOST: usize = 200;
-    text.chars().take(MOST).map(|c| if c.is_control() { '?' } else { c }).collect()
+    line(&text.chars().take(MOST).collect::<String>())
 }
 
 /// A text as it may stand in a file's name.

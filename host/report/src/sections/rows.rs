@@ -139,7 +139,9 @@ pub fn attributed(table: Table) -> PageTable {
     let mut table = PageTable::from(table);
     for row in &mut table.rows {
         let told = keys.iter().filter(|(place, _)| !row.cells[*place].value.is_null());
-        row.attributes = told.map(|(place, key)| (key.to_string(), row.cells[*place].shown.clone())).collect();
+        // Filters compare what is meant, which a page may show otherwise.
+        let meant = |cell: &PageCell| cell.value.as_str().unwrap_or(&cell.shown).to_string();
+        row.attributes = told.map(|(place, key)| (key.to_string(), meant(&row.cells[*place]))).collect();
     }
     let seldom = |place: &mut usize| {
         *place += 1;

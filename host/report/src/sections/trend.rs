@@ -6,6 +6,7 @@ use crate::page::{PageTable, Section};
 use crate::plots::PlotKind;
 use crate::{Cell, Format, Table};
 use skillbench_record::catalog::column;
+use skillbench_record::shown::markdown::line;
 use skillbench_results::questions::latest::HARDWARE;
 use skillbench_results::trend::{self, Change, Judged, date};
 use std::collections::{BTreeMap, BTreeSet};
@@ -95,7 +96,7 @@ const MOST: usize = 20;
 
 /// Short enough for a comment on a pull request.
 pub fn markdown(summary: &str, notes: &[String], told: &[Reported<'_>]) -> String {
-    let mut text = format!("### Trend: {summary}\n");
+    let mut text = format!("### Trend: {}\n", line(summary));
     for (worse, title) in [(true, "Worse"), (false, "Better")] {
         let mut some: Vec<Reported<'_>> = told.iter().copied().filter(|(_, change)| change.worse == worse).collect();
         if some.is_empty() {
@@ -114,7 +115,7 @@ pub fn markdown(summary: &str, notes: &[String], told: &[Reported<'_>]) -> Strin
     }
     if !notes.is_empty() {
         text.push('\n');
-        notes.iter().for_each(|note| text += &format!("- {note}\n"));
+        notes.iter().for_each(|note| text += &format!("- {}\n", line(note)));
     }
     text
 }

@@ -108,7 +108,7 @@ pub fn csv<'a>(runs: impl IntoIterator<Item = &'a Run>) -> PolarsResult<String> 
     let numbers = |of: fn(&Count) -> u64| rows.iter().map(|(_, count, _)| of(count)).collect::<Vec<_>>();
     let rates: Vec<Option<String>> =
         rows.iter().map(|(_, count, _)| count.rate().map(|rate| format!("{rate:.4}"))).collect();
-    let mut table = df!(
+    let table = df!(
         "Model" => rows.iter().map(|(model, ..)| *model).collect::<Vec<_>>(),
         "Total Benchmarks" => numbers(|count| count.measured + count.failed()),
         "Successful Runs" => numbers(|count| count.measured),
@@ -117,6 +117,6 @@ pub fn csv<'a>(runs: impl IntoIterator<Item = &'a Run>) -> PolarsResult<String> 
         "Timestamp" => rows.iter().map(|(.., timestamp)| *timestamp).collect::<Vec<_>>(),
     )?;
     let mut text = vec![];
-    CsvWriter::new(&mut text).finish(&mut table)?;
+    crate::csv::write(&table, &mut text)?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }

@@ -4,6 +4,7 @@ use super::rule::rule;
 use super::{Entry, Matrix, Rating, Status};
 use serde_json::{Value, json};
 use skillbench_record::catalog::column;
+use skillbench_record::shown::markdown::{cell, line};
 use std::fmt::Write;
 
 impl Entry {
@@ -190,14 +191,4 @@ fn legend(matrix: &Matrix) -> String {
         let _ = writeln!(text, "\nSpeed-ups shown: {}.", line(&kinds.join("; ")));
     }
     text
-}
-
-/// Text as it may stand in a table of Markdown.
-fn cell(text: &str) -> String {
-    line(text).replace('|', "\\|")
-}
-
-/// One line, with no markup of HTML in it.
-fn line(text: &str) -> String {
-    text.replace(['\n', '\r'], " ").replace('<', "&lt;")
 }

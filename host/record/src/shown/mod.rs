@@ -1,0 +1,48 @@
+//! Figures and texts as people read them, and texts as each kind of output may hold them.
+//!
+//! Names and messages of plugins, models, results and files are other people's: each output has one function that keeps them from being
+//! anything but text. [`lines`] and [`line`]: a terminal. [`csv`]: files of rows. [`markdown`]: pages and comments.
+//!
+//! Not here: HTML, which the template engine of `report` escapes, and SVG, which `charts` does.
+
+pub mod csv;
+pub mod markdown;
+mod terminal;
+
+pub use terminal::{line, lines};
+
+/// Texts that try to be more than text, for the tests of every output.
+#[cfg(test)]
+const HOSTILE: [&str; 12] = [
+    "\u{1b}[31mred\u{1b}[0m",
+    "\u{1b}]8;;https://evil.example\u{7}link\u{1b}]8;;\u{7}",
+    "\u{9b}2J\u{9d}0;title\u{9c}",
+    "all is well\nerror: forged",
+    "100%\rerror: forged",
+    "abc\u{8}\u{8}\u{8}xyz\u{7f}",
+    "user\u{202e}txt.exe\u{2066}\u{2069}",
+    "gpt\u{200b}2\u{feff}\u{2060}\u{ad}\u{e0041}",
+    "one\u{2028}two\u{2029}three\u{85}four",
+    "\\<img src=x onerror=alert(1)>",
+    "=cmd|' /C calc'!A0",
+    "\0",
+];
+
+/// Three significant digits, and whole numbers in full: "0.431", "12.3", "1234".
+pub fn number(number: f64) -> String {
+    let digits = match number.abs() {
+        0.0 => 0,
+        size => (2.0 - size.log10().floor()).clamp(0.0, 12.0) as usize,
+    };
+    format!("{number:.digits$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn three_digits_are_shown_and_whole_numbers_in_full() {
+        assert_eq!([0.0, 0.0123456, 0.4309, 12.34, 1234.5].map(number), ["0", "0.0123", "0.431", "12.3", "1234"]);
+    }
+}
