@@ -7,6 +7,7 @@ mod progress;
 mod screen;
 
 use clap::Parser;
+use skillbench_record::scratch;
 use std::process::ExitCode;
 
 /// The program that loads plugins; it lies beside this one.
@@ -24,7 +25,10 @@ fn main() -> ExitCode {
         skillbench_worker::use_executable(worker);
     }
     let cli = cli::Cli::parse();
+    scratch::sweep();
     let ended = commands::dispatch(cli);
+    // Workers that were killed leave what they were at.
+    scratch::sweep();
     skillbench_record::paths::remove_private_cache();
     match ended {
         Ok(exit) => exit.code(),

@@ -6,6 +6,7 @@
 //! - [`catalog`]: every column of a cell and every metric, once. [`schema`]: the JSON Schema of `run.json`.
 //! - [`machine`]: what tells this machine from others. `upgrade`: runs that an older host recorded.
 //! - [`time`], [`hash`](mod@hash), [`suggest`]: moments as text, SHA-256, and "did you mean".
+//! - [`journal`]: the lines of a journal. [`scratch`]: temporary files. [`Holder`]: who holds a lock.
 //!
 //! Not here: engines and plugins, the database, data frames, anything that measures.
 
@@ -17,6 +18,8 @@ mod conditions;
 pub mod defaults;
 mod environment;
 pub mod hash;
+mod holder;
+pub mod journal;
 mod key;
 mod label;
 pub mod latest;
@@ -31,6 +34,7 @@ mod profile;
 mod request;
 mod run;
 pub mod schema;
+pub mod scratch;
 pub mod shown;
 pub mod suggest;
 pub mod time;
@@ -43,6 +47,7 @@ pub use axes::Axes;
 pub use cell::{Cell, HardwareRecord, PlacementRecord, PoolRecord, Workaround};
 pub use conditions::Conditions;
 pub use environment::Environment;
+pub use holder::Holder;
 pub use key::{CellKey, options_text};
 pub use label::HardwareLabel;
 pub use latest::{Latest, Seen, latest};

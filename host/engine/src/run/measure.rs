@@ -9,7 +9,7 @@ use super::profile::profile;
 use super::workarounds::Attempt;
 use crate::cores;
 use skillbench_record::defaults::defaults;
-use skillbench_record::{ProfileReport, Workaround};
+use skillbench_record::{ProfileReport, Workaround, scratch};
 use skillbench_worker::child;
 use skillbench_worker::{
     CellJob, CellReport, Command, Event, Failure, FailureKind, PluginUse, Policy, Pooling, ProfileJob, Reply,
@@ -173,7 +173,7 @@ impl Runner<'_, '_> {
         verify: VerifyJob,
         next: Option<&PlannedCell>,
     ) -> Result<Measured, Failure> {
-        let scratch = tempfile::tempdir().map_err(|error| Failure::failed("scratch", error.to_string()))?;
+        let scratch = scratch::folder().map_err(|error| Failure::failed("scratch", error.to_string()))?;
         let mut job = self.job(planned, attempt, verify.clone());
         job.cache_dir = Some(scratch.path().join("main"));
         // On another device an idle model holds memory and a driver's context, which cold starts would find.
