@@ -35,10 +35,12 @@ fn ended(host: Child) -> Ran {
 #[test]
 fn ten_hosts_at_once_in_one_folder_have_a_whole_run_each() {
     let world = World::default();
-    let run = [&["run", "--no-lock", "--quiet", "--budget", "0.05"], &ONE[..]].concat();
+    let run = [&["run", "--no-lock", "--quiet", "--budget", "0.05"][..], &ONE].concat();
     let host = |_| started(world.command(&run).stdout(Stdio::null()).stderr(Stdio::piped()));
     let hosts: Vec<Child> = (0..10).map(host).collect();
-    hosts.into_iter().for_each(|host| drop(ended(host).exits_with(0)));
+    for host in hosts {
+        ended(host).exits_with(0);
+    }
     let folders: Vec<PathBuf> = std::fs::read_dir(world.path().join("results"))
         .unwrap()
         .map(|entry| entry.unwrap().path())
