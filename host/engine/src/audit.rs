@@ -26,7 +26,11 @@ fn salt(file: &Path) -> String {
         let new = scratch.path().join("salt");
         std::fs::write(&new, &fresh)?;
         // Another run may have kept one meanwhile: a second name is refused where there is one, and a file that is moved is not.
-        std::fs::hard_link(&new, file)
+        match std::fs::hard_link(&new, file) {
+            // A file system without second names.
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => std::fs::rename(&new, file),
+            linked => linked,
+        }
     };
     match keep() {
         Ok(()) => fresh,

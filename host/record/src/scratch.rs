@@ -64,6 +64,9 @@ impl Scratch {
 
     fn attempt(home: &Path) -> io::Result<Scratch> {
         std::fs::create_dir_all(home)?;
+        if home.ends_with(HOME) && !std::fs::symlink_metadata(home)?.is_dir() {
+            return Err(io::Error::other(format!("{} is a link, and nothing is put there", home.display())));
+        }
         let name = new_name();
         let lock_path = lock_path(home, &name);
         let lock = File::options().write(true).create_new(true).open(&lock_path)?;
@@ -167,6 +170,9 @@ pub fn sweep_root(root: &Path) {
 }
 
 fn sweep_home(home: &Path) {
+    if !is_folder(home) {
+        return;
+    }
     let names = entries(home).into_iter().map(|(name, _)| name.strip_suffix(LOCK).map_or(name.clone(), String::from));
     names.filter(|name| is_name(name)).for_each(|name| sweep_one(home, &name));
     remove_empty(home);
@@ -207,6 +213,11 @@ pub fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     {
         Ok(file.metadata()?.len() == there.len())
     }
+}
+
+/// A link to a folder is none: the root may be another's.
+fn is_folder(path: &Path) -> bool {
+    std::fs::symlink_metadata(path).is_ok_and(|data| data.is_dir())
 }
 
 fn entries(folder: &Path) -> Vec<(String, PathBuf)> {

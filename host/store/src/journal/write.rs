@@ -87,7 +87,7 @@ impl Journal {
     pub fn resume(folder: &Path) -> Result<(Journal, Recorded), JournalError> {
         let path = folder.join(NAME);
         let unreadable = |error| JournalError::Unreadable { path: path.clone(), error };
-        let file = File::options().read(true).append(true).open(&path).map_err(unreadable)?;
+        let file = existing_file(&path).map_err(unreadable)?;
         let mut notes = vec![];
         match file.try_lock() {
             Ok(()) => {}
@@ -137,7 +137,10 @@ impl Journal {
 
     /// Says who writes. Where that cannot be written, the lock holds all the same.
     fn sign(&self) {
-        if let Ok(mut file) = File::create(self.folder.join(WRITER)) {
+        let path = self.folder.join(WRITER);
+        // What has the name may be a link that somebody else put there.
+        let _ = std::fs::remove_file(&path);
+        if let Ok(mut file) = File::create_new(path) {
             let _ = Holder::own().write(&mut file);
         }
     }
@@ -278,6 +281,14 @@ enum Cut {
     Not,
 }
 
+/// A journal that is there, to be written. The folder may be another's: what is a link or a pipe is not opened.
+fn existing_file(path: &Path) -> io::Result<File> {
+    match std::fs::symlink_metadata(path)?.is_file() {
+        true => File::options().read(true).append(true).open(path),
+        false => Err(io::Error::other("it is no plain file")),
+    }
+}
+
 /// A journal that was not there.
 fn new_file(folder: &Path) -> io::Result<File> {
     File::options().read(true).append(true).create_new(true).open(folder.join(NAME))
@@ -327,6 +338,22 @@ mod tests {
         assert_eq!(found.run.cells.len(), 1);
         measure(&mut second, 1);
         assert_eq!(cells(folder.path()), [0, 1]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_in_a_folder_lead_no_write_out_of_it() {
+        let (folder, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        drop(begun(folder.path()));
+        let precious = outside.path().join("precious");
+        std::fs::write(&precious, "kept").unwrap();
+        std::os::unix::fs::symlink(&precious, folder.path().join(WRITER)).unwrap();
+        drop(Journal::resume(folder.path()).unwrap());
+        std::fs::rename(folder.path().join(NAME), outside.path().join(NAME)).unwrap();
+        std::os::unix::fs::symlink(outside.path().join(NAME), folder.path().join(NAME)).unwrap();
+        let Err(refused) = Journal::resume(folder.path()) else { panic!("a link was opened") };
+        assert!(refused.to_string().contains("no plain file"), "{refused}");
+        assert_eq!(std::fs::read(&precious).unwrap(), b"kept");
     }
 
     #[test]
