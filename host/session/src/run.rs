@@ -56,7 +56,10 @@ pub enum SessionError {
     Request(#[from] RequestError),
     #[error("there is no run '{name}' in {folder}")]
     NoRun { name: String, folder: PathBuf },
-    #[error("{}: workers are sent the name of a run's folder, and this one is no Unicode text: choose another with --output-dir", .0.display())]
+    #[error(
+        "{}: workers are sent the name of a run's folder, and this one is no Unicode text: choose another with --output-dir",
+        .0.display()
+    )]
     NoText(PathBuf),
     #[error(transparent)]
     Journal(#[from] JournalError),

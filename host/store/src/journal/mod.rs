@@ -6,6 +6,8 @@
 //! How a line looks is said by `skillbench_record::journal`.
 
 mod repair;
+#[cfg(test)]
+mod tests;
 mod write;
 
 pub use skillbench_record::journal::Damaged;
