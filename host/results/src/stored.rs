@@ -79,7 +79,7 @@ impl Stored {
         let runs = recorded.iter().map(|one| Run { cells: vec![], ..one.run.clone() }).collect();
         let plugin_metrics = recorded.iter().flat_map(|one| plugin_metrics_of(&one.run)).collect();
         let damaged =
-            recorded.iter().flat_map(|one| one.damaged.iter().map(|line| format!("{}: {line}", one.run.run_id)));
+            recorded.iter().flat_map(|one| one.damaged.iter().map(move |line| format!("{}: {line}", one.run.run_id)));
         Ok(Stored { runs, cells, samples, plugin_metrics, damaged: damaged.collect() })
     }
 
