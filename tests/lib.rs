@@ -185,6 +185,12 @@ impl Ran {
     }
 }
 
+/// A journal as hosts wrote it before its lines had sums: what a test changes in it is read as it stands.
+pub fn without_sums(journal: &str) -> String {
+    let without = |line: &str| line.rfind(",\"sum\":\"").map_or(line.to_string(), |sum| format!("{}}}", &line[..sum]));
+    journal.lines().map(|line| without(line) + "\n").collect()
+}
+
 /// The cells of a run's document.
 pub fn cells(document: &Value) -> &Vec<Value> {
     document["cells"].as_array().expect("a document has cells")

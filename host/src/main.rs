@@ -7,7 +7,7 @@ mod progress;
 mod screen;
 
 use clap::Parser;
-use skillbench_record::shown;
+use skillbench_record::{scratch, shown};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -27,7 +27,10 @@ fn main() -> ExitCode {
     }
     std::panic::set_hook(Box::new(|panic| output::error(&format!("a fault of the host, please report it: {panic}"))));
     let cli = cli::Cli::try_parse().unwrap_or_else(|error| refuse(&error));
+    scratch::sweep();
     let ended = commands::dispatch(cli);
+    // Workers that were killed leave what they were at.
+    scratch::sweep();
     skillbench_record::paths::remove_private_cache();
     match ended {
         Ok(exit) => exit.code(),

@@ -1,13 +1,13 @@
 //! Which of two is slower: measured in turns, out of stored runs, against baselines and limits.
 
 use serde_json::{Value, json};
-use skillbench_tests::{Ran, World, built_library};
+use skillbench_tests::{Ran, World, built_library, without_sums};
 use std::process::Command;
 
 fn world() -> World {
     let world = World::default();
     let library = built_library("misbehave_fixture");
-    world.write("registry.toml", format!("version = 1\n[[plugin]]\nid = \"misbehave\"\nlibrary = {library:?}\n"));
+    world.write("config/registry.toml", format!("version = 1\n[[plugin]]\nid = \"misbehave\"\nlibrary = {library:?}\n"));
     world
 }
 
@@ -237,7 +237,7 @@ fn stored_runs_of_different_machines_are_compared_only_when_asked_and_then_label
     let hostname =
         journal.split("\"hostname\":\"").nth(1).and_then(|rest| rest.split('"').next()).expect("it has a name");
     let run_id = folder("here").file_name().unwrap().to_string_lossy().into_owned();
-    let other = journal
+    let other = without_sums(&journal)
         .replace(&format!("\"hostname\":\"{hostname}\""), "\"hostname\":\"elsewhere\"")
         .replace(&run_id, "20260101-000000-00001");
     world.write("there/20260101-000000-00001/journal.ndjson", other);
@@ -275,7 +275,7 @@ fn stored_runs_are_compared_by_any_metric_of_the_catalogue_and_by_those_that_plu
             }
             line.to_string() + "\n"
         };
-        let text: String = journal.replace(&id, id_of_copy).lines().map(line).collect();
+        let text: String = without_sums(&journal).replace(&id, id_of_copy).lines().map(line).collect();
         world.write(&format!("results/{id_of_copy}/journal.ndjson"), text);
     };
     with_cycles("20260101-000000-0000000a", 1000.0);

@@ -12,7 +12,7 @@ fn entry(id: &str, library: &Path) -> String {
 #[track_caller]
 fn rejected(library: &Path, text: &str) {
     let world = World::default();
-    world.write("registry.toml", format!("version = 1\n{}", entry("bad", library)));
+    world.write("config/registry.toml", format!("version = 1\n{}", entry("bad", library)));
     world.host(&["plugin", "list"]).exits_with(0).tells("rejected").tells(text);
     world.host(&["run", "--plugin", "bad"]).exits_with(2).tells(text);
     world.host(&["why", "bad"]).exits_with(5).tells(text);
@@ -97,7 +97,7 @@ fn a_pin_that_does_not_match_is_refused_naming_both_hashes() {
     let world = World::default();
     let pin = "0".repeat(64);
     let library = built_library("misbehave_fixture");
-    world.write("registry.toml", format!("version = 1\n{}sha256 = \"{pin}\"\n", entry("pinned", &library)));
+    world.write("config/registry.toml", format!("version = 1\n{}sha256 = \"{pin}\"\n", entry("pinned", &library)));
     world.host(&["run", "--plugin", "pinned"]).exits_with(2).tells(&pin).tells("has sha256");
 }
 
@@ -106,7 +106,7 @@ fn a_wrong_type_an_unknown_key_and_a_double_id_are_told_with_their_lines() {
     let world = World::default();
     let text = "version = 1\n[[plugin]]\nid = 7\nlibrary = \"x\"\n[[plugin]]\nid = \"a\"\nlibrary = \"x\"\nlibary = 1\n\
                 [[plugin]]\nid = \"b\"\nlibrary = \"x\"\n[[plugin]]\nid = \"b\"\nlibrary = \"y\"\n";
-    world.write("registry.toml", text);
+    world.write("config/registry.toml", text);
     let told = world.host(&["plugin", "list"]);
     told.exits_with(0);
     told.tells("registry.toml:3: key 'id': expected a text, found the number 7");
@@ -119,7 +119,7 @@ fn a_wrong_type_an_unknown_key_and_a_double_id_are_told_with_their_lines() {
 fn an_entry_of_the_wrong_kind_is_told() {
     let world = World::default();
     let library = built_library("misbehave_fixture");
-    world.write("registry.toml", format!("version = 1\n{}kind = [\"skillset\"]\n", entry("odd", &library)));
+    world.write("config/registry.toml", format!("version = 1\n{}kind = [\"skillset\"]\n", entry("odd", &library)));
     world.host(&["plugin", "list"]).tells("the registry says it is a skillset, the library offers: backend");
 }
 
@@ -177,7 +177,7 @@ fn a_removal_stays_inside_its_folder() {
 #[test]
 fn a_rejected_plugin_is_told_where_it_is_missed() {
     let world = World::default();
-    world.write("registry.toml", format!("version = 1\n{}", entry("bad", Path::new("/nowhere/libbad.so"))));
+    world.write("config/registry.toml", format!("version = 1\n{}", entry("bad", Path::new("/nowhere/libbad.so"))));
     let (ran, _) = world.run(&["--plugin", "rten", "--model", "probe-mlp", "--verify-only", "--batch-sizes", "1"]);
     ran.exits_with(0).tells("plugin 'bad'").tells("tried /nowhere/libbad.so");
 }

@@ -1,14 +1,14 @@
 //! Processes: they end when they should, leave nothing behind, and what is finished is kept.
 
-use skillbench_tests::{World, built_library, cells, outcomes};
+use skillbench_tests::{World, built_library, cells, outcomes, without_sums};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A run whose first cells are quick and whose last never ends.
-fn hanging(world: &World) -> Child {
+/// A run whose first two cells are quick and whose last two end at their time limit alone.
+pub fn hangs(world: &World, timeout: &str) -> Command {
     let library = built_library("misbehave_fixture");
-    world.write("registry.toml", format!("version = 1\n[[plugin]]\nid = \"misbehave\"\nlibrary = {library:?}\n"));
+    world.write("config/registry.toml", format!("version = 1\n[[plugin]]\nid = \"misbehave\"\nlibrary = {library:?}\n"));
     let arguments = [
         "run",
         "--plugin",
@@ -24,10 +24,19 @@ fn hanging(world: &World) -> Child {
         "--option",
         "misbehave:how=loop",
         "--timeout",
-        "100",
+        timeout,
         "--quiet",
     ];
-    world.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the host can be started")
+    world.command(&arguments)
+}
+
+/// One that never ends.
+pub fn hanging(world: &World) -> Child {
+    started(hangs(world, "100").stdout(Stdio::null()).stderr(Stdio::null()))
+}
+
+pub fn started(command: &mut Command) -> Child {
+    command.spawn().expect("the host can be started")
 }
 
 fn children(pid: u32) -> Vec<u32> {
@@ -36,7 +45,7 @@ fn children(pid: u32) -> Vec<u32> {
 }
 
 #[track_caller]
-fn until(what: &str, mut test: impl FnMut() -> bool) {
+pub fn until(what: &str, mut test: impl FnMut() -> bool) {
     let patience = Instant::now() + Duration::from_secs(30);
     while !test() {
         assert!(Instant::now() < patience, "waited in vain until {what}");
@@ -45,14 +54,14 @@ fn until(what: &str, mut test: impl FnMut() -> bool) {
 }
 
 /// Finished cells in the journal.
-fn finished(world: &World) -> usize {
+pub fn finished(world: &World) -> usize {
     let runs = std::fs::read_dir(world.path().join("results")).into_iter().flatten().flatten();
     let journals = runs.filter_map(|run| std::fs::read_to_string(run.path().join("journal.ndjson")).ok());
     journals.map(|text| text.lines().count().saturating_sub(1)).sum()
 }
 
 /// Waits until the first two cells are kept and the third one's worker hangs.
-fn wait_for_hang(world: &World, host: &Child) -> Vec<u32> {
+pub fn wait_for_hang(world: &World, host: &Child) -> Vec<u32> {
     until("two cells are kept", || finished(world) == 2);
     until("a worker runs the plugin that hangs", || {
         let maps = |pid: &u32| std::fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
@@ -61,7 +70,7 @@ fn wait_for_hang(world: &World, host: &Child) -> Vec<u32> {
     children(host.id())
 }
 
-fn signal(name: &str, pid: u32) {
+pub fn signal(name: &str, pid: u32) {
     let sent = Command::new("kill").args([name, &pid.to_string()]).status().expect("kill can be started");
     assert!(sent.success());
 }
@@ -125,7 +134,7 @@ fn a_run_is_not_resumed_with_other_plugins() {
     let text = std::fs::read_to_string(&journal).unwrap();
     let head: serde_json::Value = serde_json::from_str(text.lines().next().unwrap()).unwrap();
     let hash = head["run"]["environment"]["plugin_sha256"]["rten"].as_str().unwrap();
-    std::fs::write(&journal, text.replace(hash, &"0".repeat(64))).unwrap();
+    std::fs::write(&journal, without_sums(&text).replace(hash, &"0".repeat(64))).unwrap();
     world.host(&["run", "--resume", folder.to_str().unwrap()]).exits_with(2).tells("'rten' is not the one");
 }
 

@@ -3,6 +3,7 @@
 
 use skillbench_record::hash::sha256_text;
 use skillbench_record::paths;
+use skillbench_record::scratch::Scratch;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -21,12 +22,15 @@ fn salt(file: &Path) -> String {
     }
     let fresh = format!("{:032x}", fastrand::Rng::new().u128(..));
     let keep = || {
-        let folder = file.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder)?;
-        let scratch = tempfile::NamedTempFile::new_in(folder)?;
-        std::fs::write(scratch.path(), &fresh)?;
-        // Another run may have kept one meanwhile.
-        scratch.persist_noclobber(file).map(drop).map_err(|error| error.error)
+        let scratch = Scratch::in_folder(file.parent().unwrap_or(Path::new(".")))?;
+        let new = scratch.path().join("salt");
+        std::fs::write(&new, &fresh)?;
+        // Another run may have kept one meanwhile: a second name is refused where there is one, and a file that is moved is not.
+        match std::fs::hard_link(&new, file) {
+            // A file system without second names.
+            Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => std::fs::rename(&new, file),
+            linked => linked,
+        }
     };
     match keep() {
         Ok(()) => fresh,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use skillbench_record::paths;
+use skillbench_record::scratch::write_whole;
 use skillbench_worker::{Command, Description, Failure, Library, Limits, Reply, Stop, Worker};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -77,12 +78,6 @@ impl Drop for DescriptionCache {
             return;
         }
         let form = CacheForm { host: env!("CARGO_PKG_VERSION").into(), entries: std::mem::take(&mut self.entries) };
-        let Some(folder) = self.file.parent() else { return };
-        let written = std::fs::create_dir_all(folder).and_then(|()| tempfile::NamedTempFile::new_in(folder));
-        if let Ok(file) = written
-            && serde_json::to_writer(&file, &form).is_ok()
-        {
-            let _ = file.persist(&self.file);
-        }
+        let _ = write_whole(&self.file, |out| serde_json::to_writer(out, &form).map_err(std::io::Error::from));
     }
 }

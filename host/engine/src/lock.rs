@@ -4,11 +4,10 @@
 //! file is only for telling who holds it.
 
 use parking_lot::Mutex;
-use serde::{Deserialize, Serialize};
-use skillbench_record::shown::line;
+use skillbench_record::Holder;
 use skillbench_worker::Stop;
 use std::fs::{File, TryLockError};
-use std::io::{self, Read, Seek, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -20,32 +19,6 @@ const NAME: &str = "skillbench.lock";
 
 /// Between two looks at a lock that is held.
 const LOOK: Duration = Duration::from_millis(100);
-
-/// No holder writes more about itself.
-const MOST_TOLD: u64 = 4096;
-
-/// Who holds the lock, as it says itself.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Holder {
-    pub pid: u32,
-    pub command: String,
-    pub since: String,
-}
-
-impl Holder {
-    fn own() -> Holder {
-        let arguments = std::env::args_os().map(|argument| argument.to_string_lossy().into_owned());
-        let command: String = arguments.collect::<Vec<_>>().join(" ").chars().take(1000).collect();
-        Holder { pid: std::process::id(), command, since: skillbench_record::time::now_utc() }
-    }
-}
-
-impl std::fmt::Display for Holder {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Another user may have written it.
-        write!(f, "process {} (`{}`, since {})", self.pid, line(&self.command), line(&self.since))
-    }
-}
 
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
@@ -141,7 +114,7 @@ fn wait(path: &Path, most: Option<Duration>, stop: &Stop, tell: &mut dyn FnMut(&
         if stop.asked() {
             return Err(LockError::Stopped);
         }
-        let holder = read(&mut file);
+        let holder = Holder::read(&mut file);
         if most.is_some_and(|most| began.elapsed() >= most) {
             return Err(LockError::Busy { holder, waited: began.elapsed() });
         }
@@ -154,21 +127,8 @@ fn wait(path: &Path, most: Option<Duration>, stop: &Stop, tell: &mut dyn FnMut(&
         std::thread::sleep(LOOK);
     }
     // A file of another user that is not ours to write is locked all the same.
-    let _ = write(&mut file, &Holder::own());
+    let _ = Holder::own().write(&mut file);
     Ok(Guard { file })
-}
-
-fn read(file: &mut File) -> Option<Holder> {
-    let mut text = String::new();
-    file.rewind().ok()?;
-    file.take(MOST_TOLD).read_to_string(&mut text).ok()?;
-    serde_json::from_str(&text).ok()
-}
-
-fn write(file: &mut File, holder: &Holder) -> io::Result<()> {
-    file.set_len(0)?;
-    file.rewind()?;
-    file.write_all(&serde_json::to_vec(holder)?)
 }
 
 /// Opens the file, or makes it for all users. In a folder where everybody writes, a name may be anything: a link is not followed, and
@@ -249,7 +209,7 @@ mod tests {
                 .unwrap();
         });
         assert_eq!(told.len(), 1, "once, not at every look: {told:?}");
-        assert!(told[0].starts_with(&format!("process {} (`", std::process::id())), "{told:?}");
+        assert!(told[0].starts_with(&format!("process {} ", std::process::id())), "{told:?}");
         assert_eq!(std::fs::read(&path).unwrap(), b"", "one that has ended is not told of");
         at_once(&path).unwrap();
     }
@@ -270,7 +230,7 @@ mod tests {
     fn a_file_that_a_killed_process_left_is_no_lock() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lock");
-        let dead = Holder { pid: 1, command: "host run".into(), since: "2020-01-01T00:00:00Z".into() };
+        let dead = Holder { pid: 1, host: None, command: "host run".into(), since: "2020-01-01T00:00:00Z".into() };
         std::fs::write(&path, serde_json::to_vec(&dead).unwrap()).unwrap();
         drop(at_once(&path).unwrap());
     }
@@ -294,11 +254,5 @@ mod tests {
         }
         assert_eq!(std::fs::read(at("precious")).unwrap(), b"kept");
         assert!(!at("nowhere").exists());
-    }
-
-    #[test]
-    fn what_a_holder_says_cannot_steer_a_terminal() {
-        let holder = Holder { pid: 7, command: "a\u{1b}[2Jb\n".into(), since: String::new() };
-        assert_eq!(holder.to_string(), "process 7 (`a?[2Jb?`, since )");
     }
 }

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use skillbench_models::SkillDescription;
 use skillbench_record::paths;
+use skillbench_record::scratch::write_whole;
 use skillbench_record::{Cell, EfficiencyMetrics, Metrics, Verification};
 use std::path::{Path, PathBuf};
 
@@ -89,11 +90,8 @@ impl Peaks {
                     self.known.push(peak.clone());
                 }
             }
-            let folder = self.file.parent().unwrap_or(Path::new("."));
-            std::fs::create_dir_all(folder)?;
-            let scratch = tempfile::NamedTempFile::new_in(folder)?;
-            serde_json::to_writer_pretty(&scratch, &self.known)?;
-            scratch.persist(&self.file)?;
+            let known = &self.known;
+            write_whole(&self.file, |out| Ok::<_, std::io::Error>(serde_json::to_writer_pretty(out, known)?))?;
         }
         Ok(!learnt.is_empty())
     }

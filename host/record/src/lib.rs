@@ -7,6 +7,7 @@
 //! - [`machine`]: what tells this machine from others. `upgrade`: runs that an older host recorded.
 //! - [`paths`]: where files of users are. [`sealed`]: files whose content a run relies on.
 //! - [`time`], [`hash`](mod@hash), [`suggest`]: moments as text, SHA-256, and "did you mean".
+//! - [`journal`]: the lines of a journal. [`scratch`]: temporary files. [`Holder`]: who holds a lock.
 //!
 //! Not here: engines and plugins, the database, data frames, anything that measures.
 
@@ -18,6 +19,8 @@ mod conditions;
 pub mod defaults;
 mod environment;
 pub mod hash;
+mod holder;
+pub mod journal;
 mod key;
 mod label;
 pub mod latest;
@@ -32,6 +35,7 @@ mod profile;
 mod request;
 mod run;
 pub mod schema;
+pub mod scratch;
 pub mod sealed;
 pub mod shown;
 pub mod suggest;
@@ -45,6 +49,7 @@ pub use axes::Axes;
 pub use cell::{Cell, HardwareRecord, PlacementRecord, PoolRecord, Workaround};
 pub use conditions::Conditions;
 pub use environment::Environment;
+pub use holder::Holder;
 pub use key::{CellKey, options_text};
 pub use label::HardwareLabel;
 pub use latest::{Latest, Seen, latest};

@@ -3,6 +3,7 @@
 use crate::matrix::{self, Matrix};
 use crate::{csv, frames, questions};
 use polars::prelude::{ParquetWriter, PolarsResult};
+use skillbench_record::scratch::write_whole;
 use skillbench_store::Recorded;
 use std::io::Write;
 use std::path::Path;
@@ -46,11 +47,5 @@ pub fn write_matrix(folder: &Path, matrix: &Matrix) -> std::io::Result<()> {
 }
 
 fn put(folder: &Path, name: &str, write: impl FnOnce(&mut std::fs::File) -> PolarsResult<()>) -> PolarsResult<()> {
-    // Several hosts may write the same file; each has one of its own until it is whole.
-    let unfinished = folder.join(format!(".{name}.{}.unfinished", std::process::id()));
-    let mut file = std::fs::File::create(&unfinished)?;
-    write(&mut file)?;
-    file.flush()?;
-    std::fs::rename(&unfinished, folder.join(name))?;
-    Ok(())
+    write_whole(&folder.join(name), write)
 }

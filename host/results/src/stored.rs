@@ -4,8 +4,8 @@
 use crate::frames;
 use crate::questions::in_order;
 use polars::prelude::*;
-use skillbench_record::Run;
 use skillbench_record::catalog::{self, column};
+use skillbench_record::{Run, paths, scratch};
 use skillbench_store::database::{Filter, Open};
 use skillbench_store::{Database, DatabaseError, JournalError, Recorded, journal};
 use std::path::{Path, PathBuf};
@@ -32,6 +32,8 @@ pub struct Stored {
     pub samples: Option<DataFrame>,
     /// Metrics that plugins added. Of cells of the database they are read where single runs are meant.
     pub plugin_metrics: Vec<StoredMetric>,
+    /// Lines of journals that are damaged, and not in it.
+    pub damaged: Vec<String>,
 }
 
 /// A metric that a plugin added, of one cell.
@@ -76,7 +78,9 @@ impl Stored {
         };
         let runs = recorded.iter().map(|one| Run { cells: vec![], ..one.run.clone() }).collect();
         let plugin_metrics = recorded.iter().flat_map(|one| plugin_metrics_of(&one.run)).collect();
-        Ok(Stored { runs, cells, samples, plugin_metrics })
+        let damaged =
+            recorded.iter().flat_map(|one| one.damaged.iter().map(move |line| format!("{}: {line}", one.run.run_id)));
+        Ok(Stored { runs, cells, samples, plugin_metrics, damaged: damaged.collect() })
     }
 
     /// Runs of these folders, journals or `run.json` files.
@@ -104,7 +108,7 @@ impl Stored {
     pub fn from_database(database: &Database, filter: &Filter) -> Result<Stored, StoredError> {
         let runs = database.runs(filter)?;
         let cells = exchanged(|file| database.cells_to(filter, file))?;
-        Ok(Stored { runs, cells, samples: None, plugin_metrics: vec![] })
+        Ok(Stored { runs, cells, samples: None, plugin_metrics: vec![], damaged: vec![] })
     }
 
     /// Of the whole database the cells that count now, and the newest try of each.
@@ -113,7 +117,8 @@ impl Stored {
     /// As for any use of the database.
     pub fn that_count(database: &Database) -> Result<Stored, StoredError> {
         let cells = exchanged(|file| database.cells_to(&Filter::that_count(), file))?;
-        Ok(Stored { runs: database.runs(&Filter::all())?, cells, samples: None, plugin_metrics: vec![] })
+        let runs = database.runs(&Filter::all())?;
+        Ok(Stored { runs, cells, samples: None, plugin_metrics: vec![], damaged: vec![] })
     }
 
     /// Only what is of these models.
@@ -190,8 +195,8 @@ impl Stored {
 
 /// A frame that the database wrote as Parquet: both know the format, and share nothing else.
 fn exchanged(write: impl FnOnce(&Path) -> Result<(), DatabaseError>) -> Result<DataFrame, StoredError> {
-    let failed = |error| StoredError::File { path: std::env::temp_dir(), error };
-    let folder = tempfile::tempdir().map_err(failed)?;
+    let failed = |error| StoredError::File { path: paths::cache(), error };
+    let folder = scratch::folder().map_err(failed)?;
     let path = folder.path().join("exchanged.parquet");
     write(&path)?;
     let file = std::fs::File::open(&path).map_err(|error| StoredError::File { path, error })?;

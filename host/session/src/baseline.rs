@@ -3,8 +3,10 @@
 
 use skillbench_record::hash::sha256_text;
 use skillbench_record::paths;
+use skillbench_record::scratch::write_whole;
 use skillbench_record::{Run, machine};
 use skillbench_store::{JournalError, Recorded, journal};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -69,12 +71,8 @@ pub fn save(name: &str, run: &Path) -> Result<String, BaselineError> {
     }
     let place = of_machine(name, &machine::this());
     let failed = |error| BaselineError::Folder { path: place.clone(), error };
-    std::fs::create_dir_all(&place).map_err(failed)?;
-    // A reader finds the old one or the new one, whole.
-    let scratch = place.join("journal.new");
-    std::fs::copy(&file, &scratch)
-        .and_then(|_| std::fs::rename(&scratch, place.join(journal::NAME)))
-        .map_err(failed)?;
+    let copy = |out: &mut File| io::copy(&mut File::open(&file)?, out).map(drop);
+    write_whole(&place.join(journal::NAME), copy).map_err(failed)?;
     Ok(head.run_id)
 }
 

@@ -1,8 +1,10 @@
 //! What is kept of a run that has ended: files in its folder, its rows in the database, and the compatibility matrix next to it.
 
+use crate::measure::Measured;
 use skillbench_results::matrix::{self, Matrix};
 use skillbench_results::{Stored, files};
 use skillbench_store::database::{Filter, Open};
+use skillbench_store::journal::Lost;
 use skillbench_store::{Database, DatabaseError, Recorded};
 use std::path::{Path, PathBuf};
 
@@ -22,7 +24,7 @@ pub struct Kept {
     /// The run's own folder.
     pub folder: PathBuf,
     pub recorded: Recorded,
-    /// Why it is not in the database, or the matrix is as it was. Nothing of the run is lost.
+    /// Why it is not in the database, or the matrix is as it was. Nothing of the run is lost, but for [`KeepError::Nowhere`].
     pub failure: Option<KeepError>,
     /// Whether it measured once more what looked worse than a baseline.
     pub is_again: bool,
@@ -36,18 +38,45 @@ pub enum KeepError {
     Database { folder: PathBuf, error: DatabaseError },
     #[error("the run is stored, and the compatibility matrix is as it was: {0}")]
     Matrix(String),
+    #[error("{0}; {1}")]
+    Both(Box<KeepError>, Box<KeepError>),
+    /// It is in memory, for as long as this process lives, and perhaps in the database.
+    #[error(transparent)]
+    Nowhere(#[from] Lost),
+}
+
+impl Kept {
+    /// Whether the run lies in its folder.
+    pub fn is_in_folder(&self) -> bool {
+        !self.failure.as_ref().is_some_and(KeepError::is_lost)
+    }
+}
+
+impl KeepError {
+    fn is_lost(&self) -> bool {
+        match self {
+            KeepError::Nowhere(_) => true,
+            KeepError::Both(one, other) => one.is_lost() || other.is_lost(),
+            _ => false,
+        }
+    }
 }
 
 impl Keep {
-    /// Writes the files of a run, and stores it. A database that cannot be written is in [`Kept::failure`].
-    ///
-    /// # Errors
-    /// A file of the run cannot be written.
-    pub fn keep(&self, folder: &Path, recorded: Recorded, is_again: bool) -> Result<Kept, KeepError> {
-        let unwritten = |error: String| KeepError::Files { folder: folder.to_path_buf(), error };
-        files::write(folder, &recorded).map_err(|error| unwritten(error.to_string()))?;
-        let failure = self.store(folder, &recorded).err();
-        Ok(Kept { folder: folder.to_path_buf(), recorded, failure, is_again })
+    /// Writes the files of a run that was measured, and stores it. What cannot be written is in [`Kept::failure`].
+    pub fn keep(&self, measured: Measured, is_again: bool) -> Kept {
+        let Measured { recorded, journal, lost } = measured;
+        let folder = journal.folder().to_path_buf();
+        let written = match lost {
+            Some(lost) => Err(lost.into()),
+            None => files::write(&folder, &recorded)
+                .map_err(|error| KeepError::Files { folder: folder.clone(), error: error.to_string() }),
+        };
+        let failure = match (written.err(), self.store(&folder, &recorded).err()) {
+            (Some(one), Some(other)) => Some(KeepError::Both(Box::new(one), Box::new(other))),
+            (one, other) => one.or(other),
+        };
+        Kept { folder, recorded, failure, is_again }
     }
 
     fn store(&self, folder: &Path, recorded: &Recorded) -> Result<(), KeepError> {

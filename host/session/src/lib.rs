@@ -36,5 +36,5 @@ pub use event::{Event, Listener};
 pub use incremental::Missing;
 pub use keep::{Keep, KeepError, Kept};
 pub use machine_lock::MachineLock;
-pub use measure::{Begun, MeasureError, measure};
+pub use measure::{Begun, MeasureError, Measured, measure};
 pub use run::{Ended, Ran, Session, SessionError, Start};

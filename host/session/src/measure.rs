@@ -1,12 +1,14 @@
-//! Measure and keep: a plan becomes a run in a folder of its own, each cell in the journal as it ends.
+//! Measure and keep: a plan becomes a run in a folder of its own, each cell in the journal as it ends. A disk that fails in the middle costs
+//! no cell: the run goes on, and is written when it ends.
 
 use crate::conditions::{environment_of, libraries};
-use crate::event::{Listener, Relay};
-use skillbench_engine::run::{self, Observer, Plan};
+use crate::event::{Event, Listener, Relay};
+use skillbench_engine::run::{self, Observer, Plan, PlannedCell};
 use skillbench_record::defaults::defaults;
+use skillbench_record::paths;
 use skillbench_record::time::now_utc;
 use skillbench_record::{Cell, RUN_SCHEMA, Run, Samples};
-use skillbench_store::{Journal, JournalError, Recorded, journal};
+use skillbench_store::journal::{Journal, JournalError, Lost, Moved, Recorded};
 use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -25,25 +27,25 @@ pub enum MeasureError {
     Journal(#[from] JournalError),
 }
 
-/// A run that is begun and not ended.
-#[derive(Clone, Debug)]
+/// A run that is begun and not ended, and is this process's to write.
 pub struct Begun {
-    pub folder: PathBuf,
-    /// Without its cells.
-    pub head: Run,
+    journal: Journal,
+    /// Without its cells, if it is new.
+    head: Run,
     /// Cells that are measured already, by their place in the plan.
-    pub done: HashSet<usize>,
+    done: HashSet<usize>,
 }
 
 impl Begun {
     /// A new run in this folder of runs. Its own folder is made here and now, so that no other process takes the same id.
     ///
     /// # Errors
-    /// The folder cannot be made.
+    /// The folder or the journal cannot be made.
     pub fn new(output: &Path, plan: &Plan, command: Vec<String>) -> Result<Begun, MeasureError> {
         let started_at = now_utc();
-        let (folder, run_id) =
-            claim(output, &started_at).map_err(|error| MeasureError::Folder { folder: output.to_path_buf(), error })?;
+        let no_run = |error| MeasureError::Folder { folder: output.to_path_buf(), error };
+        let (folder, run_id) = claim(output, &started_at).map_err(no_run)?;
+        let journal = Journal::create(&folder, &plan.request).map_err(no_run)?;
         let head = Run {
             schema: RUN_SCHEMA.into(),
             run_id,
@@ -54,18 +56,27 @@ impl Begun {
             left_out: Default::default(),
             cells: vec![],
         };
-        Ok(Begun { folder, head, done: HashSet::new() })
+        Ok(Begun { journal, head, done: HashSet::new() })
     }
 
     /// A run that goes on, where the plan is the one it was begun with and the plugins are the very same.
     ///
     /// # Errors
     /// They are not.
-    pub fn resumed(folder: PathBuf, run: Run, plan: &Plan) -> Result<Begun, MeasureError> {
+    pub fn resumed(journal: Journal, run: Run, plan: &Plan) -> Result<Begun, MeasureError> {
         unchanged(plan, &run)?;
         let done = run.cells.iter().map(|cell| cell.index).collect();
-        Ok(Begun { folder, head: run, done })
+        Ok(Begun { journal, head: run, done })
     }
+}
+
+/// A run whose cells have ended.
+pub struct Measured {
+    pub recorded: Recorded,
+    /// Held until all of the run's files are written.
+    pub journal: Journal,
+    /// No place took it.
+    pub lost: Option<Lost>,
 }
 
 /// So many ids are tried.
@@ -103,34 +114,81 @@ fn unchanged(plan: &Plan, run: &Run) -> Result<(), MeasureError> {
     }
 }
 
-/// Measures the cells of a plan that are not done, and reads the whole run back. The listener gets the events.
+/// Measures the cells of a plan that are not done. What cannot be kept where the run began is kept elsewhere. The listener gets the
+/// events.
 ///
 /// # Errors
-/// An outcome could not be kept, which ends the run; or it cannot be read back.
-pub fn measure(plan: &Plan, begun: &Begun, on: &mut Listener<'_>) -> Result<Recorded, MeasureError> {
-    let failed = |error| MeasureError::Keep { folder: begun.folder.clone(), error };
-    let journal = Journal::open(&begun.folder, &plan.request).map_err(failed)?;
-    // The journal has an outcome before anybody else.
-    let mut all: Vec<Box<dyn Observer + '_>> = vec![Box::new(Keeper(journal)), Box::new(Relay(on))];
-    run::execute(plan, &begun.head, &begun.folder, &begun.done, &mut all).map_err(failed)?;
-    drop(all);
-    Ok(journal::read(&begun.folder)?)
+/// The journal cannot be begun.
+pub fn measure(plan: &Plan, begun: Begun, on: &mut Listener<'_>) -> Result<Measured, MeasureError> {
+    let Begun { mut journal, head, done } = begun;
+    let folder = journal.folder().to_path_buf();
+    let failed = |error| MeasureError::Keep { folder: folder.clone(), error };
+    let mut keeper = Keeper { journal: &mut journal, relay: Relay(&mut *on) };
+    run::execute(plan, &head, &folder, &done, &mut keeper).map_err(failed)?;
+    let elsewhere = [paths::data().join("rescued"), std::env::temp_dir()];
+    let lost = match journal.end(&head.run_id, &elsewhere) {
+        Ok(None) => None,
+        Ok(Some(Moved { from, to })) => {
+            let (from, to) = (from.display(), to.display());
+            on(Event::Warning(&format!("the run could not be kept in {from}; all of it is in {to}")));
+            None
+        }
+        Err(lost) => Some(lost),
+    };
+    Ok(Measured { recorded: journal.recorded()?, journal, lost })
 }
 
-/// The journal, as the engine tells it.
-struct Keeper(Journal);
+/// Has what the engine reports in the journal before anybody else.
+struct Keeper<'j, 'r, 'l> {
+    journal: &'j mut Journal,
+    relay: Relay<'r, 'l>,
+}
 
-impl Observer for Keeper {
+impl Keeper<'_, '_, '_> {
+    fn warn(&mut self, news: Option<String>) {
+        news.iter().for_each(|text| self.relay.warning(text));
+    }
+}
+
+impl Observer for Keeper<'_, '_, '_> {
     fn begun(&mut self, run: &Run) -> io::Result<()> {
-        self.0.begun(run)
+        self.journal.begun(run)
+    }
+
+    fn step(&mut self, text: &str) {
+        self.relay.step(text);
+    }
+
+    fn note(&mut self, text: &str) {
+        self.relay.note(text);
+    }
+
+    fn warning(&mut self, text: &str) {
+        self.relay.warning(text);
+    }
+
+    fn debug(&mut self, text: &str) {
+        self.relay.debug(text);
     }
 
     fn left_out(&mut self, plugin: &str, why: &str) -> io::Result<()> {
-        self.0.left_out(plugin, why)
+        let news = self.journal.left_out(plugin, why)?;
+        self.warn(news);
+        Ok(())
+    }
+
+    fn cell_begun(&mut self, cell: &PlannedCell, place: usize, of: usize) {
+        self.relay.cell_begun(cell, place, of);
+    }
+
+    fn cell_progress(&mut self, index: usize, share: f64) {
+        self.relay.cell_progress(index, share);
     }
 
     fn cell_ended(&mut self, cell: &Cell, samples: &[Samples]) -> io::Result<()> {
-        self.0.cell_ended(cell, samples)
+        let news = self.journal.cell_ended(cell, samples)?;
+        self.warn(news);
+        self.relay.cell_ended(cell, samples)
     }
 }
 

@@ -7,6 +7,7 @@ use skillbench_engine::compare::{Live, Side};
 use skillbench_engine::run::{Interleave, Inventory, Plan, Probe};
 use skillbench_record::RunRequest;
 use skillbench_record::defaults::defaults;
+use skillbench_record::scratch;
 use skillbench_record::time::now_utc;
 use skillbench_stats::compare::{Deviations, Evidence, Floor, Metric, Noise};
 use skillbench_stats::{between_launches, rules};
@@ -32,6 +33,8 @@ pub enum NoiseError {
     Plan(#[from] InterleaveError),
     #[error("stopped; the noise floor is as it was")]
     Stopped,
+    #[error("no temporary folder can be made: {0}")]
+    Scratch(std::io::Error),
 }
 
 /// What is compared with itself, so many times each.
@@ -74,8 +77,9 @@ fn with_itself(plan: &Plan, number: u64, on: &mut Listener<'_>) -> Result<Vec<It
     let (floors, rules) = (Noise::default(), &rules().compare);
     let seed = defaults().run.seed + number * 1_000_003;
     let live = Live { noise: &floors, effect: 0.0, launches: rules.launches, pairs: rules.pairs, seed };
-    let folder = std::env::temp_dir();
-    let mut interleave = Interleave::new([plan, plan], &folder, "noise");
+    // What a benchmark leaves of a comparison with itself is nobody's.
+    let folder = scratch::folder().map_err(NoiseError::Scratch)?;
+    let mut interleave = Interleave::new([plan, plan], folder.path(), "noise");
     let mut all = vec![];
     for cell in &plan.cells {
         let evidence = live.evidence(&mut interleave, [cell, cell], &mut Relay(&mut *on));

@@ -4,14 +4,14 @@ use crate::conditions::names;
 use crate::event::{Event, Listener};
 use crate::gate::{self, Asked, GateError, Verdict};
 use crate::incremental;
-use crate::keep::{Keep, KeepError, Kept};
+use crate::keep::{Keep, Kept};
 use crate::machine_lock::MachineLock;
 use crate::measure::{Begun, MeasureError, measure};
 use skillbench_engine::lock::LockError;
 use skillbench_engine::run::{self, Inventory, Plan, RequestError};
 use skillbench_engine::skill::Tell;
 use skillbench_record::RunRequest;
-use skillbench_store::{DatabaseError, JournalError, Recorded, journal};
+use skillbench_store::{DatabaseError, Journal, JournalError, Recorded, journal};
 use std::path::{Path, PathBuf};
 
 /// Who measures, and where results are kept.
@@ -25,9 +25,9 @@ pub struct Session {
 /// What is measured.
 pub enum Start {
     New(Box<RunRequest>),
-    /// A run that was begun, and its folder.
+    /// A run that was begun, which this process alone writes from here on.
     Resumed {
-        folder: PathBuf,
+        journal: Box<Journal>,
         recorded: Box<Recorded>,
     },
 }
@@ -56,6 +56,11 @@ pub enum SessionError {
     Request(#[from] RequestError),
     #[error("there is no run '{name}' in {folder}")]
     NoRun { name: String, folder: PathBuf },
+    #[error(
+        "{}: workers are sent the name of a run's folder, and this one is no Unicode text: choose another with --output-dir",
+        .0.display()
+    )]
+    NoText(PathBuf),
     #[error(transparent)]
     Journal(#[from] JournalError),
     #[error("the journal does not say what was asked for")]
@@ -68,8 +73,6 @@ pub enum SessionError {
     #[error(transparent)]
     Measure(MeasureError),
     #[error(transparent)]
-    Keep(#[from] KeepError),
-    #[error(transparent)]
     Gate(#[from] GateError),
 }
 
@@ -77,13 +80,32 @@ impl Start {
     /// A run to go on with, by its folder or by its id in the folder of runs.
     ///
     /// # Errors
-    /// There is no such run, or its journal cannot be read.
+    /// There is no such run, its journal cannot be read, or another process writes it.
     pub fn resume(runs: &Path, name: &str) -> Result<Start, SessionError> {
-        let folder = [PathBuf::from(name), runs.join(name)].into_iter().find(|folder| folder.is_dir());
-        let no_run = || SessionError::NoRun { name: name.into(), folder: runs.to_path_buf() };
-        let folder = folder.ok_or_else(no_run)?;
-        let recorded = Box::new(journal::read(&folder)?);
-        Ok(Start::Resumed { folder, recorded })
+        let (journal, recorded) = Journal::resume(&run_folder(runs, name)?)?;
+        Ok(Start::Resumed { journal: Box::new(journal), recorded: Box::new(recorded) })
+    }
+}
+
+/// A run as it was recorded, by its folder or by its id in the folder of runs. Another process may be writing it.
+///
+/// # Errors
+/// There is no such run, or its journal cannot be read.
+pub fn recorded(runs: &Path, name: &str) -> Result<Recorded, SessionError> {
+    Ok(journal::read(&run_folder(runs, name)?)?)
+}
+
+fn run_folder(runs: &Path, name: &str) -> Result<PathBuf, SessionError> {
+    let folder = [PathBuf::from(name), runs.join(name)].into_iter().find(|folder| folder.is_dir());
+    folder.ok_or_else(|| SessionError::NoRun { name: name.into(), folder: runs.to_path_buf() })
+}
+
+/// Refuses a folder whose name, from the root on, cannot be sent to a worker.
+fn check_name(folder: &Path) -> Result<(), SessionError> {
+    let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
+    match whole.to_str() {
+        Some(_) => Ok(()),
+        None => Err(SessionError::NoText(whole)),
     }
 }
 
@@ -102,10 +124,12 @@ impl Session {
     ) -> Result<Ended, SessionError> {
         let (request, earlier) = match start {
             Start::New(request) => (*request, None),
-            Start::Resumed { folder, recorded } => {
-                (recorded.request.ok_or(SessionError::NoRequest)?, Some((folder, recorded.run)))
+            Start::Resumed { journal, recorded } => {
+                journal.notes.iter().for_each(|note| on(Event::Warning(note)));
+                (recorded.request.ok_or(SessionError::NoRequest)?, Some((*journal, recorded.run)))
             }
         };
+        check_name(earlier.as_ref().map_or(self.keep.folder.as_path(), |(journal, _)| journal.folder()))?;
         let Some(plan) = self.plan(inventory, request, on)? else { return Ok(Ended::Stopped) };
         let plan = match is_incremental {
             false => plan,
@@ -118,7 +142,7 @@ impl Session {
             return Ok(Ended::Stopped);
         }
         let begun = match earlier {
-            Some((folder, run)) => Begun::resumed(folder, run, &plan).map_err(SessionError::Changed)?,
+            Some((journal, run)) => Begun::resumed(journal, run, &plan).map_err(SessionError::Changed)?,
             None => self.begin(&plan)?,
         };
         let kept = self.measure(&plan, begun, false, on)?;
@@ -194,8 +218,8 @@ impl Session {
 
     fn measure(&self, plan: &Plan, begun: Begun, is_again: bool, on: &mut Listener<'_>) -> Result<Kept, SessionError> {
         on(Event::RunBegun { names: &names(plan) });
-        let recorded = measure(plan, &begun, on).map_err(SessionError::Measure)?;
-        let kept = self.keep.keep(&begun.folder, recorded, is_again)?;
+        let measured = measure(plan, begun, on).map_err(SessionError::Measure)?;
+        let kept = self.keep.keep(measured, is_again);
         on(Event::Kept(&kept));
         Ok(kept)
     }

@@ -94,7 +94,13 @@ fn run(time: usize, one: &Try) -> Recorded {
         "environment": {"host_version": "0.1.0", "os": "linux", "arch": "x86_64", "hostname": one.machine, "machine": one.machine,
             "clock": "monotonic", "plugin_sha256": {}}
     });
-    Recorded { request: None, fingerprint: id, run: serde_json::from_value(document).unwrap(), samples: vec![] }
+    Recorded {
+        request: None,
+        fingerprint: id,
+        run: serde_json::from_value(document).unwrap(),
+        samples: vec![],
+        damaged: vec![],
+    }
 }
 
 #[test]

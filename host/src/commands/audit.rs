@@ -1,20 +1,18 @@
 //! `host audit RUN`: cells of a stored run measured again with other seeds, and which of its numbers stood.
 
 use super::persist::Persist;
-use super::{Done, Exit, run, usage};
+use super::{Done, Exit, run};
 use crate::cli::{AuditArgs, Global};
 use crate::output;
 use crate::screen::Screen;
 use skillbench_record::{machine, paths};
 use skillbench_report::{Cell, Table};
-use skillbench_session::Start;
 use skillbench_session::audit::{Number, request};
+use skillbench_session::run::recorded;
 use skillbench_stats::compare::Noise;
 
 pub fn audit(global: &Global, args: &AuditArgs) -> Done {
-    let Start::Resumed { recorded, .. } = Start::resume(&args.output_dir, &args.run).map_err(run::ended)? else {
-        return Err(usage("an audit is of a run that was kept"));
-    };
+    let recorded = recorded(&args.output_dir, &args.run).map_err(run::ended)?;
     let Some(request) = request(&recorded, args.cells, args.seed) else {
         output::say("the run has no figure that could be measured again");
         return Ok(Exit::NoVerdict);

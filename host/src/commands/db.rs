@@ -7,7 +7,7 @@ use skillbench_report::{Cell, Table};
 use skillbench_results::{find, read};
 use skillbench_session::keep::update_matrix;
 use skillbench_store::database::{Filter, Imported, Waiting};
-use skillbench_store::{Database, journal};
+use skillbench_store::{Database, JournalError, Recorded, journal};
 use std::path::{Path, PathBuf};
 
 /// The file's name where nobody named another.
@@ -116,6 +116,11 @@ fn import(global: &Global, stored: &Stored, places: &[PathBuf]) -> Done {
                 table.row([run.as_str().into(), Cell::count(cells as u64), what.into()]);
             }
         }
+    };
+    let read = |file: &Path| -> Result<Recorded, JournalError> {
+        let recorded = read(file)?;
+        recorded.damaged.iter().for_each(|damaged| output::warning(&format!("{}: {damaged}", file.display())));
+        Ok(recorded)
     };
     database.import(&files, read, report).map_err(failed)?;
     output::table(&table, global.format.into());

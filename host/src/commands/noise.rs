@@ -34,6 +34,7 @@ pub fn noise(global: &Global, args: &DoctorArgs) -> Done {
             output::say(&error.to_string());
             CommandError::Exit(Exit::Stopped)
         }
+        NoiseError::Scratch(_) => failed(error),
     })?;
     if let Some(file) = &args.output {
         output::to_file(file, table_of_all(&seen).render(skillbench_report::Format::Csv).as_bytes()).map_err(failed)?;

@@ -116,6 +116,9 @@ impl Persist {
             output::error(&failure.to_string());
             exit = Exit::Broken;
         }
+        if !kept.is_in_folder() {
+            return exit;
+        }
         if let Err(error) = self.draw(global, kept) {
             let folder = kept.folder.display();
             output::error(&format!("the run is kept in {folder}, and not all of it drawn: {error}"));

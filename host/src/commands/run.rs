@@ -63,6 +63,7 @@ pub fn ended(error: SessionError) -> CommandError {
         SessionError::Request(_)
         | SessionError::NoRun { .. }
         | SessionError::NoRequest
+        | SessionError::NoText(_)
         | SessionError::Journal(_)
         | SessionError::Changed(_) => usage(error),
         SessionError::Gate(GateError::Baseline(error)) => baseline::refused(error),
@@ -140,10 +141,13 @@ fn selection(args: &RunArgs) -> Selection {
     }
 }
 
-/// Prints a run that was kept, and says how to go on with it.
+/// Prints a run, and says where it is kept and how to go on with it.
 fn show(global: &Global, kept: &Kept) -> Result<(), String> {
     let (run, folder) = (&kept.recorded.run, kept.folder.display());
     print(global, run)?;
+    if !kept.is_in_folder() {
+        return Ok(());
+    }
     if global.stop.asked() {
         output::say(&format!("stopped; go on with: host run --resume {folder}"));
     } else if !global.quiet {

@@ -87,6 +87,7 @@ fn of_places(places: Vec<PathBuf>, results: &Path) -> Result<Chosen, CommandErro
         _ => results.to_path_buf(),
     };
     let stored = Stored::from_places(&places).map_err(describe)?;
+    stored.damaged.iter().for_each(|damaged| output::warning(damaged));
     Ok(Chosen { stored, folder })
 }
 

@@ -2,12 +2,13 @@
 //! nothing was written.
 
 use crate::sandbox::Reach;
+use skillbench_record::scratch::{self, Folder};
 use std::io;
 use std::path::{Path, PathBuf};
 
 pub(crate) struct Folders {
     /// Its own, for temporary files.
-    pub scratch: tempfile::TempDir,
+    pub scratch: Folder,
     /// Those that were not there before, the inner ones first.
     made: Vec<PathBuf>,
 }
@@ -16,7 +17,7 @@ impl Folders {
     /// # Errors
     /// A folder cannot be made.
     pub fn make(reach: &Reach) -> io::Result<Folders> {
-        let scratch = tempfile::Builder::new().prefix("skillbench-worker-").tempdir()?;
+        let scratch = scratch::folder()?;
         let mut folders = Folders { scratch, made: vec![] };
         for folder in &reach.writable {
             let missing: Vec<&Path> = folder.ancestors().take_while(|part| !part.exists()).collect();

@@ -173,6 +173,7 @@ pub struct ReferenceJob {
     pub seed: u64,
     /// What further inputs are made from, which the measured engine sees while it is timed; `None`: none are.
     pub audit_seed: Option<u64>,
+    /// The index. The outputs are written next to it, into a folder that is there.
     pub out: PathBuf,
 }
 

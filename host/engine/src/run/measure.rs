@@ -9,7 +9,7 @@ use super::profile::profile;
 use super::workarounds::Attempt;
 use crate::cores;
 use skillbench_record::defaults::defaults;
-use skillbench_record::{ProfileReport, Workaround};
+use skillbench_record::{ProfileReport, Workaround, scratch};
 use skillbench_worker::child;
 use skillbench_worker::{
     CellJob, CellReport, Command, Event, Failure, FailureKind, PluginUse, Policy, Pooling, ProfileJob, Reply,
@@ -17,7 +17,6 @@ use skillbench_worker::{
 };
 use std::collections::BTreeSet;
 use std::path::Path;
-use tempfile::TempDir;
 
 /// No more warnings of one cell's plugins are passed on.
 const MOST_LOGGED: u32 = 20;
@@ -39,7 +38,7 @@ pub(super) struct Measured {
 pub(super) struct Warm {
     worker: Worker,
     /// Where this worker may write.
-    scratch: TempDir,
+    scratch: scratch::Folder,
     backend: usize,
     model: usize,
     precision: Option<String>,
@@ -190,7 +189,7 @@ impl Runner<'_, '_> {
         let warm = if launches == 1 { self.warm_for(planned, &mut job) } else { None };
         let (waiting, scratch) = match warm {
             Some(Warm { worker, scratch, .. }) => (Some(worker), scratch),
-            None => (None, tempfile::tempdir().map_err(|error| Failure::failed("scratch", error.to_string()))?),
+            None => (None, scratch::folder().map_err(|error| Failure::failed("scratch", error.to_string()))?),
         };
         let folder = |of: &str| Some(scratch.path().join(format!("{}-{of}", planned.index)));
         job.cache_dir = folder("main");

@@ -40,7 +40,7 @@ pub trait Observer {
     fn cell_progress(&mut self, _index: usize, _share: f64) {}
 
     /// # Errors
-    /// Where the outcome cannot be kept, the run ends: what is measured and lost is worth nothing.
+    /// The observer cannot go on, and the run ends.
     fn cell_ended(&mut self, _cell: &Cell, _samples: &[Samples]) -> std::io::Result<()> {
         Ok(())
     }

@@ -8,6 +8,7 @@ use skillbench_record::Axes;
 use skillbench_record::defaults::defaults;
 use skillbench_record::hash::sha256_text;
 use skillbench_record::paths;
+use skillbench_record::scratch::Scratch;
 use skillbench_worker::child;
 use skillbench_worker::{Command, DeviceRecord, Failure, Limits, ReferenceJob, Reply, Worker};
 use std::collections::HashMap;
@@ -128,14 +129,13 @@ fn make_reference(
         backend.options,
         built.paths.manifest
     );
-    let file = paths::cache().join("references").join(format!("{}.json", &sha256_text(&key)[..32]));
+    let (folder, name) = (paths::cache().join("references"), format!("{}.json", &sha256_text(&key)[..32]));
+    let file = folder.join(&name);
     if !child::is_whole_reference(&file) {
-        // Its worker writes into a folder of its own: what others made is out of its reach.
-        let folder = file.parent().unwrap_or(&file);
-        let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
-        std::fs::create_dir_all(folder).map_err(failed)?;
-        let own = tempfile::tempdir_in(folder).map_err(failed)?;
-        let out = own.path().join("reference.json");
+        // A worker writes no other reference than the one it is asked for, and nobody sees it half done.
+        let unkept = |error: std::io::Error| format!("{}: {error}", folder.display());
+        let scratch = Scratch::in_folder(&folder).map_err(unkept)?;
+        let out = scratch.path().join(&name);
         let job = ReferenceJob {
             backend: backend.clone(),
             model: built.paths.clone(),
@@ -146,7 +146,7 @@ fn make_reference(
         };
         Worker::call_once(&Command::Reference(Box::new(job)), limits)
             .map_err(|failure| format!("{} could not run the model: {failure}", reference.name()))?;
-        std::fs::rename(&out, &file).map_err(failed)?;
+        child::move_reference(&out, &file).map_err(unkept)?;
     }
     Ok(file)
 }

@@ -5,6 +5,7 @@ use super::manifest::{self, Manifest, Piece};
 use super::{RuntimeError, fetch, home, io, is_installed, place, room, scratch, wanted_file};
 use crate::registry::{Package, PackageFile, Source};
 use sha2::{Digest, Sha256};
+use skillbench_record::scratch::Scratch;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -199,9 +200,11 @@ impl Pieces {
                 return Ok(());
             }
             room(waiting, piece.size)?;
-            let mut out = tempfile::NamedTempFile::new_in(waiting).map_err(io(waiting))?;
+            let scratch = Scratch::in_folder(waiting).map_err(io(waiting))?;
+            let new = scratch.path().join(&piece.file);
+            let mut out = File::create_new(&new).map_err(io(&new))?;
             copy(piece, &source, &mut out, &target)?;
-            out.persist(&target).map(drop).map_err(|error| io(&target)(error.error))
+            std::fs::rename(&new, &target).map_err(io(&target))
         };
         // One that is broken does not cost the others.
         let kept: Vec<Result<(), RuntimeError>> = self.all.iter().map(keep).collect();

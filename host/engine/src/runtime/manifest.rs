@@ -7,8 +7,9 @@ use super::kept::{self, KeptFile};
 use super::{RuntimeError, io};
 use crate::registry::{Hash, Package, PackageFile, Source, platform};
 use serde::{Deserialize, Serialize};
+use skillbench_record::scratch::write_whole;
 use skillbench_record::shown::line;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::Path;
 
 const FORMAT: &str = "skillbench-runtime";
@@ -110,10 +111,7 @@ impl Manifest {
     /// Whole or not at all.
     pub(super) fn write(&self, file: &Path) -> Result<(), RuntimeError> {
         let text = serde_json::to_string_pretty(self).map_err(|error| io(file)(error.into()))?;
-        let name = file.file_name().unwrap_or_default().to_string_lossy();
-        let new = file.with_file_name(format!(".{name}.{}", std::process::id()));
-        std::fs::write(&new, text + "\n").map_err(io(&new))?;
-        std::fs::rename(&new, file).map_err(io(file))
+        write_whole(file, |out| writeln!(out, "{text}")).map_err(io(file))
     }
 
     /// Any manifest, whatever it is of; `None` where the file is none.

@@ -25,6 +25,7 @@ pub use pack::pack;
 use crate::registry::{Need, Package, PackageFile, platform};
 use kept::KeptFile;
 use skillbench_record::paths;
+use skillbench_record::scratch::Scratch;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -183,11 +184,9 @@ fn wanted_file(package: &Package) -> Result<&PackageFile, RuntimeError> {
 }
 
 /// A folder to work in, on the file system that the package will be on.
-fn scratch(package: &Package) -> Result<tempfile::TempDir, RuntimeError> {
+fn scratch(package: &Package) -> Result<Scratch, RuntimeError> {
     let home = home(package);
-    std::fs::create_dir_all(&home).map_err(io(&home))?;
-    sweep(&home, SCRATCH);
-    tempfile::Builder::new().prefix(SCRATCH).tempdir_in(&home).map_err(io(&home))
+    Scratch::in_folder(&home).map_err(io(&home))
 }
 
 /// Unpacks a checked archive, and puts it where it is looked for. Says whether another process did so before.
@@ -253,20 +252,6 @@ pub fn remove(package: &Package) -> Result<bool, RuntimeError> {
     std::fs::remove_dir_all(&target).map_err(io(&target))?;
     Ok(true)
 }
-
-/// What an interrupted installation left behind.
-fn sweep(home: &Path, prefix: &str) {
-    const OLD: std::time::Duration = std::time::Duration::from_secs(3600);
-    for entry in std::fs::read_dir(home).into_iter().flatten().flatten() {
-        let old =
-            entry.metadata().and_then(|data| data.modified()).is_ok_and(|at| at.elapsed().is_ok_and(|age| age > OLD));
-        if old && entry.file_name().to_string_lossy().starts_with(prefix) {
-            let _ = std::fs::remove_dir_all(entry.path());
-        }
-    }
-}
-
-const SCRATCH: &str = ".installing-";
 
 #[cfg(test)]
 mod tests {

@@ -1,15 +1,15 @@
 //! A package in pieces that can be carried to a machine without a network.
 
 use super::manifest::{self, Manifest, Piece};
-use super::{RuntimeError, fetch, io, kept, room, sweep, unpack, wanted_file};
+use super::{RuntimeError, fetch, io, kept, room, unpack, wanted_file};
 use crate::registry::{Keep, Package};
 use sha2::{Digest, Sha256};
+use skillbench_record::scratch::Scratch;
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
 use std::path::Path;
 use zip::ZipWriter;
 
-const SCRATCH: &str = ".packing-";
 /// Three digits number them, so that names stand in the order of the pieces.
 const MOST_PIECES: u64 = 999;
 
@@ -20,9 +20,7 @@ const MOST_PIECES: u64 = 999;
 /// What is missing, what the client said, a hash that is not the pinned one, a full disk.
 pub fn pack(package: &Package, into: &Path, piece_size: u64) -> Result<Manifest, RuntimeError> {
     let wanted = wanted_file(package)?;
-    std::fs::create_dir_all(into).map_err(io(into))?;
-    sweep(into, SCRATCH);
-    let scratch = tempfile::Builder::new().prefix(SCRATCH).tempdir_in(into).map_err(io(into))?;
+    let scratch = Scratch::in_folder(into).map_err(io(into))?;
     let archive = fetch::download(package, wanted, scratch.path())?;
     fetch::check(&archive, &wanted.hash)?;
     let (stem, form) = (manifest::stem(package), manifest::archive_form(package, wanted));

@@ -3,15 +3,13 @@
 
 use skillbench_record::defaults::defaults;
 use skillbench_record::paths;
+use skillbench_record::scratch::{self, Scratch};
 use skillbench_worker::Stop;
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
-
-/// What marks a folder that is being built. One that nobody holds the lock of was left by a process that ended half-way.
-const BUILDING: &str = ".building-";
 
 pub struct ModelCache {
     root: PathBuf,
@@ -140,16 +138,12 @@ impl ModelCache {
         folder: &Path,
         fill: impl FnOnce(&Path) -> Result<(), E>,
     ) -> Result<(), E> {
-        let scratch = self.root.join(format!("{BUILDING}{name}"));
-        remove(&scratch)?;
+        let scratch = Scratch::in_folder(&self.root)?;
+        let new = scratch.path().join(name);
         remove(folder)?;
-        std::fs::create_dir(&scratch)?;
-        let filled = fill(&scratch);
-        if filled.is_err() {
-            remove(&scratch)?;
-        }
-        filled?;
-        Ok(std::fs::rename(&scratch, folder)?)
+        std::fs::create_dir(&new)?;
+        fill(&new)?;
+        Ok(std::fs::rename(&new, folder)?)
     }
 
     /// Every model that is built, the longest unused first.
@@ -173,13 +167,7 @@ impl ModelCache {
     /// The file system did not let it happen.
     pub fn trim(&self, keep: u64) -> io::Result<Freed> {
         let mut freed = Freed::default();
-        for entry in entries(&self.root)? {
-            if let Some(name) = name_of(&entry).and_then(|name| name.strip_prefix(BUILDING).map(String::from))
-                && let Some(bytes) = self.give_up(&name, &entry)?
-            {
-                freed.bytes += bytes;
-            }
-        }
+        scratch::sweep_root(&self.root);
         let models = self.models()?;
         let mut left: u64 = models.iter().map(|model| model.bytes).sum();
         for model in models {
@@ -313,8 +301,8 @@ mod tests {
     fn what_a_process_left_half_way_is_built_anew() {
         let root = tempfile::tempdir().unwrap();
         let cache = ModelCache::at(root.path().into(), 1 << 20);
-        let left = root.path().join(".building-it");
-        std::fs::create_dir(&left).unwrap();
+        let left = root.path().join(".skillbench-tmp/skillbench-1-1/it");
+        std::fs::create_dir_all(&left).unwrap();
         std::fs::write(left.join("model.onnx.data"), "half").unwrap();
         cache.get("it", 10, fill(10)).unwrap();
         assert!(!left.exists());
@@ -331,7 +319,7 @@ mod tests {
         };
         let error = cache.get("it", 10, failing).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::StorageFull);
-        assert!(names(&cache).is_empty() && !root.path().join(".building-it").exists());
+        assert!(names(&cache).is_empty() && !root.path().join(".skillbench-tmp").exists());
         cache.get("it", 10, fill(10)).unwrap();
     }
 

@@ -6,6 +6,7 @@
 
 use serde::Deserialize;
 use skillbench_onnx::{Outline, Version};
+use skillbench_record::scratch::Scratch;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -161,8 +162,9 @@ pub fn write(model: &Path, outline: &Outline, to: i64, target: &Path) -> Result<
     let folder = target.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder).map_err(io(folder))?;
     data_beside(model, outline, folder)?;
-    let scratch = tempfile::Builder::new().prefix(".lowering-").tempfile_in(folder).map_err(io(folder))?;
-    let mut copy = scratch.reopen().map_err(io(folder))?;
+    let scratch = Scratch::in_folder(folder).map_err(io(folder))?;
+    let new = scratch.path().join("new");
+    let mut copy = File::options().read(true).write(true).create_new(true).open(&new).map_err(io(&new))?;
     let mut source = File::open(model).map_err(io(model))?;
     std::io::copy(&mut source, &mut copy).map_err(io(target))?;
     let sets = outline.opsets.iter().filter(|set| set.domain.is_empty()).map(|set| (set.version, lowered.to));
@@ -173,7 +175,7 @@ pub fn write(model: &Path, outline: &Outline, to: i64, target: &Path) -> Result<
             .ok_or_else(|| OpsetError::Unusual { path: model.into() })?;
     }
     copy.sync_all().map_err(io(target))?;
-    scratch.persist(target).map_err(|error| OpsetError::Io { path: target.into(), error: error.error })?;
+    std::fs::rename(&new, target).map_err(io(target))?;
     Ok(lowered)
 }
 

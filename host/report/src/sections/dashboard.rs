@@ -32,6 +32,7 @@ pub fn dashboard(stored: &Stored, look: &Look) -> Result<Site, SectionError> {
             cells,
             samples: None,
             plugin_metrics: vec![],
+            damaged: vec![],
         };
         pages.push((format!("models/{file}"), model_page(model, &of_model, look)?));
     }

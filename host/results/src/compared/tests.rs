@@ -97,7 +97,13 @@ fn stored(given: &[Given]) -> Stored {
         Column::new("round_wall_ns".into(), vec![None::<i64>; n]),
     ];
     let cells = DataFrame::new(given.len(), columns).unwrap();
-    Stored { runs: vec![], cells, samples: Some(DataFrame::new(n, samples).unwrap()), plugin_metrics: vec![] }
+    Stored {
+        runs: vec![],
+        cells,
+        samples: Some(DataFrame::new(n, samples).unwrap()),
+        plugin_metrics: vec![],
+        damaged: vec![],
+    }
 }
 
 fn ask(before: &[Given], after: &[Given], across: Across) -> Vec<ComparedCell> {

@@ -10,8 +10,13 @@ use skillbench_store::{Database, Recorded};
 fn stored(runs: Vec<skillbench_record::Run>) -> (tempfile::TempDir, Database) {
     let folder = tempfile::tempdir().unwrap();
     let database = Database::at(folder.path().join("benchmarks.duckdb"));
-    let recorded =
-        |run: skillbench_record::Run| Recorded { request: None, fingerprint: run.run_id.clone(), run, samples: vec![] };
+    let recorded = |run: skillbench_record::Run| Recorded {
+        request: None,
+        fingerprint: run.run_id.clone(),
+        run,
+        samples: vec![],
+        damaged: vec![],
+    };
     database.store(&runs.into_iter().map(recorded).collect::<Vec<_>>()).unwrap();
     (folder, database)
 }

@@ -11,7 +11,7 @@ use skillbench_results::freshness::{Age, MadeWith, Measured, Wanted, of_machine}
 use skillbench_store::{Database, Recorded};
 
 fn recorded(run: Run, request: Option<RunRequest>) -> Recorded {
-    Recorded { request, fingerprint: run.run_id.clone(), run, samples: vec![] }
+    Recorded { request, fingerprint: run.run_id.clone(), run, samples: vec![], damaged: vec![] }
 }
 
 fn stored(runs: &[Recorded]) -> Vec<Measured> {

@@ -4,6 +4,7 @@
 use super::Metric;
 use crate::{Launches, rules};
 use serde::{Deserialize, Serialize};
+use skillbench_record::scratch::write_whole;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -117,12 +118,7 @@ impl Noise {
             known.retain(|old| (&old.plugin, &old.metric) != (&floor.plugin, &floor.metric));
             known.push(floor);
         }
-        let folder = self.file.parent().unwrap_or(Path::new("."));
-        std::fs::create_dir_all(folder)?;
-        let scratch = tempfile::NamedTempFile::new_in(folder)?;
-        serde_json::to_writer_pretty(&scratch, &self.machines)?;
-        scratch.persist(&self.file)?;
-        Ok(())
+        write_whole(&self.file, |out| Ok(serde_json::to_writer_pretty(out, &self.machines)?))
     }
 
     /// The floor for a comparison of these backends: the largest of theirs. A metric that was not measured has the floor of the

@@ -61,5 +61,6 @@ pub fn run(id: &str, cells: Vec<Value>) -> Recorded {
         fingerprint: skillbench_record::hash::sha256_text(&document.to_string()),
         run: serde_json::from_value(document).unwrap(),
         samples: serde_json::from_value(Value::Array(samples)).unwrap(),
+        damaged: vec![],
     }
 }

@@ -15,7 +15,7 @@ use crate::child::Services;
 use crate::description::Description;
 use crate::{CheckJob, Command, Failure, Limits, PluginUse, Reply, Stop, Worker};
 use serde::{Deserialize, Serialize};
-use skillbench_record::PluginOptions;
+use skillbench_record::{PluginOptions, scratch};
 
 /// The two-layer perceptron that rules run: `x[batch, 64]` to `y[batch, 32]`.
 const PROBE: &[u8] = include_bytes!("../../data/probe.onnx");
@@ -61,7 +61,7 @@ pub fn check(
     options: &PluginOptions,
     reference: Option<&PluginUse>,
 ) -> std::io::Result<Vec<(&'static Rule, Verdict)>> {
-    let scratch = tempfile::tempdir()?;
+    let scratch = scratch::folder()?;
     let probe = scratch.path().join("probe.onnx");
     std::fs::write(&probe, PROBE)?;
     let mut verdicts = vec![];

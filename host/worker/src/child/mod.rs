@@ -31,7 +31,7 @@ mod trace;
 pub(crate) use cell::run_alone;
 pub use comparison::{Agreement, agreement};
 pub(crate) use opened::Opened;
-pub use reference::{engines, is_whole as is_whole_reference, parts as parts_of_reference};
+pub use reference::{engines, is_whole as is_whole_reference, move_to as move_reference, parts as parts_of_reference};
 pub(crate) use services::Services;
 pub(crate) use target::resident;
 

@@ -145,14 +145,11 @@ impl Sampling {
     }
 }
 
-/// Keeps outputs as a reference, whole or not at all.
+/// Writes outputs as a reference.
 ///
 /// # Errors
 /// The file cannot be written.
 pub(super) fn keep(ports: &[Port], outputs: &[View<'_>], sampling: Sampling, file: &Path) -> std::io::Result<()> {
-    let folder = file.parent().unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    let mut scratch = tempfile::NamedTempFile::new_in(folder)?;
     let header = |(port, output): (&Port, &View<'_>)| {
         let (offset, stride) = sampling.of(output.elements());
         OutputHeader {
@@ -165,7 +162,7 @@ pub(super) fn keep(ports: &[Port], outputs: &[View<'_>], sampling: Sampling, fil
         }
     };
     let header = Header { outputs: ports.iter().zip(outputs).map(header).collect() };
-    let mut writer = std::io::BufWriter::new(&mut scratch);
+    let mut writer = std::io::BufWriter::new(std::fs::File::create(file)?);
     serde_json::to_writer(&mut writer, &header)?;
     writer.write_all(b"\n")?;
     for (output, kept) in outputs.iter().zip(&header.outputs) {
@@ -176,10 +173,7 @@ pub(super) fn keep(ports: &[Port], outputs: &[View<'_>], sampling: Sampling, fil
             }
         }
     }
-    writer.flush()?;
-    drop(writer);
-    scratch.persist(file)?;
-    Ok(())
+    writer.flush()
 }
 
 /// Reads a reference.

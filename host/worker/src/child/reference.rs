@@ -136,11 +136,25 @@ pub(super) fn write(services: &'static Services, job: &ReferenceJob) -> Result<R
     }
     let failed = |error: std::io::Error| Failure::failed("reference", format!("{}: {error}", out.display()));
     let text = serde_json::to_vec(&index).map_err(|error| failed(error.into()))?;
-    // The index last: where it is, the outputs are.
-    let scratch = tempfile::NamedTempFile::new_in(out.parent().unwrap_or(Path::new("."))).map_err(failed)?;
-    std::fs::write(scratch.path(), text).map_err(failed)?;
-    scratch.persist(out).map_err(|error| failed(error.error))?;
+    std::fs::write(out, text).map_err(failed)?;
     Ok(Reply::Referenced)
+}
+
+/// Moves the files of a reference to another folder of the same file system, where its index has this name. Other files stay: whoever
+/// wrote the reference may have left more.
+///
+/// # Errors
+/// It is not whole, or cannot be moved.
+pub fn move_to(from: &Path, to: &Path) -> std::io::Result<()> {
+    let index = Index::read(from)?;
+    for (at, part) in index.parts.iter().enumerate().filter(|(_, part)| part.why.is_none()) {
+        std::fs::rename(outputs_file(from, at), outputs_file(to, at))?;
+        for variant in &part.audited {
+            std::fs::rename(audited_file(from, at, *variant), audited_file(to, at, *variant))?;
+        }
+    }
+    // The index last: where it is, the outputs are.
+    std::fs::rename(from, to)
 }
 
 /// What became of a part.

@@ -14,7 +14,7 @@ use super::observer::Observer;
 use super::plan::{Plan, PlannedCell};
 use super::summarize::{Reports, implausible, metrics, stable};
 use skillbench_record::defaults::defaults;
-use skillbench_record::{Cell, HardwareRecord, Outcome};
+use skillbench_record::{Cell, HardwareRecord, Outcome, scratch};
 use skillbench_worker::{CellJob, CellReport, Command, Failure, FailureKind, Limits, Reply, Watched, Worker};
 use std::collections::{HashSet, VecDeque};
 use std::path::Path;
@@ -134,7 +134,7 @@ impl<'a> Interleave<'a> {
         let interleaved_round_ns = Some(rules.round.as_nanos() as u64);
         let enough = Enough { pairs: rules.pairs, time: rules.budget, least: 3 };
         let order = RoundOrder::new(enough, rules.seed);
-        let scratch = tempfile::tempdir().map_err(|error| (0, Failure::failed("scratch", error.to_string())))?;
+        let scratch = scratch::folder().map_err(|error| (0, Failure::failed("scratch", error.to_string())))?;
         let [one, other] = std::thread::scope(|scope| {
             let side = |side: usize| {
                 let mut job = jobs[side].clone();

@@ -2,8 +2,8 @@
 //! them in `snapshots`, one for each commit; in `refs`, which commit a branch was at.
 
 use super::HubError;
+use skillbench_record::scratch::Scratch;
 use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 pub(super) struct Cache {
@@ -47,11 +47,10 @@ impl Cache {
         }
         let path = self.folder.join("refs").join(revision);
         let io = |error| HubError::Io { path: path.clone(), error };
-        let folder = path.parent().unwrap_or(&self.folder);
-        std::fs::create_dir_all(folder).map_err(io)?;
-        let mut scratch = tempfile::NamedTempFile::new_in(folder).map_err(io)?;
-        scratch.write_all(commit.as_bytes()).map_err(io)?;
-        scratch.persist(&path).map(drop).map_err(|error| io(error.error))
+        let (scratch, new) = self.new_file(&path).map_err(io)?;
+        std::fs::write(&new, commit).and_then(|()| std::fs::rename(&new, &path)).map_err(io)?;
+        drop(scratch);
+        Ok(())
     }
 
     /// Keeps other processes, also those of other tools, from fetching the same content. Given up when it is dropped.
@@ -73,14 +72,20 @@ impl Cache {
         if there.is_some() && there == std::fs::canonicalize(&source).ok() {
             return Ok(place);
         }
-        let folder = place.parent().unwrap_or(&self.folder);
-        std::fs::create_dir_all(folder).map_err(io)?;
-        // Beside it first, so that nobody sees it missing.
-        let scratch = tempfile::Builder::new().prefix(".link-").tempdir_in(folder).map_err(io)?;
-        let new = scratch.path().join("new");
-        attach(&source, &up(path, blob), &new).map_err(io)?;
-        std::fs::rename(&new, &place).map_err(io)?;
+        // Apart first, so that nobody sees it missing.
+        let (scratch, new) = self.new_file(&place).map_err(io)?;
+        attach(&source, &up(path, blob), &new).and_then(|()| std::fs::rename(&new, &place)).map_err(io)?;
+        drop(scratch);
         Ok(place)
+    }
+
+    /// A name for a file that is to be moved to this place, whose folder is made. It lies in the repository's folder, where other tools
+    /// do not look.
+    fn new_file(&self, place: &Path) -> std::io::Result<(Scratch, PathBuf)> {
+        std::fs::create_dir_all(place.parent().unwrap_or(&self.folder))?;
+        let scratch = Scratch::in_folder(&self.folder)?;
+        let new = scratch.path().join("new");
+        Ok((scratch, new))
     }
 }
 
