@@ -24,7 +24,8 @@ fn main() -> ExitCode {
         skillbench_worker::use_executable(worker);
     }
     let cli = cli::Cli::parse();
-    match commands::dispatch(cli) {
+    // Libraries panic where a thread cannot be had; what was measured is in its journal.
+    match skillbench_record::caught(|| commands::dispatch(cli)).unwrap_or_else(commands::panicked) {
         Ok(exit) => exit.code(),
         Err(failure) => {
             let told = failure.to_string();

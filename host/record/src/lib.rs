@@ -5,6 +5,7 @@
 //! - [`Axes`]: the point of the grid. [`RunRequest`]: what was asked for. [`Environment`]: what the machine was.
 //! - [`catalog`]: every column of a cell and every metric, once. [`schema`]: the JSON Schema of `run.json`.
 //! - [`machine`]: what tells this machine from others. `upgrade`: runs that an older host recorded.
+//! - [`run_id`]: which text can be the id of a run. [`caught`](mod@caught): a panic as a text.
 //! - [`time`], [`hash`](mod@hash), [`suggest`]: moments as text, SHA-256, and "did you mean".
 //!
 //! Not here: engines and plugins, the database, data frames, anything that measures.
@@ -12,6 +13,7 @@
 mod audit;
 mod axes;
 pub mod catalog;
+pub mod caught;
 mod cell;
 mod conditions;
 pub mod defaults;
@@ -30,6 +32,7 @@ mod phases;
 mod profile;
 mod request;
 mod run;
+pub mod run_id;
 pub mod schema;
 pub mod shown;
 pub mod suggest;
@@ -40,6 +43,7 @@ mod verification;
 
 pub use audit::Audit;
 pub use axes::Axes;
+pub use caught::caught;
 pub use cell::{Cell, HardwareRecord, PlacementRecord, PoolRecord, Workaround};
 pub use conditions::Conditions;
 pub use environment::Environment;

@@ -7,10 +7,11 @@ use crate::incremental;
 use crate::keep::{Keep, KeepError, Kept};
 use crate::machine_lock::MachineLock;
 use crate::measure::{Begun, MeasureError, measure};
+use crate::recorded::{self, RecordedError};
 use skillbench_engine::lock::LockError;
 use skillbench_engine::run::{self, Inventory, Plan, RequestError};
 use skillbench_engine::skill::Tell;
-use skillbench_record::RunRequest;
+use skillbench_record::{OptionChoice, RunRequest};
 use skillbench_store::{DatabaseError, JournalError, Recorded, journal};
 use std::path::{Path, PathBuf};
 
@@ -29,6 +30,8 @@ pub enum Start {
     Resumed {
         folder: PathBuf,
         recorded: Box<Recorded>,
+        /// Paths of its options that are named again, see [`recorded`].
+        named: Vec<OptionChoice>,
     },
 }
 
@@ -61,6 +64,8 @@ pub enum SessionError {
     #[error("the journal does not say what was asked for")]
     NoRequest,
     #[error(transparent)]
+    Recorded(#[from] RecordedError),
+    #[error(transparent)]
     Database(#[from] DatabaseError),
     /// A run cannot go on with what is here now.
     #[error(transparent)]
@@ -83,7 +88,15 @@ impl Start {
         let no_run = || SessionError::NoRun { name: name.into(), folder: runs.to_path_buf() };
         let folder = folder.ok_or_else(no_run)?;
         let recorded = Box::new(journal::read(&folder)?);
-        Ok(Start::Resumed { folder, recorded })
+        Ok(Start::Resumed { folder, recorded, named: vec![] })
+    }
+
+    /// Names options of a resumed run again.
+    pub fn naming(self, options: Vec<OptionChoice>) -> Start {
+        match self {
+            Start::Resumed { folder, recorded, .. } => Start::Resumed { folder, recorded, named: options },
+            new => new,
+        }
     }
 }
 
@@ -102,8 +115,10 @@ impl Session {
     ) -> Result<Ended, SessionError> {
         let (request, earlier) = match start {
             Start::New(request) => (*request, None),
-            Start::Resumed { folder, recorded } => {
-                (recorded.request.ok_or(SessionError::NoRequest)?, Some((folder, recorded.run)))
+            Start::Resumed { folder, recorded, named } => {
+                let request = recorded.request.ok_or(SessionError::NoRequest)?;
+                recorded::held(inventory, &request, &named)?;
+                (request, Some((folder, recorded.run)))
             }
         };
         let Some(plan) = self.plan(inventory, request, on)? else { return Ok(Ended::Stopped) };
