@@ -70,8 +70,14 @@ fn answer(connection: &Connection, sql: &str) -> Result<Answer, DatabaseError> {
 }
 
 /// By these words DuckDB says that a connection is closed to something.
-const CLOSED: [&str; 4] =
-    ["disabled by configuration", "disabled through configuration", "configuration has been locked", "read-only mode"];
+const CLOSED: [&str; 5] = [
+    "disabled by configuration",
+    "disabled through configuration",
+    "configuration has been locked",
+    "read-only mode",
+    // What a name without a database would be made in.
+    "create entry in system catalog",
+];
 
 /// SQL that DuckDB refuses, in its own words.
 pub(super) fn refused(error: duckdb::Error) -> DatabaseError {
