@@ -1,6 +1,6 @@
 //! Databases and records that somebody made to get at others: what they say is data, and reaches nothing.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use skillbench_tests::{Ran, World, build_folder};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -199,14 +199,16 @@ fn a_library_that_a_record_names_is_not_loaded_by_an_update() {
     world.host(&["update", "--older-than", "0"]).exits_with(0).tells("name it yourself");
     assert!(!mark.exists());
     let named = format!("cpu:library={}", library.display());
-    let ran = world.host(&["update", "--older-than", "0", "--dry-run", "--option", &named, "--format", "json"]);
-    let rows: Vec<Value> = serde_json::from_str(&ran.exits_with(0).stdout()).unwrap();
-    assert_eq!(rows[0]["now"], "stale", "who names it again may have it");
+    let ran = world.host(&["update", "--older-than", "0", "--dry-run", "--option", &named]);
+    assert!(
+        !ran.exits_with(0).stderr().contains("name it yourself") && mark.exists(),
+        "who names it again may have it"
+    );
     world.host(&["update", "--option", "cpu:library=/other.so"]).exits_with(2).tells("none of what was recorded");
 }
 
 #[test]
-fn a_library_that_a_journal_names_is_not_loaded_by_going_on_with_it_or_auditing_it() {
+fn a_library_that_a_journal_names_is_not_loaded_by_going_on_with_it() {
     let world = World::default();
     let (library, mark) = marking(&world);
     let named = format!("cpu:library={}", library.display());
@@ -232,8 +234,9 @@ fn without_memory_or_threads_there_is_an_error_and_nothing_is_lost() {
         limited.args(["-c", "ulimit -v \"$0\" && exec \"$@\"", &limit.to_string()]).arg(build_folder().join("host"));
         limited.args(["db", "import", "results"]).current_dir(world.path());
         let ran = Ran::of(limited);
-        assert!(!ran.stderr().contains("panicked"), "at {limit} KiB: {}", ran.stderr());
-        assert!(ran.code() == Some(0) || !ran.stderr().trim().is_empty(), "at {limit} KiB it ends without a word");
+        let told = ran.stderr();
+        assert!(!told.contains("panicked") && !told.contains("damaged"), "at {limit} KiB: {told}");
+        assert!(ran.code() == Some(0) || !told.trim().is_empty(), "at {limit} KiB it ends without a word");
     }
     world.host(&["db", "import"]).exits_with(0);
     world.host(&["query", "SELECT count(*) AS n FROM benchmark_results", "--format", "csv"]).tells("n\n2\n");

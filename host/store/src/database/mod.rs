@@ -80,6 +80,10 @@ pub enum DatabaseError {
     )]
     Closed(String),
     #[error(
+        "memory or threads do not suffice for the database ({0}); runs are safe in their folders: raise the limits (ulimit -v, -u) or end other programs, then host db import"
+    )]
+    Starved(String),
+    #[error(
         "{path}: the database client stopped: {text}; runs are safe in their folders: raise the limits on memory and threads (ulimit -v, -u), then host db import"
     )]
     Panicked { path: PathBuf, text: String },
@@ -113,6 +117,8 @@ impl Database {
     }
 
     fn failed(&self, error: duckdb::Error) -> DatabaseError {
-        DatabaseError::Failed { path: self.path.clone(), text: open::first_line(&error.to_string()) }
+        let text = error.to_string();
+        let other = |text| DatabaseError::Failed { path: self.path.clone(), text };
+        query::starved(&text).unwrap_or_else(|| other(open::first_line(&text)))
     }
 }

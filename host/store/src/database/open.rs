@@ -179,6 +179,9 @@ impl Database {
     }
 
     fn unopened(&self, text: &str) -> DatabaseError {
+        if let Some(starved) = super::query::starved(text) {
+            return starved;
+        }
         let (path, line) = (self.path.clone(), first_line(text));
         let unwritable = ["Permission denied", "Cannot open file", "No such file", "read-only", "No space left"];
         match unwritable.iter().any(|known| text.contains(known)) {

@@ -82,10 +82,18 @@ const CLOSED: [&str; 5] = [
 /// SQL that DuckDB refuses, in its own words.
 pub(super) fn refused(error: duckdb::Error) -> DatabaseError {
     let text = error.to_string();
-    match CLOSED.iter().any(|words| text.contains(words)) {
+    starved(&text).unwrap_or_else(|| match CLOSED.iter().any(|words| text.contains(words)) {
         true => DatabaseError::Closed(first_line(&text)),
         false => DatabaseError::Sql(text),
-    }
+    })
+}
+
+/// By these words DuckDB and the library of its language say that memory or a thread cannot be had.
+const STARVED: [&str; 4] = ["Out of Memory", "bad_alloc", "Allocation failure", "Resource temporarily unavailable"];
+
+/// What was wanted in vain, where that is why DuckDB failed. The file is as good as it was.
+pub(super) fn starved(text: &str) -> Option<DatabaseError> {
+    STARVED.iter().any(|words| text.contains(words)).then(|| DatabaseError::Starved(first_line(text)))
 }
 
 fn json(value: Value) -> Json {
