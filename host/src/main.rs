@@ -28,7 +28,8 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| output::error(&format!("a fault of the host, please report it: {panic}"))));
     let cli = cli::Cli::try_parse().unwrap_or_else(|error| refuse(&error));
     scratch::sweep();
-    let ended = commands::dispatch(cli);
+    // Libraries panic where a thread cannot be had; what was measured is in its journal.
+    let ended = skillbench_record::caught(|| commands::dispatch(cli)).unwrap_or_else(commands::panicked);
     // Workers that were killed leave what they were at.
     scratch::sweep();
     skillbench_record::paths::remove_private_cache();

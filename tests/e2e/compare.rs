@@ -7,7 +7,8 @@ use std::process::Command;
 fn world() -> World {
     let world = World::default();
     let library = built_library("misbehave_fixture");
-    world.write("config/registry.toml", format!("version = 1\n[[plugin]]\nid = \"misbehave\"\nlibrary = {library:?}\n"));
+    world
+        .write("config/registry.toml", format!("version = 1\n[[plugin]]\nid = \"misbehave\"\nlibrary = {library:?}\n"));
     world
 }
 

@@ -6,7 +6,8 @@ use skillbench_tests::{World, built_library, cells};
 fn world() -> World {
     let world = World::default();
     let library = built_library("misbehave_fixture");
-    world.write("config/registry.toml", format!("version = 1\n[[plugin]]\nid = \"misbehave\"\nlibrary = {library:?}\n"));
+    world
+        .write("config/registry.toml", format!("version = 1\n[[plugin]]\nid = \"misbehave\"\nlibrary = {library:?}\n"));
     world
 }
 

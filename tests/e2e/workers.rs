@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 /// A run whose first two cells are quick and whose last two end at their time limit alone.
 pub fn hangs(world: &World, timeout: &str) -> Command {
     let library = built_library("misbehave_fixture");
-    world.write("config/registry.toml", format!("version = 1\n[[plugin]]\nid = \"misbehave\"\nlibrary = {library:?}\n"));
+    world
+        .write("config/registry.toml", format!("version = 1\n[[plugin]]\nid = \"misbehave\"\nlibrary = {library:?}\n"));
     let arguments = [
         "run",
         "--plugin",
@@ -39,9 +40,11 @@ pub fn started(command: &mut Command) -> Child {
     command.spawn().expect("the host can be started")
 }
 
+/// All processes below one: workers are kept by a process in between.
 fn children(pid: u32) -> Vec<u32> {
     let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
-    text.split_whitespace().flat_map(str::parse).collect()
+    let own = text.split_whitespace().flat_map(str::parse);
+    own.flat_map(|child| std::iter::once(child).chain(children(child))).collect()
 }
 
 #[track_caller]

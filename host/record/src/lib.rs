@@ -6,6 +6,7 @@
 //! - [`catalog`]: every column of a cell and every metric, once. [`schema`]: the JSON Schema of `run.json`.
 //! - [`machine`]: what tells this machine from others. `upgrade`: runs that an older host recorded.
 //! - [`paths`]: where files of users are. [`sealed`]: files whose content a run relies on.
+//! - [`run_id`]: which text can be the id of a run. [`caught`](mod@caught): a panic as a text.
 //! - [`time`], [`hash`](mod@hash), [`suggest`]: moments as text, SHA-256, and "did you mean".
 //! - [`journal`]: the lines of a journal. [`scratch`]: temporary files. [`Holder`]: who holds a lock.
 //!
@@ -14,6 +15,7 @@
 mod audit;
 mod axes;
 pub mod catalog;
+pub mod caught;
 mod cell;
 mod conditions;
 pub mod defaults;
@@ -34,6 +36,7 @@ mod phases;
 mod profile;
 mod request;
 mod run;
+pub mod run_id;
 pub mod schema;
 pub mod scratch;
 pub mod sealed;
@@ -46,6 +49,7 @@ mod verification;
 
 pub use audit::Audit;
 pub use axes::Axes;
+pub use caught::caught;
 pub use cell::{Cell, HardwareRecord, PlacementRecord, PoolRecord, Workaround};
 pub use conditions::Conditions;
 pub use environment::Environment;

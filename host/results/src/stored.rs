@@ -6,7 +6,7 @@ use crate::questions::in_order;
 use polars::prelude::*;
 use skillbench_record::catalog::{self, column};
 use skillbench_record::{Run, paths, scratch};
-use skillbench_store::database::{Filter, Open};
+use skillbench_store::database::Filter;
 use skillbench_store::{Database, DatabaseError, JournalError, Recorded, journal};
 use std::path::{Path, PathBuf};
 
@@ -176,12 +176,21 @@ impl Stored {
         exchanged(|file| database.columns_to(filter, columns, file))
     }
 
-    /// The same of every cell of a database that is open.
+    /// Stores runs, and gives these columns of every cell, in one opening of the database.
     ///
     /// # Errors
-    /// As for any use of the database.
-    pub fn columns_in(database: &Open<'_>, columns: &[&str]) -> Result<DataFrame, StoredError> {
-        exchanged(|file| database.columns_to(&Filter::all(), columns, file))
+    /// As for [`Database::store`]; within, the columns could not be read.
+    pub fn store_then_columns(
+        database: &Database,
+        runs: &[Recorded],
+        columns: &[&str],
+    ) -> Result<Result<DataFrame, StoredError>, DatabaseError> {
+        let exchange = match Exchange::new() {
+            Ok(exchange) => exchange,
+            Err(error) => return database.store(runs).map(|_| Err(error)),
+        };
+        let (_, written) = database.store_then_write(runs, columns, &exchange.file)?;
+        Ok(written.map_err(StoredError::from).and_then(|()| exchange.read()))
     }
 
     /// The samples of a filter, which are many.
@@ -195,12 +204,30 @@ impl Stored {
 
 /// A frame that the database wrote as Parquet: both know the format, and share nothing else.
 fn exchanged(write: impl FnOnce(&Path) -> Result<(), DatabaseError>) -> Result<DataFrame, StoredError> {
-    let failed = |error| StoredError::File { path: paths::cache(), error };
-    let folder = scratch::folder().map_err(failed)?;
-    let path = folder.path().join("exchanged.parquet");
-    write(&path)?;
-    let file = std::fs::File::open(&path).map_err(|error| StoredError::File { path, error })?;
-    Ok(ParquetReader::new(file).finish()?)
+    let exchange = Exchange::new()?;
+    write(&exchange.file)?;
+    exchange.read()
+}
+
+/// Where the database writes a frame.
+struct Exchange {
+    /// Removed with it.
+    _folder: scratch::Folder,
+    file: PathBuf,
+}
+
+impl Exchange {
+    fn new() -> Result<Exchange, StoredError> {
+        let failed = |error| StoredError::File { path: paths::cache(), error };
+        let folder = scratch::folder().map_err(failed)?;
+        Ok(Exchange { file: folder.path().join("exchanged.parquet"), _folder: folder })
+    }
+
+    fn read(&self) -> Result<DataFrame, StoredError> {
+        let file =
+            std::fs::File::open(&self.file).map_err(|error| StoredError::File { path: self.file.clone(), error })?;
+        Ok(ParquetReader::new(file).finish()?)
+    }
 }
 
 /// Reads a journal, or a `run.json`.

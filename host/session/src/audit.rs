@@ -5,9 +5,10 @@
 
 use crate::event::Listener;
 use crate::gate::Asked;
+use crate::recorded::held;
 use crate::run::{Ended, Session, SessionError, Start};
 use skillbench_engine::run::Inventory;
-use skillbench_record::{Cell, CellName, Metrics, RunRequest};
+use skillbench_record::{Cell, CellName, Metrics, OptionChoice, RunRequest};
 use skillbench_stats::compare::{Metric, Noise};
 use skillbench_store::Recorded;
 
@@ -63,7 +64,8 @@ pub fn request(recorded: &Recorded, cells: usize, seed: Option<u64>) -> Option<R
 }
 
 impl Session {
-    /// Measures what [`request`] chose, and says of each number whether it stands. `None`: it was stopped.
+    /// Measures what [`request`] chose, and says of each number whether it stands; of its options those that are `named` may be paths,
+    /// see [`recorded`](mod@crate::recorded). `None`: it was stopped.
     ///
     /// # Errors
     /// As for [`Session::run`].
@@ -72,9 +74,11 @@ impl Session {
         inventory: &Inventory,
         recorded: &Recorded,
         request: RunRequest,
+        named: &[OptionChoice],
         noise: &Noise,
         on: &mut Listener<'_>,
     ) -> Result<Option<Vec<Number>>, SessionError> {
+        held(inventory, &request, named)?;
         let names = request.exactly.clone();
         let ended = self.run(inventory, Start::New(Box::new(request)), &Asked::default(), false, on)?;
         let Ended::Ran(ran) = ended else { return Ok(None) };

@@ -3,7 +3,7 @@
 use crate::measure::Measured;
 use skillbench_results::matrix::{self, Matrix};
 use skillbench_results::{Stored, files};
-use skillbench_store::database::{Filter, Open};
+use skillbench_store::database::Filter;
 use skillbench_store::journal::Lost;
 use skillbench_store::{Database, DatabaseError, Recorded};
 use std::path::{Path, PathBuf};
@@ -83,15 +83,13 @@ impl Keep {
         let Some(database) = &self.database else { return Ok(()) };
         let unstored = |error| KeepError::Database { folder: folder.to_path_buf(), error };
         let runs = std::slice::from_ref(recorded);
-        let columns = |open: &Open<'_>| self.matrix.then(|| Stored::columns_in(open, &matrix::COLUMNS));
-        match database.store_then(runs, columns).map_err(unstored)? {
-            (_, None) => Ok(()),
-            (_, Some(cells)) => {
-                let cells = cells.map_err(|error| KeepError::Matrix(error.to_string()))?;
-                let matrix = matrix::build(&cells).map_err(|error| KeepError::Matrix(error.to_string()))?;
-                write_matrix(database, &matrix).map(drop).map_err(KeepError::Matrix)
-            }
+        if !self.matrix {
+            return database.store(runs).map(drop).map_err(unstored);
         }
+        let cells = Stored::store_then_columns(database, runs, &matrix::COLUMNS).map_err(unstored)?;
+        let cells = cells.map_err(|error| KeepError::Matrix(error.to_string()))?;
+        let matrix = matrix::build(&cells).map_err(|error| KeepError::Matrix(error.to_string()))?;
+        write_matrix(database, &matrix).map(drop).map_err(KeepError::Matrix)
     }
 }
 

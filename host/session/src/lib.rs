@@ -10,7 +10,7 @@
 //! - [`baseline`]: runs that later ones are held against, by name.
 //! - [`incremental`]: what of a plan is missing in the database.
 //! - [`interleave`]: the plans of two targets that are measured in turns. [`noise`]: how far the same code is apart from itself.
-//! - [`update`]: what of the database is to be measured again.
+//! - [`update`]: what of the database is to be measured again. [`recorded`]: which of a record's options are taken over.
 //!
 //! Nothing here prints: what there is to say is an event, or returned. Not here: grammar and printing (host),
 //! how cells are measured (engine), what is asked of results (results).
@@ -28,6 +28,7 @@ pub mod keep;
 pub mod machine_lock;
 pub mod measure;
 pub mod noise;
+pub mod recorded;
 pub mod run;
 pub mod update;
 

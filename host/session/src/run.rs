@@ -7,10 +7,11 @@ use crate::incremental;
 use crate::keep::{Keep, Kept};
 use crate::machine_lock::MachineLock;
 use crate::measure::{Begun, MeasureError, measure};
+use crate::recorded::{self, RecordedError};
 use skillbench_engine::lock::LockError;
 use skillbench_engine::run::{self, Inventory, Plan, RequestError};
 use skillbench_engine::skill::Tell;
-use skillbench_record::RunRequest;
+use skillbench_record::{OptionChoice, RunRequest};
 use skillbench_store::{DatabaseError, Journal, JournalError, Recorded, journal};
 use std::path::{Path, PathBuf};
 
@@ -29,6 +30,8 @@ pub enum Start {
     Resumed {
         journal: Box<Journal>,
         recorded: Box<Recorded>,
+        /// Paths of its options that are named again, see [`recorded`].
+        named: Vec<OptionChoice>,
     },
 }
 
@@ -66,6 +69,8 @@ pub enum SessionError {
     #[error("the journal does not say what was asked for")]
     NoRequest,
     #[error(transparent)]
+    Recorded(#[from] RecordedError),
+    #[error(transparent)]
     Database(#[from] DatabaseError),
     /// A run cannot go on with what is here now.
     #[error(transparent)]
@@ -83,7 +88,15 @@ impl Start {
     /// There is no such run, its journal cannot be read, or another process writes it.
     pub fn resume(runs: &Path, name: &str) -> Result<Start, SessionError> {
         let (journal, recorded) = Journal::resume(&run_folder(runs, name)?)?;
-        Ok(Start::Resumed { journal: Box::new(journal), recorded: Box::new(recorded) })
+        Ok(Start::Resumed { journal: Box::new(journal), recorded: Box::new(recorded), named: vec![] })
+    }
+
+    /// Names options of a resumed run again.
+    pub fn naming(self, options: Vec<OptionChoice>) -> Start {
+        match self {
+            Start::Resumed { journal, recorded, .. } => Start::Resumed { journal, recorded, named: options },
+            new => new,
+        }
     }
 }
 
@@ -124,9 +137,11 @@ impl Session {
     ) -> Result<Ended, SessionError> {
         let (request, earlier) = match start {
             Start::New(request) => (*request, None),
-            Start::Resumed { journal, recorded } => {
+            Start::Resumed { journal, recorded, named } => {
                 journal.notes.iter().for_each(|note| on(Event::Warning(note)));
-                (recorded.request.ok_or(SessionError::NoRequest)?, Some((*journal, recorded.run)))
+                let request = recorded.request.ok_or(SessionError::NoRequest)?;
+                recorded::held(inventory, &request, &named)?;
+                (request, Some((*journal, recorded.run)))
             }
         };
         check_name(earlier.as_ref().map_or(self.keep.folder.as_path(), |(journal, _)| journal.folder()))?;

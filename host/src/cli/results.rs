@@ -103,7 +103,7 @@ pub struct MatrixArgs {
 pub struct QueryArgs {
     #[command(flatten)]
     pub stored: Stored,
-    /// A statement in DuckDB's SQL; docs/results.md lists the tables
+    /// A statement in DuckDB's SQL, which only reads; docs/results.md lists the tables
     #[arg(required_unless_present_any = ["sql_flag", "report", "architecture_performance_comparison"])]
     pub sql: Option<String>,
     #[arg(long = "sql", value_name = "SQL", conflicts_with = "sql", hide = true)]
@@ -117,6 +117,9 @@ pub struct QueryArgs {
     /// Write to this file
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Let the statement do all that DuckDB can: change the database, read and write files, load extensions
+    #[arg(long = "unsafe")]
+    pub is_unsafe: bool,
 }
 
 /// Which results are meant.

@@ -79,7 +79,7 @@ pub struct RunArgs {
     /// Threads of each backend [default: as many as usable processors]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub threads: Option<u64>,
-    /// Set an option of every plugin that takes it, or of one plugin
+    /// Set an option of every plugin that takes it, or of one plugin; with --resume: a path that the run was begun with, named again
     #[arg(long, value_name = "[PLUGIN:]KEY=VALUE")]
     pub option: Vec<String>,
     /// Precision: float32, float16, bfloat16 or int8; a backend applies it or refuses with the reason
@@ -98,7 +98,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "RUN", conflicts_with_all = ["plugin", "include_web_platforms", "model", "model_list", "models_set", "custom_models", "small_models",
         "specific_models", "model_families", "benchmark_category", "all_models", "image_sizes", "audio_seconds", "frames", "prompt_lengths",
         "new_tokens", "no_fix", "no_resource_pool", "cool_down", "wait_quiet", "launches", "parallel", "profile", "profile_detailed", "bench", "batch_sizes", "sequence_lengths", "dim", "iterations",
-        "warmup", "concurrent_workers", "threads", "option", "precision", "timeout", "budget", "memory_limit", "verify_only",
+        "warmup", "concurrent_workers", "threads", "precision", "timeout", "budget", "memory_limit", "verify_only",
         "benchmark_only", "no_verify", "seed"])]
     pub resume: Option<String>,
     /// Only check outputs

@@ -127,6 +127,9 @@ pub struct UpdateArgs {
     /// Measure nothing: list the stale results, with the reason
     #[arg(long)]
     pub dry_run: bool,
+    /// Take over this path that a record opened a plugin with; any other path of a record is not loaded
+    #[arg(long, value_name = "[PLUGIN:]KEY=VALUE")]
+    pub option: Vec<String>,
     #[command(flatten)]
     pub persist: PersistArgs,
 }
@@ -141,6 +144,9 @@ pub struct AuditArgs {
     /// Make inputs from this seed [default: by chance]
     #[arg(long, value_name = "SEED")]
     pub seed: Option<u64>,
+    /// Take over this path that a record opened a plugin with; any other path of a record is not loaded
+    #[arg(long, value_name = "[PLUGIN:]KEY=VALUE")]
+    pub option: Vec<String>,
     /// The folder of runs
     #[arg(long, value_name = "DIR", default_value = "results")]
     pub output_dir: PathBuf,

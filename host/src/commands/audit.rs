@@ -17,13 +17,14 @@ pub fn audit(global: &Global, args: &AuditArgs) -> Done {
         output::say("the run has no figure that could be measured again");
         return Ok(Exit::NoVerdict);
     };
+    let named = run::options(&args.option)?;
     let seed = request.seed.unwrap_or_default();
     let persist = Persist::repeating(&args.output_dir, &args.lock);
     let mut session = persist.session();
     let noise = Noise::load(&paths::data(), &machine::this());
     let inventory = global.inventory();
     let mut screen = Screen::new(global);
-    let audited = session.audit(&inventory, &recorded, request, &noise, &mut |event| screen.on(event));
+    let audited = session.audit(&inventory, &recorded, request, &named, &noise, &mut |event| screen.on(event));
     drop(screen);
     let Some(numbers) = audited.map_err(run::ended)? else { return Ok(Exit::Stopped) };
     output::table(&table(&numbers), global.format.into());

@@ -8,8 +8,10 @@ use skillbench_engine::run::Inventory;
 use skillbench_record::OptionChoice;
 use skillbench_record::PluginOptions;
 use skillbench_report::{Cell, Table};
+use skillbench_worker::Library;
 use skillbench_worker::check::{self, RULES, Verdict};
-use std::path::{Path, PathBuf};
+use skillbench_worker::sandbox::Sandbox;
+use std::path::Path;
 
 /// The rules, as `docs/rules.md` has them.
 pub fn list(global: &Global) -> Done {
@@ -31,7 +33,7 @@ pub fn check(global: &Global, what: &str, options: &[String]) -> Done {
     let known = inventory.plugin(what);
     let (library, options) = match known {
         Some(plugin) => (plugin.library.clone(), plugin.opened_with(&own, None).map_err(usage)?.options),
-        None => (library_at(what, &inventory)?.into(), own),
+        None => (library_at(what, &inventory)?, own),
     };
     let description = DescriptionCache::open(&global.stop).describe(&library);
     if let Err(failure) = &description {
@@ -70,9 +72,11 @@ pub fn check(global: &Global, what: &str, options: &[String]) -> Done {
     })
 }
 
-fn library_at(what: &str, inventory: &Inventory) -> Result<PathBuf, super::CommandError> {
+fn library_at(what: &str, inventory: &Inventory) -> Result<Library, super::CommandError> {
+    let sandbox = Sandbox { mode: inventory.sandbox, ..Sandbox::default() };
+    let found = |path| Library::new(path, sandbox);
     match Path::new(what).is_file() {
-        true => std::fs::canonicalize(what).map_err(|error| usage(format!("{what}: {error}"))),
+        true => std::fs::canonicalize(what).map(found).map_err(|error| usage(format!("{what}: {error}"))),
         false => Err(usage(format!("{}, and no file '{what}'", inventory.why_not(what)))),
     }
 }

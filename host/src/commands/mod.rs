@@ -138,6 +138,14 @@ fn failed(text: impl ToString) -> CommandError {
     CommandError::Failed(text.to_string())
 }
 
+/// How the program ends whose own code or library panicked.
+pub fn panicked(text: String) -> Done {
+    Err(failed(format!(
+        "the host stopped: {text}; runs are safe in their folders (host db import). Where memory or threads are limited (ulimit -v, -u), raise \
+         the limits; elsewhere it is a fault of the host"
+    )))
+}
+
 pub fn dispatch(cli: Cli) -> Done {
     let global = &cli.global;
     match cli.command {

@@ -10,6 +10,8 @@ use skillbench_record::hash::sha256;
 use skillbench_record::paths;
 use skillbench_report::{Cell, Table};
 use skillbench_worker::Description;
+use skillbench_worker::Library;
+use skillbench_worker::sandbox::Sandbox;
 use std::path::{Path, PathBuf};
 
 pub fn list(global: &Global, verbose: bool) -> Done {
@@ -121,7 +123,9 @@ fn drop_in(id: &str) -> Result<PathBuf, CommandError> {
 
 pub fn add(global: &Global, library: &Path, id: Option<String>, pin: bool) -> Done {
     let library = std::fs::canonicalize(library).map_err(|e| usage(format!("{}: {e}", library.display())))?;
-    let description = DescriptionCache::open(&global.stop).describe(&library.clone().into()).map_err(failed)?;
+    let sandbox = Sandbox { mode: global.sandbox.into(), ..Sandbox::default() };
+    let opened = Library::new(library.clone(), sandbox);
+    let description = DescriptionCache::open(&global.stop).describe(&opened).map_err(failed)?;
     let id = id.unwrap_or(description.id);
     let file = drop_in(&id)?;
     if file.exists() {

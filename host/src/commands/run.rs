@@ -21,7 +21,7 @@ pub fn run(global: &Global, args: &RunArgs) -> Done {
         return done;
     }
     let start = match &args.resume {
-        Some(name) => Start::resume(&persist.output_dir, name).map_err(ended)?,
+        Some(name) => Start::resume(&persist.output_dir, name).map_err(ended)?.naming(options(&args.option)?),
         None => Start::New(Box::new(request(args)?)),
     };
     measure(global, start, &persist, &mut persist.session())
@@ -64,6 +64,7 @@ pub fn ended(error: SessionError) -> CommandError {
         | SessionError::NoRun { .. }
         | SessionError::NoRequest
         | SessionError::NoText(_)
+        | SessionError::Recorded(_)
         | SessionError::Journal(_)
         | SessionError::Changed(_) => usage(error),
         SessionError::Gate(GateError::Baseline(error)) => baseline::refused(error),
@@ -92,7 +93,7 @@ fn request(args: &RunArgs) -> Result<RunRequest, CommandError> {
         warmup: args.warmup,
         concurrent_workers: args.concurrent_workers,
         threads: args.threads,
-        options: args.option.iter().map(|text| OptionChoice::parse(text)).collect::<Result<_, _>>().map_err(usage)?,
+        options: options(&args.option)?,
         precision: args.precision.clone(),
         timeout_s: args.timeout,
         memory_limit_mb: args.memory_limit,
@@ -111,6 +112,10 @@ fn request(args: &RunArgs) -> Result<RunRequest, CommandError> {
         profile_operators: args.profile_detailed,
         exactly: vec![],
     })
+}
+
+pub fn options(texts: &[String]) -> Result<Vec<OptionChoice>, CommandError> {
+    texts.iter().map(|text| OptionChoice::parse(text)).collect::<Result<_, _>>().map_err(usage)
 }
 
 /// The models that are named, on the command line and in files with one name a line.

@@ -42,7 +42,7 @@ fn by_flags(global: &Global, args: &SuiteArgs) -> Done {
     }
     let persist = Persist { incremental: args.incremental_benchmarks, ..Persist::new(global, &args.persist) };
     if args.update_benchmarks {
-        let which = Which { models: &in_place.models, plugins: &in_place.hardware, benchmarks: &[] };
+        let which = Which { models: &in_place.models, plugins: &in_place.hardware, benchmarks: &[], options: &[] };
         return update::stale(global, args.older_than, &which, false, &persist);
     }
     let meant =

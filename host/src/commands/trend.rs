@@ -118,7 +118,7 @@ fn metrics_table(of_plugins: &[Measure]) -> Table {
 
 /// What is asked for, as a condition. A name that nothing is stored under is told, with those that are near.
 fn filter(database: &Database, args: &TrendArgs) -> Result<Filter, CommandError> {
-    let mut all: Vec<String> = args.condition.iter().map(|condition| format!("({condition})")).collect();
+    let mut all: Vec<String> = args.condition.iter().map(|condition| format!("({condition}\n)")).collect();
     for (what, column, names) in [
         ("model", "model_id", &args.model),
         ("backend", "plugin", &args.plugin),

@@ -15,7 +15,8 @@ use std::collections::BTreeMap;
 pub use skillbench_session::update::Which;
 
 pub fn update(global: &Global, args: &UpdateArgs) -> Done {
-    let which = Which { models: &args.model, plugins: &args.plugin, benchmarks: &args.bench };
+    let options = run::options(&args.option)?;
+    let which = Which { models: &args.model, plugins: &args.plugin, benchmarks: &args.bench, options: &options };
     stale(global, args.older_than, &which, args.dry_run, &Persist::new(global, &args.persist))
 }
 
@@ -33,7 +34,7 @@ pub fn stale(global: &Global, older_than: Option<f64>, which: &Which<'_>, dry_ru
     }
     let inventory = global.inventory();
     let judged = update::judge(&inventory, database, which, older_than).map_err(|error| match error {
-        UpdateError::Unknown { .. } => usage(error),
+        UpdateError::Unknown { .. } | UpdateError::Recorded(_) => usage(error),
         UpdateError::Database(error) => failed(error),
     })?;
     tell_future(&judged);

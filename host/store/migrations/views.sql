@@ -1,4 +1,4 @@
--- Every view, as it is today. They are made anew with each change of the tables.
+-- Every view, as it is today, after `latest_id` in a file of its own. They are made anew with each change of the tables.
 
 CREATE OR REPLACE VIEW comprehensive_benchmarks AS
 SELECT
@@ -43,18 +43,6 @@ SELECT
         AS compatibility_score
 FROM benchmark_results r JOIN benchmark_runs b ON b.id = r.run_id
 GROUP BY r.run, r.model_id, r.plugin;
-
--- The rule of docs/results.md, as `record/src/latest.rs` has it: of each key the newest measured cell, figures before none and higher
--- trust before lower.
-CREATE OR REPLACE VIEW latest_id AS
-SELECT arg_max(id, row(
-    coalesce(has_figures, false),
-    CASE trust WHEN 'hardware' THEN 3 WHEN 'unverified' THEN 2 WHEN 'emulated' THEN 1 ELSE 0 END,
-    coalesce(epoch_us(timestamp), -9223372036854775807),
-    run,
-    cell
-)) AS id
-FROM benchmark_results WHERE outcome = 'measured' GROUP BY key;
 
 -- These cells, with what is newer of each, which failed or is believed less.
 CREATE OR REPLACE VIEW latest_measured AS

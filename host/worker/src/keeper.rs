@@ -10,7 +10,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{
     Pid, PidfdFlags, Resource, Rlimit, Signal, WaitOptions, WaitStatus, getpid, kill_process, pidfd_open,
-    set_child_subreaper, setrlimit, waitpid,
+    set_child_subreaper, setrlimit, wait,
 };
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -67,7 +67,7 @@ fn end_all(worker: Pid) -> Option<WaitStatus> {
             }
         }
         loop {
-            match waitpid(None, WaitOptions::NOHANG) {
+            match wait(WaitOptions::NOHANG) {
                 Ok(Some((pid, ended))) if pid == worker => status = Some(ended),
                 Ok(Some(_)) => {}
                 // Nothing is left.

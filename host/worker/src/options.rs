@@ -68,13 +68,21 @@ pub fn of_key(options: &PluginOptions, schema: &str) -> PluginOptions {
         let default = property.and_then(|property| property.get("default"));
         default.is_some_and(|default| typed(value, property) == *default)
     };
-    let is_path = |key: &str, value: &str| {
-        let format = property(&schema, key).and_then(|property| property.get("format"));
-        format.is_some_and(|format| format == "path") || Path::new(value).is_absolute() || Path::new(value).exists()
+    let counts = |(key, value): &(&String, &String)| {
+        *key != "threads" && !is_default(key, value) && !is_path(&schema, key, value)
     };
-    let counts =
-        |(key, value): &(&String, &String)| *key != "threads" && !is_default(key, value) && !is_path(key, value);
     options.iter().filter(counts).map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+fn is_path(schema: &Value, key: &str, value: &str) -> bool {
+    let format = property(schema, key).and_then(|property| property.get("format"));
+    format.is_some_and(|format| format == "path") || Path::new(value).is_absolute() || Path::new(value).exists()
+}
+
+/// Whether an option may lead to a file: its schema says so, or its value reads like a path, of this system or another.
+pub fn names_a_file(schema: &str, key: &str, value: &str) -> bool {
+    let schema: Value = serde_json::from_str(schema).unwrap_or_default();
+    is_path(&schema, key, value) || value.contains(['/', '\\'])
 }
 
 /// Whether a schema has a property of this name.
@@ -138,6 +146,18 @@ mod tests {
         }
         let within = r##"{"properties": {"a": {"$ref": "#/$defs/n"}}, "$defs": {"n": {"type": "string"}}}"##;
         assert_eq!(check(&PluginOptions::from([("a".to_string(), "x".to_string())]), within, "cpu"), Ok(()));
+    }
+
+    #[test]
+    fn what_the_schema_calls_a_path_or_reads_like_one_names_a_file() {
+        let schema =
+            r#"{"properties": {"library": {"type": "string", "format": "path"}, "cache": {"type": "string"}}}"#;
+        for (key, value) in [("library", "x"), ("cache", "/x"), ("cache", "../x"), ("cache", "a/b"), ("else", "C:\\x")]
+        {
+            assert!(names_a_file(schema, key, value), "{key}={value}");
+        }
+        assert!(!names_a_file(schema, "cache", "off"));
+        assert!(names_a_file("", "any", "/x") && !names_a_file("", "any", "x"));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Measurements as requests that make them again: those that were asked for in the same way together.
 
 use crate::conditions::THREADS;
+use crate::recorded::held_for;
 use skillbench_engine::run::{self, Inventory};
 use skillbench_engine::skill::Catalog;
 use skillbench_record::PluginOptions;
@@ -15,12 +16,16 @@ pub(super) struct Group {
     pub cells: Vec<Measured>,
 }
 
-/// Groups, and what no request can make again, with the reason.
-pub(super) fn groups(inventory: &Inventory, measured: Vec<Measured>) -> (Vec<Group>, Vec<(Measured, String)>) {
+/// Groups, and what no request can make again, with the reason. Paths of recorded options are taken where they are `named`.
+pub(super) fn groups(
+    inventory: &Inventory,
+    measured: Vec<Measured>,
+    named: &[OptionChoice],
+) -> (Vec<Group>, Vec<(Measured, String)>) {
     let mut models = Models { catalog: inventory.catalog(), names: HashMap::new(), lists: HashMap::new() };
     let (mut groups, mut gone): (Vec<(String, Group)>, Vec<_>) = (vec![], vec![]);
     for measured in measured {
-        let found = plugins(inventory, &measured).and_then(|()| models.find(&measured));
+        let found = plugins(inventory, &measured, named).and_then(|()| models.find(&measured));
         let model = match found {
             Ok(model) => model,
             Err(why) => {
@@ -67,10 +72,11 @@ enum Model {
     Listed(PathBuf),
 }
 
-fn plugins(inventory: &Inventory, measured: &Measured) -> Result<(), String> {
+fn plugins(inventory: &Inventory, measured: &Measured, named: &[OptionChoice]) -> Result<(), String> {
     let name = &measured.name;
-    if inventory.plugin(&name.plugin).is_none() {
-        return Err(inventory.why_not(&name.plugin));
+    let Some(plugin) = inventory.plugin(&name.plugin) else { return Err(inventory.why_not(&name.plugin)) };
+    if let Some(request) = &measured.request {
+        held_for(plugin, request, named).map_err(|error| error.to_string())?;
     }
     match inventory.benchmarks().any(|(_, known)| known.id == name.benchmark) {
         true => Ok(()),

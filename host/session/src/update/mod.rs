@@ -6,11 +6,12 @@
 mod groups;
 
 use crate::conditions::Conditions;
+use crate::recorded::{RecordedError, all_known};
 use groups::{Group, groups};
 use skillbench_engine::run::{self, Availability, Inventory};
 use skillbench_record::defaults::defaults;
 use skillbench_record::time::{moment, now_utc};
-use skillbench_record::{Axes, BackendChoice, RunRequest, machine};
+use skillbench_record::{Axes, BackendChoice, OptionChoice, RunRequest, machine};
 use skillbench_results::freshness::{self, Age, Measured};
 use skillbench_store::{Database, DatabaseError};
 
@@ -22,6 +23,8 @@ pub enum UpdateError {
         "nothing is stored of {what} '{name}' on this machine; `host query \"SELECT DISTINCT model_id, plugin, benchmark FROM latest_benchmarks\"` lists what is there"
     )]
     Unknown { what: &'static str, name: String },
+    #[error(transparent)]
+    Recorded(#[from] RecordedError),
 }
 
 /// Which measurements are meant; empty lists: all.
@@ -29,6 +32,8 @@ pub struct Which<'a> {
     pub models: &'a [String],
     pub plugins: &'a [String],
     pub benchmarks: &'a [String],
+    /// Paths of recorded options that are named again, see [`recorded`](mod@crate::recorded).
+    pub options: &'a [OptionChoice],
 }
 
 /// What becomes of a measurement.
@@ -63,7 +68,7 @@ impl Judged {
 /// Holds the measurements of this machine against what is here now. Stale are those older than so many days, or than the default.
 ///
 /// # Errors
-/// The database cannot be read, or has nothing of a name.
+/// The database cannot be read, or has nothing of a name or of an option.
 pub fn judge(
     inventory: &Inventory,
     database: &Database,
@@ -71,6 +76,7 @@ pub fn judge(
     older_than_days: Option<f64>,
 ) -> Result<Judged, UpdateError> {
     let mut meant = which.of(inventory, freshness::of_machine(database, &machine::this())?)?;
+    all_known(which.options, meant.iter().filter_map(|measured| measured.request.as_deref()))?;
     // As a run lays its cells out: those of one point together, and in the order of their plan.
     meant.reverse();
     meant.sort_by(|one, other| point(one).cmp(&point(other)));
@@ -78,7 +84,7 @@ pub fn judge(
     let age = Age { now: moment(&now_utc()).unwrap_or_default(), most_days };
     let future = meant.iter().filter(|measured| age.is_of_the_future(measured));
     let mut judged = Judged { future: future.filter_map(|measured| measured.began).collect(), ..Judged::default() };
-    let (groups, gone) = groups(inventory, meant);
+    let (groups, gone) = groups(inventory, meant, which.options);
     judged.measured.extend(gone.into_iter().map(|(measured, why)| (measured, Verdict::Gone(why))));
     for group in groups {
         judged.add(inventory, &age, group);

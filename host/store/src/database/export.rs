@@ -1,5 +1,6 @@
 //! The tables as files that any reader opens.
 
+use super::read::columns_to;
 use super::{Database, DatabaseError, Filter};
 use skillbench_record::catalog;
 use std::path::{Path, PathBuf};
@@ -33,13 +34,10 @@ impl Database {
         match form {
             Form::Csv => {
                 let names: Vec<&str> = catalog::all().map(|column| column.name).collect();
-                let condition = filter.condition.as_deref().unwrap_or("true");
                 let file = folder.join("cells.csv");
-                let select = format!(
-                    "SELECT {} FROM benchmark_results WHERE {condition} ORDER BY timestamp, run, cell",
-                    names.join(", ")
-                );
-                self.copy_to(&select, &file, "FORMAT csv, HEADER")?;
+                self.read_into(&file, |connection| {
+                    columns_to(connection, filter, &names, &file, "FORMAT csv, HEADER")
+                })?;
                 files.push(file);
             }
             Form::Parquet => {

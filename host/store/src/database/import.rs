@@ -3,6 +3,7 @@
 use super::store::store_some;
 use super::{Database, DatabaseError, Stored};
 use crate::journal::{JournalError, Recorded};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::sync_channel;
 
@@ -37,7 +38,7 @@ impl Database {
                 let (mut some, mut cells) = (vec![], 0);
                 for file in files {
                     // Nobody receives any more after an error of the database.
-                    match read(file) {
+                    match read_or_say(&read, file) {
                         Err(error) => {
                             if sender.send(Err(error)).is_err() {
                                 return;
@@ -82,4 +83,10 @@ impl Database {
             Ok(())
         })
     }
+}
+
+/// Reading takes threads, and panics where none can be had.
+fn read_or_say(read: &impl Fn(&Path) -> Result<Recorded, JournalError>, file: &Path) -> Result<Recorded, JournalError> {
+    let unreadable = |text| JournalError::Unreadable { path: file.into(), error: io::Error::other(text) };
+    skillbench_record::caught(|| read(file)).unwrap_or_else(|text| Err(unreadable(text)))
 }

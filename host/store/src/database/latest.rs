@@ -1,5 +1,6 @@
 //! Stored cells, typed, and which of them count now. Everybody who needs more than SQL of them reads them here.
 
+use super::query::refused;
 use super::{Database, DatabaseError, Filter};
 use duckdb::Row;
 use skillbench_record::catalog::{self, Metric};
@@ -95,21 +96,22 @@ impl Database {
     /// # Errors
     /// As for any use of the file; a condition that DuckDB refuses; a word that only a newer host knows.
     pub fn cells(&self, filter: &Filter) -> Result<Vec<StoredCell>, DatabaseError> {
-        let connection = self.read()?;
-        let refused = |error: duckdb::Error| DatabaseError::Sql(error.to_string());
-        let figures: Vec<String> = catalog::metrics().iter().map(|metric| format!("{}::DOUBLE", metric.id)).collect();
-        let sql = format!(
-            "SELECT {COLUMNS}, {} FROM benchmark_results WHERE {} ORDER BY timestamp NULLS FIRST, run, cell",
-            figures.join(", "),
-            filter.text()
-        );
-        let mut statement = connection.prepare(&sql).map_err(refused)?;
-        let mut rows = statement.query([]).map_err(refused)?;
-        let mut cells = vec![];
-        while let Some(row) = rows.next().map_err(refused)? {
-            cells.push(self.typed(row)?);
-        }
-        Ok(cells)
+        self.read(|connection| {
+            let figures: Vec<String> =
+                catalog::metrics().iter().map(|metric| format!("{}::DOUBLE", metric.id)).collect();
+            let sql = format!(
+                "SELECT {COLUMNS}, {} FROM benchmark_results WHERE {} ORDER BY timestamp NULLS FIRST, run, cell",
+                figures.join(", "),
+                filter.held(connection)?
+            );
+            let mut statement = connection.prepare(&sql).map_err(refused)?;
+            let mut rows = statement.query([]).map_err(refused)?;
+            let mut cells = vec![];
+            while let Some(row) = rows.next().map_err(refused)? {
+                cells.push(self.typed(row)?);
+            }
+            Ok(cells)
+        })
     }
 
     /// Of the cells of the filter those that count now: see [`skillbench_record::latest`](mod@skillbench_record::latest).
@@ -127,7 +129,6 @@ impl Database {
     }
 
     fn typed(&self, row: &Row<'_>) -> Result<StoredCell, DatabaseError> {
-        let refused = |error: duckdb::Error| DatabaseError::Sql(error.to_string());
         let unknown = |text: String| DatabaseError::Failed { path: self.path().into(), text };
         let maybe = |at: usize| row.get::<_, Option<String>>(at).map_err(refused);
         let text = |at: usize| maybe(at).map(Option::unwrap_or_default);

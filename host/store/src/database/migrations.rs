@@ -4,9 +4,23 @@
 //! the documents of its cells: see `rebuild`. Views are no state, and are made anew with it.
 
 use duckdb::Connection;
+use skillbench_record::time::{moment, now_utc};
 
 /// The table that says which steps a file has had.
 pub(super) const TABLE: &str = "skillbench_schema";
+
+/// Every table, with the version that has it first.
+pub(super) const TABLES: [(&str, i64); 9] = [
+    ("runs", 1),
+    ("benchmark_runs", 1),
+    ("benchmark_results", 1),
+    ("hardware_info", 1),
+    ("raw_benchmark_data", 1),
+    ("raw_samples", 1),
+    ("hardware_platforms", 1),
+    ("model_architecture_coverage", 1),
+    ("plugin_metrics", 2),
+];
 
 pub struct Migration {
     pub version: i64,
@@ -19,8 +33,16 @@ static ALL: &[Migration] = &[
     Migration { version: 2, name: "keys", sql: include_str!("../../migrations/0002-keys.sql") },
 ];
 
+/// The `id` of each cell that counts.
+pub(super) const LATEST_ID: &str = include_str!("../../migrations/latest_id.sql");
+
 /// Every view, as it is today.
-pub(super) const VIEWS: &str = include_str!("../../migrations/views.sql");
+pub(super) const VIEWS: &str = concat!(
+    "CREATE OR REPLACE VIEW latest_id AS ",
+    include_str!("../../migrations/latest_id.sql"),
+    ";",
+    include_str!("../../migrations/views.sql")
+);
 
 /// What must be of none: the sentence, and the SQL that counts.
 pub(super) const CHECKS: &[(&str, &str)] = &[
@@ -53,8 +75,8 @@ pub(super) fn apply(connection: &mut Connection, migration: &Migration) -> Resul
     ))?;
     transaction.execute_batch(migration.sql)?;
     transaction.execute(
-        &format!("INSERT INTO {TABLE} VALUES (?, ?, (now() AT TIME ZONE 'UTC')::TIMESTAMP, ?)"),
-        duckdb::params![migration.version, migration.name, env!("CARGO_PKG_VERSION")],
+        &format!("INSERT INTO {TABLE} VALUES (?, ?, make_timestamp(?), ?)"),
+        duckdb::params![migration.version, migration.name, moment(&now_utc()), env!("CARGO_PKG_VERSION")],
     )?;
     transaction.commit()
 }

@@ -1,12 +1,15 @@
 //! All runs in one DuckDB file. It can be lost without loss: journals fill it again.
 //!
-//! - `open`: opening, waiting for others, telling whose file it is. The file is held for one commit or one question, never for a run.
+//! - `open`: the one opener, waiting for others; what a connection can reach. The file is held for one commit or one question, never for a
+//!   run. `upkeep`: whose file it is, making it, bringing it up to date, checking it.
 //! - `migrations`: how its tables came to be, in numbered steps. `rebuild`: the table of cells in the columns of the catalogue.
 //! - `latest`: which cells count now, typed.
-//! - `store`: runs into tables. `import`: many of them. `read`: runs out of them. `query`: SQL. `export`: files.
+//! - `store`: runs into tables. `import`: many of them. `condition`: which are meant. `read`: runs out of them. `query`: SQL. `export`:
+//!   files.
 //!
 //! Not here: what the columns of a cell mean ([`skillbench_record::catalog`]).
 
+mod condition;
 mod export;
 mod import;
 mod latest;
@@ -16,16 +19,20 @@ mod query;
 mod read;
 mod rebuild;
 mod store;
+mod upkeep;
 
+pub use condition::Filter;
 pub use export::{Exported, Form};
 pub use import::Imported;
 pub use latest::{StoredCell, StoredLatest};
 pub use migrations::{Migration, all as migrations};
-pub use open::{Checked, Waiting};
+pub use open::Waiting;
 pub use query::Answer;
-pub use read::{Filter, Open, text_literal};
+pub use read::text_literal;
 pub use store::Stored;
+pub use upkeep::{Checked, identifier};
 
+use skillbench_record::run_id::NoRunId;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +56,12 @@ pub enum DatabaseError {
     #[error("{path} is a database of another program ({tables}); name another file with --db or BENCHMARK_DB_PATH")]
     Foreign { path: PathBuf, tables: String },
     #[error(
+        "{path} lacks the tables {tables}, or has views in their place, so that another program changed it; fill a new file: host db init --overwrite, then host db import"
+    )]
+    Disguised { path: PathBuf, tables: String },
+    #[error("{path}: {error}; fill a new file: host db init --overwrite, then host db import")]
+    RunId { path: PathBuf, error: NoRunId },
+    #[error(
         "{path} is still held by {holder} after {waited} s; the runs are safe in their folders: `host db import` when it is free"
     )]
     Locked { path: PathBuf, holder: String, waited: u64 },
@@ -60,6 +73,20 @@ pub enum DatabaseError {
     Unwritable { path: PathBuf, text: String },
     #[error("the SQL was refused: {0}")]
     Sql(String),
+    #[error("a condition is one expression, such as family = 'vision' AND plugin = 'cpu'; this is not: {0}")]
+    Condition(String),
+    #[error(
+        "the SQL was refused, since a database is only read, without other files, extensions and settings ({0}); `host query --unsafe` gives it all that DuckDB can do"
+    )]
+    Closed(String),
+    #[error(
+        "memory or threads do not suffice for the database ({0}); runs are safe in their folders: raise the limits (ulimit -v, -u) or end other programs, then host db import"
+    )]
+    Starved(String),
+    #[error(
+        "{path}: the database client stopped: {text}; runs are safe in their folders: raise the limits on memory and threads (ulimit -v, -u), then host db import"
+    )]
+    Panicked { path: PathBuf, text: String },
     #[error("{path}: {text}")]
     Failed { path: PathBuf, text: String },
 }
@@ -90,6 +117,8 @@ impl Database {
     }
 
     fn failed(&self, error: duckdb::Error) -> DatabaseError {
-        DatabaseError::Failed { path: self.path.clone(), text: open::first_line(&error.to_string()) }
+        let text = error.to_string();
+        let other = |text| DatabaseError::Failed { path: self.path.clone(), text };
+        query::starved(&text).unwrap_or_else(|| other(open::first_line(&text)))
     }
 }

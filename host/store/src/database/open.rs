@@ -1,8 +1,12 @@
-//! Opening the file: whose it is, whether another process holds it, and which version it has.
+//! The one opener: whether another process holds the file, and what a connection to it can reach.
+//!
+//! A file may be anybody's, with views that read other files and macros under the names of functions. So each connection is closed
+//! before its first question: it reaches the database and, where we write one, one more file. No extension is loaded or fetched, no
+//! setting can be changed, and DuckDB's own functions are found before those of the file.
 
-use super::rebuild::rebuild;
-use super::{Database, DatabaseError, migrations};
-use duckdb::{Config, Connection};
+use super::{Database, DatabaseError};
+use duckdb::{Config, Connection, Transaction};
+use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -19,7 +23,17 @@ pub(super) const NAME: &str = "benchmarks";
 /// What is committed goes into the file at once, by a checkpoint that happens whole or not at all. A log would be a second copy of
 /// everything, written for a process that commits once.
 const WITHOUT_LOG: &str = "RECOVERY_MODE no_wal_writes";
-const CHECKPOINT: &str = "CHECKPOINT benchmarks";
+pub(super) const CHECKPOINT: &str = "CHECKPOINT benchmarks";
+
+/// Where names are looked for, in this order. A file of others may have a macro in the name of a function.
+pub(super) const SEARCH: &str = "SET search_path = 'system.main,benchmarks.main'";
+
+/// Holds from the start, so that no path and no magic number in a file asks for an extension.
+const NO_EXTENSION: [(&str, &str); 3] = [
+    ("autoinstall_known_extensions", "false"),
+    ("autoload_known_extensions", "false"),
+    ("allow_community_extensions", "false"),
+];
 
 /// Patience with other processes: DuckDB lets one in at a time.
 #[derive(Clone, Copy, Debug)]
@@ -35,118 +49,45 @@ impl Default for Waiting {
     }
 }
 
-/// What a look at the file found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Checked {
-    pub schema: i64,
-    /// Tables with how many rows each has.
-    pub tables: Vec<(String, i64)>,
-    /// What does not hold together, in sentences; none is good.
-    pub problems: Vec<String>,
-}
-
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
     Read,
     Write,
+    /// All that DuckDB can, for a user who asks for it.
+    Whole,
 }
 
 impl Database {
-    /// Makes the file with its tables.
-    ///
-    /// # Errors
-    /// There is one already and it is not to be overwritten, it is held, the folder cannot be written.
-    pub fn init(&self, overwrite: bool) -> Result<(), DatabaseError> {
-        if self.exists() {
-            if !overwrite {
-                return Err(DatabaseError::Exists { path: self.path.clone() });
-            }
-            // Whoever holds it would go on writing into a file without a name; and another program's file is not ours to remove.
-            match self.attach(Access::Write) {
-                Ok(connection) => drop(self.schema(&connection).map(drop).or_else(|error| match error {
-                    DatabaseError::Newer { .. } => Ok(()),
-                    other => Err(other),
-                })?),
-                Err(error @ DatabaseError::Corrupt { .. }) if !self.was_one() => return Err(error),
-                Err(DatabaseError::Corrupt { .. }) => {}
-                Err(other) => return Err(other),
-            }
-            let mut log = self.path.clone().into_os_string();
-            log.push(".wal");
-            for file in [self.path.clone(), log.into()] {
-                match std::fs::remove_file(&file) {
-                    Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                        return Err(DatabaseError::Unwritable { path: file, text: error.to_string() });
-                    }
-                    _ => {}
-                }
-            }
-        }
-        self.write(|_| Ok(()))
+    /// Reads a file of the version that this host knows.
+    pub(super) fn read<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, DatabaseError>,
+    ) -> Result<T, DatabaseError> {
+        self.caught(|| work(&self.current(None)?))
     }
 
-    /// Whether a file that cannot be opened has the mark of a DuckDB database.
-    fn was_one(&self) -> bool {
-        use std::io::Read;
-        let mut head = [0; 12];
-        std::fs::File::open(&self.path).and_then(|mut file| file.read_exact(&mut head)).is_ok() && head[8..] == *b"DUCK"
+    /// The same; the connection can write this file, and no other.
+    pub(super) fn read_into<T>(
+        &self,
+        file: &Path,
+        work: impl FnOnce(&Connection) -> Result<T, DatabaseError>,
+    ) -> Result<T, DatabaseError> {
+        self.caught(|| work(&self.current(Some(file))?))
     }
 
-    /// Brings the tables up to date; says from which version to which.
-    ///
-    /// # Errors
-    /// No database, one of a newer host or of another program, one that is held.
-    pub fn migrate(&self) -> Result<(i64, i64), DatabaseError> {
+    fn current(&self, into: Option<&Path>) -> Result<Connection, DatabaseError> {
         if !self.exists() {
             return Err(DatabaseError::Missing { path: self.path.clone() });
         }
-        let mut connection = self.attach(Access::Write)?;
-        let before = self.schema(&connection)?.unwrap_or(0);
-        self.bring_up_to_date(&mut connection)?;
-        Ok((before, migrations::latest()))
-    }
-
-    /// Reads every table, and holds them against each other.
-    ///
-    /// # Errors
-    /// The file cannot be read, or is not ours.
-    pub fn check(&self) -> Result<Checked, DatabaseError> {
-        let connection = self.read()?;
-        let schema = self.schema(&connection)?.unwrap_or(0);
-        let failed = |error| self.failed(error);
-        let names: Vec<String> = connection
-            .prepare("SELECT table_name FROM duckdb_tables() WHERE database_name = ? ORDER BY table_name")
-            .and_then(|mut statement| statement.query_map([NAME], |row| row.get(0))?.collect())
-            .map_err(failed)?;
-        let mut tables = vec![];
-        for name in names {
-            let sql = format!("SELECT count(*) FROM \"{name}\"");
-            tables.push((name, connection.query_row(&sql, [], |row| row.get(0)).map_err(failed)?));
-        }
-        let mut problems = vec![];
-        for (sentence, sql) in migrations::CHECKS {
-            let count: i64 = connection.query_row(sql, [], |row| row.get(0)).map_err(failed)?;
-            if count > 0 {
-                problems.push(format!("{count} {sentence}"));
-            }
-        }
-        Ok(Checked { schema, tables, problems })
-    }
-
-    /// A connection that reads, to a file of the version this host knows.
-    pub(super) fn read(&self) -> Result<Connection, DatabaseError> {
-        if !self.exists() {
-            return Err(DatabaseError::Missing { path: self.path.clone() });
-        }
-        let connection = self.attach(Access::Read)?;
-        let (found, known) = (self.schema(&connection)?.unwrap_or(0), migrations::latest());
+        let connection = self.attach(Access::Read, into)?;
+        let (found, known) = (self.schema(&connection)?.unwrap_or(0), super::migrations::latest());
         if found == known && !self.is_outdated(&connection)? {
             return Ok(connection);
         }
         drop(connection);
         (self.waiting.tell)(&format!("{} is of an older host, and is brought up to date", self.path.display()));
         match self.migrate() {
-            Ok(_) => self.attach(Access::Read),
+            Ok(_) => self.attach(Access::Read, into),
             Err(DatabaseError::Unwritable { path, .. }) => Err(DatabaseError::Older { path, found, known }),
             Err(other) => Err(other),
         }
@@ -155,17 +96,30 @@ impl Database {
     /// Does one commit: all of it, or nothing. The file is made and brought up to date where that is needed.
     pub(super) fn write<T>(
         &self,
-        work: impl FnOnce(&duckdb::Transaction<'_>) -> Result<T, duckdb::Error>,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, duckdb::Error>,
     ) -> Result<T, DatabaseError> {
-        self.commit(work).map(|(done, _)| done)
+        self.caught(|| self.commit(None, work).map(|(done, _)| done))
     }
 
-    /// The same; the file stays open.
-    pub(super) fn commit<T>(
+    /// The same; then the connection, which stays open, can write this file.
+    pub(super) fn write_and_read_into<T, R>(
         &self,
-        work: impl FnOnce(&duckdb::Transaction<'_>) -> Result<T, duckdb::Error>,
+        file: &Path,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, duckdb::Error>,
+        then: impl FnOnce(&Connection) -> R,
+    ) -> Result<(T, R), DatabaseError> {
+        self.caught(|| {
+            let (done, connection) = self.commit(Some(file), work)?;
+            Ok((done, then(&connection)))
+        })
+    }
+
+    fn commit<T>(
+        &self,
+        into: Option<&Path>,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, duckdb::Error>,
     ) -> Result<(T, Connection), DatabaseError> {
-        let mut connection = self.attach(Access::Write)?;
+        let mut connection = self.attach(Access::Write, into)?;
         self.bring_up_to_date(&mut connection)?;
         let failed = |error: duckdb::Error| self.failed(error);
         let transaction = connection.transaction().map_err(failed)?;
@@ -175,45 +129,14 @@ impl Database {
         Ok((done, connection))
     }
 
-    fn bring_up_to_date(&self, connection: &mut Connection) -> Result<(), DatabaseError> {
-        let failed = |error| self.failed(error);
-        let found = self.schema(connection)?.unwrap_or(0);
-        for migration in migrations::all().iter().filter(|migration| migration.version > found) {
-            migrations::apply(connection, migration).map_err(failed)?;
-        }
-        let is_outdated = self.is_outdated(connection)?;
-        if is_outdated {
-            rebuild(connection).map_err(failed)?;
-        }
-        match is_outdated || found < migrations::latest() {
-            true => connection.execute_batch(CHECKPOINT).map_err(failed),
-            false => Ok(()),
-        }
+    /// The client has no error for a thread that cannot be had, and panics.
+    pub(super) fn caught<T>(&self, work: impl FnOnce() -> Result<T, DatabaseError>) -> Result<T, DatabaseError> {
+        let panicked = |text| Err(DatabaseError::Panicked { path: self.path.clone(), text });
+        skillbench_record::caught(work).unwrap_or_else(panicked)
     }
 
-    /// The version of our tables; `None`: the file has none at all.
-    fn schema(&self, connection: &Connection) -> Result<Option<i64>, DatabaseError> {
-        let failed = |error| self.failed(error);
-        let tables: Vec<String> = connection
-            .prepare("SELECT table_name FROM duckdb_tables() WHERE database_name = ? ORDER BY table_name")
-            .and_then(|mut statement| statement.query_map([NAME], |row| row.get(0))?.collect())
-            .map_err(failed)?;
-        if !tables.iter().any(|name| name == migrations::TABLE) {
-            let few: Vec<&str> = tables.iter().take(3).map(String::as_str).collect();
-            let foreign = || DatabaseError::Foreign { path: self.path.clone(), tables: few.join(", ") };
-            return if tables.is_empty() { Ok(None) } else { Err(foreign()) };
-        }
-        let sql = format!("SELECT coalesce(max(version), 0) FROM {}", migrations::TABLE);
-        let found: i64 = connection.query_row(&sql, [], |row| row.get(0)).map_err(failed)?;
-        let known = migrations::latest();
-        if found > known {
-            return Err(DatabaseError::Newer { path: self.path.clone(), found, known });
-        }
-        Ok(Some(found))
-    }
-
-    /// A connection that has the file under its name, once no other process holds it.
-    fn attach(&self, access: Access) -> Result<Connection, DatabaseError> {
+    /// A connection that has the file under its name, once no other process holds it, and reaches nothing else.
+    pub(super) fn attach(&self, access: Access, into: Option<&Path>) -> Result<Connection, DatabaseError> {
         if let (Access::Write, Some(folder)) = (access, self.path.parent()) {
             std::fs::create_dir_all(folder)
                 .map_err(|error| DatabaseError::Unwritable { path: folder.into(), text: error.to_string() })?;
@@ -221,24 +144,28 @@ impl Database {
         if self.path.is_dir() {
             return Err(DatabaseError::Unwritable { path: self.path.clone(), text: "it is a folder".into() });
         }
-        let connection = match access {
-            Access::Read => Connection::open_in_memory(),
-            // Appending and compressing use one thread; others would only wait, busily.
-            Access::Write => Config::default().threads(1).and_then(Connection::open_in_memory_with_flags),
-        };
-        let connection = connection.map_err(|error| self.failed(error))?;
+        let failed = |error| self.failed(error);
+        let connection = config(access).and_then(Connection::open_in_memory_with_flags).map_err(failed)?;
         let options = match access {
             Access::Read => "READ_ONLY".to_string(),
+            Access::Whole => "READ_WRITE".to_string(),
             Access::Write if self.exists() => format!("READ_WRITE, {WITHOUT_LOG}"),
             Access::Write => format!("{WITHOUT_LOG}, STORAGE_VERSION '{STORAGE_VERSION}', BLOCK_SIZE {BLOCK_SIZE}"),
         };
-        let sql = format!("ATTACH {} AS {NAME} ({options}); USE {NAME}", quoted(&self.path));
+        self.wait_for(&connection, &format!("ATTACH {} AS {NAME} (TYPE duckdb, {options})", quoted(&self.path)?))?;
+        let doors = if access == Access::Whole { format!("USE {NAME}") } else { closing(into)? };
+        connection.execute_batch(&doors).map_err(failed)?;
+        Ok(connection)
+    }
+
+    /// Attaches the file, again and again while another process holds it.
+    fn wait_for(&self, connection: &Connection, attach: &str) -> Result<(), DatabaseError> {
         let begun = Instant::now();
         let mut told = false;
         loop {
-            let Err(error) = connection.execute_batch(&sql) else { return Ok(connection) };
+            let Err(error) = connection.execute_batch(attach) else { return Ok(()) };
             let text = error.to_string();
-            let Some(holder) = holder(&text) else { return Err(self.refused(&text)) };
+            let Some(holder) = holder(&text) else { return Err(self.unopened(&text)) };
             let waited = begun.elapsed();
             if waited >= self.waiting.most {
                 return Err(DatabaseError::Locked { path: self.path.clone(), holder, waited: waited.as_secs() });
@@ -251,7 +178,10 @@ impl Database {
         }
     }
 
-    fn refused(&self, text: &str) -> DatabaseError {
+    fn unopened(&self, text: &str) -> DatabaseError {
+        if let Some(starved) = super::query::starved(text) {
+            return starved;
+        }
         let (path, line) = (self.path.clone(), first_line(text));
         let unwritable = ["Permission denied", "Cannot open file", "No such file", "read-only", "No space left"];
         match unwritable.iter().any(|known| text.contains(known)) {
@@ -259,6 +189,28 @@ impl Database {
             false => DatabaseError::Corrupt { path, text: line },
         }
     }
+}
+
+fn config(access: Access) -> Result<Config, duckdb::Error> {
+    let closed = || NO_EXTENSION.iter().try_fold(Config::default(), |config, (key, value)| config.with(key, value));
+    match access {
+        Access::Read => closed(),
+        // Appending and compressing use one thread; others would only wait, busily.
+        Access::Write => closed()?.threads(1),
+        Access::Whole => Ok(Config::default()),
+    }
+}
+
+/// What closes a connection behind the file that it has attached, but for one file that is to be written.
+fn closing(into: Option<&Path>) -> Result<String, DatabaseError> {
+    let into = into.map(quoted).transpose()?.unwrap_or_default();
+    // DuckDB makes it when memory does not suffice, and removes it. A name by chance, since others may write to that place, too.
+    let by_chance = RandomState::new().hash_one(std::process::id());
+    let spill = quoted(&std::env::temp_dir().join(format!("skillbench-duckdb-{by_chance:016x}")))?;
+    Ok(format!(
+        "SET temp_directory = {spill}; SET allow_persistent_secrets = false; SET allowed_paths = [{into}];
+         SET enable_external_access = false; {SEARCH}; SET lock_configuration = true"
+    ))
 }
 
 /// Who holds the file, out of what DuckDB says; `None`: it is something else.
@@ -276,9 +228,12 @@ pub(super) fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_string()
 }
 
-/// A path as a text of SQL.
-pub(super) fn quoted(path: &Path) -> String {
-    super::text_literal(&path.to_string_lossy())
+/// A path as a text of SQL. It is absolute: `https://...` and `sqlite:...` would not be files to DuckDB.
+pub(super) fn quoted(path: &Path) -> Result<String, DatabaseError> {
+    let unwritable = |text: String| DatabaseError::Unwritable { path: path.into(), text };
+    let absolute = std::path::absolute(path).map_err(|error| unwritable(error.to_string()))?;
+    let text = absolute.to_str().ok_or_else(|| unwritable("DuckDB takes names in UTF-8 only: name another".into()))?;
+    Ok(super::text_literal(text))
 }
 
 #[cfg(test)]
@@ -290,5 +245,14 @@ mod tests {
         let text = "IO Error: Could not set lock on file \"a.duckdb\": Conflicting lock is held in /usr/bin/python3.11 (PID 77) by user root. See also the docs";
         assert_eq!(holder(text).as_deref(), Some("/usr/bin/python3.11 (PID 77)"));
         assert_eq!(holder("IO Error: Cannot open file"), None);
+    }
+
+    #[test]
+    fn an_address_is_a_file_like_any_other_and_a_quote_ends_no_text() {
+        for path in ["https://x/y.duckdb", "sqlite:x", ":memory:", "it's.duckdb"] {
+            let text = quoted(Path::new(path)).unwrap();
+            assert!(text.starts_with("'/") || cfg!(windows), "{text}");
+            assert_eq!(text.matches('\'').count() % 2, 0, "{text}");
+        }
     }
 }

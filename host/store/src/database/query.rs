@@ -1,6 +1,8 @@
 //! SQL of the user's, and its answer as rows.
 
+use super::open::{Access, first_line};
 use super::{Database, DatabaseError};
+use duckdb::Connection;
 use duckdb::types::{TimeUnit, Value};
 use serde_json::Value as Json;
 
@@ -12,26 +14,24 @@ pub struct Answer {
 }
 
 impl Database {
-    /// Asks. The file is open for reading only, so that no question changes it.
+    /// Asks. The file is open for reading only, and nothing else can be reached.
     ///
     /// # Errors
     /// As for any use of the file; SQL that DuckDB refuses, in its own words.
     pub fn query(&self, sql: &str) -> Result<Answer, DatabaseError> {
-        if sql.trim().is_empty() {
-            return Err(DatabaseError::Sql("it is empty".into()));
-        }
-        let connection = self.read()?;
-        let refused = |error: duckdb::Error| DatabaseError::Sql(error.to_string());
-        let mut statement = connection.prepare(sql).map_err(refused)?;
-        let mut rows = statement.query([]).map_err(refused)?;
-        let columns = rows.as_ref().map(|statement| statement.column_names()).unwrap_or_default();
-        let mut answer = Answer { columns, rows: vec![] };
-        while let Some(row) = rows.next().map_err(refused)? {
-            let values = (0..answer.columns.len()).map(|at| row.get::<_, Value>(at).map(json));
-            answer.rows.push(values.collect::<Result<_, _>>().map_err(refused)?);
-        }
-        Ok(answer)
+        self.read(|connection| answer(connection, sql))
     }
+
+    /// Has a statement carried out that may do all that DuckDB can: change the tables, read and write files, load extensions.
+    ///
+    /// # Errors
+    /// As [`Database::query`].
+    pub fn query_whole(&self, sql: &str) -> Result<Answer, DatabaseError> {
+        // A file of another program or of a newer host is refused here.
+        self.read(|_| Ok(()))?;
+        self.caught(|| answer(&self.attach(Access::Whole, None)?, sql))
+    }
+
     /// Every table and column, with what it means. Of the views `latest_...` only what `benchmark_results` does not have.
     ///
     /// # Errors
@@ -45,13 +45,55 @@ impl Database {
                     WHEN 'newer_reason' THEN 'Why'
                     ELSE '' END) AS meaning
              FROM duckdb_columns() c
-             LEFT JOIN duckdb_columns() r ON r.database_name = c.database_name AND r.table_name = 'benchmark_results'
+             LEFT JOIN duckdb_columns() r ON r.database_name = c.database_name AND r.schema_name = c.schema_name AND r.table_name = 'benchmark_results'
                 AND r.column_name = c.column_name
-             WHERE c.database_name = current_database() AND NOT c.internal
+             WHERE c.database_name = 'benchmarks' AND c.schema_name = 'main' AND NOT c.internal
                 AND NOT (c.table_name LIKE 'latest\\_%' ESCAPE '\\' AND r.column_name IS NOT NULL)
              ORDER BY c.table_name, c.column_index",
         )
     }
+}
+
+fn answer(connection: &Connection, sql: &str) -> Result<Answer, DatabaseError> {
+    if sql.trim().is_empty() {
+        return Err(DatabaseError::Sql("it is empty".into()));
+    }
+    let mut statement = connection.prepare(sql).map_err(refused)?;
+    let mut rows = statement.query([]).map_err(refused)?;
+    let columns = rows.as_ref().map(|statement| statement.column_names()).unwrap_or_default();
+    let mut answer = Answer { columns, rows: vec![] };
+    while let Some(row) = rows.next().map_err(refused)? {
+        let values = (0..answer.columns.len()).map(|at| row.get::<_, Value>(at).map(json));
+        answer.rows.push(values.collect::<Result<_, _>>().map_err(refused)?);
+    }
+    Ok(answer)
+}
+
+/// By these words DuckDB says that a connection is closed to something.
+const CLOSED: [&str; 5] = [
+    "disabled by configuration",
+    "disabled through configuration",
+    "configuration has been locked",
+    "read-only mode",
+    // What a name without a database would be made in.
+    "create entry in system catalog",
+];
+
+/// SQL that DuckDB refuses, in its own words.
+pub(super) fn refused(error: duckdb::Error) -> DatabaseError {
+    let text = error.to_string();
+    starved(&text).unwrap_or_else(|| match CLOSED.iter().any(|words| text.contains(words)) {
+        true => DatabaseError::Closed(first_line(&text)),
+        false => DatabaseError::Sql(text),
+    })
+}
+
+/// By these words DuckDB and the library of its language say that memory or a thread cannot be had.
+const STARVED: [&str; 4] = ["Out of Memory", "bad_alloc", "Allocation failure", "Resource temporarily unavailable"];
+
+/// What was wanted in vain, where that is why DuckDB failed. The file is as good as it was.
+pub(super) fn starved(text: &str) -> Option<DatabaseError> {
+    STARVED.iter().any(|words| text.contains(words)).then(|| DatabaseError::Starved(first_line(text)))
 }
 
 fn json(value: Value) -> Json {

@@ -32,8 +32,8 @@ impl Database {
 }
 
 fn columns(connection: &Connection) -> Result<Vec<String>, duckdb::Error> {
-    let sql =
-        "SELECT column_name FROM duckdb_columns() WHERE database_name = ? AND table_name = ? ORDER BY column_index";
+    let sql = "SELECT column_name FROM duckdb_columns()
+               WHERE database_name = ? AND schema_name = 'main' AND table_name = ? ORDER BY column_index";
     connection.prepare(sql)?.query_map([super::open::NAME, TABLE], |row| row.get(0))?.collect()
 }
 

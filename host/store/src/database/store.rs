@@ -1,6 +1,7 @@
 //! Runs into tables: all of a run in one commit, and a run that is there already only where its journal has grown.
 
-use super::{Database, DatabaseError, Open};
+use super::read::{PARQUET, columns_to};
+use super::{Database, DatabaseError, Filter};
 use crate::journal::Recorded;
 use duckdb::Transaction;
 use duckdb::arrow::array::{
@@ -14,6 +15,7 @@ use skillbench_record::time::moment;
 use skillbench_record::time::now_utc;
 use skillbench_record::{Cell, HardwareRecord, Run, Samples};
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 /// What became of runs that were to be stored.
@@ -39,21 +41,26 @@ impl Database {
         })
     }
 
-    /// Stores runs in one commit, and has `read` see the file before it is closed: opening it takes longer than either.
+    /// Stores runs in one commit, and writes these columns of every cell as a Parquet file before the database is closed: opening it
+    /// takes longer than either.
     ///
     /// # Errors
-    /// As [`Database::store`].
-    pub fn store_then<T>(
+    /// As [`Database::store`]; within, the file could not be written.
+    pub fn store_then_write(
         &self,
         runs: &[Recorded],
-        read: impl FnOnce(&Open<'_>) -> T,
-    ) -> Result<(Stored, T), DatabaseError> {
-        let (stored, connection) = self.commit(|transaction| {
-            let mut stored = Stored::default();
-            store_some(transaction, runs, &mut stored)?;
-            Ok(stored)
-        })?;
-        Ok((stored, read(&Open(&connection))))
+        names: &[&str],
+        file: &Path,
+    ) -> Result<(Stored, Result<(), DatabaseError>), DatabaseError> {
+        self.write_and_read_into(
+            file,
+            |transaction| {
+                let mut stored = Stored::default();
+                store_some(transaction, runs, &mut stored)?;
+                Ok(stored)
+            },
+            |connection| columns_to(connection, &Filter::all(), names, file, PARQUET),
+        )
     }
 }
 

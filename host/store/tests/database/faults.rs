@@ -167,6 +167,6 @@ fn no_question_changes_the_database() {
     database.init(false).unwrap();
     for sql in ["DELETE FROM runs", "DROP TABLE runs", "CREATE TABLE t (a INT)"] {
         let error = database.query(sql).unwrap_err();
-        assert!(matches!(error, DatabaseError::Sql(_)), "{error}");
+        assert!(matches!(error, DatabaseError::Closed(_)), "{error}");
     }
 }

@@ -1,0 +1,52 @@
+//! The id of a run as the name of a file. Folders and exports are called by it, and rows and documents of others have any text there.
+
+/// The longest name that leaves room for an ending in any file system.
+const LONGEST: usize = 128;
+
+/// Why a text cannot be the id of a run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "'{0}' cannot be the id of a run, which names a file: up to {most} letters, digits, '-', '_' and '.' can, with no '.' or '-' in front",
+    most = LONGEST
+)]
+pub struct NoRunId(String);
+
+/// # Errors
+/// The text would be another place as the name of a file, or none.
+pub fn check(id: &str) -> Result<(), NoRunId> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let begins = id.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
+    match begins && id.len() <= LONGEST && id.chars().all(plain) {
+        true => Ok(()),
+        // As the error shows it: a text of others may have control characters, and any length.
+        false => Err(NoRunId(id.chars().take(LONGEST).flat_map(char::escape_debug).collect())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_one_name_of_a_file_can_be_an_id() {
+        for id in ["20261123-101500-0a1b2c3d", "one", "_x", "a.b"] {
+            assert_eq!(check(id), Ok(()), "{id}");
+        }
+    }
+
+    #[test]
+    fn what_is_another_place_or_no_name_is_refused() {
+        let long = "a".repeat(LONGEST + 1);
+        for id in
+            ["", ".", "..", "../../x", "/etc/x", "a/b", "a\\b", "C:x", "-rf", ".hidden", "a\nb", "a\0b", "ä", &long]
+        {
+            assert!(check(id).is_err(), "{id}");
+        }
+    }
+
+    #[test]
+    fn the_refusal_is_one_line_whatever_the_text_is() {
+        let told = check("a\n\u{1b}[2Kb").unwrap_err().to_string();
+        assert!(!told.contains(char::is_control), "{told:?}");
+    }
+}
