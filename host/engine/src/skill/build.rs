@@ -25,7 +25,7 @@ pub struct BuiltModel {
 /// What became of the building, with the folder.
 pub fn build(skill: &Skill, limits: &Limits) -> Result<BuiltModel, Failure> {
     match &skill.source {
-        SkillSource::UserModel(user_model) => of_user_model(user_model),
+        SkillSource::UserModel(user_model) => of_user_model(user_model, limits),
         SkillSource::Bad { why, .. } => Err(Failure::failed("bad-model", why)),
         SkillSource::Skillset { library, plugin } => {
             let version = &sha256_text(&skill.description.content)[..16];
@@ -70,11 +70,30 @@ fn of_folder(skill: &Skill, folder: &Path) -> Result<BuiltModel, Failure> {
     })
 }
 
-/// A user's own model lies where it lies.
-fn of_user_model(user_model: &UserModel) -> Result<BuiltModel, Failure> {
+/// A user's own model lies where it lies. One with links, as hubs lay models, lies in the cache too, without them: engines follow no
+/// link, or follow that of a graph and look for its weights where it leads.
+fn of_user_model(user_model: &UserModel, limits: &Limits) -> Result<BuiltModel, Failure> {
     let bad = |text: String| Failure::failed("manifest", format!("{}: {text}", user_model.path.display()));
     let manifest = Manifest::parse(&user_model.manifest).map_err(bad)?;
+    let (parts, held) = match user_model.linked {
+        false => (user_model.parts.clone(), None),
+        true => {
+            let name = format!("own-{}", &sha256_text(&user_model.content)[..32]);
+            // Apart from what marks the folder as whole, whose name is one that a file of the model may have.
+            let fill = |folder: &Path| {
+                let gathered = user_model.gather(&folder.join(GATHERED));
+                gathered.map_err(|error| Failure::failed("bad-model", error.to_string()))?;
+                Ok::<_, Failure>(std::fs::write(folder.join("skill.json"), &user_model.manifest)?)
+            };
+            let cache = ModelCache::open().with_patience(limits.total, &limits.stop);
+            let (folder, held) = cache.get(&name, cache.room_for(&user_model.path, user_model.bytes), fill)?;
+            (user_model.parts_in(&folder.join(GATHERED)), Some(held))
+        }
+    };
     let (skill, text) = (user_model.id.clone(), user_model.manifest.clone());
-    let paths = ModelPaths { skill, manifest: text, parts: user_model.parts.clone() };
-    Ok(BuiltModel { paths, manifest, content: user_model.content.clone(), held: None })
+    let paths = ModelPaths { skill, manifest: text, parts };
+    Ok(BuiltModel { paths, manifest, content: user_model.content.clone(), held })
 }
+
+/// Where the files of a user's model are in its folder of the cache.
+const GATHERED: &str = "model";
