@@ -10,6 +10,7 @@ mod compare;
 mod docs;
 mod faults;
 mod functions;
+mod hub_layout;
 mod latest;
 mod matrix;
 mod models;

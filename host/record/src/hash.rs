@@ -11,8 +11,15 @@ use std::sync::{Mutex, PoisonError};
 /// # Errors
 /// The file cannot be read.
 pub fn sha256(path: &Path) -> std::io::Result<String> {
-    use std::io::Read;
-    let (mut file, mut hasher) = (std::fs::File::open(path)?, sha2::Sha256::new());
+    sha256_of(std::fs::File::open(path)?)
+}
+
+/// SHA-256 of a file that is open, in lower-case hex.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn sha256_of(mut file: impl std::io::Read) -> std::io::Result<String> {
+    let mut hasher = sha2::Sha256::new();
     let mut buffer = vec![0; 1 << 20];
     loop {
         match file.read(&mut buffer)? {

@@ -16,6 +16,8 @@ mod cell;
 mod conditions;
 pub mod defaults;
 mod environment;
+#[cfg(test)]
+mod fuzz;
 pub mod hash;
 mod key;
 mod label;

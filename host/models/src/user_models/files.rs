@@ -127,7 +127,18 @@ fn repository(folder: &Path) -> Option<&Path> {
     repository.join("blobs").is_dir().then_some(repository)
 }
 
+/// SHA-256 of a file that a user named as a model, whatever it is; `None`: it lies elsewhere, or cannot be read.
+pub fn sha256(path: &Path) -> Option<String> {
+    Tree::of(path).and_then(|tree| tree.open(path)).ok()?.sha256()
+}
+
 impl Opened {
+    /// SHA-256 of its content; `None`: it cannot be read.
+    pub fn sha256(&self) -> Option<String> {
+        let mut file = &self.file;
+        file.rewind().and_then(|()| skillbench_record::hash::sha256_of(file)).ok()
+    }
+
     /// Makes this very file one of a folder's own: as a second name of it, or as a copy where that cannot be. `target` is new.
     ///
     /// # Errors
@@ -289,6 +300,18 @@ mod tests {
         let target = folder.path().join("copy");
         opened.place(&target).unwrap();
         assert_eq!(std::fs::read(target).unwrap(), b"weights");
+    }
+
+    #[test]
+    fn only_a_model_of_its_own_folder_has_a_hash() {
+        let folder = folder();
+        let secret = put(folder.path().join("secret"), "root");
+        let path = put(folder.path().join("m/model.onnx"), "root");
+        let of = skillbench_record::hash::sha256_text("root");
+        assert_eq!(sha256(&path), Some(of));
+        std::fs::remove_file(&path).unwrap();
+        symlink(secret, &path).unwrap();
+        assert_eq!(sha256(&path), None);
     }
 
     #[test]

@@ -185,6 +185,8 @@ fn open(id: &ModelId, snapshot: &Path) -> Result<UserModel, LocalError> {
 }
 
 #[cfg(test)]
+mod fuzz;
+#[cfg(test)]
 mod server;
 #[cfg(test)]
 mod tests;

@@ -32,7 +32,7 @@ pub(super) struct RepositoryFile {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+pub(super) struct Answer {
     sha: String,
     #[serde(default)]
     siblings: Vec<Sibling>,
@@ -66,7 +66,7 @@ impl Repository {
 
     /// # Errors
     /// What the hub says that cannot be.
-    fn of(answer: Answer, id: &ModelId) -> Result<Repository, String> {
+    pub(super) fn of(answer: Answer, id: &ModelId) -> Result<Repository, String> {
         if !is_commit(&answer.sha) {
             return Err(format!("the commit '{}'", answer.sha));
         }

@@ -77,6 +77,11 @@ impl UserModel {
         Ok(())
     }
 
+    /// SHA-256 of each of its files that can be read.
+    pub fn hashes(&self) -> Vec<String> {
+        self.files.iter().filter_map(|file| self.tree.open(file).ok()?.sha256()).collect()
+    }
+
     /// Its graphs in a folder that [`UserModel::gather`] wrote.
     pub fn parts_in(&self, folder: &Path) -> Vec<(String, PathBuf)> {
         self.parts.iter().map(|(name, path)| (name.clone(), self.gathered(path, folder))).collect()
