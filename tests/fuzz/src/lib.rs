@@ -16,8 +16,9 @@ use std::time::Instant;
 
 /// Cases of each target where nobody asks for more.
 const FEW: u64 = 2000;
-/// What was accepted and is kept to begin from.
+/// Cases that were accepted and are kept to begin from, and the longest of them: long ones hold little and take long.
 const KEPT: usize = 512;
+const LONGEST_KEPT: usize = 16 << 10;
 
 /// Replays the corpus of a target, and makes cases from it. `read` says whether it accepted the bytes: such are worth going on from.
 ///
@@ -26,8 +27,16 @@ const KEPT: usize = 512;
 /// # Panics
 /// Where a case is found: its file is named. And where the target has no corpus.
 pub fn fuzz(target: &str, read: impl Fn(&[u8]) -> bool) {
+    fuzz_few(target, FEW, read);
+}
+
+/// As [`fuzz`], with fewer cases where nobody asks for more: for what takes its time.
+///
+/// # Panics
+/// As for [`fuzz`].
+pub fn fuzz_few(target: &str, few: u64, read: impl Fn(&[u8]) -> bool) {
     let asked = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    let (count, seed) = (asked("SKILLBENCH_FUZZ_CASES").unwrap_or(FEW), asked("SKILLBENCH_FUZZ_SEED").unwrap_or(1));
+    let (count, seed) = (asked("SKILLBENCH_FUZZ_CASES").unwrap_or(few), asked("SKILLBENCH_FUZZ_SEED").unwrap_or(1));
     let corpus = corpus::of(target);
     let mut cases = Cases::new(target, &read);
     let began = Instant::now();
@@ -36,9 +45,12 @@ pub fn fuzz(target: &str, read: impl Fn(&[u8]) -> bool) {
     let mut pool = corpus;
     let first = pool.len();
     for _ in 0..count {
-        let bytes = mutator.make(&pool);
+        let bytes = mutator.make(&pool, first);
         if cases.run(&bytes) {
             accepted += 1;
+            if bytes.len() > LONGEST_KEPT {
+                continue;
+            }
             // What was made by hand stays.
             match pool.len() < first + KEPT {
                 true => pool.push(bytes),

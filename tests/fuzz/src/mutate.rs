@@ -125,9 +125,10 @@ impl Mutator {
         self.below(many) == 0
     }
 
-    /// A new case.
-    pub fn make(&mut self, pool: &[Vec<u8>]) -> Vec<u8> {
-        let from = self.below(pool.len());
+    /// A new case, half of the time from one of the first `by_hand`: what was made from others holds less and less.
+    pub fn make(&mut self, pool: &[Vec<u8>], by_hand: usize) -> Vec<u8> {
+        let end = if self.one_in(2) { by_hand } else { pool.len() };
+        let from = self.below(end);
         let mut bytes = pool.get(from).cloned().unwrap_or_default();
         loop {
             self.change(&mut bytes, pool);
@@ -226,7 +227,7 @@ mod tests {
         let pool = vec![br#"{"id": "it", "axes": {"batch": [1, 64]}}"#.to_vec(), b"version = 1\nid = 'a'\n".to_vec()];
         let made = |seed| {
             let mut mutator = Mutator::new(seed, &pool);
-            (0..2000).map(|_| mutator.make(&pool)).collect::<Vec<_>>()
+            (0..2000).map(|_| mutator.make(&pool, 2)).collect::<Vec<_>>()
         };
         let (once, again, other) = (made(1), made(1), made(2));
         assert!(once == again && once != other);
@@ -240,6 +241,6 @@ mod tests {
     fn nothing_becomes_something() {
         let mut mutator = Mutator::new(1, &[]);
         let pool = vec![vec![]];
-        assert!((0..100).any(|_| !mutator.make(&pool).is_empty()));
+        assert!((0..100).any(|_| !mutator.make(&pool, 1).is_empty()));
     }
 }
