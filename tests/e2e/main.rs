@@ -12,6 +12,7 @@ mod escaping;
 mod faults;
 mod foreign_database;
 mod functions;
+mod hub_layout;
 mod kept;
 mod latest;
 mod matrix;

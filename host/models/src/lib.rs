@@ -9,6 +9,8 @@
 
 mod dims;
 mod fill;
+#[cfg(test)]
+mod fuzz;
 mod manifest;
 mod renewal;
 pub mod user_models;

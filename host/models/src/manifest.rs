@@ -167,10 +167,31 @@ impl Manifest {
     /// # Errors
     /// What does not fit, as serde tells it.
     pub fn parse(text: &str) -> Result<Manifest, String> {
-        match text.is_empty() {
-            true => Ok(Manifest::default()),
-            false => serde_json::from_str(text).map_err(|error| format!("skill.json: {error}")),
+        if text.is_empty() {
+            return Ok(Manifest::default());
         }
+        let manifest: Manifest = serde_json::from_str(text).map_err(|error| format!("skill.json: {error}"))?;
+        manifest.within_bounds().map(|()| manifest)
+    }
+
+    /// More is no model that anybody wrote, and whoever looks something up in a manifest takes it for small.
+    fn within_bounds(&self) -> Result<(), String> {
+        const PARTS: usize = 64;
+        const INPUTS: usize = 4096;
+        const DIMENSIONS: usize = 32_768;
+        const AXES: usize = 2048;
+        let inputs = &self.description.inputs;
+        for (what, count, most) in [
+            ("parts", self.parts.len(), PARTS),
+            ("inputs", inputs.len(), INPUTS),
+            ("dimensions of inputs", inputs.iter().map(|input| input.dims.len()).sum(), DIMENSIONS),
+            ("axes", self.description.axes.len(), AXES),
+        ] {
+            if count > most {
+                return Err(format!("skill.json: it has {count} {what}, more than the {most} that any model has"));
+            }
+        }
+        Ok(())
     }
 
     /// The manifest with the inputs and tolerances of one part alone: inputs of several parts may have the same names.

@@ -20,6 +20,8 @@ mod cell;
 mod conditions;
 pub mod defaults;
 mod environment;
+#[cfg(test)]
+mod fuzz;
 pub mod hash;
 mod holder;
 pub mod journal;

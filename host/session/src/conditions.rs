@@ -3,7 +3,8 @@
 use skillbench_engine::environment;
 use skillbench_engine::run::{self, Availability, Plan, PlannedCell};
 use skillbench_engine::skill::SkillSource;
-use skillbench_record::hash::{sha256, sha256_all};
+use skillbench_models::user_models::files;
+use skillbench_record::hash::sha256_all;
 use skillbench_record::{CellName, Environment, options_text};
 use skillbench_results::freshness::{MadeWith, Wanted};
 use skillbench_worker::DeviceRecord;
@@ -108,11 +109,8 @@ fn runtimes(plan: &Plan) -> BTreeMap<String, String> {
 fn models(plan: &Plan) -> BTreeMap<String, String> {
     let models = plan.models.iter().filter_map(|skill| match &skill.source {
         SkillSource::Skillset { .. } => Some((skill.id().to_string(), skill.description.content.clone())),
-        SkillSource::UserModel(user_model) => {
-            let hashes = user_model.files.iter().filter_map(|file| sha256(file).ok());
-            Some((skill.id().to_string(), hashes.collect::<Vec<_>>().join(" ")))
-        }
-        SkillSource::Bad { path, .. } => Some((skill.id().to_string(), sha256(path).ok()?)),
+        SkillSource::UserModel(user_model) => Some((skill.id().to_string(), user_model.hashes().join(" "))),
+        SkillSource::Bad { path, .. } => Some((skill.id().to_string(), files::sha256(path)?)),
     });
     models.collect()
 }

@@ -8,6 +8,8 @@
 //! Not here: questions asked of results (`skillbench-results`), drawing (`skillbench-report`).
 
 pub mod database;
+#[cfg(test)]
+mod fuzz;
 pub mod journal;
 
 pub use database::{Database, DatabaseError};

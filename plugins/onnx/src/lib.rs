@@ -15,6 +15,8 @@
 mod declared;
 pub mod fields;
 mod float16;
+#[cfg(test)]
+mod fuzz;
 pub mod messages;
 pub mod model;
 mod outline;

@@ -4,15 +4,17 @@
 use crate::Broken;
 use crate::messages::*;
 use crate::walk::{Value, Walk};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Cursor, Read, Seek};
 
 /// How deep graphs stand within graphs; more is no model that anybody wrote.
 const DEEPEST: usize = 32;
-/// Nodes, tensors and ports of a file; more is no model that anybody wrote.
+/// Nodes, tensors, ports and dimensions of a file; more is no model that anybody wrote.
 const MOST: u64 = 1 << 22;
 /// Bytes of a name, or of a port's type; more is no model that anybody wrote.
 const LONGEST: u64 = 1 << 20;
+/// Bytes of all names and types of a file.
+const MOST_TEXT: u64 = 1 << 28;
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outline {
@@ -115,13 +117,7 @@ impl Outline {
 
     /// The graph and all those within it, each before its inner ones.
     pub fn graphs(&self) -> Vec<&OutlinedGraph> {
-        let mut all = vec![&self.graph];
-        let mut at = 0;
-        while let Some(graph) = all.get(at).copied() {
-            all.extend(graph.nodes.iter().flat_map(|node| &node.graphs));
-            at += 1;
-        }
-        all
+        within(&self.graph)
     }
 
     /// The nodes of all graphs.
@@ -129,18 +125,39 @@ impl Outline {
         self.graphs().into_iter().flat_map(|graph| &graph.nodes)
     }
 
-    /// The weights of all graphs, and the tensors in the attributes of their nodes.
+    /// The weights of all graphs, and the tensors in the attributes of their nodes; those of functions too.
     pub fn tensors(&self) -> impl Iterator<Item = &OutlinedTensor> {
-        self.graphs()
-            .into_iter()
+        let of_functions = || self.functions.iter().flat_map(|function| &function.nodes);
+        let graphs = self.graphs().into_iter().chain(of_functions().flat_map(|node| &node.graphs).flat_map(within));
+        graphs
             .flat_map(|graph| graph.weights.iter().chain(graph.nodes.iter().flat_map(|node| &node.tensors)))
+            .chain(of_functions().flat_map(|node| &node.tensors))
     }
+
+    /// The names of the other files that hold data, each once. Nobody has looked where they lead.
+    pub fn locations(&self) -> BTreeSet<&str> {
+        self.tensors()
+            .filter_map(|tensor| tensor.external.as_ref())
+            .map(|external| external.location.as_str())
+            .collect()
+    }
+}
+
+/// A graph and all those within it, each before its inner ones.
+fn within(graph: &OutlinedGraph) -> Vec<&OutlinedGraph> {
+    let mut all = vec![graph];
+    let mut at = 0;
+    while let Some(graph) = all.get(at).copied() {
+        all.extend(graph.nodes.iter().flat_map(|node| &node.graphs));
+        at += 1;
+    }
+    all
 }
 
 impl OutlinedGraph {
     /// What has to be given to it: its inputs without the weights that old exports list among them.
     pub fn ports(&self) -> Vec<&ValueInfo> {
-        let weights: std::collections::BTreeSet<&str> = self.weights.iter().map(|w| w.name.as_str()).collect();
+        let weights: BTreeSet<&str> = self.weights.iter().map(|w| w.name.as_str()).collect();
         self.inputs.iter().filter(|input| !weights.contains(input.name.as_str())).collect()
     }
 }
@@ -154,11 +171,13 @@ impl OutlinedTensor {
 
 struct Reader<R> {
     walk: Walk<R>,
+    /// Nodes and the like, and bytes of names.
     seen: u64,
+    text: u64,
 }
 
 fn outline<R: BufRead + Seek>(walk: Walk<R>) -> Result<Outline, Broken> {
-    let mut reader = Reader { walk, seen: 0 };
+    let mut reader = Reader { walk, seen: 0, text: 0 };
     let mut found = Outline::default();
     let mut graph = None;
     let end = reader.walk.length();
@@ -200,18 +219,26 @@ impl<R: BufRead + Seek> Reader<R> {
         self.walk.text(end)
     }
 
-    fn short(&self, end: u64) -> Result<(), Broken> {
-        match end.saturating_sub(self.walk.place()) {
+    /// Refuses what is too long to be kept.
+    fn short(&mut self, end: u64) -> Result<(), Broken> {
+        let length = end.saturating_sub(self.walk.place());
+        self.text += length;
+        match length {
+            _ if self.text > MOST_TEXT => Err(Broken::text(format!("it has more than {MOST_TEXT} bytes of names"))),
             0..=LONGEST => Ok(()),
-            length => Err(Broken::text(format!("a name or type of {length} bytes"))),
+            _ => Err(Broken::text(format!("a name or type of {length} bytes"))),
         }
     }
 
     fn count(&mut self) -> Result<(), Broken> {
-        self.seen += 1;
+        self.count_all(1)
+    }
+
+    fn count_all(&mut self, more: usize) -> Result<(), Broken> {
+        self.seen += more as u64;
         match self.seen <= MOST {
             true => Ok(()),
-            false => Err(Broken::text(format!("it has more than {MOST} nodes, tensors and ports"))),
+            false => Err(Broken::text(format!("it has more than {MOST} nodes, tensors, ports and dimensions"))),
         }
     }
 
@@ -270,7 +297,9 @@ impl<R: BufRead + Seek> Reader<R> {
     fn port(&mut self, end: u64) -> Result<ValueInfo, Broken> {
         self.count()?;
         self.short(end)?;
-        ValueInfo::decode(&self.walk.bytes(end)?[..]).map_err(|error| Broken::text(error.to_string()))
+        let port = ValueInfo::decode(&self.walk.bytes(end)?[..]).map_err(|error| Broken::text(error.to_string()))?;
+        self.count_all(port.dims().map_or(0, <[_]>::len))?;
+        Ok(port)
     }
 
     fn node(&mut self, end: u64, depth: usize) -> Result<OutlinedNode, Broken> {

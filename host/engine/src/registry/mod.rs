@@ -5,6 +5,8 @@
 
 mod entry;
 mod file;
+#[cfg(test)]
+mod fuzz;
 mod package;
 mod reader;
 mod search;

@@ -24,8 +24,9 @@ pub struct BuiltModel {
 /// # Errors
 /// What became of the building, with the folder.
 pub fn build(skill: &Skill, limits: &Limits) -> Result<BuiltModel, Failure> {
+    let cache = || ModelCache::open().with_patience(limits.total, &limits.stop);
     match &skill.source {
-        SkillSource::UserModel(user_model) => of_user_model(user_model),
+        SkillSource::UserModel(user_model) => of_user_model(user_model, &cache()),
         SkillSource::Bad { why, .. } => Err(Failure::failed("bad-model", why)),
         SkillSource::Skillset { library, plugin } => {
             let version = &sha256_text(&skill.description.content)[..16];
@@ -38,8 +39,7 @@ pub fn build(skill: &Skill, limits: &Limits) -> Result<BuiltModel, Failure> {
                     other => Err(Failure::unexpected(&other)),
                 }
             };
-            let cache = ModelCache::open().with_patience(limits.total, &limits.stop);
-            let (folder, held) = cache.get(&name, skill.bytes_estimate(), fill)?;
+            let (folder, held) = cache().get(&name, skill.bytes_estimate(), fill)?;
             Ok(BuiltModel { held: Some(held), ..of_folder(skill, &folder)? })
         }
     }
@@ -70,11 +70,84 @@ fn of_folder(skill: &Skill, folder: &Path) -> Result<BuiltModel, Failure> {
     })
 }
 
-/// A user's own model lies where it lies.
-fn of_user_model(user_model: &UserModel) -> Result<BuiltModel, Failure> {
+/// A user's own model lies where it lies. One with links, as hubs lay models, lies in the cache too, without them: engines follow no
+/// link, or follow that of a graph and look for its weights where it leads.
+fn of_user_model(user_model: &UserModel, cache: &ModelCache) -> Result<BuiltModel, Failure> {
     let bad = |text: String| Failure::failed("manifest", format!("{}: {text}", user_model.path.display()));
     let manifest = Manifest::parse(&user_model.manifest).map_err(bad)?;
+    let (parts, held) = match user_model.linked {
+        false => (user_model.parts.clone(), None),
+        true => {
+            let name = format!("own-{}", &sha256_text(&user_model.content)[..32]);
+            // Apart from what marks the folder as whole, whose name is one that a file of the model may have.
+            let fill = |folder: &Path| {
+                let gathered = user_model.gather(&folder.join(GATHERED));
+                gathered.map_err(|error| Failure::failed("bad-model", error.to_string()))?;
+                Ok::<_, Failure>(std::fs::write(folder.join("skill.json"), &user_model.manifest)?)
+            };
+            let (folder, held) = cache.get(&name, cache.room_for(&user_model.path, user_model.bytes), fill)?;
+            (user_model.parts_in(&folder.join(GATHERED)), Some(held))
+        }
+    };
     let (skill, text) = (user_model.id.clone(), user_model.manifest.clone());
-    let paths = ModelPaths { skill, manifest: text, parts: user_model.parts.clone() };
-    Ok(BuiltModel { paths, manifest, content: user_model.content.clone(), held: None })
+    let paths = ModelPaths { skill, manifest: text, parts };
+    Ok(BuiltModel { paths, manifest, content: user_model.content.clone(), held })
+}
+
+/// Where the files of a user's model are in its folder of the cache.
+const GATHERED: &str = "model";
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use skillbench_models::user_models::local;
+    use std::os::unix::fs::symlink;
+
+    /// The probe as hubs lay models: a content without a name, and a link to it.
+    fn hub_layout(cache: &Path) -> PathBuf {
+        let repository = cache.join("models--org--name");
+        let snapshot = repository.join("snapshots/0000000000000000000000000000000000000000");
+        std::fs::create_dir_all(&snapshot).unwrap();
+        std::fs::create_dir(repository.join("blobs")).unwrap();
+        let probe = Path::new(env!("CARGO_MANIFEST_DIR")).join("../worker/data/probe.onnx");
+        std::fs::copy(probe, repository.join("blobs/a1")).unwrap();
+        symlink("../../blobs/a1", snapshot.join("model.onnx")).unwrap();
+        snapshot
+    }
+
+    #[test]
+    fn an_engine_is_given_a_model_with_links_as_files_of_the_cache_and_other_models_where_they_lie() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = ModelCache::at(folder.path().join("cache"), 1 << 30);
+        let snapshot = hub_layout(folder.path());
+        let linked = local::open(&snapshot).unwrap();
+        for _ in 0..2 {
+            let built = of_user_model(&linked, &cache).unwrap();
+            let graph = &built.paths.parts[0].1;
+            assert!(graph.starts_with(cache.root()) && built.held.is_some());
+            assert!(std::fs::symlink_metadata(graph).unwrap().is_file());
+            assert_eq!(std::fs::read(graph).unwrap(), std::fs::read(snapshot.join("model.onnx")).unwrap());
+        }
+        assert_eq!(cache.models().unwrap().len(), 1, "the second finds what the first made");
+        let plain = folder.path().join("plain.onnx");
+        std::fs::copy(snapshot.join("model.onnx"), &plain).unwrap();
+        let built = of_user_model(&local::open(&plain).unwrap(), &cache).unwrap();
+        assert_eq!(built.paths.parts[0].1, plain);
+    }
+
+    #[test]
+    fn a_link_that_is_turned_elsewhere_leaves_nothing_in_the_cache() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = ModelCache::at(folder.path().join("cache"), 1 << 30);
+        let snapshot = hub_layout(folder.path());
+        let linked = local::open(&snapshot).unwrap();
+        let secret = folder.path().join("shadow");
+        std::fs::write(&secret, "root").unwrap();
+        std::fs::remove_file(snapshot.join("model.onnx")).unwrap();
+        symlink(&secret, snapshot.join("model.onnx")).unwrap();
+        let failure = of_user_model(&linked, &cache).unwrap_err();
+        assert_eq!(failure.reason.code, "bad-model");
+        assert!(failure.reason.message.contains("/shadow, which is outside"), "{failure}");
+        assert!(cache.models().unwrap().is_empty());
+    }
 }

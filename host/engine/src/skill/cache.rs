@@ -5,7 +5,7 @@ use skillbench_record::defaults::defaults;
 use skillbench_record::paths;
 use skillbench_record::scratch::{self, Scratch};
 use skillbench_worker::Stop;
-use std::fs::{File, TryLockError};
+use std::fs::{File, Metadata, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -106,6 +106,14 @@ impl ModelCache {
                     return Err(io::Error::other(text).into());
                 }
             }
+        }
+    }
+
+    /// How much room so many bytes of a user's files take here: none where they can be second names of the same files.
+    pub(super) fn room_for(&self, files: &Path, bytes: u64) -> u64 {
+        match (device(files), self.root.ancestors().find_map(device)) {
+            (Some(theirs), Some(ours)) if theirs == ours => 0,
+            _ => bytes,
         }
     }
 
@@ -250,10 +258,32 @@ fn remove(folder: &Path) -> io::Result<()> {
     }
 }
 
+/// The file system of a path.
+#[cfg(target_os = "linux")]
+fn device(path: &Path) -> Option<u64> {
+    Some(std::os::unix::fs::MetadataExt::dev(&std::fs::metadata(path).ok()?))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn device(_path: &Path) -> Option<u64> {
+    None
+}
+
+/// What removing a file gives back: nothing, where it has another name elsewhere.
+#[cfg(unix)]
+fn own_bytes(data: &Metadata) -> u64 {
+    if std::os::unix::fs::MetadataExt::nlink(data) > 1 { 0 } else { data.len() }
+}
+
+#[cfg(not(unix))]
+fn own_bytes(data: &Metadata) -> u64 {
+    data.len()
+}
+
 fn size(folder: &Path) -> u64 {
     let of = |path: PathBuf| match std::fs::symlink_metadata(&path) {
         Ok(data) if data.is_dir() => size(&path),
-        Ok(data) => data.len(),
+        Ok(data) => own_bytes(&data),
         Err(_) => 0,
     };
     entries(folder).unwrap_or_default().into_iter().map(of).sum()
@@ -336,6 +366,21 @@ mod tests {
         drop(held);
         let freed = cache.trim(0).unwrap();
         assert_eq!((freed.models, freed.in_use, names(&cache).len()), (2, 0, 0));
+    }
+
+    #[test]
+    fn a_file_that_has_another_name_takes_no_room() {
+        let root = tempfile::tempdir().unwrap();
+        let theirs = root.path().join("theirs");
+        std::fs::write(&theirs, vec![1; 5_000]).unwrap();
+        let cache = ModelCache::at(root.path().join("cache"), 2_500);
+        let link = |folder: &Path| {
+            std::fs::hard_link(&theirs, folder.join("model.onnx"))?;
+            std::fs::write(folder.join("skill.json"), "{}")
+        };
+        cache.get("built", 1_000, fill(1_000)).unwrap();
+        cache.get("linked", cache.room_for(&theirs, 5_000), link).unwrap();
+        assert_eq!(names(&cache), ["built", "linked"], "the first need not go");
     }
 
     #[test]

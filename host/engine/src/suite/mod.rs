@@ -7,6 +7,8 @@
 //! Not here: running one ([`crate::run`]), the command line.
 
 mod file;
+#[cfg(test)]
+mod fuzz;
 mod generate;
 mod read;
 mod request;

@@ -1,6 +1,7 @@
 //! Models that a user brings: files, folders, lists and ids of a model hub.
 //!
 //! - [`examine`]: what is wrong with a model's file, found before any engine sees it.
+//! - [`files`]: which files a model may consist of, and where its links may lead.
 //! - [`opset`]: a copy of a model marked with an opset that an engine knows, where that changes nothing.
 //! - [`classify`]: what kind of model it is, with the evidence.
 //! - [`local`]: a file or a folder becomes a described skill: its parts, axes, and rules for its inputs.
@@ -12,6 +13,7 @@
 pub mod classify;
 pub mod custom;
 pub mod examine;
+pub mod files;
 pub mod hub;
 pub mod local;
 pub mod opset;

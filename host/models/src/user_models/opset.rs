@@ -4,6 +4,7 @@
 //! A definition that merely takes more types (`widened` in the table) is no obstacle: what both definitions take, both compute
 //! alike, and an engine refuses a type that it does not take.
 
+use super::files::{FileError, NO_LINKS, Tree, stays_inside};
 use serde::Deserialize;
 use skillbench_onnx::{Outline, Version};
 use skillbench_record::scratch::Scratch;
@@ -74,17 +75,28 @@ pub enum OpsetError {
     NotAbove { from: i64, to: i64 },
     #[error(
         "opset {from} cannot be marked as {to}: {}; the lowest opset that would do is {lowest}; export it for opset {to}",
-        in_the_way.join(", ")
+        named(in_the_way)
     )]
     InTheWay { from: i64, to: i64, lowest: i64, in_the_way: Vec<String> },
     #[error(
         "the model defines functions of its own ({0}), which would have to change too; export it for a lower opset"
     )]
     Functions(String),
+    #[error("{}: {error}; {NO_LINKS}", path.display())]
+    Source { path: PathBuf, error: FileError },
     #[error("{}: {error}; give a folder that can be written and has space", path.display())]
     Io { path: PathBuf, error: std::io::Error },
     #[error("{}: its opset does not stand where it should; export it again", path.display())]
     Unusual { path: PathBuf },
+}
+
+/// The first few of a list, and how many more there are.
+fn named(all: &[String]) -> String {
+    const SHOWN: usize = 12;
+    match all.get(SHOWN..).unwrap_or_default() {
+        [] => all.join(", "),
+        more => format!("{} and {} more", all[..SHOWN].join(", "), more.len()),
+    }
 }
 
 /// The lowest opset under which every operator of the graph means the same.
@@ -160,13 +172,15 @@ pub fn write(model: &Path, outline: &Outline, to: i64, target: &Path) -> Result<
         move |error| OpsetError::Io { path, error }
     };
     let folder = target.parent().unwrap_or(Path::new("."));
+    let source = |error| OpsetError::Source { path: model.into(), error };
+    let tree = Tree::of(model).map_err(source)?;
     std::fs::create_dir_all(folder).map_err(io(folder))?;
-    data_beside(model, outline, folder)?;
+    data_beside(&tree, model, outline, folder)?;
     let scratch = Scratch::in_folder(folder).map_err(io(folder))?;
     let new = scratch.path().join("new");
     let mut copy = File::options().read(true).write(true).create_new(true).open(&new).map_err(io(&new))?;
-    let mut source = File::open(model).map_err(io(model))?;
-    std::io::copy(&mut source, &mut copy).map_err(io(target))?;
+    let mut source = tree.open(model).map_err(source)?;
+    std::io::copy(&mut source.file, &mut copy).map_err(io(target))?;
     let sets = outline.opsets.iter().filter(|set| set.domain.is_empty()).map(|set| (set.version, lowered.to));
     let format = outline.format.map(|version| (version, lowered.format.1));
     for (place, value) in sets.chain(format) {
@@ -213,28 +227,21 @@ fn varint(mut value: u64, least: usize) -> Vec<u8> {
 }
 
 /// The external data of a model, in a folder for a copy of it.
-fn data_beside(model: &Path, outline: &Outline, folder: &Path) -> Result<(), OpsetError> {
+fn data_beside(tree: &Tree, model: &Path, outline: &Outline, folder: &Path) -> Result<(), OpsetError> {
     let from = model.parent().unwrap_or(Path::new("."));
-    let external = outline.tensors().filter_map(|tensor| tensor.external.as_ref());
-    let files: std::collections::BTreeSet<&str> = external.map(|external| external.location.as_str()).collect();
-    for file in files {
-        let target = folder.join(file);
+    for file in outline.locations().into_iter().filter(|file| stays_inside(file)) {
+        let (path, target) = (from.join(file), folder.join(file));
         let io = |error| OpsetError::Io { path: target.clone(), error };
-        let source = std::fs::canonicalize(from.join(file)).map_err(io)?;
-        if std::fs::canonicalize(&target).is_ok_and(|there| there == source) {
+        if std::fs::canonicalize(&target).is_ok_and(|there| std::fs::canonicalize(&path).is_ok_and(|of| of == there)) {
             continue;
         }
-        if let Some(parent) = target.parent() {
-            std::fs::create_dir_all(parent).map_err(io)?;
-        }
+        let mut source = tree.open(&path).map_err(|error| OpsetError::Source { path, error })?;
         // What an earlier copy left may be of another model.
         match std::fs::remove_file(&target) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(io(error)),
             _ => {}
         }
-        if std::fs::hard_link(&source, &target).is_err() {
-            std::fs::copy(&source, &target).map_err(io)?;
-        }
+        source.place(&target).map_err(io)?;
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! `config.json` and `preprocessor_config.json`, as far as they are asked for: every key may be missing or of another type.
 
+use crate::user_models::files::Tree;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -28,12 +29,12 @@ impl Config {
     ///
     /// # Errors
     /// A file that is there and is no JSON object, with its path.
-    pub fn beside(folder: &Path) -> Result<Option<Config>, String> {
+    pub fn beside(folder: &Path, tree: &Tree) -> Result<Option<Config>, String> {
         let above = folder.file_name().is_some_and(|name| name == "onnx").then(|| folder.parent()).flatten();
         for folder in [Some(folder), above].into_iter().flatten() {
             let path = folder.join("config.json");
-            if let Some(main) = object(&path)? {
-                let preprocessor = object(&folder.join("preprocessor_config.json"))?.unwrap_or_default();
+            if let Some(main) = object(tree, &path)? {
+                let preprocessor = object(tree, &folder.join("preprocessor_config.json"))?.unwrap_or_default();
                 return Ok(Some(Config { path, main, preprocessor }));
             }
         }
@@ -86,10 +87,10 @@ impl Config {
     }
 }
 
-fn object(path: &Path) -> Result<Option<Value>, String> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+fn object(tree: &Tree, path: &Path) -> Result<Option<Value>, String> {
+    let text = match tree.text(path) {
+        Ok(Some(text)) => text,
+        Ok(None) => return Ok(None),
         Err(error) => return Err(format!("{}: {error}", path.display())),
     };
     match serde_json::from_str::<Value>(&text) {
@@ -137,8 +138,12 @@ mod tests {
     #[test]
     fn a_configuration_that_is_no_json_is_told_with_its_path() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(Config::beside(folder.path()).unwrap().is_none());
+        assert!(Config::beside(folder.path(), &Tree::of_folder(folder.path()).unwrap()).unwrap().is_none());
         std::fs::write(folder.path().join("config.json"), "{").unwrap();
-        assert!(Config::beside(folder.path()).unwrap_err().contains("config.json"));
+        assert!(
+            Config::beside(folder.path(), &Tree::of_folder(folder.path()).unwrap())
+                .unwrap_err()
+                .contains("config.json")
+        );
     }
 }

@@ -4,7 +4,7 @@ use super::Config;
 use crate::{DimRule, InputRule};
 use serde_json::{Map, Value, json};
 use skillbench_onnx::{Outline, OutlinedGraph};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 /// What was found.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,9 +98,9 @@ impl Decoder<'_> {
             }
         }
         let before = self.before(part)?;
-        let given: Vec<&str> = before.iter().map(|(_, to)| to.as_str()).collect();
+        let given: HashSet<&str> = before.iter().map(|(_, to)| to.as_str()).collect();
         let mut state = vec![];
-        for rule in self.states().filter(|rule| !given.contains(&rule.name.as_str())) {
+        for rule in self.states().filter(|rule| !given.contains(rule.name.as_str())) {
             let continued = self.continued(&rule.name);
             let from = continued.ok_or_else(|| format!("no output continues its input '{}'", rule.name))?;
             let grows = rule.dims.iter().position(speaks_of_past);
@@ -131,16 +131,17 @@ impl Decoder<'_> {
                 sequence = format!("{rows}+prompt").into();
             }
         }
-        let reads = |part: &str, axis: &str| {
-            let mut rules = around.inputs.iter().filter(|rule| rule.part == part);
-            rules.any(|rule| !given.contains(&rule.name.as_str()) && rule.dims.iter().any(|dim| speaks_of(dim, axis)))
+        // The axes that the inputs of these parts have, without those inputs that the encoder fills.
+        let axes_of = |wanted: &dyn Fn(&str) -> bool| -> HashSet<&str> {
+            let rules = around.inputs.iter().filter(|rule| wanted(&rule.part) && !given.contains(rule.name.as_str()));
+            rules.flat_map(|rule| &rule.dims).flat_map(axes_of_rule).collect()
         };
-        let parts =
-            [self.name, "encoder", "vision", "embed"].map(|name| (name, name == self.name || part(name).is_some()));
-        let read = |axis: &str| parts.iter().any(|(name, there)| *there && reads(name, axis));
-        let of_encoder = with_encoder && reads("encoder", "encoder_sequence");
+        let read = axes_of(&|name| {
+            name == self.name || (["encoder", "vision", "embed"].contains(&name) && part(name).is_some())
+        });
+        let of_encoder = with_encoder && axes_of(&|name| name == "encoder").contains("encoder_sequence");
         let mut first_run = Map::new();
-        for axis in around.axes.keys().filter(|axis| *axis != "batch" && read(axis)) {
+        for axis in around.axes.keys().filter(|axis| *axis != "batch" && read.contains(axis.as_str())) {
             let value = match (axis.as_str(), with_encoder) {
                 ("sequence", false) => sequence.clone(),
                 ("sequence", true) => 1.into(),
@@ -197,12 +198,14 @@ fn text<'a>(state: &'a [Value], key: &str) -> &'a str {
     state.first().and_then(|first| first.get(key)).and_then(Value::as_str).unwrap_or_default()
 }
 
-fn speaks_of(rule: &DimRule, axis: &str) -> bool {
-    matches!(rule, DimRule::Of(text) if text.split(['+', '*']).any(|name| name.trim() == axis))
+/// The axes that a dimension is made of.
+fn axes_of_rule(rule: &DimRule) -> impl Iterator<Item = &str> {
+    let text = if let DimRule::Of(text) = rule { text.as_str() } else { "" };
+    text.split(['+', '*']).map(str::trim)
 }
 
 fn speaks_of_past(rule: &DimRule) -> bool {
-    speaks_of(rule, "past")
+    axes_of_rule(rule).any(|axis| axis == "past")
 }
 
 fn embedder(graph: Option<&OutlinedGraph>, to: &str) -> Result<Value, String> {

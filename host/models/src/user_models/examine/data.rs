@@ -1,20 +1,24 @@
 //! The data of tensors: whether it is there, and as long as the tensor's dimensions say. It is not read.
 
 use super::Problem;
+use crate::user_models::files::{FileError, Tree, stays_inside};
 use skillbench_onnx::{External, Outline, OutlinedTensor};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-pub(super) fn check(outline: &Outline, folder: &Path) -> Result<(), Problem> {
-    let mut lengths = HashMap::new();
-    let of_functions = outline.functions.iter().flat_map(|function| &function.nodes).flat_map(|node| &node.tensors);
-    for tensor in outline.tensors().chain(of_functions) {
-        one(tensor, folder, &mut lengths)?;
-    }
-    Ok(())
+/// The files that hold data, and which of them have been looked at.
+struct Beside<'a> {
+    tree: &'a Tree,
+    folder: &'a Path,
+    lengths: HashMap<PathBuf, u64>,
 }
 
-fn one(tensor: &OutlinedTensor, folder: &Path, lengths: &mut HashMap<PathBuf, u64>) -> Result<(), Problem> {
+pub(super) fn check(outline: &Outline, tree: &Tree, folder: &Path) -> Result<(), Problem> {
+    let mut beside = Beside { tree, folder, lengths: HashMap::new() };
+    outline.tensors().try_for_each(|tensor| one(tensor, &mut beside))
+}
+
+fn one(tensor: &OutlinedTensor, beside: &mut Beside<'_>) -> Result<(), Problem> {
     let name = || if tensor.name.is_empty() { "(without a name)".to_string() } else { tensor.name.clone() };
     let dimensions = || Problem::Dimensions { tensor: name(), dims: tensor.dims.clone() };
     let count = tensor.count().ok_or_else(dimensions)?;
@@ -23,7 +27,7 @@ fn one(tensor: &OutlinedTensor, folder: &Path, lengths: &mut HashMap<PathBuf, u6
         None => None,
     };
     match &tensor.external {
-        Some(external) => outside(&name(), external, needs.unwrap_or(0), folder, lengths),
+        Some(external) => outside(&name(), external, needs.unwrap_or(0), beside),
         None if tensor.inside == 0 && count > 0 && !tensor.sparse => Err(Problem::NoData(name())),
         None => match needs {
             Some(needs) if tensor.raw && tensor.inside < needs => {
@@ -34,13 +38,7 @@ fn one(tensor: &OutlinedTensor, folder: &Path, lengths: &mut HashMap<PathBuf, u6
     }
 }
 
-fn outside(
-    tensor: &str,
-    external: &External,
-    needs: u64,
-    folder: &Path,
-    lengths: &mut HashMap<PathBuf, u64>,
-) -> Result<(), Problem> {
+fn outside(tensor: &str, external: &External, needs: u64, beside: &mut Beside<'_>) -> Result<(), Problem> {
     if !stays_inside(&external.location) {
         return Err(Problem::Escapes { tensor: tensor.into(), location: external.location.clone() });
     }
@@ -53,16 +51,16 @@ fn outside(
     };
     let offset = number("offset", &external.offset)?.unwrap_or(0);
     let length = number("length", &external.length)?;
-    let file = folder.join(&external.location);
-    let has = match lengths.get(&file) {
+    let file = beside.folder.join(&external.location);
+    let has = match beside.lengths.get(&file) {
         Some(has) => *has,
         None => {
-            let has = match std::fs::metadata(&file) {
-                Ok(data) if data.is_file() => data.len(),
-                Ok(_) => return Err(missing(tensor, file, "it is no file".into())),
+            let has = match beside.tree.open(&file) {
+                Ok(opened) => opened.data.len(),
+                Err(error @ FileError::Elsewhere { .. }) => return Err(Problem::Elsewhere(error)),
                 Err(error) => return Err(missing(tensor, file, error.to_string())),
             };
-            lengths.insert(file.clone(), has);
+            beside.lengths.insert(file.clone(), has);
             has
         }
     };
@@ -80,14 +78,6 @@ fn missing(tensor: &str, file: PathBuf, error: String) -> Problem {
     Problem::Missing { tensor: tensor.into(), file, error }
 }
 
-/// Whether a name leads to nothing but the model's own folder, on any system.
-pub(in crate::user_models) fn stays_inside(location: &str) -> bool {
-    let mut steps = location.split(['/', '\\']);
-    !location.is_empty()
-        && !location.contains('\0')
-        && steps.all(|step| !step.is_empty() && step != ".." && !step.contains(':'))
-}
-
 /// Bits of an element; `None` for strings and for types that are not known.
 fn bits(element: i32) -> Option<u64> {
     match element {
@@ -98,22 +88,5 @@ fn bits(element: i32) -> Option<u64> {
         15 => Some(128),
         21..=23 => Some(4),
         _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_names_within_the_folder_stay_inside() {
-        for good in ["w.data", "model.onnx_data", "deep/w.data", "a b.bin"] {
-            assert!(stays_inside(good), "{good}");
-        }
-        for bad in
-            ["", "../w.data", "/etc/passwd", "deep/../../w", "..\\w", "C:\\w", "C:w", "a\0b", "\\\\host\\share\\w"]
-        {
-            assert!(!stays_inside(bad), "{bad:?}");
-        }
     }
 }

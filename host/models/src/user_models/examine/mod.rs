@@ -5,12 +5,12 @@ mod data;
 mod order;
 mod problem;
 
-pub(in crate::user_models) use data::stays_inside;
 pub use problem::{BadModel, Problem};
 
+use super::files::{FileError, Tree};
 use super::opset;
-use skillbench_onnx::Outline;
-use std::fs::File;
+use skillbench_onnx::{Outline, messages::ValueInfo};
+use std::collections::HashSet;
 use std::io::{Read, Seek};
 use std::path::Path;
 
@@ -19,25 +19,38 @@ use std::path::Path;
 /// # Errors
 /// The first thing that is wrong with it, with the file and what to do.
 pub fn examine(path: &Path) -> Result<Outline, BadModel> {
+    let tree = Tree::of(path).map_err(|error| BadModel { file: path.into(), problem: error.into() })?;
+    examine_in(&tree, path)
+}
+
+/// As [`examine`], of a model whose files may lie elsewhere than beside the graph.
+///
+/// # Errors
+/// As for [`examine`].
+pub fn examine_in(tree: &Tree, path: &Path) -> Result<Outline, BadModel> {
     let bad = |problem: Problem| BadModel { file: path.into(), problem };
-    let outline = read(path).map_err(bad)?;
-    check(&outline, path.parent().unwrap_or(Path::new("."))).map_err(bad)?;
+    let outline = read(tree, path).map_err(bad)?;
+    check(&outline, tree, path.parent().unwrap_or(Path::new("."))).map_err(bad)?;
     Ok(outline)
 }
 
 /// A protobuf cannot be larger: every reader counts in 32 bits.
 pub(in crate::user_models) const PROTOBUF_LIMIT: u64 = 1 << 31;
 
-fn read(path: &Path) -> Result<Outline, Problem> {
+/// Inputs, or outputs, of a graph without its weights; and dimensions of one of them. More is no model that anybody wrote, and what
+/// is made of a model takes them for few.
+const MOST_PORTS: usize = 4096;
+const MOST_DIMENSIONS: usize = 64;
+
+fn read(tree: &Tree, path: &Path) -> Result<Outline, Problem> {
     let unreadable = |error: std::io::Error| Problem::Unreadable(error.to_string());
-    let data = std::fs::metadata(path).map_err(unreadable)?;
-    match data.len() {
-        _ if data.is_dir() => return Err(Problem::Unreadable("it is a folder".into())),
+    let opened = tree.open(path)?;
+    match opened.data.len() {
         0 => return Err(Problem::Empty),
         bytes if bytes >= PROTOBUF_LIMIT => return Err(Problem::TooLarge { bytes }),
         _ => {}
     }
-    let mut file = File::open(path).map_err(unreadable)?;
+    let mut file = opened.file;
     let mut start = vec![];
     file.by_ref().take(512).read_to_end(&mut start).map_err(unreadable)?;
     if let Some(problem) = no_protobuf(&start) {
@@ -72,22 +85,30 @@ fn no_protobuf(start: &[u8]) -> Option<Problem> {
     Some(if line.contains("git-lfs") { Problem::Pointer } else { Problem::Text(line) })
 }
 
-fn check(outline: &Outline, folder: &Path) -> Result<(), Problem> {
+fn check(outline: &Outline, tree: &Tree, folder: &Path) -> Result<(), Problem> {
     versions(outline)?;
-    if outline.graph.ports().is_empty() {
-        return Err(Problem::NoPorts("inputs"));
+    ports("inputs", &outline.graph.ports())?;
+    ports("outputs", &outline.graph.outputs.iter().collect::<Vec<_>>())?;
+    order::check(&outline.graph)?;
+    data::check(outline, tree, folder)
+}
+
+fn ports(which: &'static str, ports: &[&ValueInfo]) -> Result<(), Problem> {
+    match ports.len() {
+        0 => return Err(Problem::NoPorts(which)),
+        count if count > MOST_PORTS => return Err(Problem::ManyPorts { which, count }),
+        _ => {}
     }
-    if outline.graph.outputs.is_empty() {
-        return Err(Problem::NoPorts("outputs"));
-    }
-    let ports = outline.graph.ports().into_iter().chain(&outline.graph.outputs);
     for port in ports {
         if port.of.as_ref().is_some_and(|of| of.tensor.is_none()) {
             return Err(Problem::NoTensor(port.name.clone()));
         }
+        let count = port.dims().map_or(0, <[_]>::len);
+        if count > MOST_DIMENSIONS {
+            return Err(Problem::ManyDimensions { port: port.name.clone(), count });
+        }
     }
-    order::check(&outline.graph)?;
-    data::check(outline, folder)
+    Ok(())
 }
 
 fn versions(outline: &Outline) -> Result<(), Problem> {
@@ -101,12 +122,23 @@ fn versions(outline: &Outline) -> Result<(), Problem> {
         Some(found) if !(1..=highest).contains(&found) => return Err(Problem::Opset { found, highest }),
         _ => {}
     }
-    let imported = |domain: &str| outline.opsets.iter().any(|set| set.domain == domain);
-    match outline.nodes().find(|node| !imported(&node.domain)) {
+    let imported: HashSet<&str> = outline.opsets.iter().map(|set| set.domain.as_str()).collect();
+    match outline.nodes().find(|node| !imported.contains(node.domain.as_str())) {
         None => Ok(()),
         Some(node) => Err(Problem::NoOpset { domain: node.domain.clone(), operator: node.operator.clone() }),
     }
 }
 
+impl From<FileError> for Problem {
+    fn from(error: FileError) -> Problem {
+        match error {
+            FileError::Elsewhere { .. } => Problem::Elsewhere(error),
+            other => Problem::Unreadable(other.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod hostile;
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! What can be wrong with a model's file, and what to do about it.
 
-use super::PROTOBUF_LIMIT;
+use super::{MOST_DIMENSIONS, MOST_PORTS, PROTOBUF_LIMIT};
+use crate::user_models::files::{FileError, NO_LINKS};
 use std::fmt;
 use std::path::PathBuf;
 
@@ -41,6 +42,14 @@ pub enum Problem {
     },
     /// "inputs" or "outputs".
     NoPorts(&'static str),
+    ManyPorts {
+        which: &'static str,
+        count: usize,
+    },
+    ManyDimensions {
+        port: String,
+        count: usize,
+    },
     /// The port.
     NoTensor(String),
     Unproduced {
@@ -70,6 +79,8 @@ pub enum Problem {
         tensor: String,
         location: String,
     },
+    /// A file of it is a link that leads out of its folder.
+    Elsewhere(FileError),
     Missing {
         tensor: String,
         file: PathBuf,
@@ -100,6 +111,7 @@ impl Problem {
             Problem::NoFormat | Problem::NoOpset { .. } => "export it again with a current exporter",
             Problem::Format { .. } | Problem::Opset { .. } => "export it for an opset that engines know",
             Problem::NoPorts(_) => "export the graph with its inputs and outputs",
+            Problem::ManyPorts { .. } | Problem::ManyDimensions { .. } => "export the graph of a model",
             Problem::NoTensor(_) => "export it with tensors alone as inputs and outputs",
             Problem::Unproduced { .. }
             | Problem::UnproducedOutput(_)
@@ -109,10 +121,24 @@ impl Problem {
             Problem::NoData(_) => "export it with its weights",
             Problem::ShortInside { .. } | Problem::Place { .. } => "export it again",
             Problem::Escapes { .. } => "export it with its weights beside it: a model is not trusted with other files",
+            Problem::Elsewhere(_) => NO_LINKS,
             Problem::Missing { .. } => "put the file there; it belongs to the model",
             Problem::Short { .. } => "it is cut off or belongs to another model: fetch it again",
         }
     }
+}
+
+/// A name as it stands in a message: a file may hold one of a million signs.
+fn short(name: &str) -> String {
+    cut(name, 200)
+}
+
+fn cut(text: &str, most: usize) -> String {
+    let mut cut: String = text.chars().take(most).collect();
+    if cut.len() < text.len() {
+        cut.push_str("...");
+    }
+    cut
 }
 
 impl fmt::Display for Problem {
@@ -133,38 +159,78 @@ impl fmt::Display for Problem {
             }
             Problem::Opset { found, highest } => write!(f, "its opset is {found}, the highest one known is {highest}"),
             Problem::NoOpset { domain, operator } if domain.is_empty() => {
-                write!(f, "it uses the operator {operator} and does not say of which opset")
+                write!(f, "it uses the operator {} and does not say of which opset", short(operator))
             }
             Problem::NoOpset { domain, operator } => {
-                write!(f, "it uses the operator {operator} of '{domain}' and does not say of which opset")
+                write!(
+                    f,
+                    "it uses the operator {} of '{}' and does not say of which opset",
+                    short(operator),
+                    short(domain)
+                )
             }
             Problem::NoPorts(which) => write!(f, "its graph has no {which}"),
-            Problem::NoTensor(port) => write!(f, "'{port}' is no tensor (a sequence, a map or an optional value)"),
-            Problem::Unproduced { node, value } => write!(f, "nothing produces '{value}', which the node {node} takes"),
-            Problem::UnproducedOutput(value) => write!(f, "nothing produces its output '{value}'"),
+            Problem::ManyPorts { which, count } => {
+                write!(f, "its graph has {count} {which}, more than the {MOST_PORTS} that any model has")
+            }
+            Problem::ManyDimensions { port, count } => {
+                let port = short(port);
+                write!(f, "'{port}' has {count} dimensions, more than the {MOST_DIMENSIONS} that any tensor has")
+            }
+            Problem::Elsewhere(error) => write!(f, "{error}"),
+            Problem::NoTensor(port) => {
+                write!(f, "'{}' is no tensor (a sequence, a map or an optional value)", short(port))
+            }
+            Problem::Unproduced { node, value } => {
+                write!(f, "nothing produces '{}', which the node {} takes", short(value), short(node))
+            }
+            Problem::UnproducedOutput(value) => write!(f, "nothing produces its output '{}'", short(value)),
             Problem::Twice { value, first, second } => {
-                write!(f, "'{value}' is produced twice, by {first} and by {second}")
+                write!(f, "'{}' is produced twice, by {} and by {}", short(value), short(first), short(second))
             }
             Problem::Cycle(nodes) => match nodes.as_slice() {
-                [node] => write!(f, "its graph has a cycle: {node} needs its own output"),
-                nodes => write!(f, "its graph has a cycle: {} needs the first again", nodes.join(" needs ")),
+                [node] => write!(f, "its graph has a cycle: {} needs its own output", short(node)),
+                nodes => {
+                    let nodes: Vec<String> = nodes.iter().map(|node| short(node)).collect();
+                    write!(f, "its graph has a cycle: {} needs the first again", nodes.join(" needs "))
+                }
             },
-            Problem::Dimensions { tensor, dims } => write!(f, "no tensor has the dimensions {dims:?} of '{tensor}'"),
-            Problem::NoData(tensor) => write!(f, "the tensor '{tensor}' has no data, as if its weights were stripped"),
+            Problem::Dimensions { tensor, dims } => {
+                let shown = &dims[..dims.len().min(MOST_DIMENSIONS)];
+                write!(f, "no tensor has the dimensions {shown:?} of '{}'", short(tensor))
+            }
+            Problem::NoData(tensor) => {
+                write!(f, "the tensor '{}' has no data, as if its weights were stripped", short(tensor))
+            }
             Problem::ShortInside { tensor, needs, has } => {
-                write!(f, "the tensor '{tensor}' needs {needs} bytes and has {has}")
+                write!(f, "the tensor '{}' needs {needs} bytes and has {has}", short(tensor))
             }
             Problem::Escapes { tensor, location } => {
-                write!(f, "the tensor '{tensor}' is kept in '{location}', which is not in the model's folder")
+                write!(
+                    f,
+                    "the tensor '{}' is kept in '{}', which is not in the model's folder",
+                    short(tensor),
+                    short(location)
+                )
             }
             Problem::Missing { tensor, file, error } => {
-                write!(f, "the weights of '{tensor}' are not there: looked for {} ({error})", file.display())
+                write!(
+                    f,
+                    "the weights of '{}' are not there: looked for {} ({error})",
+                    short(tensor),
+                    cut(&file.to_string_lossy(), 4096)
+                )
             }
             Problem::Place { tensor, key, value } => {
-                write!(f, "the {key} of the external data of '{tensor}' is '{value}', not a number")
+                write!(f, "the {key} of the external data of '{}' is '{}', not a number", short(tensor), short(value))
             }
             Problem::Short { tensor, file, needs, has } => {
-                write!(f, "the tensor '{tensor}' needs {} up to byte {needs}, and it has {has}", file.display())
+                write!(
+                    f,
+                    "the tensor '{}' needs {} up to byte {needs}, and it has {has}",
+                    short(tensor),
+                    file.display()
+                )
             }
         }
     }

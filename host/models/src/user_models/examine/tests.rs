@@ -70,6 +70,7 @@ fn a_model_with_any_byte_changed_is_read_or_refused_and_never_a_panic() {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize
     };
+    let tree = Tree::of_folder(folder.path()).unwrap();
     let (mut read, mut refused) = (0, 0);
     for round in 0..20_000 {
         let mut changed = bytes.clone();
@@ -78,7 +79,7 @@ fn a_model_with_any_byte_changed_is_read_or_refused_and_never_a_panic() {
             changed[place] = random() as u8;
         }
         match Outline::of(&changed) {
-            Ok(outline) if check(&outline, folder.path()).is_ok() => read += 1,
+            Ok(outline) if check(&outline, &tree, folder.path()).is_ok() => read += 1,
             _ => refused += 1,
         }
     }

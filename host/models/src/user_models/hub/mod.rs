@@ -16,6 +16,7 @@ pub use error::HubError;
 pub use settings::Settings;
 
 use super::examine::examine;
+use super::files::stays_inside;
 use super::local::{LocalError, UserModel, open_as};
 use cache::Cache;
 use client::Client;
@@ -73,7 +74,7 @@ impl ModelId {
         let good = is_name(organization)
             && is_name(name)
             && revision.is_none_or(is_revision)
-            && file.is_none_or(|file| file.ends_with(".onnx") && super::examine::stays_inside(file));
+            && file.is_none_or(|file| file.ends_with(".onnx") && stays_inside(file));
         let [revision, file] = [revision, file].map(|text| text.map(str::to_string));
         good.then(|| ModelId { repository: format!("{organization}/{name}"), revision, file })
     }
@@ -166,11 +167,8 @@ fn data_files(path: &Path, graph: &RepositoryFile) -> Result<BTreeSet<String>, H
         return examine(path).map(|_| BTreeSet::new()).map_err(|bad| HubError::Local(LocalError::Bad(bad)));
     };
     let folder = graph.path.rsplit_once('/').map(|(folder, _)| format!("{folder}/")).unwrap_or_default();
-    let external = outline.tensors().filter_map(|tensor| tensor.external.as_ref()).map(|external| &external.location);
-    Ok(external
-        .filter(|location| super::examine::stays_inside(location))
-        .map(|location| format!("{folder}{location}"))
-        .collect())
+    let inside = outline.locations().into_iter().filter(|location| stays_inside(location));
+    Ok(inside.map(|location| format!("{folder}{location}")).collect())
 }
 
 fn cached(id: &ModelId, cache: &Cache) -> Result<UserModel, LocalError> {
@@ -186,6 +184,8 @@ fn open(id: &ModelId, snapshot: &Path) -> Result<UserModel, LocalError> {
     open_as(&path, Some(&name))
 }
 
+#[cfg(test)]
+mod fuzz;
 #[cfg(test)]
 mod server;
 #[cfg(test)]

@@ -1,12 +1,14 @@
 //! Which files a model has, and which of them are wanted.
 
-use super::super::examine::{PROTOBUF_LIMIT, stays_inside};
+use super::super::examine::PROTOBUF_LIMIT;
+use super::super::files::stays_inside;
 use super::super::local::known_set;
 use super::cache::is_commit;
 use super::client::{Client, encoded, header};
 use super::{HubError, ModelId, defaults};
 use serde::Deserialize;
 use skillbench_record::hash::sha256_text;
+use std::collections::HashMap;
 use ureq::http::HeaderMap;
 
 /// A model at one commit.
@@ -15,6 +17,8 @@ pub(super) struct Repository {
     id: String,
     pub commit: String,
     files: Vec<RepositoryFile>,
+    /// The place of each in the list, by its path.
+    places: HashMap<String, usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,7 +32,7 @@ pub(super) struct RepositoryFile {
 }
 
 #[derive(Deserialize)]
-struct Answer {
+pub(super) struct Answer {
     sha: String,
     #[serde(default)]
     siblings: Vec<Sibling>,
@@ -57,13 +61,20 @@ impl Repository {
         let url = format!("{endpoint}/api/models/{}/revision/{revision}?blobs=true", id.repository);
         let answer: Answer =
             client.json(&url)?.map_err(|(status, headers)| refusal(client, id, &url, status, &headers))?;
+        Repository::of(answer, id).map_err(|what| HubError::Answer { url, what })
+    }
+
+    /// # Errors
+    /// What the hub says that cannot be.
+    pub(super) fn of(answer: Answer, id: &ModelId) -> Result<Repository, String> {
         if !is_commit(&answer.sha) {
-            return Err(HubError::Answer { url, what: format!("the commit '{}'", answer.sha) });
+            return Err(format!("the commit '{}'", answer.sha));
         }
         // A name that leads out of the folder is no file of a model.
         let siblings = answer.siblings.into_iter().filter(|sibling| stays_inside(&sibling.rfilename));
-        let files = siblings.map(|sibling| RepositoryFile::of(sibling, &answer.sha)).collect();
-        Ok(Repository { id: id.repository.clone(), commit: answer.sha, files })
+        let files: Vec<RepositoryFile> = siblings.map(|sibling| RepositoryFile::of(sibling, &answer.sha)).collect();
+        let places = files.iter().enumerate().rev().map(|(place, file)| (file.path.clone(), place)).collect();
+        Ok(Repository { id: id.repository.clone(), commit: answer.sha, files, places })
     }
 
     /// Where a file is fetched.
@@ -76,7 +87,7 @@ impl Repository {
     }
 
     pub fn file(&self, path: &str) -> Option<&RepositoryFile> {
-        self.files.iter().find(|file| file.path == path)
+        self.files.get(*self.places.get(path)?)
     }
 
     /// The graphs that make the model: as a folder of them would be read.

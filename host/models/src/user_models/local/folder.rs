@@ -2,6 +2,7 @@
 
 use super::{LocalError, ends_in_onnx, fills::table};
 use crate::Manifest;
+use crate::user_models::files::{Tree, stays_inside};
 use std::path::{Path, PathBuf};
 
 pub(super) struct Graphs {
@@ -31,12 +32,12 @@ pub(super) fn of_file(path: &Path) -> Result<Graphs, LocalError> {
 }
 
 /// The model in a folder, or in the `onnx` folder in it.
-pub(super) fn graphs(folder: &Path) -> Result<Graphs, LocalError> {
+pub(super) fn graphs(tree: &Tree, folder: &Path) -> Result<Graphs, LocalError> {
     let inner = folder.join("onnx");
     for folder in [folder, &inner] {
         let own = folder.join("skill.json");
         if own.is_file() {
-            return by_manifest(folder, own);
+            return by_manifest(tree, folder, own);
         }
     }
     let places: Vec<(&Path, Vec<String>)> = [folder, &inner]
@@ -74,10 +75,13 @@ pub(super) fn graphs(folder: &Path) -> Result<Graphs, LocalError> {
 }
 
 /// The parts that a skill.json names, beside itself.
-fn by_manifest(folder: &Path, own: PathBuf) -> Result<Graphs, LocalError> {
+fn by_manifest(tree: &Tree, folder: &Path, own: PathBuf) -> Result<Graphs, LocalError> {
     let bad = |text: String| LocalError::Sidecar { text: format!("{}: {text}", own.display()) };
-    let text = std::fs::read_to_string(&own).map_err(|error| bad(error.to_string()))?;
+    let text = tree.text(&own).map_err(|error| bad(error.to_string()))?.unwrap_or_default();
     let manifest = Manifest::parse(&text).map_err(bad)?;
+    if let Some(part) = manifest.parts.iter().find(|part| !stays_inside(&part.graph)) {
+        return Err(bad(format!("the graph '{}' is not in the model's folder", part.graph)));
+    }
     let parts: Vec<(String, PathBuf)> =
         manifest.parts.iter().map(|part| (part.name.clone(), folder.join(&part.graph))).collect();
     match parts.is_empty() {

@@ -7,7 +7,8 @@ mod ports;
 mod trace;
 
 use super::classify::{Config, Generation, Kind, classify, generation};
-use super::examine::{BadModel, examine};
+use super::examine::{BadModel, examine_in};
+use super::files::{FileError, Opened, Tree};
 use crate::{Manifest, SkillDescription};
 use folder::Graphs;
 pub(super) use folder::known_set;
@@ -15,7 +16,7 @@ use ports::Ports;
 use serde_json::{Map, Value, json};
 use skillbench_onnx::Outline;
 use skillbench_record::suggest::did_you_mean;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -34,6 +35,11 @@ pub struct UserModel {
     pub parts: Vec<(String, PathBuf)>,
     /// All files of it: graphs, what holds their weights, a skill.json.
     pub files: Vec<PathBuf>,
+    /// Some of them are links, so that engines are given a folder without any: [`UserModel::gather`].
+    pub linked: bool,
+    /// Bytes of all its files.
+    pub bytes: u64,
+    tree: Tree,
     /// What it is, and what says so.
     pub kind: Kind,
     /// The highest opset of its parts.
@@ -53,6 +59,36 @@ impl UserModel {
             manifest.insert("id".into(), id.into());
             self.manifest = Value::Object(manifest).to_string();
         }
+    }
+
+    /// Writes a folder in which every file of the model is a real one, each at its place. The folder is empty and nobody else's.
+    ///
+    /// # Errors
+    /// A file that leads elsewhere by now or is another one than before, and what the file system did not let happen.
+    pub fn gather(&self, folder: &Path) -> Result<(), LocalError> {
+        let mut opened = open_all(&self.tree, &self.files)?;
+        if content(&self.path, &self.files, &opened) != self.content {
+            return Err(LocalError::Changed { path: self.path.clone() });
+        }
+        for (path, file) in self.files.iter().zip(&mut opened) {
+            let target = self.gathered(path, folder);
+            file.place(&target).map_err(|error| LocalError::Gather { path: target.clone(), error })?;
+        }
+        Ok(())
+    }
+
+    /// SHA-256 of each of its files that can be read.
+    pub fn hashes(&self) -> Vec<String> {
+        self.files.iter().filter_map(|file| self.tree.open(file).ok()?.sha256()).collect()
+    }
+
+    /// Its graphs in a folder that [`UserModel::gather`] wrote.
+    pub fn parts_in(&self, folder: &Path) -> Vec<(String, PathBuf)> {
+        self.parts.iter().map(|(name, path)| (name.clone(), self.gathered(path, folder))).collect()
+    }
+
+    fn gathered(&self, path: &Path, folder: &Path) -> PathBuf {
+        self.tree.within(path, folder).unwrap_or_else(|| folder.join(path.file_name().unwrap_or_default()))
     }
 
     /// Its description, as a skillset would give it.
@@ -83,6 +119,10 @@ pub enum LocalError {
     Several { folder: PathBuf, graphs: Vec<String> },
     #[error("{text}; correct it, or take it away")]
     Sidecar { text: String },
+    #[error("the model {} was changed while it was looked at; try again when it is whole", path.display())]
+    Changed { path: PathBuf },
+    #[error("{}: {error}; SKILLBENCH_CACHE names another folder for it", path.display())]
+    Gather { path: PathBuf, error: std::io::Error },
     #[error("the model {}: {text}", path.display())]
     Port { path: PathBuf, text: String },
 }
@@ -122,14 +162,19 @@ pub fn open_as(path: &Path, id: Option<&str>) -> Result<UserModel, LocalError> {
     let Ok(full) = std::fs::canonicalize(&path) else { return Err(not_there(path)) };
     // The name that the user gave is the model's, also where it is a link into a cache of nameless files.
     let named = std::path::absolute(&path).unwrap_or(full);
+    let tree = Tree::of(&named).map_err(|error| in_file(&named, error))?;
     let graphs = match named.is_dir() {
-        true => folder::graphs(&named)?,
+        true => folder::graphs(&tree, &named)?,
         false if ends_in_onnx(&named) => folder::of_file(&named)?,
         false => return Err(LocalError::NoModel { path: named }),
     };
     let own = named.file_stem().filter(|_| named.is_file()).or(named.file_name()).unwrap_or_default();
     let id = id.map_or_else(|| own.to_string_lossy().into_owned(), str::to_string);
-    describe(&named, id, graphs)
+    describe(&named, tree, id, graphs)
+}
+
+fn in_file(file: &Path, error: FileError) -> LocalError {
+    BadModel { file: file.into(), problem: error.into() }.into()
 }
 
 fn not_there(path: PathBuf) -> LocalError {
@@ -142,13 +187,13 @@ fn not_there(path: PathBuf) -> LocalError {
     LocalError::NotThere { path, hint }
 }
 
-fn describe(named: &Path, id: String, graphs: Graphs) -> Result<UserModel, LocalError> {
+fn describe(named: &Path, tree: Tree, id: String, graphs: Graphs) -> Result<UserModel, LocalError> {
     let mut outlines: Vec<(String, Outline)> = vec![];
     for (part, path) in &graphs.parts {
-        outlines.push((part.clone(), examine(path)?));
+        outlines.push((part.clone(), examine_in(&tree, path)?));
     }
     let config = match &graphs.configured {
-        Some(folder) => Config::beside(folder).map_err(|text| LocalError::Sidecar { text })?,
+        Some(folder) => Config::beside(folder, &tree).map_err(|text| LocalError::Sidecar { text })?,
         None => None,
     };
     let mut kind = classify(config.as_ref(), &outlines);
@@ -194,10 +239,11 @@ fn describe(named: &Path, id: String, graphs: Graphs) -> Result<UserModel, Local
         Generation::None => {}
     }
     let files = files(&graphs.parts, &outlines, graphs.manifest.as_deref());
-    let content = content(named, &files);
+    let opened = open_all(&tree, &files)?;
+    let content = content(named, &files, &opened);
     own.insert("content".into(), content.clone().into());
     if let Some(path) = &graphs.manifest {
-        merge(&mut own, path, &mut kind)?;
+        merge(&mut own, &tree, path, &mut kind)?;
     }
     own.insert("evidence".into(), json!(kind.evidence));
     let opset = outlines.iter().filter_map(|(_, outline)| outline.opset()).max().unwrap_or_default();
@@ -211,6 +257,9 @@ fn describe(named: &Path, id: String, graphs: Graphs) -> Result<UserModel, Local
         manifest,
         parts: graphs.parts,
         files,
+        linked: opened.iter().any(|file| file.linked),
+        bytes: opened.iter().map(|file| file.data.len()).sum(),
+        tree,
         kind,
         opset,
         operators,
@@ -220,16 +269,17 @@ fn describe(named: &Path, id: String, graphs: Graphs) -> Result<UserModel, Local
 }
 
 /// What stands in a user's own skill.json counts first; its inputs one by one.
-fn merge(own: &mut Map<String, Value>, path: &Path, kind: &mut Kind) -> Result<(), LocalError> {
+fn merge(own: &mut Map<String, Value>, tree: &Tree, path: &Path, kind: &mut Kind) -> Result<(), LocalError> {
     let bad = |text: String| LocalError::Sidecar { text: format!("{}: {text}", path.display()) };
-    let text = std::fs::read_to_string(path).map_err(|error| bad(error.to_string()))?;
+    let text = tree.text(path).map_err(|error| bad(error.to_string()))?.unwrap_or_default();
     let mut given: Map<String, Value> = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
     given.remove("parts");
     if let Some(Value::Array(inputs)) = given.remove("inputs") {
-        let part = |input: &Value| input.get("part").and_then(Value::as_str).unwrap_or_default().to_string();
-        let name = |input: &Value| (part(input), input.get("name").cloned());
+        let text = |input: &Value, key: &str| input.get(key).and_then(Value::as_str).map(String::from);
+        let name = |input: &Value| (text(input, "part").unwrap_or_default(), text(input, "name"));
+        let given: HashSet<_> = inputs.iter().map(name).collect();
         let read = own.remove("inputs").and_then(|read| read.as_array().cloned()).unwrap_or_default();
-        let others = read.into_iter().filter(|read| inputs.iter().all(|given| name(given) != name(read)));
+        let others = read.into_iter().filter(|read| !given.contains(&name(read)));
         let all: Vec<Value> = inputs.iter().cloned().chain(others).collect();
         own.insert("inputs".into(), all.into());
     }
@@ -267,17 +317,20 @@ fn files(parts: &[(String, PathBuf)], outlines: &[(String, Outline)], own: Optio
     for ((_, path), (_, outline)) in parts.iter().zip(outlines) {
         let folder = path.parent().unwrap_or(Path::new("."));
         files.insert(path.clone());
-        files.extend(outline.tensors().filter_map(|tensor| Some(folder.join(&tensor.external.as_ref()?.location))));
+        files.extend(outline.locations().into_iter().map(|location| folder.join(location)));
     }
     files.into_iter().collect()
 }
 
+fn open_all(tree: &Tree, files: &[PathBuf]) -> Result<Vec<Opened>, LocalError> {
+    files.iter().map(|file| tree.open(file).map_err(|error| in_file(file, error))).collect()
+}
+
 /// The files of a model by length and time.
-fn content(named: &Path, files: &[PathBuf]) -> String {
-    let told = files.iter().filter_map(|file| {
-        let data = std::fs::metadata(file).ok()?;
+fn content(named: &Path, files: &[PathBuf], opened: &[Opened]) -> String {
+    let told = files.iter().zip(opened).map(|(file, Opened { data, .. })| {
         let modified = data.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
-        Some(format!("{}|{}|{}", file.display(), data.len(), modified.as_nanos()))
+        format!("{}|{}|{}", file.display(), data.len(), modified.as_nanos())
     });
     let text = told.collect::<Vec<_>>().join("\n");
     format!("{}|{}", named.display(), skillbench_record::hash::sha256_text(&text))

@@ -264,3 +264,115 @@ fn a_name_is_a_path_only_where_it_looks_like_one() {
         assert!(!is_path(name), "{name}");
     }
 }
+
+/// A model as hubs lay it: nameless contents, and a tree of links to them.
+#[cfg(unix)]
+fn hub_layout(cache: &Path) -> PathBuf {
+    let written = folder();
+    let files = [("model.onnx", "a1"), ("w.data", "b2"), ("config.json", "c3")];
+    Sample::encoder().external("w.data").write(written.path(), "model.onnx");
+    put(written.path(), "config.json", r#"{"model_type": "bert"}"#);
+    let repository = cache.join("models--org--name");
+    let snapshot = repository.join("snapshots").join("0".repeat(40));
+    for folder in [&snapshot, &repository.join("blobs")] {
+        std::fs::create_dir_all(folder).unwrap();
+    }
+    for (name, blob) in files {
+        std::fs::copy(written.path().join(name), repository.join("blobs").join(blob)).unwrap();
+        std::os::unix::fs::symlink(format!("../../blobs/{blob}"), snapshot.join(name)).unwrap();
+    }
+    snapshot
+}
+
+#[cfg(unix)]
+#[test]
+fn a_model_in_the_layout_of_a_hub_is_gathered_as_files_that_are_no_links() {
+    let (folder, gathered) = (folder(), folder());
+    let snapshot = hub_layout(folder.path());
+    for path in [snapshot.clone(), snapshot.join("model.onnx")] {
+        let user_model = open(&path).unwrap();
+        assert_eq!(user_model.kind.evidence[0], "config.json: model_type is 'bert'");
+        assert!(user_model.linked);
+        let copy = gathered.path().join(path.extension().unwrap_or_default().to_os_string().len().to_string());
+        user_model.gather(&copy).unwrap();
+        let parts = user_model.parts_in(&copy);
+        assert_eq!(parts, [(String::new(), copy.join("model.onnx"))]);
+        for name in ["model.onnx", "w.data"] {
+            assert!(std::fs::symlink_metadata(copy.join(name)).unwrap().is_file(), "{name} is no link");
+            assert_eq!(std::fs::read(copy.join(name)).unwrap(), std::fs::read(snapshot.join(name)).unwrap());
+        }
+        assert!(!open(&parts[0].1).unwrap().linked);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_model_of_plain_files_stays_where_it_is() {
+    let folder = folder();
+    let path = Sample::encoder().external("w.data").write(folder.path(), "model.onnx");
+    assert!(!open(&path).unwrap().linked);
+    std::os::unix::fs::symlink(folder.path(), folder.path().join("elsewhere")).unwrap();
+    assert!(!open(&folder.path().join("elsewhere/model.onnx")).unwrap().linked, "its folder may be named by a link");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_file_of_somebody_else_is_refused_and_its_content_is_not_shown() {
+    let (folder, other) = (folder(), folder());
+    let secret = other.path().join("shadow");
+    std::fs::write(&secret, "root:hash:".repeat(100)).unwrap();
+    for name in ["model.onnx", "w.data", "config.json", "skill.json", "model.skill.json"] {
+        let model = folder.path().join(name).with_extension("folder");
+        let path = Sample::encoder().external("w.data").write(&model, "model.onnx");
+        let link = model.join(name);
+        drop(std::fs::remove_file(&link));
+        std::os::unix::fs::symlink(&secret, &link).unwrap();
+        let named = if name == "skill.json" { &model } else { &path };
+        let said = open(named).unwrap_err().to_string();
+        let expected = format!("{} leads to {}, which is outside", link.display(), secret.display());
+        assert!(said.contains(&expected) && !said.contains("root:hash"), "{name}: {said}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_repository_of_a_hub_may_not_lead_out_of_itself() {
+    let (folder, other) = (folder(), folder());
+    let snapshot = hub_layout(folder.path());
+    let secret = other.path().join("shadow");
+    std::fs::write(&secret, vec![0; 10_000]).unwrap();
+    let blob = folder.path().join("models--org--name/blobs/b2");
+    std::fs::remove_file(&blob).unwrap();
+    std::os::unix::fs::symlink(&secret, &blob).unwrap();
+    let said = open(&snapshot).unwrap_err().to_string();
+    assert!(said.contains("w.data leads to") && said.contains("a model is not trusted with other files"), "{said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_that_is_turned_elsewhere_before_it_is_gathered_is_refused() {
+    let (folder, other) = (folder(), folder());
+    let snapshot = hub_layout(folder.path());
+    let user_model = open(&snapshot).unwrap();
+    let secret = other.path().join("shadow");
+    std::fs::write(&secret, vec![0; 10_000]).unwrap();
+    std::fs::remove_file(snapshot.join("w.data")).unwrap();
+    std::os::unix::fs::symlink(&secret, snapshot.join("w.data")).unwrap();
+    let copy = other.path().join("copy");
+    assert!(user_model.gather(&copy).unwrap_err().to_string().contains("w.data leads to"));
+    assert!(!copy.exists(), "nothing was gathered");
+    std::fs::remove_file(snapshot.join("w.data")).unwrap();
+    std::fs::write(snapshot.join("w.data"), "other").unwrap();
+    assert!(user_model.gather(&copy).unwrap_err().to_string().contains("was changed while"));
+}
+
+#[test]
+fn a_graph_that_a_skill_json_names_outside_of_its_folder_is_refused() {
+    let folder = folder();
+    Sample::encoder().write(folder.path(), "a.onnx");
+    let model = folder.path().join("model");
+    std::fs::create_dir(&model).unwrap();
+    put(&model, "skill.json", r#"{"id": "it", "parts": [{"name": "a", "graph": "../a.onnx"}]}"#);
+    let said = open(&model).unwrap_err().to_string();
+    assert!(said.contains("'../a.onnx' is not in the model's folder"), "{said}");
+}

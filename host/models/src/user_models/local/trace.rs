@@ -55,8 +55,8 @@ pub(super) fn trace(outline: &Outline) -> Trace {
                 }
                 "Conv" | "ConvInteger" => {
                     if let (Some(input), Some(kernel)) = (inputs.get(first), weights.get(second)) {
-                        let met = Met { weight: second.into(), dims: kernel.dims.clone() };
-                        found.convolutions.entry(input.to_string()).or_insert(met);
+                        let met = || Met { weight: second.into(), dims: kernel.dims.clone() };
+                        found.convolutions.entry(input.to_string()).or_insert_with(met);
                     }
                 }
                 _ => {}

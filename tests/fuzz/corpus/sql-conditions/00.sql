@@ -1,0 +1,1 @@
+plugin = 'rten' AND batch_size > 1

@@ -1,0 +1,1 @@
+model_id LIKE 'bert%' OR latency_median_ms IS NULL

@@ -1,0 +1,1 @@
+run IN (SELECT run FROM runs)

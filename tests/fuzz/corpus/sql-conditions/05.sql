@@ -1,0 +1,1 @@
+read_text('/etc/passwd') IS NOT NULL

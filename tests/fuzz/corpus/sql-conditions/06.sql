@@ -1,0 +1,1 @@
+regexp_matches(model_id, '(a+)+$')

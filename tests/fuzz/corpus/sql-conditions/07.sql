@@ -1,0 +1,1 @@
+list_sum(range(10)) = 45
