@@ -32,7 +32,8 @@ impl RunAs {
         match nix::unistd::User::from_name(user) {
             Ok(Some(found)) if found.uid.is_root() => RunAs::Root(format!("browser_user is {user}")),
             Ok(Some(found)) => {
-                RunAs::Other(Account { name: found.name, uid: found.uid.as_raw(), gid: found.gid.as_raw() })
+                let gid = graphics_group().unwrap_or(found.gid.as_raw());
+                RunAs::Other(Account { name: found.name, uid: found.uid.as_raw(), gid })
             }
             Ok(None) => RunAs::Root(format!("there is no user '{user}': see the option `browser_user`")),
             Err(error) => RunAs::Root(format!("the user '{user}' cannot be looked up ({error})")),
@@ -45,9 +46,19 @@ impl RunAs {
     }
 }
 
+/// The group that a graphics device lets in, without which only a rasterizer is found. Root's own would let at more.
+#[cfg(unix)]
+fn graphics_group() -> Option<u32> {
+    use std::os::unix::fs::MetadataExt;
+    let nodes = std::fs::read_dir("/dev/dri").into_iter().flatten().flatten();
+    let nodes = nodes.filter(|node| node.file_name().to_string_lossy().starts_with("renderD"));
+    let groups = nodes.filter_map(|node| node.metadata().ok()).map(|found| found.gid());
+    groups.filter(|group| *group != 0).min()
+}
+
 #[cfg(unix)]
 impl Account {
-    /// Has a command run as this user, in none of root's groups.
+    /// Has a command run as this user, in one group and none of root's.
     pub fn apply(&self, command: &mut Command) {
         use std::os::unix::process::CommandExt;
         command.uid(self.uid).gid(self.gid);

@@ -59,10 +59,9 @@ impl DevTools {
         self.next += 1;
         let id = self.next;
         let mut message = json!({ "id": id, "method": method, "params": params });
-        let domain = method.split('.').next().unwrap_or_default();
-        match (&self.page, domain) {
-            (_, "Browser" | "Target" | "SystemInfo") | (None, _) => {}
-            (Some(page), _) => message["sessionId"] = json!(page),
+        let of_page = !matches!(method.split('.').next(), Some("Browser" | "Target" | "SystemInfo"));
+        if let (Some(page), true) = (&self.page, of_page) {
+            message["sessionId"] = json!(page);
         }
         let failed = |error: String| Error::internal(format!("the browser's DevTools, {method}: {error}"));
         self.send(&message, limit).map_err(failed)?;
@@ -78,6 +77,10 @@ impl DevTools {
                     Some(error) => Err(failed(error["message"].as_str().unwrap_or("no message").into())),
                     None => Ok(answer["result"].take()),
                 };
+            }
+            // A page that is gone does not answer.
+            if let (Some(crash), true) = (&self.crash, of_page) {
+                return Err(failed(crash.clone()));
             }
         }
     }

@@ -35,7 +35,7 @@ pub(crate) fn launch(browser: &Path, run_as: &RunAs, limit: Duration) -> Result<
             }
             Err(Refusal::Final(error)) => return Err(error),
             Err(Refusal::Ended(what)) => {
-                lacks.push(format!("{how} it {what}"));
+                lacks.push(format!("{how}: {what}"));
                 last = Some(what);
             }
         }

@@ -69,7 +69,12 @@ impl Awaited {
         while started.elapsed() < limit {
             if let Ok((stream, _)) = self.listener.accept() {
                 let (found, expected) = (found.clone(), Arc::clone(&expected));
-                let greet = move || shake_hands(stream, &expected).map(|link| found.send(link));
+                let greet = move || {
+                    if let Some(link) = shake_hands(stream, &expected) {
+                        // Another was sooner.
+                        let _ = found.send(link);
+                    }
+                };
                 // A connection that fails is the page's to notice.
                 let _ = thread::Builder::new().name("browser-link".into()).spawn(greet);
             }

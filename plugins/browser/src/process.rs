@@ -75,7 +75,10 @@ pub(crate) enum Refusal {
 impl Process {
     /// Starts the browser and waits until it answers.
     pub fn start(browser: &Path, way: Way, limit: Duration) -> Result<Started, Refusal> {
-        let profile = Profile::create(way.account).map_err(Refusal::Final)?;
+        let profile = Profile::create(way.account).map_err(|error| match way.account {
+            Some(_) => Refusal::Ended(error.message),
+            None => Refusal::Final(error),
+        })?;
         let internal = |error: std::io::Error| Refusal::Final(Error::internal(format!("a browser's start: {error}")));
         let program = reachable(browser, way.account, &profile)?;
         let log = File::create(profile.path().join(LOG)).map_err(internal)?;

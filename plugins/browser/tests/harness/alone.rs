@@ -1,6 +1,10 @@
 //! Nobody else of the machine gets at the browser, and it has no more rights than it needs.
 
-use super::{answer, open, probe_on};
+use super::{Open, answer, open, probe_on};
+use skillbench_plugin_api::Options;
+use skillbench_plugin_api::client::BackendRef;
+use skillbench_plugin_api::host_tables::HostTable;
+use skillbench_testkit::{Listening, part};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{Read, Write};
@@ -112,9 +116,20 @@ fn the_result_says_as_whom_and_in_what_sandbox_the_browser_runs() {
 }
 
 #[test]
-fn a_user_that_is_not_there_is_said() {
+fn what_is_missing_of_the_safest_way_is_said_with_the_reason() {
     let said = runs_as_it_says(&[("browser_user", "no-such-user")]);
+    let listening = Box::leak(Box::new(Listening::default()));
+    let (browser, ort_web) = (part("SKILLBENCH_TEST_BROWSER"), part("SKILLBENCH_TEST_ORT_WEB"));
+    let given = [("browser", &*browser), ("ort_web", &ort_web), ("browser_user", "no-such-user")];
+    let given = given.map(|(name, value)| (name.to_string(), value.to_string()));
+    let host = HostTable::leak(listening);
+    drop(BackendRef::linked::<Open>().unwrap().open(host, &Options(given.into_iter().collect())).unwrap());
+    let heard = listening.heard();
+    let of = |what: &str| heard.iter().find(|(name, _)| name == what).map(|(_, found)| found.as_str());
+    assert!(said.ends_with(of("browser runs").unwrap()), "{said} {heard:?}");
+    let lacks = of("browser runs less safely");
+    assert_eq!(lacks.is_some(), said.contains(" as root ") || said.ends_with(" without its sandbox"), "{heard:?}");
     if status(std::process::id(), "Uid") == "0" {
-        assert!(said.ends_with("as root without its sandbox"), "{said}");
+        assert!(lacks.unwrap().contains("there is no user 'no-such-user'"), "{heard:?}");
     }
 }
