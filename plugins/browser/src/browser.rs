@@ -1,8 +1,10 @@
 //! One warm browser with its page. It is lost as a whole: what goes on in a browser after a crash is nobody's measurement.
 
+use crate::account::RunAs;
 use crate::devtools::DevTools;
+use crate::launch::launch;
 use crate::link::{Awaited, Failure, Link, Reply};
-use crate::process::Process;
+use crate::process::{Process, Started};
 use crate::server::{Content, Server};
 use crate::settings::{ORT_ENTRY, ORT_FILES, Settings};
 use serde_json::{Value, json};
@@ -22,6 +24,10 @@ const PAGE: [(&str, &str); 6] = [
 pub(crate) struct Browser {
     /// "Chromium 153.0.8010.0".
     pub product: String,
+    /// How it runs: "as nobody in its sandbox".
+    pub how: String,
+    /// What is missing of the safest way to run it, and why.
+    pub lacks: Option<String>,
     /// "1.30.0", of ONNX Runtime Web.
     pub ort: String,
     pub server: Server,
@@ -39,7 +45,8 @@ impl Browser {
     /// `Unavailable` where the browser or ONNX Runtime Web cannot be used.
     pub fn start(settings: &Settings) -> Result<Browser> {
         let limit = settings.launch;
-        let mut process = Process::start(&settings.browser, limit)?;
+        let launched = launch(&settings.browser, &RunAs::choose(&settings.user), limit)?;
+        let Started { mut process, mut devtools, version } = launched.started;
         let server = Server::start()?;
         for (name, text) in PAGE {
             server.add(name, Content::Text(text));
@@ -50,8 +57,6 @@ impl Browser {
         let root = server.root();
         let awaited = Awaited::listen()?;
 
-        let mut devtools = DevTools::connect(&process.devtools, limit)?;
-        let version = devtools.call("Browser.getVersion", json!({}), limit)?;
         let product = version["product"]
             .as_str()
             .unwrap_or("an unknown browser")
@@ -59,7 +64,7 @@ impl Browser {
             .replace('/', " ");
         devtools.open(&format!("{root}index.html?link={}", awaited.url()), limit)?;
         let path = settings.browser.display();
-        let Some(mut link) = awaited.accept(limit) else {
+        let Some(mut link) = awaited.accept(&server.origin(), limit) else {
             let what = process.ended().or_else(|| devtools.crash(Duration::from_millis(1)));
             let what = what.unwrap_or_else(|| format!("did not load the page within {} s", limit.as_secs_f64()));
             let text = format!("{product} ({path}) {what}: use a current Chromium; see the option `browser`");
@@ -77,6 +82,8 @@ impl Browser {
         })?;
         Ok(Browser {
             product,
+            how: launched.how,
+            lacks: launched.lacks,
             ort: hello.value["ort"].as_str().unwrap_or("of unknown version").into(),
             server,
             link: Mutex::new(link),

@@ -56,6 +56,10 @@ impl BrowserEngine {
     pub fn open(host: Host, settings: Settings, devices: &[(&str, Accelerator)]) -> Result<BrowserEngine> {
         let browser = Browser::start(&settings)?;
         host.evidence("browser version", &browser.product);
+        host.evidence("browser runs", &browser.how);
+        if let Some(lacks) = &browser.lacks {
+            host.evidence("browser runs less safely", lacks);
+        }
         host.evidence("ONNX Runtime Web version", &browser.ort);
         let accelerators: Vec<Accelerator> = devices.iter().map(|(_, accelerator)| *accelerator).collect();
         let asked: Vec<Value> = accelerators.iter().map(|accelerator| accelerator.to_json()).collect();
@@ -183,7 +187,13 @@ impl BrowserEngine {
         Ok(Placement {
             // What runs on WebAssembly alone is not on any device of ours.
             device: if tally.here == 0 { "wasm".into() } else { device.id.clone() },
-            engine: format!("ONNX Runtime Web {} {}{beside}, {}", browser.ort, accelerator.name(), browser.product),
+            engine: format!(
+                "ONNX Runtime Web {} {}{beside}, {} {}",
+                browser.ort,
+                accelerator.name(),
+                browser.product,
+                browser.how
+            ),
             nodes_total: Some(tally.total),
             nodes_on_device: Some(tally.here),
             ..Placement::default()

@@ -2,10 +2,13 @@
 //!
 //! A run is one message there and one back. No thread stands in between: the caller itself waits at the socket.
 
+use crate::server::authority;
+use crate::steady::Steady;
 use serde_json::Value;
 use skillbench_plugin_api::{Error, Result};
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 use tungstenite::handshake::server::{ErrorResponse, Request, Response};
@@ -45,37 +48,69 @@ impl Awaited {
         Ok(Awaited { listener, secret: crate::server::secret()? })
     }
 
-    pub fn url(&self) -> String {
-        let port = self.listener.local_addr().map_or(0, |address| address.port());
-        format!("ws://127.0.0.1:{port}/{}", self.secret)
+    fn port(&self) -> u16 {
+        self.listener.local_addr().map_or(0, |address| address.port())
     }
 
-    /// Waits for the page; `None`: it did not come in time. Whoever does not know the secret is turned away.
-    pub fn accept(self, limit: Duration) -> Option<Link> {
+    pub fn url(&self) -> String {
+        format!("ws://{}/{}", authority(self.port()), self.secret)
+    }
+
+    /// Waits for the page of this origin; `None`: it did not come in time. Whoever does not know the secret is turned away, and
+    /// whoever says nothing keeps nobody else waiting.
+    pub fn accept(self, origin: &str, limit: Duration) -> Option<Link> {
         let started = Instant::now();
-        let path = format!("/{}", self.secret);
+        let expected = Arc::new(Expected {
+            path: format!("/{}", self.secret),
+            host: authority(self.port()),
+            origin: origin.into(),
+        });
+        let (found, arrived) = mpsc::channel();
         while started.elapsed() < limit {
-            match self.listener.accept() {
-                Ok((stream, _)) => {
-                    if let Some(link) = shake_hands(stream, &path) {
-                        return Some(link);
+            if let Ok((stream, _)) = self.listener.accept() {
+                let (found, expected) = (found.clone(), Arc::clone(&expected));
+                let greet = move || {
+                    if let Some(link) = shake_hands(stream, &expected) {
+                        // Another was sooner.
+                        let _ = found.send(link);
                     }
-                }
-                Err(_) => thread::sleep(Duration::from_millis(2)),
+                };
+                // A connection that fails is the page's to notice.
+                let _ = thread::Builder::new().name("browser-link".into()).spawn(greet);
+            }
+            if let Ok(link) = arrived.recv_timeout(Duration::from_millis(2)) {
+                return Some(link);
             }
         }
         None
     }
 }
 
-fn shake_hands(stream: TcpStream, path: &str) -> Option<Link> {
-    let limit = Some(Duration::from_secs(5));
+/// What only our page asks for.
+struct Expected {
+    path: String,
+    host: String,
+    origin: String,
+}
+
+impl Expected {
+    fn is(&self, request: &Request) -> bool {
+        let says = |name: &str, value: &str| {
+            let mut said = request.headers().get_all(name).iter();
+            said.next().is_some_and(|said| said == value) && said.next().is_none()
+        };
+        request.uri().path() == self.path && says("host", &self.host) && says("origin", &self.origin)
+    }
+}
+
+fn shake_hands(stream: TcpStream, expected: &Expected) -> Option<Link> {
+    let limit = Some(Duration::from_secs(30));
     stream.set_nonblocking(false).ok()?;
     stream.set_nodelay(true).ok()?;
     stream.set_read_timeout(limit).ok()?;
     // The shape of the callback is the library's.
     #[allow(clippy::result_large_err)]
-    let known = |request: &Request, response: Response| match request.uri().path() == path {
+    let known = |request: &Request, response: Response| match expected.is(request) {
         true => Ok(response),
         false => {
             let mut refusal = ErrorResponse::new(None);
@@ -84,12 +119,12 @@ fn shake_hands(stream: TcpStream, path: &str) -> Option<Link> {
         }
     };
     let config = WebSocketConfig::default().max_message_size(None).max_frame_size(None);
-    let socket = tungstenite::accept_hdr_with_config(stream, known, Some(config)).ok()?;
+    let socket = tungstenite::accept_hdr_with_config(Steady(stream), known, Some(config)).ok()?;
     Some(Link { socket, next: 0, limit: Duration::ZERO })
 }
 
 pub(crate) struct Link {
-    socket: WebSocket<TcpStream>,
+    socket: WebSocket<Steady<TcpStream>>,
     next: u64,
     /// The deadline that the socket is set to.
     limit: Duration,
@@ -109,7 +144,7 @@ impl Link {
             Some(payload) => Message::binary([&(text.len() as u32).to_le_bytes(), text.as_bytes(), payload].concat()),
         };
         if self.limit != limit {
-            let stream = self.socket.get_ref();
+            let stream = &self.socket.get_ref().0;
             let set = stream.set_read_timeout(Some(limit)).and_then(|()| stream.set_write_timeout(Some(limit)));
             set.map_err(|error| Failure::Broken(error.to_string()))?;
             self.limit = limit;
@@ -151,5 +186,51 @@ fn unpack(message: Message) -> Result<Reply, Failure> {
         }
         Message::Close(_) => Err(Failure::Broken("the page closed the link".into())),
         _ => Ok(Reply { value: Value::Null, bytes: Bytes::new() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Awaited;
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+    use std::thread;
+    use std::time::Duration;
+
+    const ORIGIN: &str = "http://127.0.0.1:1";
+
+    fn ask(port: u16, path: &str, host: &str, origin: &str) -> String {
+        let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        let request = format!(
+            "GET {path} HTTP/1.1\r\nHost: {host}\r\nOrigin: {origin}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\
+             Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        );
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = [0; 12];
+        stream.read_exact(&mut answer).unwrap();
+        String::from_utf8_lossy(&answer).into()
+    }
+
+    #[test]
+    fn only_the_page_that_knows_the_secret_and_comes_from_here_gets_the_link() {
+        let awaited = Awaited::listen().unwrap();
+        let (port, path) = (awaited.port(), format!("/{}", awaited.secret));
+        let host = format!("127.0.0.1:{port}");
+        let link = thread::spawn(move || awaited.accept(ORIGIN, Duration::from_secs(20)));
+        // Whoever says nothing keeps nobody waiting.
+        let silent = TcpStream::connect(("127.0.0.1", port)).unwrap();
+        for (path, host, origin) in [
+            ("/", &*host, ORIGIN),
+            ("/0123456789abcdef0123456789abcdef", &host, ORIGIN),
+            (&path, "localhost", ORIGIN),
+            (&path, "attacker.example", ORIGIN),
+            (&path, &host, "http://attacker.example"),
+            (&path, &host, "null"),
+        ] {
+            assert_eq!(ask(port, path, host, origin), "HTTP/1.1 404", "{path} {host} {origin}");
+        }
+        assert_eq!(ask(port, &path, &host, ORIGIN), "HTTP/1.1 101");
+        assert!(link.join().unwrap().is_some());
+        drop(silent);
     }
 }

@@ -1,7 +1,8 @@
 //! What the page is made of, served on loopback: the page, ONNX Runtime Web, and the files of models while they load.
 //!
 //! Each file is registered under a name, and below a secret that only our page is told: another program of the machine can
-//! neither guess a file nor ask for one that was not registered.
+//! neither guess a file nor ask for one that was not registered. Whoever asks for another host's page (a foreign name that was
+//! made to lead here) gets nothing, either.
 
 use skillbench_plugin_api::{Error, Result};
 use std::collections::HashMap;
@@ -19,8 +20,9 @@ use tungstenite::Bytes;
 const HEADERS: &str = "Cross-Origin-Opener-Policy: same-origin\r\nCross-Origin-Embedder-Policy: require-corp\r\n\
                        Cross-Origin-Resource-Policy: same-origin\r\nCache-Control: no-store\r\nConnection: close\r\n";
 
-/// The longest head of a request that is read.
+/// The longest head of a request that is read, and how long it may take: a browser opens connections before it needs them.
 const HEAD: u64 = 16 << 10;
+const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Clone)]
 pub(crate) enum Content {
@@ -50,17 +52,18 @@ impl Server {
         let port = listener.local_addr().map_err(failed)?.port();
         let secret = secret()?;
         let shared = Arc::new(Shared { files: Mutex::default(), stop: AtomicBool::new(false) });
-        let (theirs, prefix) = (Arc::clone(&shared), format!("/{secret}/"));
+        let theirs = Arc::clone(&shared);
+        let door = Arc::new(Door { prefix: format!("/{secret}/"), host: authority(port) });
         let serve = move || {
             for stream in listener.incoming() {
                 if theirs.stop.load(Ordering::SeqCst) {
                     return;
                 }
-                let (shared, prefix) = (Arc::clone(&theirs), prefix.clone());
+                let (shared, door) = (Arc::clone(&theirs), Arc::clone(&door));
                 let Ok(stream) = stream else { continue };
                 // A connection that fails is the browser's to notice.
                 let _ =
-                    thread::Builder::new().name("browser-file".into()).spawn(move || answer(&stream, &prefix, &shared));
+                    thread::Builder::new().name("browser-file".into()).spawn(move || answer(&stream, &door, &shared));
             }
         };
         let thread = thread::Builder::new().name("browser-server".into()).spawn(serve).map_err(failed)?;
@@ -69,7 +72,12 @@ impl Server {
 
     /// The address that every name is below.
     pub fn root(&self) -> String {
-        format!("http://127.0.0.1:{}/{}/", self.port, self.secret)
+        format!("{}/{}/", self.origin(), self.secret)
+    }
+
+    /// As the page's own requests name it.
+    pub fn origin(&self) -> String {
+        format!("http://{}", authority(self.port))
     }
 
     /// Serves something under a name, and returns its whole address.
@@ -107,16 +115,34 @@ pub(crate) fn secret() -> Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-fn answer(stream: &TcpStream, prefix: &str, shared: &Shared) -> io::Result<()> {
-    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
+/// The host that a request to one of our ports has to name.
+pub(crate) fn authority(port: u16) -> String {
+    format!("127.0.0.1:{port}")
+}
+
+/// What a request needs to be let in.
+struct Door {
+    prefix: String,
+    host: String,
+}
+
+fn answer(stream: &TcpStream, door: &Door, shared: &Shared) -> io::Result<()> {
+    stream.set_read_timeout(Some(PATIENCE))?;
     let mut head = BufReader::new(stream.take(HEAD));
     let mut first = String::new();
     head.read_line(&mut first)?;
+    let mut hosts = vec![];
     let mut line = String::new();
     while head.read_line(&mut line)? > 2 {
+        if let Some((name, value)) = line.split_once(':')
+            && name.eq_ignore_ascii_case("host")
+        {
+            hosts.push(value.trim().to_string());
+        }
         line.clear();
     }
-    let content = requested(&first, prefix).and_then(|name| {
+    let asked = if hosts == [door.host.as_str()] { requested(&first, &door.prefix) } else { None };
+    let content = asked.and_then(|name| {
         let files = shared.files.lock().unwrap_or_else(PoisonError::into_inner);
         files.get(name).cloned().map(|content| (media_type(name), content))
     });
@@ -179,7 +205,7 @@ mod tests {
         let url = server.add("page.mjs", Content::Text("export {}"));
         let secret = &server.secret;
         assert!(url.contains(secret));
-        let get = |path: &str| ask(&server, &format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"));
+        let get = |path: &str| ask(&server, &format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n\r\n", server.port));
         let found = get(&format!("/{secret}/page.mjs?link=1"));
         assert!(found.starts_with("HTTP/1.1 200") && found.ends_with("export {}"), "{found}");
         assert!(found.contains("text/javascript") && found.contains("Cross-Origin-Embedder-Policy: require-corp"));
@@ -188,9 +214,30 @@ mod tests {
         {
             assert!(get(path).starts_with("HTTP/1.1 404"), "{path}");
         }
-        let post = ask(&server, &format!("POST /{secret}/page.mjs HTTP/1.1\r\n\r\n"));
+        let ours = format!("Host: 127.0.0.1:{}\r\n", server.port);
+        let post = ask(&server, &format!("POST /{secret}/page.mjs HTTP/1.1\r\n{ours}\r\n"));
         assert!(post.starts_with("HTTP/1.1 404"), "{post}");
         server.remove("page.mjs");
         assert!(get(&format!("/{secret}/page.mjs")).starts_with("HTTP/1.1 404"));
+    }
+
+    #[test]
+    fn a_foreign_name_that_leads_here_finds_nothing() {
+        let server = Server::start().unwrap();
+        server.add("page.mjs", Content::Text("export {}"));
+        let ours = format!("Host: 127.0.0.1:{}\r\n", server.port);
+        let get = |head: &str| ask(&server, &format!("GET /{}/page.mjs HTTP/1.1\r\n{head}\r\n", server.secret));
+        assert!(get(&ours).starts_with("HTTP/1.1 200"));
+        let foreign = "Host: attacker.example\r\n";
+        for head in [
+            "",
+            foreign,
+            "Host: localhost\r\n",
+            "Host: 127.0.0.1\r\n",
+            &format!("{ours}{foreign}"),
+            &format!("{foreign}{ours}"),
+        ] {
+            assert!(get(head).starts_with("HTTP/1.1 404"), "{head}");
+        }
     }
 }

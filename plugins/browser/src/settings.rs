@@ -15,6 +15,9 @@ pub(crate) const ORT_FILES: [&str; 3] =
 const BROWSERS: [&str; 7] =
     ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "microsoft-edge", "msedge"];
 
+/// Every system has this user, who owns nothing.
+const USER: &str = "nobody";
+
 /// What an engine is opened with.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -22,6 +25,8 @@ pub struct Settings {
     pub(crate) plugin: String,
     pub(crate) browser: PathBuf,
     pub(crate) ort_web: PathBuf,
+    /// Whom the browser runs as where the worker is root's.
+    pub(crate) user: String,
     /// For the browser to start and the page to be ready.
     pub(crate) launch: Duration,
     /// For each load and each run.
@@ -29,7 +34,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Reads `browser`, `ort_web`, `launch_timeout_s` and `call_timeout_s`.
+    /// Reads `browser`, `ort_web`, `browser_user`, `launch_timeout_s` and `call_timeout_s`.
     ///
     /// # Errors
     /// `Unavailable`, with the command that installs what is missing.
@@ -50,7 +55,8 @@ impl Settings {
         host.evidence("browser", &describe(&browser));
         let ort_web = find_ort_web(path("ort_web"), plugin);
         host.evidence("ONNX Runtime Web", &describe(&ort_web));
-        Ok(Settings { plugin: plugin.into(), browser: browser?, ort_web: ort_web?, launch, call })
+        let user = options.get("browser_user").filter(|user| !user.is_empty()).unwrap_or(USER).into();
+        Ok(Settings { plugin: plugin.into(), browser: browser?, ort_web: ort_web?, user, launch, call })
     }
 }
 

@@ -1,7 +1,9 @@
 //! Any page, in a browser of its own: what tests of pages need.
 
+use crate::account::RunAs;
 use crate::devtools::DevTools;
-use crate::process::Process;
+use crate::launch::launch;
+use crate::process::{Process, Started};
 use serde_json::{Value, json};
 use skillbench_plugin_api::{Error, Result};
 use std::path::Path;
@@ -20,8 +22,8 @@ impl Tab {
     /// # Errors
     /// `Unavailable` for what does not start or is no browser.
     pub fn open(browser: &Path, limit: Duration) -> Result<Tab> {
-        let process = Process::start(browser, limit)?;
-        let mut devtools = DevTools::connect(&process.devtools, limit)?;
+        // Its pages are the caller's own files.
+        let Started { process, mut devtools, .. } = launch(browser, &RunAs::Own, limit)?.started;
         devtools.open("about:blank", limit)?;
         Ok(Tab { devtools, limit, _process: process })
     }

@@ -31,6 +31,11 @@ impl Backend for WebnnBackend {
                 "format": "path",
                 "description": "Folder with ONNX Runtime Web: `dist` of the npm package onnxruntime-web."
             },
+            "browser_user": {
+                "type": "string",
+                "default": "nobody",
+                "description": "User that the browser runs as where root runs the host; root for none. Default: nobody."
+            },
             "launch_timeout_s": {
                 "type": "number",
                 "exclusiveMinimum": 0,

@@ -123,5 +123,6 @@ fn a_closed_instance_leaves_neither_process_nor_profile() {
     assert!(std::path::Path::new(&profile).is_dir());
     drop(engine);
     drop(instance);
-    assert!(!std::path::Path::new(&process).exists() && !std::path::Path::new(&profile).exists());
+    let folder = std::path::Path::new(&profile).parent().unwrap();
+    assert!(!std::path::Path::new(&process).exists() && !folder.exists());
 }

@@ -1,5 +1,9 @@
 //! The harness in the real browser that `scripts/test` names: what happens when parts of it go away, and WebGPU on it.
 
+#[cfg(target_os = "linux")]
+mod alone;
+#[cfg(target_os = "linux")]
+mod killed;
 mod losing;
 mod webgpu;
 
