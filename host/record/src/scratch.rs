@@ -100,7 +100,7 @@ impl Drop for Scratch {
 #[derive(Debug)]
 pub struct Folder {
     path: PathBuf,
-    #[expect(dead_code, reason = "the folder that this one is in stays as long")]
+    /// The folder that this one is in stays as long.
     process: Arc<Scratch>,
 }
 
@@ -122,13 +122,18 @@ impl Drop for Folder {
 /// None can be made, neither in the cache nor where the system has temporary things.
 pub fn folder() -> io::Result<Folder> {
     static OWN: Mutex<Weak<Scratch>> = Mutex::new(Weak::new());
+    let elsewhere = |_| Scratch::in_home(&std::env::temp_dir());
+    of_process(&OWN, || Scratch::in_folder(&paths::cache()).or_else(elsewhere))
+}
+
+/// A new folder in the one of this process, which is made where nobody has it.
+fn of_process(own: &Mutex<Weak<Scratch>>, make: impl FnOnce() -> io::Result<Scratch>) -> io::Result<Folder> {
     static MADE: AtomicU64 = AtomicU64::new(0);
-    let mut own = OWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut own = own.lock().unwrap_or_else(PoisonError::into_inner);
     let process = match own.upgrade().filter(|known| known.path().is_dir()) {
         Some(known) => known,
         None => {
-            let elsewhere = |_| Scratch::in_home(&std::env::temp_dir());
-            let made = Arc::new(Scratch::in_folder(&paths::cache()).or_else(elsewhere)?);
+            let made = Arc::new(make()?);
             *own = Arc::downgrade(&made);
             made
         }
@@ -137,6 +142,27 @@ pub fn folder() -> io::Result<Folder> {
     let path = process.path().join(MADE.fetch_add(1, Ordering::Relaxed).to_string());
     std::fs::create_dir(&path)?;
     Ok(Folder { path, process })
+}
+
+/// A new [`Folder`] where the system has temporary things, which other users can pass through to what lies in it and cannot list. For
+/// workers: what they start may run as another user.
+///
+/// # Errors
+/// None can be made there.
+pub fn passable_folder() -> io::Result<Folder> {
+    static OWN: Mutex<Weak<Scratch>> = Mutex::new(Weak::new());
+    let folder = of_process(&OWN, || Scratch::in_home(&std::env::temp_dir()))?;
+    passable(folder.process.path())?;
+    passable(folder.path())?;
+    Ok(folder)
+}
+
+fn passable(folder: &Path) -> io::Result<()> {
+    #[cfg(unix)]
+    std::fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o711))?;
+    #[cfg(not(unix))]
+    let _ = folder;
+    Ok(())
 }
 
 /// Writes a file in full or not at all: a reader finds the old one or the new one. Its folder is made.
@@ -154,7 +180,7 @@ pub fn write_whole<E: From<io::Error>>(file: &Path, write: impl FnOnce(&mut File
     Ok(std::fs::rename(&new, file)?)
 }
 
-/// Removes what processes that have ended left in the user's cache and data.
+/// Removes what processes that have ended left in the user's cache and data, and where the system has temporary things.
 pub fn sweep() {
     let (cache, data) = (paths::cache(), paths::data());
     let own = [cache.join("models"), cache.join("references"), data.clone()];
@@ -162,6 +188,13 @@ pub fn sweep() {
     own.iter().for_each(|root| sweep_root(root));
     below.iter().flat_map(|folder| entries(folder)).for_each(|(_, root)| sweep_root(&root));
     sweep_root(&cache);
+    sweep_home(&std::env::temp_dir());
+}
+
+/// Removes a [`Folder`] of a process that may have ended, and then what it left next to it.
+pub fn sweep_around(folder: &Path) {
+    let _ = remove(folder);
+    folder.parent().and_then(Path::parent).into_iter().for_each(sweep_home);
 }
 
 /// Removes what processes that have ended left in a root.

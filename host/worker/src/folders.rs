@@ -17,7 +17,7 @@ impl Folders {
     /// # Errors
     /// A folder cannot be made.
     pub fn make(reach: &Reach) -> io::Result<Folders> {
-        let scratch = scratch::folder()?;
+        let scratch = scratch::passable_folder()?;
         let mut folders = Folders { scratch, made: vec![] };
         for folder in &reach.writable {
             let missing: Vec<&Path> = folder.ancestors().take_while(|part| !part.exists()).collect();

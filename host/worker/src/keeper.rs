@@ -9,11 +9,12 @@ use crate::sandbox::close_inherited;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Resource, Rlimit, Signal, WaitOptions, WaitStatus, getpid, kill_process, pidfd_open,
+    Pid, PidfdFlags, Resource, Rlimit, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process, pidfd_open,
     set_child_subreaper, setrlimit, wait,
 };
+use skillbench_record::scratch;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 use std::time::{Duration, Instant};
 
@@ -24,8 +25,11 @@ pub(crate) const KEPT: &str = "__kept";
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Starts the worker with this process's streams, waits for it or for the host's end, and leaves as the worker left.
-pub(crate) fn keep() -> ExitCode {
+///
+/// `scratch`: the worker's folder for temporary files, which a host that was killed cannot remove.
+pub(crate) fn keep(scratch: Option<PathBuf>) -> ExitCode {
     close_inherited();
+    let host = getppid();
     // Without the right to, the worker is ended alone.
     let _ = set_child_subreaper(Some(getpid()));
     let Ok(executable) = crate::process::executable() else { return ExitCode::from(2) };
@@ -35,7 +39,12 @@ pub(crate) fn keep() -> ExitCode {
         return ExitCode::from(2);
     };
     wait_for(worker);
-    match end_all(worker) {
+    let ended = end_all(worker);
+    if getppid() != host {
+        scratch.iter().for_each(|folder| scratch::sweep_around(folder));
+        scratch::sweep();
+    }
+    match ended {
         Some(status) => leave_as(status),
         None => ExitCode::from(2),
     }

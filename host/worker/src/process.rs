@@ -123,7 +123,11 @@ impl Worker {
         let reach = Reach::of(first);
         let folders = Folders::make(&reach).map_err(failed)?;
         let mut command = std::process::Command::new(executable().map_err(failed)?);
-        command.arg(crate::child::WORKER_ARGUMENT).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .arg(crate::child::WORKER_ARGUMENT)
+            .arg(folders.scratch.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let dropped = set_environment(&mut command, &reach.sandbox, &folders);
         let started = Instant::now();
         let (mut child, mut channel) = sys::start(&mut command).map_err(failed)?;

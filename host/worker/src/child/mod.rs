@@ -47,8 +47,9 @@ pub const WORKER_ARGUMENT: &str = "__worker";
 /// Serves commands until the host closes the channel.
 pub fn run() -> ExitCode {
     #[cfg(target_os = "linux")]
-    if std::env::args_os().nth(2).is_none_or(|second| second != crate::keeper::KEPT) {
-        return crate::keeper::keep();
+    match std::env::args_os().nth(2) {
+        Some(kept) if kept == crate::keeper::KEPT => {}
+        scratch => return crate::keeper::keep(scratch.map(Into::into)),
     }
     let Ok(channel) = crate::adopt_channel() else {
         return ExitCode::from(2);

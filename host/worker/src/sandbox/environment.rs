@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 /// What every process may need, and no secret is in.
-const ALWAYS: [&str; 22] = [
+const ALWAYS: [&str; 24] = [
     "PATH",
     "HOME",
     "USER",
@@ -18,6 +18,8 @@ const ALWAYS: [&str; 22] = [
     "DYLD_LIBRARY_PATH",
     "DYLD_FALLBACK_LIBRARY_PATH",
     "XDG_RUNTIME_DIR",
+    "XDG_CACHE_HOME",
+    "XDG_DATA_HOME",
     "RUST_BACKTRACE",
     "MALLOC_*",
     "GLIBC_TUNABLES",
