@@ -175,6 +175,39 @@ fn a_removal_stays_inside_its_folder() {
 }
 
 #[test]
+fn what_is_named_like_a_library_and_is_none_is_told() {
+    let world = World::default();
+    let folder = world.path().join("odd");
+    std::fs::create_dir_all(folder.join("libfolder.so")).unwrap();
+    std::os::unix::fs::symlink("libloop.so", folder.join("libloop.so")).unwrap();
+    assert!(Command::new("mkfifo").arg(folder.join("libpipe.so")).status().unwrap().success());
+    let listed = world.host(&["plugin", "list", "--search-path", "odd"]);
+    listed.exits_with(0).tells("libfolder.so").tells("it is a folder").tells("libloop.so").tells("libpipe.so");
+    listed.tells("but a pipe");
+}
+
+#[test]
+fn a_library_for_another_processor_is_told_as_that() {
+    let world = World::default();
+    let mut bytes = std::fs::read(built_library("misbehave_fixture")).unwrap();
+    let machine = if cfg!(target_arch = "aarch64") { 62 } else { 183 };
+    bytes[18..20].copy_from_slice(&u16::to_le_bytes(machine));
+    rejected(&world.write("other.so", bytes), "it is built for");
+}
+
+#[test]
+fn a_package_cannot_be_installed_elsewhere() {
+    let world = World::default();
+    let precious = world.write("precious/file", "kept");
+    let name = format!("../../../../../../../..{}", precious.parent().unwrap().display());
+    let package = format!("[[package]]\nname = {name:?}\npypi = \"onnxruntime\"\nversion = \".\"\n");
+    world.write("config/registry.toml", format!("version = 1\n{package}"));
+    world.host(&["plugin", "list"]).tells("key 'package.name'");
+    world.host(&["runtime", "install", &name]).exits_with(2);
+    assert!(precious.is_file());
+}
+
+#[test]
 fn a_rejected_plugin_is_told_where_it_is_missed() {
     let world = World::default();
     world.write("config/registry.toml", format!("version = 1\n{}", entry("bad", Path::new("/nowhere/libbad.so"))));

@@ -13,19 +13,21 @@ pub struct Limits {
     pub memory: Option<u64>,
     /// Ends the worker before.
     pub stop: Stop,
+    /// Whether the user can set them: `--timeout`, `--memory-limit`.
+    pub can_be_set: bool,
 }
 
 impl Limits {
     /// For a look at a plugin: seconds, not minutes.
     pub fn probing(stop: &Stop) -> Limits {
         let (total, opening) = (Duration::from_secs(60), Duration::from_secs(30));
-        Limits { total, opening, memory: default_memory(), stop: stop.clone() }
+        Limits { total, opening, memory: default_memory(), stop: stop.clone(), can_be_set: false }
     }
 
     /// For a cell: `total` is the user's time limit.
     pub fn working(total: Duration, memory: Option<u64>, stop: &Stop) -> Limits {
         let opening = total.min(Duration::from_secs(120));
-        Limits { total, opening, memory: memory.or_else(default_memory), stop: stop.clone() }
+        Limits { total, opening, memory: memory.or_else(default_memory), stop: stop.clone(), can_be_set: true }
     }
 
     /// Whether the work is to end.

@@ -281,16 +281,17 @@ impl Worker {
                 Failure::new(FailureKind::Crashed, code, format!("the worker {text} during {during}"))
             }
             End::TimedOut(limit) => {
-                let text =
-                    format!("no end after {:.1} s of {during}; raise --timeout if that is right", limit.as_secs_f64());
+                let next = match watch.limits.can_be_set {
+                    true => "raise --timeout if that is right",
+                    false => "the plugin hangs, or the machine was suspended or has too much to do: try again",
+                };
+                let text = format!("no end after {:.1} s of {during}; {next}", limit.as_secs_f64());
                 Failure::new(FailureKind::TimedOut, "timeout", text)
             }
             End::Memory { used, limit } => {
-                let text = format!(
-                    "the worker held {} MiB during {during}, the limit is {} MiB; raise --memory-limit if that is right",
-                    used >> 20,
-                    limit >> 20
-                );
+                let next = if watch.limits.can_be_set { "; raise --memory-limit if that is right" } else { "" };
+                let (used, limit) = (used >> 20, limit >> 20);
+                let text = format!("the worker held {used} MiB during {during}, the limit is {limit} MiB{next}");
                 Failure::new(FailureKind::Crashed, "memory-limit", text)
             }
             End::Stopped => Failure::new(FailureKind::Stopped, "stopped", "the run was stopped before this cell ended"),

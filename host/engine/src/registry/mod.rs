@@ -161,6 +161,10 @@ impl Registry {
 
     /// Libraries without an entry. Their ids are not known before they are described, so the file's name stands in.
     fn add_loose(&mut self) {
+        for (file, what) in self.search.iter().flat_map(|folder| search::odd_libraries(folder)) {
+            let message = format!("is named like a library and cannot be one: {what}");
+            self.problems.push(Problem { file, line: 0, key: String::new(), message });
+        }
         let mut known: Vec<PathBuf> = self.entries.iter().filter_map(|e| self.lookup(e).found().cloned()).collect();
         for path in search::loose_libraries(&self.search) {
             let path = std::fs::canonicalize(&path).unwrap_or(path);

@@ -106,6 +106,21 @@ pub fn libraries_in(folder: &Path, ours_only: bool) -> std::io::Result<Vec<PathB
     Ok(files)
 }
 
+/// What is named like a library in a folder and is none, with what it is.
+pub(super) fn odd_libraries(folder: &Path) -> Vec<(PathBuf, String)> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let named = entries.filter(|path| path.extension().is_some_and(|end| end == std::env::consts::DLL_EXTENSION));
+    let odd = |path: PathBuf| match std::fs::metadata(&path) {
+        Ok(data) if data.is_file() => None,
+        Ok(data) if data.is_dir() => Some((path, "it is a folder".into())),
+        Ok(_) => Some((path, "it is no regular file, but a pipe, a socket or a device".into())),
+        Err(error) => Some((path, error.to_string())),
+    };
+    let mut found: Vec<(PathBuf, String)> = named.filter_map(odd).collect();
+    found.sort();
+    found
+}
+
 /// Dynamic libraries in the search paths.
 pub(super) fn loose_libraries(search: &[PathBuf]) -> Vec<PathBuf> {
     let beside = super::sources::beside_executable();

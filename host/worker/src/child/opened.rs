@@ -8,6 +8,7 @@ use skillbench_plugin_api::{Device, Options, Why};
 use std::time::Instant;
 
 pub(crate) struct Opened {
+    pub services: &'static Services,
     pub instance: Instance,
     pub devices: Vec<Device>,
     pub import_ns: u64,
@@ -41,7 +42,7 @@ impl Opened {
         let instantiate_ns = start.elapsed().as_nanos() as u64;
         backend.library.check()?;
         let devices = instance.devices().map_err(|error| Failure::from_plugin(&error))?;
-        Ok(Opened { instance, devices, import_ns, instantiate_ns })
+        Ok(Opened { services, instance, devices, import_ns, instantiate_ns })
     }
 
     /// The asked device, by id or index; else the first usable one.
@@ -66,5 +67,12 @@ impl Opened {
                 None => Err(unavailable("the backend found no device".into())),
             },
         }
+    }
+}
+
+/// A crash while it is closed is told as that.
+impl Drop for Opened {
+    fn drop(&mut self) {
+        self.services.enter(Stage::Close);
     }
 }

@@ -326,7 +326,7 @@ mod tests {
         let options = Options([(option.to_string(), "yes".to_string())].into());
         let instance = BackendRef::linked::<Sleeper>().unwrap().open(services.table(), &options).unwrap();
         let devices = instance.devices().unwrap();
-        let opened = Opened { instance, devices, import_ns: 0, instantiate_ns: 0 };
+        let opened = Opened { services, instance, devices, import_ns: 0, instantiate_ns: 0 };
         let (report, trace) = record(services, &opened, &job(parts))?;
         Ok((report, trace.json()))
     }
