@@ -41,8 +41,8 @@ fn cached(world: &World) -> PathBuf {
 }
 
 /// The host with a cache of models of its own.
-fn run(world: &World, model: &str) -> (Option<i32>, serde_json::Value) {
-    let arguments = ["run", "--format", "json", "--budget", "0.1", "--bench", "inference", "--batch-sizes", "2"];
+fn run(world: &World, batch: &str, model: &str) -> (Option<i32>, serde_json::Value) {
+    let arguments = ["run", "--format", "json", "--budget", "0.1", "--bench", "inference", "--batch-sizes", batch];
     let mut command = world.command(&[&arguments[..], &["--plugin", "rten,cpu", "--model", model]].concat());
     command.env("SKILLBENCH_CACHE", world.path().join("cache"));
     command.env("HF_HUB_CACHE", world.path().join("hub")).env("HF_HUB_OFFLINE", "1");
@@ -70,7 +70,7 @@ fn a_model_in_the_cache_of_a_hub_is_measured_as_it_is() {
     let by_folder = snapshot.to_string_lossy().into_owned();
     let by_file = snapshot.join("model.onnx").to_string_lossy().into_owned();
     for model in [by_file.as_str(), by_folder.as_str(), "org/name"] {
-        let (code, document) = run(&world, model);
+        let (code, document) = run(&world, "2", model);
         assert_eq!((code, outcomes(&document)), (Some(0), vec!["measured"; 2]), "{model}: {document}");
         for cell in cells(&document) {
             assert_eq!(cell["fixes"], serde_json::json!([]), "nothing was worked around");
@@ -92,7 +92,7 @@ fn a_model_that_links_to_a_file_of_somebody_else_is_refused_and_the_file_stays_w
         world.write(&format!("{place}/{WEIGHTS}"), weights());
         std::fs::remove_file(folder.join(link)).unwrap();
         symlink(&secret, folder.join(link)).unwrap();
-        let (code, document) = run(&world, &folder.join("model.onnx").to_string_lossy());
+        let (code, document) = run(&world, "1", &folder.join("model.onnx").to_string_lossy());
         assert_eq!((code, outcomes(&document)), (Some(4), vec!["failed"; 2]), "{document}");
         for cell in cells(&document) {
             let reason = cell["reason"]["message"].as_str().unwrap();

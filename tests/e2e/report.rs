@@ -135,7 +135,7 @@ fn what_is_not_stored_is_told() {
     world.host(&["report", "nothing"]).exits_with(2).tells("nothing");
     world.host(&["plot", "--kind", "pie"]).exits_with(2).tells("there is no run");
     world.write("results/broken/journal.ndjson", "{}\n");
-    world.host(&["report", "broken"]).exits_with(2).tells("no first line");
+    world.host(&["report", "broken"]).exits_with(2).tells("line 1: missing field `type`");
     world.host(&["plot", "--kind", "list"]).exits_with(0).tells("model-heat-map");
 }
 

@@ -173,7 +173,7 @@ fn a_library_between_worker_and_host_that_divides_times_is_caught_by_the_hosts_c
         registry(&world, &[("relay", compiled(&world, "relay"))]);
         let asked = ["run", "--format", "json", "--budget", "0.1", "--plugin", "relay", "--model", "probe-mlp"];
         let mut command = world.command(&[&asked[..], &ASKED].concat());
-        command.env("RELAY_INNER", built_library("misbehave_fixture"));
+        command.env("SKILLBENCH_PASS_ENV", "RELAY_*").env("RELAY_INNER", built_library("misbehave_fixture"));
         if all {
             command.env("RELAY_ALL", "1");
         }

@@ -124,6 +124,8 @@ fn give_up_rights(commands: &mut Commands) -> Result<(), Failure> {
     let Some(confinement) = commands.message::<Confinement>()? else { return Ok(()) };
     #[cfg(target_os = "linux")]
     {
+        // Started by the path of what runs, it would be called "exe".
+        let _ = rustix::thread::set_name(c"skillbench-work");
         // Processes whose parent ended stay below this one, where their memory and CPU time are counted.
         let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
         crate::sandbox::confine(&confinement).map_err(|error| {
