@@ -134,6 +134,9 @@ impl Tree {
 mod tests {
     use super::*;
 
+    /// All children of this process count, so one test at a time has some.
+    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
     const BUSY: &str = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; echo; read _";
 
     fn busy() -> std::process::Child {
@@ -150,6 +153,7 @@ mod tests {
 
     #[test]
     fn what_a_child_computes_counts_while_it_lives_and_after_it_ended() {
+        let _alone = ALONE.lock();
         let mut tree = Tree::default();
         let before = tree.time().unwrap();
         let mut child = busy();
@@ -167,6 +171,7 @@ mod tests {
 
     #[test]
     fn what_a_child_computed_before_anybody_asked_does_not_count() {
+        let _alone = ALONE.lock();
         let mut child = busy();
         worked(&mut child);
         let mut tree = Tree::default();
