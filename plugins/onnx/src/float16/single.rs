@@ -108,6 +108,10 @@ fn squares(graph: &Graph<'_>, links: &Links<'_>, found: &mut [Option<Single>]) {
     }
 }
 
+/// Nodes from a square to its division, and inputs of one of them: more is another computation, or a graph that leads in circles.
+const LONGEST: usize = 16;
+const MOST_INPUTS: usize = 8;
+
 /// The nodes from a square on; `None` where none begins.
 fn square(graph: &Graph<'_>, links: &Links<'_>, start: usize) -> Option<Vec<usize>> {
     let node = &graph.nodes[start];
@@ -128,7 +132,8 @@ fn square(graph: &Graph<'_>, links: &Links<'_>, start: usize) -> Option<Vec<usiz
             1 => &["ReduceMean", "ReduceSum"][..],
             _ => &["Add", "Sqrt", "Reciprocal", "Div", "Mul", "Pow", "Clip", "Max"],
         };
-        if !expected.contains(&node.operator) || graph.outputs.contains(&value) {
+        let is_other = chain.len() == LONGEST || node.inputs.len() > MOST_INPUTS;
+        if is_other || !expected.contains(&node.operator) || graph.outputs.contains(&value) {
             break;
         }
         let others: Vec<&str> = graph.singles(node).map(|(_, name)| name).filter(|name| *name != value).collect();

@@ -417,3 +417,16 @@ fn an_optional_output_that_is_left_out_is_no_value() {
     assert!(lines.iter().all(|line| !line.contains("Cast float16()") && !line.contains("Cast float()")), "{lines:?}");
     assert!(lines.iter().any(|line| line.starts_with("GRU(x in float16") && line.contains(") , h")), "{lines:?}");
 }
+
+#[test]
+fn a_square_that_leads_in_a_circle_ends() {
+    let nodes = vec![
+        Node::new("Mul", &["x", "x"], "s"),
+        Node::new("ReduceMean", &["s"], "m"),
+        Node::new("Sqrt", &["m"], "v"),
+        Node::new("Sqrt", &["v"], "v"),
+        Node::new("MatMul", &["x", "x"], "y"),
+    ];
+    // Refused or not: it ends.
+    drop(to_float16(&model(graph(&["x"], nodes, &["y"]))));
+}
