@@ -83,6 +83,12 @@ impl Account {
         allowed(path.metadata(), 0o5) && path.ancestors().skip(1).all(|folder| allowed(folder.metadata(), 0o1))
     }
 
+    /// Whether modes let this user pass through a folder and each one on the way to it.
+    pub fn enters(&self, folder: &Path) -> bool {
+        let Ok(folder) = folder.canonicalize() else { return false };
+        folder.ancestors().all(|part| part.metadata().is_ok_and(|found| self.allowed(&found, 0o1)))
+    }
+
     fn allowed(&self, found: &Metadata, bits: u32) -> bool {
         use std::os::unix::fs::MetadataExt;
         let shift = match () {
@@ -109,6 +115,10 @@ impl Account {
     pub fn reaches(&self, _: &Path) -> bool {
         true
     }
+
+    pub fn enters(&self, _: &Path) -> bool {
+        true
+    }
 }
 
 #[cfg(all(test, unix))]
@@ -126,5 +136,15 @@ mod tests {
         fs::set_permissions(&program, Permissions::from_mode(0o755)).unwrap();
         let nobody = Account { name: "nobody".into(), uid: u32::MAX - 7, gid: u32::MAX - 7 };
         assert!(!nobody.reaches(&program) && nobody.reaches("/bin/sh".as_ref()));
+    }
+
+    #[test]
+    fn a_folder_that_others_pass_through_and_cannot_list_is_entered() {
+        let folder = tempfile::tempdir().unwrap();
+        let nobody = Account { name: "nobody".into(), uid: u32::MAX - 7, gid: u32::MAX - 7 };
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o711)).unwrap();
+        assert!(nobody.enters(folder.path()) && !nobody.reaches(folder.path()));
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o700)).unwrap();
+        assert!(!nobody.enters(folder.path()));
     }
 }

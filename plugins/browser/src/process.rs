@@ -169,7 +169,7 @@ pub(crate) fn refused(browser: &Path, what: &str) -> Error {
 /// The program's path for whoever is to run it.
 fn reachable(browser: &Path, account: Option<&Account>, profile: &Profile) -> Result<PathBuf, Refusal> {
     let Some(account) = account else { return Ok(browser.into()) };
-    if !account.reaches(&profile.path().join("..")) {
+    if !profile.path().parent().is_some_and(|folder| account.enters(folder)) {
         let text =
             format!("cannot have its profile in {}, which {} cannot enter", profile.path().display(), account.name);
         return Err(Refusal::Ended(text));

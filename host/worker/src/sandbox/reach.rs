@@ -1,7 +1,8 @@
 //! Which files a command has to reach, as its own fields say.
 
 use super::{Confinement, Sandbox};
-use crate::{CellJob, Command, Library, ModelPaths, PluginUse, VerifyJob};
+use crate::{CellJob, Command, Library, ModelPaths, VerifyJob};
+use skillbench_record::PluginOptions;
 use std::path::{Path, PathBuf};
 
 /// What a command's worker needs.
@@ -34,27 +35,27 @@ impl Reach {
         }
         match command {
             Command::Describe { .. } | Command::Permit(_) => {}
-            Command::Devices { backend } => reach.read_options(backend),
+            Command::Devices { backend } => reach.read_options(&backend.options),
             Command::Inspect { backend, model, .. } => {
-                reach.read_options(backend);
+                reach.read_options(&backend.options);
                 reach.read_model(model);
             }
             Command::Build { directory, .. } => reach.writable.push(directory.clone()),
             Command::Reference(job) => {
-                reach.read_options(&job.backend);
+                reach.read_options(&job.backend.options);
                 reach.read_model(&job.model);
                 reach.write_folder_of(&job.out);
             }
             Command::Cell(job) => reach.of_cell(job),
             Command::Function(job) => reach.writable.extend(job.attachments.clone()),
             Command::Profile(job) => {
-                reach.read_options(&job.backend);
+                reach.read_options(&job.backend.options);
                 reach.read_model(&job.model);
                 job.trace.iter().for_each(|trace| reach.write_folder_of(trace));
             }
             Command::Check(job) => {
-                job.backend.iter().for_each(|backend| reach.read_options(backend));
-                reach.readable.extend(job.options.values().flat_map(std::env::split_paths));
+                job.backend.iter().for_each(|backend| reach.read_options(&backend.options));
+                reach.read_options(&job.options);
                 reach.readable.push(job.probe.clone());
                 reach.writable.push(job.scratch.clone());
             }
@@ -63,18 +64,22 @@ impl Reach {
     }
 
     fn of_cell(&mut self, job: &CellJob) {
-        self.read_options(&job.backend);
+        self.read_options(&job.backend.options);
         self.read_model(&job.model);
         if let VerifyJob::Against { file, .. } = &job.verify {
-            self.readable.push(file.clone());
+            // Its large tensors lie next to it.
+            self.read_folder_of(file);
         }
         // The cells that follow in this worker have folders next to these.
         job.cache_dir.iter().chain(&job.attachments).for_each(|folder| self.write_folder_of(folder));
     }
 
-    fn read_options(&mut self, backend: &PluginUse) {
-        self.readable
-            .extend(backend.options.values().flat_map(std::env::split_paths).filter(|path| path.is_absolute()));
+    /// Libraries and programs open what lies next to them.
+    fn read_options(&mut self, options: &PluginOptions) {
+        for path in options.values().flat_map(std::env::split_paths).filter(|path| path.is_absolute()) {
+            self.read_folder_of(&path);
+            self.readable.push(path);
+        }
     }
 
     fn read_model(&mut self, model: &ModelPaths) {
