@@ -30,7 +30,7 @@ pub enum Start {
     Resumed {
         journal: Box<Journal>,
         recorded: Box<Recorded>,
-        /// Paths of its options that are named again, see [`recorded`].
+        /// Paths of its options that are named again (see `recorded.rs`).
         named: Vec<OptionChoice>,
     },
 }
