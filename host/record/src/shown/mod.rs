@@ -1,7 +1,7 @@
 //! Figures and texts as people read them, and texts as each kind of output may hold them.
 //!
 //! Names and messages of plugins, models, results and files are other people's: each output has one function that keeps them from being
-//! anything but text. [`lines`] and [`line`]: a terminal. [`csv`]: files of rows. [`markdown`]: pages and comments.
+//! anything but text. [`lines()`] and [`line()`]: a terminal. [`csv`]: files of rows. [`markdown`]: pages and comments.
 //!
 //! Not here: HTML, which the template engine of `report` escapes, and SVG, which `charts` does.
 
