@@ -213,7 +213,7 @@ fn sweep_home(home: &Path) {
 
 fn sweep_one(home: &Path, name: &str) {
     let path = lock_path(home, name);
-    match File::options().write(true).open(&path) {
+    match open_lock(&path) {
         Ok(lock) => {
             // One that was made anew meanwhile is another one.
             let is_free = lock.try_lock().is_ok() && is_at(&lock, &path).unwrap_or(false);
@@ -225,6 +225,18 @@ fn sweep_one(home: &Path, name: &str) {
         Err(error) if error.kind() == ErrorKind::NotFound => drop(remove(&home.join(name))),
         Err(_) => {}
     }
+}
+
+/// Opens what is there as a lock. In a folder of all users it may be anything: a link is not followed, and a pipe is not waited for.
+fn open_lock(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits() as i32,
+    );
+    options.open(path)
 }
 
 /// Whether a path leads to this open file: neither gone, nor another one of the same name.

@@ -9,3 +9,17 @@ pub(crate) fn children_of(root: &Path, pid: u32) -> Option<Vec<u32>> {
     lists.peek()?;
     Some(lists.flat_map(|list| list.split_whitespace().flat_map(str::parse).collect::<Vec<u32>>()).collect())
 }
+
+/// No plugin has as many; a look ends there.
+const MOST: usize = 10_000;
+
+/// All below one, the first so many of them. Not by recursion: a plugin says how deep they go.
+pub(crate) fn all_below(pid: u32) -> Vec<u32> {
+    let (mut all, mut next) = (vec![], vec![pid]);
+    while let Some(pid) = next.pop().filter(|_| all.len() < MOST) {
+        let children = children_of(Path::new("/"), pid).unwrap_or_default();
+        next.extend(&children);
+        all.extend(children);
+    }
+    all
+}

@@ -24,6 +24,7 @@ impl Folders {
             folders.made.extend(missing.into_iter().map(Path::to_path_buf));
             std::fs::create_dir_all(folder)?;
         }
+        folders.made.sort_by_key(|folder| std::cmp::Reverse(folder.components().count()));
         Ok(folders)
     }
 }

@@ -4,17 +4,17 @@
 //! It is a subreaper: a process whose parent ended becomes its child. So all that comes of a worker can be found and ended here, also
 //! what began a session of its own or let its parent end.
 
-use crate::children::children_of;
+use crate::children::all_below;
 use crate::sandbox::close_inherited;
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Resource, Rlimit, Signal, WaitOptions, WaitStatus, getpid, getppid, kill_process, pidfd_open,
-    set_child_subreaper, setrlimit, wait,
+    Pid, PidfdFlags, Resource, Rlimit, Signal, WaitId, WaitIdOptions, WaitOptions, WaitStatus, getpid, getppid,
+    kill_process, kill_process_group, pidfd_open, set_child_subreaper, setrlimit, wait, waitid,
 };
 use skillbench_record::scratch;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, ExitCode, ExitStatus};
 use std::time::{Duration, Instant};
 
@@ -54,12 +54,16 @@ pub(crate) fn keep(scratch: Option<PathBuf>) -> ExitCode {
 fn wait_for(worker: Pid) {
     let ended = pidfd_open(worker, PidfdFlags::empty());
     let channel = rustix::stdio::stdin();
+    // A kernel without descriptors of processes is asked now and then.
+    let patience = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+    let patience = if ended.is_err() { Some(&patience) } else { None };
     loop {
         let mut polled = vec![PollFd::new(&channel, PollFlags::empty())];
         polled.extend(ended.iter().map(|ended| PollFd::new(ended, PollFlags::IN)));
-        // Where the kernel has no descriptors of processes, the worker closes the channel when it ends.
-        match poll(&mut polled, None) {
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        match poll(&mut polled, patience) {
             Err(Errno::INTR) => {}
+            Ok(0) if !matches!(waitid(WaitId::Pid(worker), look), Ok(Some(_))) => {}
             _ => return,
         }
     }
@@ -70,6 +74,10 @@ fn end_all(worker: Pid) -> Option<WaitStatus> {
     let began = Instant::now();
     let mut status = None;
     while began.elapsed() < PATIENCE {
+        if status.is_none() {
+            // Also where the system lists no children.
+            let _ = kill_process_group(worker, Signal::KILL);
+        }
         for pid in all_below(std::process::id()) {
             if let Some(pid) = Pid::from_raw(pid as i32) {
                 let _ = kill_process(pid, Signal::KILL);
@@ -87,11 +95,6 @@ fn end_all(worker: Pid) -> Option<WaitStatus> {
         std::thread::sleep(Duration::from_micros(500));
     }
     status
-}
-
-fn all_below(pid: u32) -> Vec<u32> {
-    let children = children_of(Path::new("/"), pid).unwrap_or_default();
-    children.into_iter().flat_map(|child| std::iter::once(child).chain(all_below(child))).collect()
 }
 
 /// Ends this process as the worker ended, so that the host reads its status as the worker's.

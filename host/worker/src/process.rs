@@ -1,6 +1,6 @@
 //! A worker as the host sees it: started, spoken to, watched from outside, and always ended.
 
-use super::children::children_of;
+use super::children::all_below;
 use super::conditions::Follow;
 use super::folders::Folders;
 use super::frame::{Frames, write_frame};
@@ -243,7 +243,10 @@ impl Worker {
                     ))));
                 }
                 Event::Hello { process, .. } => {
-                    self.process = process;
+                    // The first word of a process counts, before it has opened anything.
+                    if self.process == self.child.id() {
+                        self.process = process;
+                    }
                     watch.seen.ready = Some(self.started.elapsed());
                 }
                 Event::Stage(ref stage) => watch.enter(stage.clone()),
@@ -504,8 +507,7 @@ fn proportional(pid: u32) -> Option<u64> {
 
 /// The proportional sets of all processes below one, in bytes.
 fn started_by(pid: u32) -> u64 {
-    let children = children_of(Path::new("/"), pid).unwrap_or_default();
-    children.into_iter().map(|child| proportional(child).unwrap_or(0) + started_by(child)).sum()
+    all_below(pid).into_iter().map(|child| proportional(child).unwrap_or(0)).sum()
 }
 
 #[cfg(unix)]

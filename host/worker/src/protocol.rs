@@ -28,7 +28,8 @@ impl PluginUse {
     /// # Errors
     /// One of them cannot be read.
     pub fn seal(&mut self) -> Result<(), SealError> {
-        let paths = self.options.values().map(PathBuf::from).filter(|path| path.is_absolute() && path.is_file());
+        let paths =
+            self.options.values().flat_map(std::env::split_paths).filter(|path| path.is_absolute() && path.is_file());
         let files: Vec<PathBuf> = paths.collect();
         self.library.seal(files)
     }

@@ -19,12 +19,13 @@ pub(super) enum Trust {
 pub(super) fn look(path: &Path, own: bool) -> Trust {
     let Ok(path) = std::fs::canonicalize(path) else { return Trust::Good };
     let mut doubt = Trust::Good;
+    let holder = if path.is_dir() { path.as_path() } else { path.parent().unwrap_or(&path) };
     for part in path.ancestors() {
-        match look_at(part, own) {
+        match look_at(part, own, part == holder) {
             Trust::Good => {}
             refused @ Trust::Refused(_) => return refused,
             // Folders above it are often shared on purpose; the one that holds the plugins matters.
-            doubtful if part == path => doubt = doubtful,
+            doubtful if part == path || part == holder => doubt = doubtful,
             Trust::Doubtful(_) => {}
         }
     }
@@ -32,13 +33,14 @@ pub(super) fn look(path: &Path, own: bool) -> Trust {
 }
 
 #[cfg(unix)]
-fn look_at(path: &Path, own: bool) -> Trust {
+fn look_at(path: &Path, own: bool, holds: bool) -> Trust {
     use std::os::unix::fs::MetadataExt;
     const STICKY: u32 = 0o1000;
     let Ok(data) = std::fs::metadata(path) else { return Trust::Good };
     let shown = path.display();
     let user = rustix::process::geteuid().as_raw();
-    if data.mode() & 0o002 != 0 && data.mode() & STICKY == 0 {
+    // In a sticky folder nobody renames what others have there, but anybody adds something.
+    if data.mode() & 0o002 != 0 && (data.mode() & STICKY == 0 || holds) {
         return Trust::Refused(format!("everybody may write to {shown} (chmod o-w {shown})"));
     }
     if own && ![0, user].contains(&data.uid()) {
@@ -51,7 +53,7 @@ fn look_at(path: &Path, own: bool) -> Trust {
 }
 
 #[cfg(not(unix))]
-fn look_at(_: &Path, _: bool) -> Trust {
+fn look_at(_: &Path, _: bool, _: bool) -> Trust {
     Trust::Good
 }
 
@@ -80,6 +82,13 @@ mod tests {
     fn a_sticky_folder_protects_what_its_users_have_there() {
         let (_root, deep) = folder(0o1777);
         assert_eq!(look(&deep, true), Trust::Good);
+    }
+
+    #[test]
+    fn a_sticky_folder_that_holds_plugins_itself_does_not_count() {
+        let (_root, deep) = folder(0o755);
+        set_permissions(&deep, Permissions::from_mode(0o1777)).unwrap();
+        assert!(matches!(look(&deep, false), Trust::Refused(_)));
     }
 
     #[test]

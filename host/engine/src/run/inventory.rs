@@ -55,6 +55,12 @@ impl Inventory {
         let mut cache = DescriptionCache::open(stop);
         let (mut plugins, mut rejected): (Vec<Plugin>, Vec<Rejected>) = (vec![], vec![]);
         let mut pins = Pins::default();
+        // Those of hidden entries too: whoever pins an id means it, wherever an entry of it comes first.
+        registry
+            .entries
+            .iter()
+            .chain(registry.hidden.iter().map(|(entry, _)| entry))
+            .for_each(|entry| pins.note(entry));
         for entry in &registry.entries {
             let no_match = matches!(registry.lookup(entry).result, Found::NoMatch(_));
             let (id, origin) = (&entry.id, &entry.origin);
@@ -170,7 +176,6 @@ fn describe(
 ) -> Result<Plugin, String> {
     let lookup = registry.lookup(entry);
     let found = lookup.found().ok_or_else(|| lookup.why_not());
-    pins.note(entry);
     let mut library = Library::new(found?.clone(), entry.sandbox(mode));
     pins.check(entry, &mut library)?;
     let description = cache.describe(&library).map_err(|failure: Failure| failure.to_string())?;

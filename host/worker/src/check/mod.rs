@@ -95,6 +95,8 @@ pub fn check(
 
 /// Inside a worker: one rule.
 pub(crate) fn serve(services: &'static Services, job: &CheckJob) -> Result<Reply, Failure> {
+    job.library.check()?;
+    job.backend.iter().try_for_each(|backend| backend.library.check())?;
     let rule = rule(&job.rule).ok_or_else(|| Failure::failed("rule", format!("there is no rule '{}'", job.rule)))?;
     Ok(Reply::Checked(match (rule.test)(services, job) {
         Ok(()) => Verdict::Kept,

@@ -19,14 +19,18 @@ const RIGHTS: ABI = ABI::V6;
 const REFUSED: &[libc::c_long] = &[
     libc::SYS_acct,
     libc::SYS_add_key,
+    libc::SYS_adjtimex,
     libc::SYS_bpf,
     libc::SYS_clock_adjtime,
     libc::SYS_clock_settime,
     libc::SYS_delete_module,
     libc::SYS_finit_module,
+    libc::SYS_fsconfig,
     libc::SYS_fsmount,
     libc::SYS_fsopen,
+    libc::SYS_fspick,
     libc::SYS_init_module,
+    libc::SYS_kexec_file_load,
     libc::SYS_kexec_load,
     libc::SYS_keyctl,
     libc::SYS_mount,
@@ -34,6 +38,7 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_move_mount,
     libc::SYS_open_by_handle_at,
     libc::SYS_open_tree,
+    libc::SYS_pidfd_getfd,
     libc::SYS_pivot_root,
     libc::SYS_process_vm_readv,
     libc::SYS_process_vm_writev,
@@ -92,16 +97,33 @@ fn restrict_files(confinement: &Confinement) -> Result<(), RulesetError> {
     Ok(())
 }
 
+const TIOCLINUX: u64 = 0x541C;
+/// Set in the numbers of system calls of x86-64 with short pointers.
+const X32: i64 = 0x4000_0000;
+
+fn argument(place: u8, compared: SeccompCmpOp, value: u64) -> Result<SeccompRule, seccompiler::BackendError> {
+    SeccompRule::new(vec![SeccompCondition::new(place, SeccompCmpArgLen::Dword, compared, value)?])
+}
+
 fn filter(confinement: &Confinement) -> Result<BpfProgram, seccompiler::BackendError> {
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = REFUSED.iter().map(|call| (*call, vec![])).collect();
     if confinement.mode == Mode::Strict && !confinement.network {
-        let of_kind = |kind: libc::c_int| {
-            let is = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, kind as u64)?;
-            SeccompRule::new(vec![is])
-        };
+        let of_kind = |kind: libc::c_int| argument(0, SeccompCmpOp::Eq, kind as u64);
         rules.insert(libc::SYS_socket, NETWORKS.into_iter().map(of_kind).collect::<Result<_, _>>()?);
         // It opens sockets without the call above.
         rules.insert(libc::SYS_io_uring_setup, vec![]);
+    }
+    // Limits of other processes, of the keeper above all; its own it may set.
+    rules.insert(libc::SYS_prlimit64, vec![argument(0, SeccompCmpOp::Ne, 0)?]);
+    // What is typed into the terminal of whoever called the host.
+    let typing = [libc::TIOCSTI as u64, TIOCLINUX];
+    let typing = typing.into_iter().map(|request| argument(1, SeccompCmpOp::Eq, request)).collect::<Result<_, _>>()?;
+    rules.insert(libc::SYS_ioctl, typing);
+    if cfg!(target_arch = "x86_64") {
+        // The same calls by their other numbers, and four that have one of their own there.
+        let others: Vec<_> = rules.iter().map(|(call, rule)| (call | X32, rule.clone())).collect();
+        rules.extend(others);
+        rules.extend([521, 528, 539, 540].map(|call| (call | X32, vec![])));
     }
     let refuse = SeccompAction::Errno(libc::EPERM as u32);
     SeccompFilter::new(rules, SeccompAction::Allow, refuse, std::env::consts::ARCH.try_into()?)?.try_into()

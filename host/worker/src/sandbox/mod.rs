@@ -36,7 +36,7 @@ pub enum Mode {
     /// the environment.
     #[default]
     Default,
-    /// Also reading elsewhere than it has to, the network, and the rights of root.
+    /// Also reading elsewhere than it has to, and the network.
     Strict,
 }
 
