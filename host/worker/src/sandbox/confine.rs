@@ -116,7 +116,7 @@ fn filter(confinement: &Confinement) -> Result<BpfProgram, seccompiler::BackendE
     // Limits of other processes, of the keeper above all; its own it may set.
     rules.insert(libc::SYS_prlimit64, vec![argument(0, SeccompCmpOp::Ne, 0)?]);
     // What is typed into the terminal of whoever called the host.
-    let typing = [libc::TIOCSTI as u64, TIOCLINUX];
+    let typing = [libc::TIOCSTI, TIOCLINUX];
     let typing = typing.into_iter().map(|request| argument(1, SeccompCmpOp::Eq, request)).collect::<Result<_, _>>()?;
     rules.insert(libc::SYS_ioctl, typing);
     if cfg!(target_arch = "x86_64") {
