@@ -193,3 +193,17 @@ fn a_look_ahead_lasts_no_longer_than_a_cell_may() {
     assert!(document.to_string().contains("timed-out"));
     assert!(started.elapsed().as_secs() < 25, "{:?}", started.elapsed());
 }
+
+#[test]
+fn a_pin_holds_for_libraries_that_are_compared_or_found_in_a_folder_too() {
+    let world = World::default();
+    let (pin, library) = ("0".repeat(64), built_library("misbehave_fixture"));
+    world.write("config/registry.toml", format!("{}sha256 = \"{pin}\"\n", registry("misbehave")));
+    std::fs::create_dir_all(world.path().join("benches/performance")).unwrap();
+    std::fs::copy(&library, world.path().join("benches/performance/libother.so")).unwrap();
+    world.host(&["bench", "list", "--dir", "benches"]).tells("is what a pin refused");
+    let new = world.path().join("libnew.so");
+    std::fs::copy(&library, &new).unwrap();
+    let sides = ["compare", "rten", new.to_str().unwrap(), "--interleave", "--model", "probe-mlp"];
+    world.host(&sides).exits_with(2).tells("a pin refused");
+}

@@ -1,10 +1,7 @@
 //! SHA-256, in lower-case hex.
 
 use sha2::Digest;
-use std::collections::BTreeMap;
-use std::panic::resume_unwind;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::path::Path;
 
 /// SHA-256 of a file, in lower-case hex.
 ///
@@ -27,22 +24,6 @@ pub fn sha256_reader(mut reader: impl std::io::Read) -> std::io::Result<String> 
             read => hasher.update(&buffer[..read]),
         }
     }
-}
-
-/// SHA-256 of each file that can be read, on all processors: a run hashes every library it uses before it begins.
-pub fn sha256_all<K: Ord + Send>(files: Vec<(K, PathBuf)>) -> BTreeMap<K, String> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let waiting = Mutex::new(files.into_iter());
-    let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next();
-    let work = || {
-        let files = std::iter::from_fn(next);
-        files.filter_map(|(name, path)| Some((name, sha256(&path).ok()?))).collect::<Vec<_>>()
-    };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let done = workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        done.flatten().collect()
-    })
 }
 
 /// SHA-256 of a text, in lower-case hex.

@@ -4,7 +4,7 @@ use skillbench_engine::environment;
 use skillbench_engine::run::{self, Availability, Plan, PlannedCell};
 use skillbench_engine::skill::SkillSource;
 use skillbench_models::user_models::files;
-use skillbench_record::hash::sha256_all;
+use skillbench_record::sealed::Sealed;
 use skillbench_record::{CellName, Environment, options_text};
 use skillbench_results::freshness::{MadeWith, Wanted};
 use skillbench_worker::DeviceRecord;
@@ -88,8 +88,13 @@ pub(crate) fn libraries(plan: &Plan) -> BTreeMap<String, String> {
         SkillSource::Skillset { library, plugin } => Some((plugin.clone(), &library.path)),
         SkillSource::UserModel(_) | SkillSource::Bad { .. } => None,
     });
-    let all: BTreeMap<String, &PathBuf> = backends.chain(benchmarks).chain(reference).chain(skillsets).collect();
-    sha256_all(all.into_iter().map(|(id, library)| (id, library.clone())).collect())
+    let all = backends.chain(benchmarks).chain(reference).chain(skillsets);
+    hashes(all.map(|(id, library)| (id, library.clone())).collect())
+}
+
+/// What a plan sealed has been hashed already, and is not read again.
+fn hashes(files: BTreeMap<String, PathBuf>) -> BTreeMap<String, String> {
+    files.into_iter().filter_map(|(name, path)| Some((name, Sealed::of(&path).ok()?.sha256))).collect()
 }
 
 /// The engine's library by the plugin's name, and whatever other files its plugins were opened with.
@@ -102,7 +107,7 @@ fn runtimes(plan: &Plan) -> BTreeMap<String, String> {
             other => (format!("{plugin} {other}"), PathBuf::from(path)),
         })
     });
-    sha256_all(of_backend.collect::<BTreeMap<_, _>>().into_iter().collect())
+    hashes(of_backend.collect())
 }
 
 /// What identifies the content of each model: the text that its skillset tells, or the hashes of its files.

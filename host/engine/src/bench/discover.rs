@@ -87,9 +87,12 @@ impl Discovery {
             inventory.plugins.iter().map(|plugin| (plugin.id.clone(), plugin.library.path.clone())).collect();
         let sandbox = Sandbox { mode: inventory.sandbox, ..Sandbox::default() };
         for library in order.iter().filter(|library| !known.contains(library)) {
-            let opened = Library::new(library.clone(), sandbox.clone());
-            match cache.describe(&opened) {
-                Err(failure) => found.rejected.push(rejected(library, failure.to_string())),
+            let mut opened = Library::new(library.clone(), sandbox.clone());
+            let admitted = inventory.pins.admit(&mut opened, None);
+            let described = admitted.and_then(|()| cache.describe(&opened).map_err(|failure| failure.to_string()));
+            let allowed = described.and_then(|plugin| inventory.pins.allow(&plugin.id, &opened).map(|()| plugin));
+            match allowed {
+                Err(reason) => found.rejected.push(rejected(library, reason)),
                 Ok(plugin) if ids.contains_key(&plugin.id) => {
                     let text = format!("a plugin '{}' is there already: {}", plugin.id, ids[&plugin.id].display());
                     found.rejected.push(rejected(library, text));

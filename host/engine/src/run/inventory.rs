@@ -40,6 +40,8 @@ pub struct Inventory {
     pub registry: Registry,
     pub plugins: Vec<Plugin>,
     pub rejected: Vec<Rejected>,
+    /// Asked before any other library is opened.
+    pub pins: Pins,
     /// Who is told what a user should know of user models.
     pub tell: Tell,
     /// What its plugins may reach.
@@ -54,19 +56,12 @@ impl Inventory {
         let registry = Registry::load(sources);
         let mut cache = DescriptionCache::open(stop);
         let (mut plugins, mut rejected): (Vec<Plugin>, Vec<Rejected>) = (vec![], vec![]);
-        let mut pins = Pins::default();
-        // Those of hidden entries too: whoever pins an id means it, wherever an entry of it comes first.
-        registry
-            .entries
-            .iter()
-            .chain(registry.hidden.iter().map(|(entry, _)| entry))
-            .for_each(|entry| pins.note(entry));
+        let pins = Pins::of(&registry);
         for entry in &registry.entries {
             let no_match = matches!(registry.lookup(entry).result, Found::NoMatch(_));
             let (id, origin) = (&entry.id, &entry.origin);
             let reject = |reason| Rejected { id: id.clone(), origin: origin.to_string(), reason, no_match };
-            match describe(&registry, entry, sources.sandbox, &mut cache, &mut pins) {
-                Ok(plugin) if !pins.allow(&plugin) => rejected.push(reject(pins.why(&plugin.id))),
+            match describe(&registry, entry, sources.sandbox, &mut cache, &pins) {
                 // A loose library is known by the name it gives itself; an entry may hold the place already.
                 Ok(plugin) if plugins.iter().any(|known| known.id == plugin.id) => {
                     rejected.push(reject(format!("a plugin '{}' is there already", plugin.id)));
@@ -76,15 +71,16 @@ impl Inventory {
             }
         }
         let (tell, sandbox) = (Tell::default(), sources.sandbox);
-        Inventory { registry, plugins, rejected, tell, sandbox, stop: stop.clone() }
+        Inventory { registry, plugins, rejected, pins, tell, sandbox, stop: stop.clone() }
     }
 
     /// Takes this library in place of the one that a plugin of the same id has; its options stay. Returns the plugin's id.
     ///
     /// # Errors
-    /// It cannot be described, or no plugin here has its id.
+    /// A pin refuses it, it cannot be described, or no plugin here has its id.
     pub fn take_library(&mut self, library: &Path) -> Result<String, String> {
-        let at = Library::new(library.into(), Sandbox { mode: self.sandbox, ..Sandbox::default() });
+        let mut at = Library::new(library.into(), Sandbox { mode: self.sandbox, ..Sandbox::default() });
+        self.pins.admit(&mut at, None)?;
         let description =
             DescriptionCache::open(&self.stop).describe(&at).map_err(|failure: Failure| failure.to_string())?;
         let id = description.id.clone();
@@ -95,7 +91,8 @@ impl Inventory {
                 library.display()
             ));
         };
-        plugin.library = Library::new(library.into(), plugin.library.sandbox.clone());
+        self.pins.allow(&plugin.id, &at)?;
+        plugin.library = Library { sandbox: plugin.library.sandbox.clone(), ..at };
         plugin.description = description;
         Ok(plugin.id.clone())
     }
@@ -172,12 +169,12 @@ fn describe(
     entry: &Entry,
     mode: Mode,
     cache: &mut DescriptionCache,
-    pins: &mut Pins,
+    pins: &Pins,
 ) -> Result<Plugin, String> {
     let lookup = registry.lookup(entry);
     let found = lookup.found().ok_or_else(|| lookup.why_not());
     let mut library = Library::new(found?.clone(), entry.sandbox(mode));
-    pins.check(entry, &mut library)?;
+    pins.admit(&mut library, entry.sha256.as_deref())?;
     let description = cache.describe(&library).map_err(|failure: Failure| failure.to_string())?;
     let offered = description.kinds();
     if let Some(missing) = entry.kinds.iter().find(|kind| !offered.contains(&kind.name())) {
@@ -188,6 +185,7 @@ fn describe(
         ));
     }
     let id = if entry.is_loose() { description.id.clone() } else { entry.id.clone() };
+    pins.allow(&id, &library)?;
     Ok(Plugin { id, entry: entry.clone(), needs: registry.needs(entry), library, description })
 }
 

@@ -52,6 +52,7 @@ pub use interleave::{Interleave, Launch, LaunchRules, Pair};
 pub use inventory::{Inventory, Plugin, Rejected};
 pub use named::own_options;
 pub use observer::Observer;
+pub use pins::Pins;
 pub use plan::{Plan, PlannedCell, plan};
 pub use probe::{Evidence, Probe};
 pub use profile::profile;

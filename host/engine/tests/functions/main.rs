@@ -65,6 +65,7 @@ fn searching(folder: &Path) -> Inventory {
         registry,
         plugins: vec![],
         rejected: vec![],
+        pins: Default::default(),
         tell: Default::default(),
         sandbox: Default::default(),
         stop: Default::default(),
