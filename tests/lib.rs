@@ -8,7 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// Longer than any command of a test takes, also on a slow machine. One that hangs fails with its name in place of stopping all tests.
-const LIMIT: Duration = Duration::from_secs(300);
+const LIMIT: Duration = Duration::from_secs(600);
 
 /// The folder that holds `host` and the plugins of this build: `target/release`.
 pub fn build_folder() -> PathBuf {
