@@ -291,8 +291,8 @@ fn a_gpu_check_says_what_it_cannot_check_and_rehearses_on_another_backend() {
         ran.tells("cuda: ").tells("rocm: ").tells("libcudnn.so.9").tells("inference: not checked");
         assert!(report("none").contains("| inference | not checked"));
     }
-    // A minute is not enough for everything: what there is by then is kept, and what was left is named.
-    let ran = check(&["--out", "some", "--plugin", "rten", "--minutes", "1"]);
+    // Two minutes are not enough for everything: what there is by then is kept, and what was left is named.
+    let ran = check(&["--out", "some", "--plugin", "rten", "--minutes", "2"]);
     ran.exits_with(1).tells("written: ");
     let report = report("some");
     for good in ["Rules of a plugin, held by rten", "All figures", "The page"] {

@@ -4,7 +4,7 @@
 //! `bandwidth`. Every later cell of the same device, with as many threads, is held against them.
 
 use serde::{Deserialize, Serialize};
-use skillbench_models::SkillDescription;
+use skillbench_models::{SkillDescription, stored};
 use skillbench_record::paths;
 use skillbench_record::scratch::write_whole;
 use skillbench_record::{Cell, EfficiencyMetrics, Metrics, Verification};
@@ -107,7 +107,7 @@ impl Peaks {
         let seconds = metrics.latency_ms.as_ref()?.median / 1e3;
         let precision = cell.placement.as_ref()?.precision.as_deref().unwrap_or("");
         let peak = |of: &str| self.known.iter().find(|peak| is_of(peak, cell, device_name) && peak.of == of);
-        let (arithmetic, bandwidth) = (peak(precision), peak(BANDWIDTH));
+        let (arithmetic, bandwidth) = (peak(stored::arithmetic(precision)), peak(BANDWIDTH));
         let flops = skill.flops(&cell.axes).map(|flops| flops / seconds);
         let bytes = skill.weight_bytes(precision).map(|bytes| bytes as f64 / seconds);
         let share = |achieved: Option<f64>, peak: Option<&Peak>| Some(achieved? / peak?.value);

@@ -1,6 +1,7 @@
 //! Models: what they are, before anything is loaded.
 //!
 //! - `manifest`: the form of descriptions and of `skill.json`.
+//! - `stored`: what the weights of a graph are stored as.
 //! - `work`: operations and bytes of an inference.
 //! - `dims`: dimensions from axes. `fill`: inputs by rule, seeded. `renewal`: other contents for each run.
 //! - [`user_models`]: models from files, folders, lists and hubs.
@@ -13,6 +14,7 @@ mod fill;
 mod fuzz;
 mod manifest;
 mod renewal;
+pub mod stored;
 pub mod user_models;
 mod work;
 

@@ -24,6 +24,12 @@ pub struct SkillDescription {
     /// How many of them every inference reads, where tables are looked up in rows; `None`: not counted.
     #[serde(default)]
     pub parameters_read: Option<u64>,
+    /// To the model that its name is known for: "full", "reduced", "part"; `None`: it has no such name.
+    #[serde(default)]
+    pub relation: Option<String>,
+    /// The forms besides float32 in which the skillset writes its weights: "float16-stored", "int4" ...
+    #[serde(default)]
+    pub precisions: Vec<String>,
     /// What was made smaller than the published model; null: nothing.
     #[serde(default)]
     pub reduced: Option<serde_json::Value>,

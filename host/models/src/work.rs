@@ -1,7 +1,7 @@
 //! How much work one inference is: operations counted at some axes, and the bytes of the weights. Efficiency is held against
 //! these, so what was not counted stays unknown.
 
-use super::SkillDescription;
+use super::{SkillDescription, stored};
 use serde::{Deserialize, Serialize};
 use skillbench_record::Axes;
 
@@ -93,29 +93,50 @@ impl SkillDescription {
     /// Bytes that the operators of one inference read and write besides weights, each by itself, as if none were fused; told as
     /// [`SkillDescription::flops`].
     pub fn activation_bytes(&self, axes: &Axes, precision: &str) -> Option<f64> {
-        Some(self.elements.at(axes)? * element_size(precision)? as f64)
+        let computed = stored::arithmetic(precision);
+        // Weights in 4 bits are multiplied with float32.
+        let size = element_bits(if computed == "int4" { "float32" } else { computed })? / 8;
+        Some(self.elements.at(axes)? * size as f64)
     }
 
     /// The least weights that have to be read for one inference, whatever the batch: those that every inference reads, once.
     /// `None` where they were not counted, or for an unknown precision.
     pub fn weight_bytes(&self, precision: &str) -> Option<u64> {
-        self.parameters_read?.checked_mul(element_size(precision)?)
+        bytes(self.parameters_read?, precision)
     }
 
-    /// All weights, tables included.
+    /// All weights, tables included, without the scales of quantized ones.
     pub fn parameter_bytes(&self, precision: &str) -> Option<u64> {
-        self.parameters?.checked_mul(element_size(precision)?)
+        bytes(self.parameters?, precision)
+    }
+
+    /// About how large the files of the model are in the form that a skillset writes for a precision; blocks of int4 have a scale each, and tables
+    /// stay in float16 there. `None` where the parameters were not counted.
+    pub fn file_bytes(&self, form: &str) -> Option<u64> {
+        /// With the scale in float32 of each 32.
+        const BITS_IN_BLOCKS: u64 = 5;
+        let all = self.parameters?;
+        if !form.starts_with("int4") {
+            return bytes(all, form);
+        }
+        let read = self.parameters_read.unwrap_or(all).min(all);
+        (read / 8).checked_mul(BITS_IN_BLOCKS)?.checked_add(bytes(all - read, "float16")?)
     }
 }
 
-/// Bytes of one value; `None` for an unknown precision.
-fn element_size(precision: &str) -> Option<u64> {
+fn bytes(values: u64, precision: &str) -> Option<u64> {
+    Some(values.checked_mul(element_bits(stored::stored_in(precision))?)? / 8)
+}
+
+/// Bits of one value; `None` for an unknown precision.
+fn element_bits(precision: &str) -> Option<u64> {
     match precision {
-        "float64" => Some(8),
+        "float64" => Some(64),
         // A product in TF32 reads whole float32.
-        "float32" | "tf32" => Some(4),
-        "float16" | "bfloat16" => Some(2),
-        "int8" => Some(1),
+        "float32" | "tf32" => Some(32),
+        "float16" | "bfloat16" => Some(16),
+        "int8" => Some(8),
+        "int4" => Some(4),
         _ => None,
     }
 }

@@ -77,6 +77,9 @@ pub struct Cell {
     pub task: String,
     /// Of the model, with what is looked up in tables.
     pub parameters: Option<u64>,
+    /// What the graph is to the model that it is known as: "full" (the published configuration), "reduced", or "part" of it; `None`: nobody
+    /// published it, or it is the user's own.
+    pub relation: Option<String>,
     pub benchmark: String,
     pub benchmark_version: String,
     pub precision_requested: Option<String>,
@@ -128,6 +131,8 @@ struct CellForm {
     task: String,
     #[serde(default)]
     parameters: Option<u64>,
+    #[serde(default)]
+    relation: Option<String>,
     benchmark: String,
     benchmark_version: String,
     precision_requested: Option<String>,
@@ -179,6 +184,7 @@ impl From<Cell> for CellForm {
             category: cell.category,
             task: cell.task,
             parameters: cell.parameters,
+            relation: cell.relation,
             benchmark: cell.benchmark,
             benchmark_version: cell.benchmark_version,
             precision_requested: cell.precision_requested,
@@ -227,6 +233,7 @@ impl TryFrom<CellForm> for Cell {
             category: form.category,
             task: form.task,
             parameters: form.parameters,
+            relation: form.relation,
             benchmark: form.benchmark,
             benchmark_version: form.benchmark_version,
             precision_requested: form.precision_requested,
@@ -289,6 +296,7 @@ impl Cell {
             category: String::new(),
             task: String::new(),
             parameters: None,
+            relation: None,
             benchmark: String::new(),
             benchmark_version: String::new(),
             precision_requested: None,

@@ -11,12 +11,19 @@ pub struct Defaults {
     pub profile: ProfileDefaults,
     pub token_limit: TokenLimit,
     pub tolerance: BTreeMap<String, f64>,
+    pub models: ModelDefaults,
     pub reference: Reference,
     pub cache: CacheDefaults,
     pub fixes: WorkaroundDefaults,
     pub alert: AlertDefaults,
     pub schedule: ScheduleDefaults,
     pub update: UpdateDefaults,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct ModelDefaults {
+    pub float32_below: u64,
+    pub largest_of_a_set_mb: u64,
 }
 
 #[derive(Debug, Deserialize)]

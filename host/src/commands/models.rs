@@ -32,18 +32,12 @@ pub fn models(global: &Global, args: &ModelsArgs) -> Done {
         "axes",
         "generates",
         "key",
+        "relation",
         "reduced",
     ]);
     let asked: Vec<Skill> = match args.model.is_empty() {
         true => catalog.skills.clone(),
-        false => {
-            let find = |name: &String| {
-                let (skill, note) = catalog.find(name).map_err(usage)?;
-                note.into_iter().for_each(|note| output::warning(&note));
-                Ok(skill)
-            };
-            args.model.iter().map(find).collect::<Result<_, _>>()?
-        }
+        false => args.model.iter().map(|name| catalog.find(name).map_err(usage)).collect::<Result<_, _>>()?,
     };
     for skill in &asked {
         match &skill.source {
@@ -76,6 +70,7 @@ pub fn models(global: &Global, args: &ModelsArgs) -> Done {
             axes.join(", ").into(),
             Cell::maybe(generates, Cell::from),
             key.join(", ").into(),
+            Cell::maybe(skill.relation.clone(), Cell::from),
             Cell::maybe(skill.reduced.as_ref().filter(|r| !r.is_null()), |r| {
                 r.as_str().map_or_else(|| r.to_string(), String::from).into()
             }),

@@ -87,12 +87,11 @@ fn model_story(
     model: &str,
     tell: &mut impl FnMut(&str, String),
 ) -> Result<bool, super::CommandError> {
-    let (skill, note) = inventory.catalog().find(model).map_err(usage)?;
-    note.into_iter().for_each(|note| tell("model", note));
+    let skill = inventory.catalog().find(model).map_err(usage)?;
     let axes = first_point(&skill, &RunRequest::default()).map_err(usage)?;
     let backend = plugin.opened_with(&PluginOptions::new(), None).map_err(usage)?;
     let limits = Limits::working(std::time::Duration::from_secs(600), None, &inventory.stop);
-    let built = match skill::build(&skill, &limits) {
+    let built = match skill::build(&skill, skill.form_for(None), &limits) {
         Ok(built) => built,
         Err(failure) => {
             tell("model", format!("cannot be built: {failure}"));

@@ -37,6 +37,8 @@ pub struct Watched {
     /// How long the measured rounds took together, by the clock of this process, and how many there were.
     pub rounds: Duration,
     pub rounds_seen: u64,
+    /// How long in them this process and the worker were ready to run and had no processor, as the kernel counts it.
+    pub waited: Duration,
     /// What the machine did besides through the measured rounds.
     pub conditions: Option<Conditions>,
     /// From start to the worker's first message.
@@ -60,10 +62,20 @@ impl Watched {
             children_peak: self.children_peak.max(other.children_peak),
             rounds: self.rounds + other.rounds,
             rounds_seen: self.rounds_seen + other.rounds_seen,
+            waited: self.waited + other.waited,
             conditions,
             ready: self.ready,
         };
     }
+}
+
+/// How long this thread and a worker's first one, which runs the rounds, have waited for a processor so far; 0 where the kernel does not
+/// count it.
+fn waited(pid: u32) -> Duration {
+    let of = |path: &str| std::fs::read_to_string(path).ok()?.split_whitespace().nth(1)?.parse().ok();
+    let (host, worker): (Option<u64>, Option<u64>) =
+        (of("/proc/thread-self/schedstat"), of(&format!("/proc/{pid}/schedstat")));
+    Duration::from_nanos(host.unwrap_or_default().saturating_add(worker.unwrap_or_default()))
 }
 
 static EXECUTABLE: OnceLock<PathBuf> = OnceLock::new();
@@ -257,7 +269,7 @@ impl Worker {
                         false => watch.follow.end(self.process),
                     }
                 }
-                Event::Round(begins) => watch.round(begins),
+                Event::Round(begins) => watch.round(begins, self.process),
                 Event::RoundWaits { ref series, measured } => {
                     let asked = Instant::now();
                     let granted = on_round(series, measured);
@@ -387,7 +399,8 @@ struct Watch<'l> {
     last_look: Option<Instant>,
     follow: Follow,
     /// When the measured round began that is running.
-    round_began: Option<Instant>,
+    /// When, and what was waited until then.
+    round_began: Option<(Instant, Duration)>,
     looks: u64,
     /// What the worker started, when it was last looked at.
     children: u64,
@@ -429,13 +442,14 @@ impl<'l> Watch<'l> {
         self.stage_began += waited;
     }
 
-    fn round(&mut self, begins: bool) {
-        let now = Instant::now();
+    fn round(&mut self, begins: bool, pid: u32) {
+        let (now, waited) = (Instant::now(), waited(pid));
         match (begins, self.round_began.take()) {
-            (true, _) => self.round_began = Some(now),
-            (false, Some(began)) => {
+            (true, _) => self.round_began = Some((now, waited)),
+            (false, Some((began, before))) => {
                 self.seen.rounds += now - began;
                 self.seen.rounds_seen += 1;
+                self.seen.waited += waited.saturating_sub(before);
             }
             (false, None) => {}
         }

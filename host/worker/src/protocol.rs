@@ -12,7 +12,7 @@ use skillbench_record::{
 };
 use std::path::PathBuf;
 
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 
 /// A plugin's library, and how to open it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -211,6 +211,8 @@ pub enum Command {
     Build {
         library: Library,
         skill: String,
+        /// The form of the weights, one that the skill's description offers; `None`: float32.
+        precision: Option<String>,
         directory: PathBuf,
     },
     /// Runs a model, and writes its outputs.

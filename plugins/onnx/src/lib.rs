@@ -24,6 +24,6 @@ mod walk;
 
 pub use declared::{Declared, Elsewhere, Stored};
 pub use fields::{Broken, edit, messages_of, numbers_of};
-pub use float16::{NotConverted, to_float16};
+pub use float16::{NotConverted, half, to_float16};
 pub use model::{Graph, Model};
 pub use outline::{External, Function, OperatorSet, Outline, OutlinedGraph, OutlinedNode, OutlinedTensor, Version};

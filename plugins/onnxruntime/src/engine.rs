@@ -6,7 +6,6 @@ use crate::errors;
 use crate::graph::{Arithmetic, open_dimensions};
 use crate::model::OrtModel;
 use crate::ports;
-use crate::products::Products;
 use crate::profile::{Recorder, Scratch};
 use crate::provider::{CPU, Hardware, Provider};
 use crate::runtime::Runtime;
@@ -113,7 +112,7 @@ impl<P: Provider> Engine<P> {
 
         // What is no model says nothing; ONNX Runtime will say why.
         let declared = Declared::of(&graph).unwrap_or_default();
-        let arithmetic = Arithmetic::of(&declared, &Products::of(&graph));
+        let arithmetic = Arithmetic::of(&graph, &declared);
         let half = self.is_put_in_float16(load, arithmetic);
         let arithmetic = if half { Some(Arithmetic::Float16) } else { arithmetic };
         let precision = self.provider.precision(load, device, arithmetic);

@@ -1,9 +1,9 @@
 //! What a graph asks to be computed in, read from its file: ONNX Runtime tells the types of a session's ports, but not those
 //! of its weights.
 
-use crate::products::Products;
-use skillbench_onnx::Declared;
+use crate::products::{Products, widened};
 use skillbench_onnx::messages::{BFLOAT16, FLOAT, FLOAT16};
+use skillbench_onnx::{Declared, Stored};
 
 /// The arithmetic that a graph is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,6 +16,8 @@ pub enum Arithmetic {
     /// Most of its products stand between points where to quantize to 8 bits (QDQ): an engine that has integer products
     /// multiplies integers there.
     Quantized,
+    /// Most of its products multiply weights in 4 bits.
+    Int4,
     /// Some products are of integers, or could be: the engine decides, and not for all alike.
     Quantizable,
 }
@@ -28,20 +30,25 @@ impl Arithmetic {
             Arithmetic::Float16 => Some("float16"),
             Arithmetic::BFloat16 => Some("bfloat16"),
             Arithmetic::Int8 => Some("int8"),
+            Arithmetic::Int4 => Some("int4"),
             Arithmetic::Quantized | Arithmetic::Quantizable => None,
         }
     }
 
-    /// Of the floating types, the one that most of the weights have; where there are none, that of the ports. `None` for
-    /// a graph without floats. Subgraphs are not looked into.
-    pub(crate) fn of(declared: &Declared, products: &Products) -> Option<Arithmetic> {
-        match products {
+    /// Of the floating types, the one in which most of the weights are computed with; where there are none, that of the ports. `None`
+    /// for a graph without floats. Subgraphs are not looked into.
+    pub(crate) fn of(model: &[u8], declared: &Declared) -> Option<Arithmetic> {
+        let products = Products::of(model);
+        match &products {
             Products { all, integer, .. } if integer * 2 > *all => return Some(Arithmetic::Int8),
+            Products { all, int4, .. } if int4 * 2 > *all => return Some(Arithmetic::Int4),
             Products { all, quantized, .. } if quantized * 2 > *all => return Some(Arithmetic::Quantized),
             Products { integer, points, .. } if integer + points > 0 => return Some(Arithmetic::Quantizable),
             _ => {}
         }
-        let weights = declared.weights.iter().map(|weight| (weight.element, weight.count));
+        let widened = widened(model);
+        let computed = |weight: &Stored| if widened.contains(weight.name.as_bytes()) { FLOAT } else { weight.element };
+        let weights = declared.weights.iter().map(|weight| (computed(weight), weight.count));
         let ports = declared.inputs.iter().chain(&declared.outputs);
         most(weights).or_else(|| most(ports.filter_map(|port| port.element()).map(|element| (element, 1))))
     }
@@ -71,7 +78,7 @@ fn most(counted: impl Iterator<Item = (i32, u64)>) -> Option<Arithmetic> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Arithmetic, Products, open_dimensions};
+    use super::{Arithmetic, open_dimensions};
     use skillbench_onnx::messages::*;
     use skillbench_onnx::{Declared, Graph, Model};
 
@@ -92,7 +99,7 @@ mod tests {
         let node = operators.iter().map(|operator| Node::new(operator, &["x"], "y")).collect();
         let input = element.iter().map(|element| ValueInfo::of_tensor("x", *element, vec![])).collect();
         let model = model(Graph { node, initializer, input, ..Graph::default() });
-        Arithmetic::of(&declared(&model), &Products::of(&model))
+        Arithmetic::of(&model, &declared(&model))
     }
 
     #[test]
@@ -102,6 +109,15 @@ mod tests {
         let single = Tensor::of_bytes("w", FLOAT, &[100, 2], vec![]);
         assert_eq!(of(vec![single, weights(FLOAT16, 120)], &[], None), Some(Arithmetic::Float32), "all dimensions");
         assert_eq!(of(vec![weights(INT64, 9)], &[], None), None, "only integers");
+    }
+
+    #[test]
+    fn weights_that_are_cast_to_float32_are_computed_with_in_float32() {
+        let cast = |from: &str, to: &str| Node::new("Cast", &[from], to).with("to", i64::from(FLOAT));
+        let node = vec![cast("w", "wide"), Node::new("MatMul", &["x", "wide"], "y")];
+        let graph = Graph { node, initializer: vec![weights(FLOAT16, 100)], ..Graph::default() };
+        let model = model(graph);
+        assert_eq!(Arithmetic::of(&model, &declared(&model)), Some(Arithmetic::Float32));
     }
 
     #[test]

@@ -11,6 +11,8 @@ pub(crate) struct Products {
     pub integer: usize,
     /// Of floats that were quantized to 8 bits just before.
     pub quantized: usize,
+    /// Of weights in 4 bits.
+    pub int4: usize,
     /// Points where to quantize.
     pub points: usize,
 }
@@ -20,6 +22,28 @@ fn first(message: &[u8], number: u64) -> &[u8] {
     messages(message, number).next().unwrap_or_default()
 }
 
+/// The weights that are cast to float32 before anything is computed with them: they are stored in less.
+pub(crate) fn widened(model: &[u8]) -> HashSet<Vec<u8>> {
+    let mut found: HashSet<Vec<u8>> = HashSet::new();
+    for graph in messages(model, MODEL_GRAPH) {
+        let nodes = || messages(graph, GRAPH_NODE);
+        let is = |node: &&[u8], operator: &[u8]| first(node, NODE_OPERATOR) == operator;
+        let to_float32 = |node: &&[u8]| number_of(node, b"to") == Some(FLOAT as u64);
+        let data = |node: &[u8]| first(node, NODE_INPUT).to_vec();
+        found.extend(nodes().filter(|node| is(node, b"Cast") && to_float32(node)).map(data));
+        // A table, of which the rows that are looked up are cast.
+        let rows = nodes().filter(|node| is(node, b"Gather") && found.contains(first(node, NODE_OUTPUT)));
+        found.extend(rows.map(data).collect::<Vec<_>>());
+    }
+    found
+}
+
+/// An attribute of a node that is a whole number.
+fn number_of(node: &[u8], name: &[u8]) -> Option<u64> {
+    let named = messages(node, NODE_ATTRIBUTE).find(|attribute| first(attribute, ATTRIBUTE_NAME) == name)?;
+    numbers(named, ATTRIBUTE_NUMBER).next()
+}
+
 impl Products {
     /// Those of a model's graph; none in bytes that are no model.
     pub fn of(model: &[u8]) -> Products {
@@ -27,28 +51,29 @@ impl Products {
     }
 
     fn of_graph(graph: &[u8]) -> Products {
-        const INPUT: u64 = 1;
-        const OUTPUT: u64 = 2;
         let type_of = |name: &[u8]| {
             let named = messages(graph, GRAPH_INITIALIZER).find(|tensor| first(tensor, TENSOR_NAME) == name)?;
             numbers(named, TENSOR_TYPE).next()
         };
         // Without a zero point it is one of uint8.
-        let eight_bits = |node: &[u8]| match messages(node, INPUT).nth(2).filter(|name| !name.is_empty()) {
+        let eight_bits = |node: &[u8]| match messages(node, NODE_INPUT).nth(2).filter(|name| !name.is_empty()) {
             None => true,
             Some(zero) => matches!(type_of(zero), Some(2 | 3)),
         };
         let nodes = || messages(graph, GRAPH_NODE);
         let dequantizes = |node: &&[u8]| first(node, NODE_OPERATOR) == b"DequantizeLinear" && eight_bits(node);
-        let dequantized: HashSet<&[u8]> = nodes().filter(dequantizes).map(|node| first(node, OUTPUT)).collect();
+        let dequantized: HashSet<&[u8]> = nodes().filter(dequantizes).map(|node| first(node, NODE_OUTPUT)).collect();
         let mut found = Products::default();
         for node in nodes() {
             match first(node, NODE_OPERATOR) {
                 b"QLinearMatMul" | b"QLinearConv" | b"MatMulInteger" | b"ConvInteger" | b"QGemm" => {
                     (found.all, found.integer) = (found.all + 1, found.integer + 1);
                 }
+                b"MatMulNBits" if number_of(node, b"bits").is_none_or(|bits| bits == 4) => {
+                    (found.all, found.int4) = (found.all + 1, found.int4 + 1);
+                }
                 b"MatMul" | b"Gemm" | b"Conv" | b"ConvTranspose" => {
-                    let both = messages(node, INPUT).take(2).all(|input| dequantized.contains(input));
+                    let both = messages(node, NODE_INPUT).take(2).all(|input| dequantized.contains(input));
                     (found.all, found.quantized) = (found.all + 1, found.quantized + usize::from(both));
                 }
                 b"QuantizeLinear" | b"DequantizeLinear" => found.points += 1,
@@ -63,6 +88,7 @@ impl Products {
             all: self.all + other.all,
             integer: self.integer + other.integer,
             quantized: self.quantized + other.quantized,
+            int4: self.int4 + other.int4,
             points: self.points + other.points,
         }
     }

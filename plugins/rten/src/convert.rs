@@ -7,12 +7,18 @@ use skillbench_onnx::messages::*;
 use skillbench_plugin_api::sdk::Bound;
 use skillbench_plugin_api::{DType, Element, Error, OwnedTensor, Result, Why};
 
-/// What the arithmetic is done in: int8 where the graph multiplies integers, else float32, into which rten turns every other
-/// float.
+/// What the arithmetic is done in: int8 where the graph multiplies integers, int4 where its products read weights in 4 bits, else
+/// float32, into which rten turns every other float.
 pub(crate) fn precision(declared: &Declared) -> &'static str {
     let multiplies_integers =
         |name: &str| name.starts_with("QLinear") || matches!(name, "MatMulInteger" | "ConvInteger");
-    if declared.all_operators().any(multiplies_integers) { "int8" } else { "float32" }
+    // rten has this product for 4 bits alone.
+    let reads_4_bits = |name: &str| name == "MatMulNBits";
+    match () {
+        () if declared.all_operators().any(multiplies_integers) => "int8",
+        () if declared.all_operators().any(reads_4_bits) => "int4",
+        () => "float32",
+    }
 }
 
 /// The type of a port, as every other engine tells it too.

@@ -4,19 +4,24 @@
 //! - `skills`: the records of `data/skills.json`, and what they become: descriptions and `skill.json`.
 //! - `skeleton`: the shipped graphs, unpacked and held against their hash.
 //! - `graph`: a skeleton's way to a graph that finds its weights in a file beside it.
-//! - `rule`: the numbers of a weight. `weights`: the file they are written to.
+//! - `form`: in which forms weights are written. `stored`: what of a graph a form changes. `blocks`: weights in 4 bits.
+//! - `rule`: the numbers of a weight, `spread`: how large they are. `weights`: the file they are written to.
 //!
 //! Not here: which inputs a run gets (the host fills them by the record's rules), and any engine.
 
 #![deny(unsafe_code)]
 
+mod blocks;
+mod form;
 mod graph;
 mod rule;
 mod skeleton;
 mod skills;
 mod spread;
+mod stored;
 mod weights;
 
+use form::Form;
 use skillbench_plugin_api::sdk::{Host, Skillset};
 use skillbench_plugin_api::{Error, Options, Result};
 use std::ffi::{CStr, CString};
@@ -35,18 +40,19 @@ impl Skillset for Zoo {
         &DESCRIPTIONS
     }
 
-    fn build(host: Host, skill: &str, _options: &Options, directory: &Path) -> Result<()> {
+    fn build(host: Host, skill: &str, options: &Options, directory: &Path) -> Result<()> {
         let record = skills::find(skill).ok_or_else(|| Error::not_found(unknown(skill)))?;
+        let form = Form::asked(options)?;
         host.phase("build", 0.0);
         let mut files = Vec::new();
         let mut graphs = Vec::new();
         for part in record.parts() {
             let skeleton = skeleton::unpack(part.skeleton, part.sha256)?;
-            let refilled = graph::refill(&skeleton, &part.weights(), part.axes)?;
+            let refilled = graph::refill(&skeleton, &part.weights(), part.axes, form)?;
             files.push((part.weights(), refilled.weights));
             graphs.push((part.graph(), refilled.graph));
         }
-        let outcome = write_all(&host, directory, &files, &graphs, record);
+        let outcome = write_all(&host, directory, &files, &graphs, &record.manifest(form));
         if outcome.is_err() {
             // Part of a model is no use, and a disk that is full should not stay so. What cannot be removed is the host's to
             // throw away, with the folder.
@@ -63,13 +69,13 @@ fn write_all(
     directory: &Path,
     weights: &[(String, weights::Weights)],
     graphs: &[(String, Vec<u8>)],
-    record: &skills::Skill,
+    manifest: &str,
 ) -> Result<()> {
     weights::write(host, directory, weights)?;
     for (name, graph) in graphs {
         write(&directory.join(name), graph)?;
     }
-    write(&directory.join("skill.json"), record.manifest().as_bytes())?;
+    write(&directory.join("skill.json"), manifest.as_bytes())?;
     host.phase("build", 1.0);
     Ok(())
 }

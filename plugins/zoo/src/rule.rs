@@ -3,17 +3,20 @@
 //! An element depends on its tensor's name and its own index, and on nothing else, so that any thread can write any piece.
 //! Every tensor has a seed of its own: equal tensors would be kinder to caches than real weights are.
 
+use crate::blocks::{Layout, Matrix};
+use skillbench_onnx::half;
 use skillbench_plugin_api::{Error, Result};
 
-/// How a tensor of floats is filled.
+/// How a tensor is filled: its numbers, and what they are stored as.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rule {
-    values: Values,
+    source: Source,
     element: Element,
 }
 
+/// The numbers of a tensor, by their index.
 #[derive(Clone, Debug, PartialEq)]
-enum Values {
+pub enum Source {
     Fill(f64),
     /// Close to a normal distribution, and never further from the mean than 3.4642 deviations.
     Normal {
@@ -28,13 +31,44 @@ enum Values {
 pub enum Element {
     Single,
     Double,
+    Half,
+    Brain,
+    /// Weights in 4 bits.
+    Blocks(Matrix, Layout),
+    /// The scales of blocks, in float32.
+    Scales(Matrix, Layout),
 }
 
 impl Element {
-    pub fn bytes(self) -> usize {
+    /// Bytes that cannot be written apart.
+    pub fn unit(self) -> usize {
         match self {
-            Element::Single => size_of::<f32>(),
+            Element::Single | Element::Scales(..) => size_of::<f32>(),
             Element::Double => size_of::<f64>(),
+            Element::Half | Element::Brain => size_of::<u16>(),
+            Element::Blocks(matrix, layout) => matrix.unit(layout),
+        }
+    }
+
+    /// How many units a tensor of so many numbers is.
+    pub fn units(self, numbers: u64) -> u64 {
+        match self {
+            Element::Blocks(matrix, layout) => matrix.units(layout),
+            Element::Scales(matrix, _) => matrix.blocks() * matrix.outputs,
+            Element::Single | Element::Double | Element::Half | Element::Brain => numbers,
+        }
+    }
+}
+
+impl Source {
+    /// Numbers that lie `step` apart, the first of them at `index`.
+    pub fn strided<const COUNT: usize>(&self, index: u64, step: u64) -> [f32; COUNT] {
+        match *self {
+            Source::Fill(value) => [value as f32; COUNT],
+            Source::Normal { seed, mean, deviation } => {
+                let at = |place: usize| summed(seed, index.wrapping_add(step.wrapping_mul(place as u64)));
+                std::array::from_fn(at).map(|sum| mean + deviation * scaled(sum))
+            }
         }
     }
 }
@@ -46,44 +80,70 @@ impl Rule {
         // Rounded twice, to double and then to single, as the reference does.
         let single = |text: &str| number(text).map(|number| number as f32);
         let words: Vec<&str> = rule.split(':').collect();
-        let values = match words[..] {
-            ["fill", value] => number(value).map(Values::Fill),
+        let source = match words[..] {
+            ["fill", value] => number(value).map(Source::Fill),
             ["normal", mean, deviation] => single(mean)
                 .zip(single(deviation))
-                .map(|(mean, deviation)| Values::Normal { seed: fnv1a(name.as_bytes()), mean, deviation }),
+                .map(|(mean, deviation)| Source::Normal { seed: fnv1a(name.as_bytes()), mean, deviation }),
             _ => None,
         };
-        values.map(|values| Rule { values, element }).ok_or_else(|| {
+        source.map(|source| Rule { source, element }).ok_or_else(|| {
             Error::invalid(format!("tensor '{name}': '{rule}' is neither fill:V nor normal:MEAN:DEVIATION"))
         })
     }
 
     /// The same random numbers around zero, with another deviation; a constant stays one.
     pub fn spread(self, deviation: f64) -> Rule {
-        let values = match self.values {
-            Values::Normal { seed, .. } => Values::Normal { seed, mean: 0.0, deviation: deviation as f32 },
+        let source = match self.source {
+            Source::Normal { seed, .. } => Source::Normal { seed, mean: 0.0, deviation: deviation as f32 },
             constant => constant,
         };
-        Rule { values, ..self }
+        Rule { source, ..self }
+    }
+
+    /// The same numbers, stored otherwise.
+    pub fn stored_as(&self, element: Element) -> Rule {
+        Rule { source: self.source.clone(), element }
     }
 
     pub fn element(&self) -> Element {
         self.element
     }
 
-    /// Writes the elements from index `first` on, in little-endian order, as ONNX wants them.
+    #[cfg(test)]
+    pub fn source(&self) -> &Source {
+        &self.source
+    }
+
+    /// Writes whole units from the unit `first` on, in little-endian order, as ONNX wants them.
     pub fn write(&self, first: u64, out: &mut [u8]) {
-        match (&self.values, self.element) {
-            (Values::Fill(value), Element::Single) => put(out, first, |_| (*value as f32).to_le_bytes()),
-            (Values::Fill(value), Element::Double) => put(out, first, |_| value.to_le_bytes()),
-            (&Values::Normal { seed, mean, deviation }, Element::Single) => {
+        match (&self.source, self.element) {
+            (source, Element::Blocks(matrix, layout)) => matrix.write(layout, source, first, out),
+            (source, Element::Scales(matrix, layout)) => matrix.write_scales(layout, source, first, out),
+            (Source::Fill(value), Element::Single) => put(out, first, |_| (*value as f32).to_le_bytes()),
+            (Source::Fill(value), Element::Double) => put(out, first, |_| value.to_le_bytes()),
+            (Source::Fill(value), Element::Half) => put(out, first, |_| half(*value as f32).to_le_bytes()),
+            (Source::Fill(value), Element::Brain) => put(out, first, |_| brain(*value as f32).to_le_bytes()),
+            (&Source::Normal { seed, mean, deviation }, Element::Single) => {
                 put_normal(out, first, seed, |number| (mean + deviation * number).to_le_bytes());
             }
-            (&Values::Normal { seed, mean, deviation }, Element::Double) => {
+            (&Source::Normal { seed, mean, deviation }, Element::Double) => {
                 put_normal(out, first, seed, |number| f64::from(mean + deviation * number).to_le_bytes());
+            }
+            (&Source::Normal { seed, mean, deviation }, Element::Half) => {
+                put_normal(out, first, seed, |number| half(mean + deviation * number).to_le_bytes());
+            }
+            (&Source::Normal { seed, mean, deviation }, Element::Brain) => {
+                put_normal(out, first, seed, |number| brain(mean + deviation * number).to_le_bytes());
             }
         }
     }
+}
+
+/// The nearest bfloat16, of two that are as near the even one. No weight is so large that it would become infinite.
+fn brain(value: f32) -> u16 {
+    let bits = value.to_bits();
+    ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16) as u16
 }
 
 #[inline(always)]
@@ -146,7 +206,7 @@ mod tests {
     use super::*;
 
     fn elements(name: &str, rule: &str, first: u64, count: usize) -> Vec<f32> {
-        let mut bytes = vec![0; count * Element::Single.bytes()];
+        let mut bytes = vec![0; count * Element::Single.unit()];
         Rule::parse(name, rule, Element::Single).unwrap().write(first, &mut bytes);
         bytes.chunks_exact(4).map(|element| f32::from_le_bytes(element.try_into().unwrap())).collect()
     }
@@ -190,6 +250,21 @@ mod tests {
     }
 
     #[test]
+    fn numbers_of_16_bits_are_the_nearest_to_those_of_32() {
+        let bits = |element: Element| {
+            let mut bytes = vec![0; 1000 * element.unit()];
+            Rule::parse("w", "normal:0:1", element).unwrap().write(7, &mut bytes);
+            bytes.as_chunks::<2>().0.iter().map(|bytes| u16::from_le_bytes(*bytes)).collect::<Vec<_>>()
+        };
+        let singles = elements("w", "normal:0:1", 7, 1000);
+        for (single, brain) in singles.iter().zip(bits(Element::Brain)) {
+            let found = f32::from_bits(u32::from(brain) << 16);
+            assert!((found - single).abs() <= single.abs() / 256.0, "{single} {found}");
+        }
+        assert_eq!(bits(Element::Half), singles.iter().map(|single| half(*single)).collect::<Vec<_>>());
+    }
+
+    #[test]
     fn a_constant_is_a_constant() {
         assert_eq!(elements("w", "fill:-1.5", 9, 4), [-1.5; 4]);
     }
@@ -197,7 +272,7 @@ mod tests {
     #[test]
     fn doubles_hold_the_same_random_numbers_and_exact_constants() {
         let doubles = |rule: &str| {
-            let mut bytes = vec![0; 3 * Element::Double.bytes()];
+            let mut bytes = vec![0; 3 * Element::Double.unit()];
             Rule::parse("w", rule, Element::Double).unwrap().write(0, &mut bytes);
             bytes.chunks_exact(8).map(|element| f64::from_le_bytes(element.try_into().unwrap())).collect::<Vec<_>>()
         };

@@ -1,5 +1,6 @@
 //! The records of `data/skills.json`, and the two texts they become: a description and `skill.json`.
 
+use crate::form::Form;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
@@ -158,12 +159,18 @@ impl Skill {
     pub fn description(&self) -> String {
         let mut description = self.described();
         description.insert("content".into(), self.content().into());
+        if self.weights.is_none() {
+            description.insert("precisions".into(), Form::offered().collect());
+        }
         self.add_counts(&mut description);
         Value::from(description).to_string()
     }
 
-    pub fn manifest(&self) -> String {
+    pub fn manifest(&self, form: Form) -> String {
         let mut manifest = self.manifested();
+        manifest.insert("weights".into(), self.weights_in(form).into());
+        // Its products are asked to compute in float32.
+        manifest.insert("tolerance".into(), json!({"float32": 1e-3, "int4": 1e-3}));
         manifest.insert("content".into(), self.content().into());
         self.add_counts(&mut manifest);
         format!("{:#}\n", Value::from(manifest))
@@ -209,6 +216,14 @@ impl Skill {
         description
     }
 
+    fn weights_in(&self, form: Form) -> String {
+        match (&self.weights, form) {
+            (Some(own), _) => own.clone(),
+            (None, Form::Float32) => WEIGHTS.into(),
+            (None, form) => format!("{WEIGHTS}, {}", form.name()),
+        }
+    }
+
     fn part_list(&self) -> Vec<Value> {
         self.parts().iter().map(|part| json!({"name": part.name, "graph": part.graph()})).collect()
     }
@@ -217,7 +232,7 @@ impl Skill {
         let mut manifest = object(json!({"schema": "skillbench.skill/1"}));
         manifest.extend(self.described());
         manifest.extend(object(json!({
-            "weights": self.weights.as_deref().unwrap_or(WEIGHTS),
+            "weights": self.weights_in(Form::Float32),
             "tolerance": {"float32": 1e-3},
         })));
         manifest

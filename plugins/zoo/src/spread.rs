@@ -53,7 +53,7 @@ pub fn deviations(graph: &[u8]) -> Result<BTreeMap<String, f64>> {
     Ok(tensors.iter().filter_map(spread).collect())
 }
 
-fn decoded<T: Message + Default>(graph: &[u8], number: u64) -> Result<Vec<T>> {
+pub fn decoded<T: Message + Default>(graph: &[u8], number: u64) -> Result<Vec<T>> {
     let decode = |bytes| T::decode(bytes).map_err(|error| broken(format!("in a graph: {error}")));
     messages_of(graph, number).map(decode).collect()
 }

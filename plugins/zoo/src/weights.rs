@@ -14,7 +14,7 @@ use std::thread;
 /// A tensor starts on a page, so that an engine can map it.
 const ALIGNMENT: u64 = 4096;
 
-/// Small enough for a processor's cache, large enough for a system call. A multiple of every element's size.
+/// About as much is made at once: small enough for a processor's cache, large enough for a system call.
 const PIECE: usize = 1 << 20;
 
 /// What a folder holds besides the weights: graphs and skill.json, and what a file system needs for itself.
@@ -32,15 +32,16 @@ pub struct Weights {
 struct Piece<'a> {
     rule: &'a Rule,
     file: usize,
-    first_element: u64,
+    first_unit: u64,
     offset: u64,
     length: usize,
 }
 
 impl Weights {
-    /// Finds the next tensor its place. `None`: no file is that large.
-    pub fn add(&mut self, rule: Rule, elements: u64) -> Option<Range<u64>> {
-        let end = elements.checked_mul(rule.element().bytes() as u64)?.checked_add(self.bytes)?;
+    /// Finds the next tensor of so many numbers its place. `None`: no file is that large.
+    pub fn add(&mut self, rule: Rule, numbers: u64) -> Option<Range<u64>> {
+        let element = rule.element();
+        let end = element.units(numbers).checked_mul(element.unit() as u64)?.checked_add(self.bytes)?;
         let next = end.checked_next_multiple_of(ALIGNMENT).filter(|next| i64::try_from(*next).is_ok())?;
         let place = self.bytes..end;
         self.tensors.push((rule, place.clone()));
@@ -50,12 +51,14 @@ impl Weights {
 
     fn pieces(&self, file: usize) -> impl Iterator<Item = Piece<'_>> {
         self.tensors.iter().flat_map(move |(rule, place)| {
-            place.clone().step_by(PIECE).map(move |offset| Piece {
+            let unit = rule.element().unit();
+            let piece = (PIECE / unit).max(1) * unit;
+            place.clone().step_by(piece).map(move |offset| Piece {
                 rule,
                 file,
-                first_element: (offset - place.start) / rule.element().bytes() as u64,
+                first_unit: (offset - place.start) / unit as u64,
                 offset,
-                length: (place.end - offset).min(PIECE as u64) as usize,
+                length: (place.end - offset).min(piece as u64) as usize,
             })
         })
     }
@@ -144,7 +147,7 @@ impl Work<'_> {
     fn fill(&self) -> Result<()> {
         // Each thread has a handle, and so a position, of its own.
         let mut open: Option<(usize, File)> = None;
-        let mut buffer = vec![0; PIECE];
+        let mut buffer = vec![];
         loop {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(piece) = self.pieces.get(index) else { return Ok(()) };
@@ -161,8 +164,9 @@ impl Work<'_> {
                     &mut other.insert((piece.file, file)).1
                 }
             };
+            buffer.resize(piece.length.max(buffer.len()), 0);
             let bytes = &mut buffer[..piece.length];
-            piece.rule.write(piece.first_element, bytes);
+            piece.rule.write(piece.first_unit, bytes);
             file.seek(SeekFrom::Start(piece.offset)).and_then(|_| file.write_all(bytes)).map_err(unwritable)?;
         }
     }

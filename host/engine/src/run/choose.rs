@@ -58,14 +58,16 @@ impl<'a> Chooser<'a> {
     /// The backend's id, and why it is that one.
     fn for_model(&mut self, skill: &Skill, axes: &Axes) -> Result<(String, String), RequestError> {
         let limits = Limits::working(Duration::from_secs_f64(defaults().run.timeout_s), None, &self.inventory.stop);
-        let built = skill::build(skill, &limits).map_err(|failure| RequestError(failure.to_string()))?;
+        let asked = self.request.precision.as_deref();
+        let form = skill.form_for(asked);
+        let built = skill::build(skill, form, &limits).map_err(|failure| RequestError(failure.to_string()))?;
         let (mut absent, mut refused) = (vec![], vec![]);
         for plugin in candidates(self.inventory, &skill.description.architecture) {
             if !self.has_device(plugin) {
                 absent.push(plugin.id.as_str());
                 continue;
             }
-            match self.loads(plugin, &built, axes, &limits) {
+            match self.loads(plugin, &built, axes, asked.filter(|asked| form != Some(*asked)), &limits) {
                 Err(failure) => refused.push(format!("{} does not load it ({failure})", plugin.id)),
                 Ok(()) => {
                     let none = (!absent.is_empty()).then(|| format!("{} cannot be used here", absent.join(", ")));
@@ -88,10 +90,17 @@ impl<'a> Chooser<'a> {
     }
 
     /// As the run will load it: with its options and in its precision.
-    fn loads(&self, plugin: &Plugin, built: &BuiltModel, axes: &Axes, limits: &Limits) -> Result<(), Failure> {
+    fn loads(
+        &self,
+        plugin: &Plugin,
+        built: &BuiltModel,
+        axes: &Axes,
+        precision: Option<&str>,
+        limits: &Limits,
+    ) -> Result<(), Failure> {
         let opened = plugin.opened_with(&own_options(self.request, plugin), self.request.threads);
         let backend = opened.map_err(|text| Failure::failed("options", text))?;
-        let precision = self.request.precision.clone();
+        let precision = precision.map(String::from);
         let command =
             Command::Inspect { backend, model: built.paths.clone(), axes: axes.clone(), device: None, precision };
         Worker::call_once(&command, limits).map(drop)

@@ -287,6 +287,7 @@ impl Runner<'_, '_> {
             category: skill.category.clone(),
             task: skill.task.clone(),
             parameters: skill.parameters,
+            relation: skill.relation.clone(),
             benchmark: benchmark.id.clone(),
             benchmark_version: benchmark.version.clone(),
             precision_requested: self.plan.request.precision.clone(),

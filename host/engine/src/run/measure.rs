@@ -6,8 +6,10 @@ use super::launches;
 use super::phases;
 use super::plan::PlannedCell;
 use super::profile::profile;
+use super::room::Room;
 use super::workarounds::Attempt;
 use crate::cores;
+use skillbench_models::stored;
 use skillbench_record::defaults::defaults;
 use skillbench_record::{ProfileReport, Workaround, scratch};
 use skillbench_worker::child;
@@ -40,7 +42,8 @@ pub(super) struct Warm {
     /// Where this worker may write.
     scratch: scratch::Folder,
     backend: usize,
-    model: usize,
+    /// Of its model.
+    content: String,
     precision: Option<String>,
 }
 
@@ -67,13 +70,14 @@ impl Runner<'_, '_> {
         }
         let name = self.plan.models[planned.model].id().to_string();
         self.observer.step(&format!("preparing {name}"));
+        self.room_for(planned)?;
         self.phases.enter(phases::BUILD_MODEL);
-        let built = self.common.shared.model(self.plan, planned.model, &self.limits)?;
+        let attempt = self.common.shared.attempt(self.plan, planned.model, &self.limits)?;
         self.phases.leave();
         if self.limits.stopped() {
             return Err(Failure::new(FailureKind::Stopped, "stopped", "the run was stopped before this cell began"));
         }
-        let mut attempt = Attempt::new(built, self.plan.request.precision.clone());
+        let mut attempt = attempt;
         loop {
             match self.judged(planned, &attempt, next) {
                 Ok(measured) => return Ok((measured, attempt)),
@@ -81,13 +85,24 @@ impl Runner<'_, '_> {
                 Err(failure) => {
                     let fix = {
                         let _alone = self.common.fixing.lock();
-                        attempt.fix(&failure)
+                        let stored =
+                            |form: &str| self.common.shared.stored(self.plan, planned.model, form, &self.limits);
+                        attempt.fix(&failure, stored)
                     };
                     let Some(fix) = fix else { return Err(attempt.describe(failure)) };
                     self.observer.warning(&format!("{name}: {}; {}", failure, fix.describe()));
                 }
             }
         }
+    }
+
+    /// # Errors
+    /// The model's weights are larger than what this machine has for them.
+    fn room_for(&mut self, planned: &PlannedCell) -> Result<(), Failure> {
+        let cache = Some(crate::skill::ModelCache::open().limit());
+        let room = Room { memory: self.limits.memory, cache, device: None }.on_device(self.device(planned).as_ref());
+        let skill = &self.plan.models[planned.model];
+        room.check(skill, skill.form_for(self.plan.request.precision.as_deref()))
     }
 
     /// Runs a cell with its outputs held against those of other engines, until one agrees or all are heard.
@@ -186,7 +201,7 @@ impl Runner<'_, '_> {
         job.policy.budget_ns /= launches;
         job.pooling.keep &= launches == 1;
         self.phases.enter(phases::START_WORKER);
-        let warm = if launches == 1 { self.warm_for(planned, &mut job) } else { None };
+        let warm = if launches == 1 { self.warm_for(planned, attempt, &mut job) } else { None };
         let (waiting, scratch) = match warm {
             Some(Warm { worker, scratch, .. }) => (Some(worker), scratch),
             None => (None, scratch::folder().map_err(|error| Failure::failed("scratch", error.to_string()))?),
@@ -222,10 +237,12 @@ impl Runner<'_, '_> {
             }
         }
         self.phases.enter(phases::END_WORKER);
-        let precision = attempt.precision.clone();
-        let (backend, model) = (planned.backend, planned.model);
-        self.warm = kept.map(|worker| Warm { worker, scratch, backend, model, precision });
+        let (precision, content) = (attempt.precision.clone(), attempt.built.content.clone());
+        self.warm = kept.map(|worker| Warm { worker, scratch, backend: planned.backend, content, precision });
         self.phases.leave();
+        for report in cold.iter_mut().chain(&mut warm).chain([&mut main]) {
+            tell_storage(report, attempt.built.stored);
+        }
         Ok(Measured { main, cold, warm, watched, fixes: vec![], profile: None, verify })
     }
 
@@ -281,9 +298,9 @@ impl Runner<'_, '_> {
     }
 
     /// The worker that waits with this cell's models, if there is one; any other that waits is ended.
-    fn warm_for(&mut self, planned: &PlannedCell, job: &mut CellJob) -> Option<Warm> {
+    fn warm_for(&mut self, planned: &PlannedCell, attempt: &Attempt, job: &mut CellJob) -> Option<Warm> {
         let fits = |warm: &Warm| {
-            warm.backend == planned.backend && warm.model == planned.model && warm.precision == job.precision
+            warm.backend == planned.backend && warm.content == attempt.built.content && warm.precision == job.precision
         };
         let shares = self.plan.benchmarks[planned.benchmark].description.shares_models;
         let warm = self.warm.take().filter(|warm| shares && fits(warm))?;
@@ -366,6 +383,12 @@ impl Runner<'_, '_> {
             pooling: Pooling::default(),
         }
     }
+}
+
+/// The precision, with what the weights are stored as where that is narrower.
+fn tell_storage(report: &mut CellReport, stored: Option<&str>) {
+    let precision = report.placement.as_mut().and_then(|placement| placement.precision.as_mut());
+    precision.into_iter().for_each(|precision| *precision = stored::effective(precision, stored));
 }
 
 fn report(reply: Reply) -> Result<CellReport, Failure> {

@@ -36,6 +36,7 @@ mod profile;
 mod quiet;
 mod relay;
 mod resolve;
+mod room;
 mod samples;
 mod select;
 mod summarize;

@@ -211,7 +211,7 @@ pub(super) fn choose_models(
     let any = benchmarks.iter().any(|benchmark| benchmark.description.skill.is_none());
     let mut models = if any { select(catalog, request, names, warnings)? } else { vec![] };
     for own in benchmarks.iter().filter_map(|benchmark| benchmark.description.skill.as_ref()) {
-        let (skill, _) = catalog.find(own).map_err(RequestError)?;
+        let skill = catalog.find(own).map_err(RequestError)?;
         if !models.iter().any(|known| known.id() == skill.id()) {
             models.push(skill);
         }

@@ -4,7 +4,6 @@
 use super::execute::Runner;
 use super::grid::Workload;
 use super::plan::PlannedCell;
-use super::workarounds::Attempt;
 use skillbench_record::Axes;
 use skillbench_worker::{Command, Failure, FailureKind, Limits, Worker};
 use std::collections::{BTreeSet, VecDeque};
@@ -48,10 +47,9 @@ impl Runner<'_, '_> {
             if failure.kind != FailureKind::Unsupported {
                 continue;
             }
-            let Ok(built) = self.common.shared.model(self.plan, model, &self.limits) else { continue };
-            let mut attempt = Attempt::new(built, self.plan.request.precision.clone());
+            let Ok(mut attempt) = self.common.shared.attempt(self.plan, model, &self.limits) else { continue };
             // What a fix may mend is tried in the cell itself.
-            if !self.plan.request.no_fix && attempt.fix(&failure).is_some() {
+            if !self.plan.request.no_fix && attempt.fix(&failure, |_| None).is_some() {
                 continue;
             }
             self.observer.warning(&format!("{plugin} does not run {name}: {failure}"));
@@ -74,18 +72,22 @@ impl Runner<'_, '_> {
 
     fn fits_on_disk(&self, pairs: &[(usize, usize)]) -> bool {
         let models: BTreeSet<usize> = pairs.iter().map(|(_, model)| *model).collect();
-        let bytes = |model: &usize| self.plan.models[*model].bytes_estimate();
+        let asked = self.plan.request.precision.as_deref();
+        let bytes = |model: &usize| {
+            let model = &self.plan.models[*model];
+            model.bytes_estimate(model.form_for(asked))
+        };
         models.iter().map(bytes).sum::<u64>() < crate::skill::ModelCache::open().limit()
     }
 
     fn try_load(&mut self, backend: usize, model: usize, axes: &Axes) -> Result<(), Failure> {
-        let built = self.common.shared.model(self.plan, model, &self.limits)?;
+        let attempt = self.common.shared.attempt(self.plan, model, &self.limits)?;
         let command = Command::Inspect {
             backend: self.plan.backends[backend].plugin.clone(),
-            model: built.paths.clone(),
+            model: attempt.built.paths,
             axes: axes.clone(),
             device: self.plan.backends[backend].choice.device.clone(),
-            precision: self.plan.request.precision.clone(),
+            precision: attempt.precision,
         };
         Worker::call_once(
             &command,

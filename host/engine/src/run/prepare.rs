@@ -2,6 +2,7 @@
 
 use super::named::PlannedBackend;
 use super::plan::{Plan, PlannedCell, Reference};
+use super::workarounds::Attempt;
 use crate::skill::{self, BuiltModel};
 use parking_lot::Mutex;
 use skillbench_record::Axes;
@@ -43,8 +44,8 @@ pub(super) fn start_up(backend: &PlannedBackend, processes: usize, limits: &Limi
 /// Models and references, kept for the length of a run.
 #[derive(Default)]
 pub(super) struct Shared {
-    models: Made<usize, Result<BuiltModel, Failure>>,
-    references: Made<(usize, usize, String), Result<PathBuf, String>>,
+    models: Made<(usize, Option<String>), Result<BuiltModel, Failure>>,
+    references: Made<(String, usize, String), Result<PathBuf, String>>,
 }
 
 /// Things that are made once. Who asks for one that is being made waits for it; who asks for another does not.
@@ -69,20 +70,48 @@ impl<K: Eq + Hash, V: Clone> Made<K, V> {
         }
     }
 
-    fn forget(&self, key: &K) {
-        self.0.lock().remove(key);
+    fn forget(&self, which: impl Fn(&K) -> bool) {
+        self.0.lock().retain(|key, _| !which(key));
     }
 }
 
 impl Shared {
-    /// A model's files, built at its first cell.
-    pub(super) fn model(&self, plan: &Plan, model: usize, limits: &Limits) -> Result<BuiltModel, Failure> {
-        self.models.get(model, |_| true, || skill::build(&plan.models[model], limits))
+    /// A model's files with weights in a form, built at its first cell.
+    pub(super) fn model(
+        &self,
+        plan: &Plan,
+        model: usize,
+        form: Option<&str>,
+        limits: &Limits,
+    ) -> Result<BuiltModel, Failure> {
+        let key = (model, form.map(String::from));
+        self.models.get(key, |_| true, || skill::build(&plan.models[model], form, limits))
+    }
+
+    /// A model in the precision that the run asks for, as far as its skillset can write it.
+    pub(super) fn attempt(&self, plan: &Plan, model: usize, limits: &Limits) -> Result<Attempt, Failure> {
+        let asked = plan.request.precision.as_deref();
+        let form = plan.models[model].form_for(asked);
+        let built = self.model(plan, model, form, limits)?;
+        // A graph that is written in it needs no backend that puts it in it.
+        Ok(Attempt::new(built, asked.filter(|asked| form != Some(*asked)).map(String::from)))
+    }
+
+    /// The model with weights in the form that stands for a precision which a backend does not compute in.
+    pub(super) fn stored(
+        &self,
+        plan: &Plan,
+        model: usize,
+        precision: &str,
+        limits: &Limits,
+    ) -> Option<(String, BuiltModel)> {
+        let form = plan.models[model].stored_form(precision)?;
+        Some((form.into(), self.model(plan, model, Some(form), limits).ok()?))
     }
 
     /// No further cell needs this model: others may have its place in the cache.
     pub(super) fn release(&self, model: usize) {
-        self.models.forget(&model);
+        self.models.forget(|(known, _)| *known == model);
     }
 
     /// Where the outputs of a reference for a cell are, made now or in an earlier run; with `audited`, also those of inputs that the
@@ -102,7 +131,7 @@ impl Shared {
         let mut axes = cell.axes.clone();
         axes.retain(|name, _| built.manifest.names(name) || !plan.is_option(cell.benchmark, name));
         let audit_seed = plan.audit_seed(cell).filter(|_| audited);
-        let key = (cell.model, reference, format!("{axes:?} {audit_seed:?}"));
+        let key = (built.content.clone(), reference, format!("{axes:?} {audit_seed:?}"));
         // Somebody may have cleaned the cache meanwhile.
         let good = |kept: &Result<PathBuf, String>| kept.as_ref().map_or(true, |file| child::is_whole_reference(file));
         self.references

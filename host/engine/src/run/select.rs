@@ -23,15 +23,16 @@ pub(super) fn select(
     let names = if request.asks_for_no_model() { default } else { &request.models };
     let mut models: Vec<Skill> = vec![];
     for name in names {
-        let (skill, note) = catalog.find(name).map_err(RequestError)?;
-        warnings.extend(note);
-        models.push(skill);
+        models.push(catalog.find(name).map_err(RequestError)?);
     }
     let selection = &request.selection;
     if let Some(set) = selection.base() {
         let members = members(catalog, set, selection)?;
         check_words(catalog, selection)?;
-        let kept: Vec<Skill> = members.into_iter().filter(|skill| fits(skill, selection)).collect();
+        let mut kept: Vec<Skill> = members.into_iter().filter(|skill| fits(skill, selection)).collect();
+        if !matches!(selection.set, Some(ModelSet::Key | ModelSet::Custom)) {
+            kept = of_a_set(catalog, set, kept, warnings);
+        }
         if kept.is_empty() {
             return Err(RequestError("no model fits all of what was asked for; `host models` lists them".into()));
         }
@@ -58,6 +59,32 @@ fn members(catalog: &Catalog, set: ModelSet, selection: &Selection) -> Result<Ve
             catalog.custom(file).map_err(RequestError)
         }
     }
+}
+
+/// Without those that take too much of a machine to be run unasked; a key class has its small variant in their place.
+fn of_a_set(catalog: &Catalog, set: ModelSet, models: Vec<Skill>, warnings: &mut Vec<String>) -> Vec<Skill> {
+    let most = defaults().models.largest_of_a_set_mb;
+    let (mut kept, large): (Vec<Skill>, Vec<Skill>) =
+        models.into_iter().partition(|skill| skill.bytes_estimate(None) <= most * 1_000_000);
+    if set == ModelSet::Key {
+        let variant = |large: &Skill| {
+            let of = |skill: &&Skill| {
+                skill.description.small_of.is_some() && skill.description.small_of == large.description.key
+            };
+            catalog.skills.iter().find(of).cloned()
+        };
+        kept.extend(large.iter().filter_map(variant));
+        kept.sort_by_key(|skill| skill.description.key.clone().or(skill.description.small_of.clone()));
+    }
+    if !large.is_empty() {
+        let names: Vec<&str> = large.iter().map(Skill::id).collect();
+        let (how, all) = match set {
+            ModelSet::Key => ("their small variants are taken; --models-set key takes them", names.join(", ")),
+            _ => ("name them with --model", names.join(", ")),
+        };
+        warnings.push(format!("left out, with more than {most} MB of weights: {all}; {how}"));
+    }
+    kept
 }
 
 fn fits(skill: &Skill, selection: &Selection) -> bool {

@@ -2,7 +2,7 @@
 
 use super::prepare::Startup;
 use super::{energy, launches};
-use skillbench_models::{Moves, Power};
+use skillbench_models::{Moves, Power, stored};
 use skillbench_record::defaults::defaults;
 use skillbench_record::{
     Audit, CounterMetrics, GenerationMetrics, InitMetrics, MemoryMetrics, Metrics, SeriesMetrics, Verification,
@@ -241,7 +241,7 @@ const FLOAT16_SHOWS: f64 = 1e-4;
 
 /// Which lower precision might pass for the one that was read back.
 fn undecidable(report: &CellReport) -> Option<String> {
-    let precision = report.placement.as_ref()?.precision.as_deref()?;
+    let precision = stored::arithmetic(report.placement.as_ref()?.precision.as_deref()?);
     let Some(Verification::Passed { tolerance, spread, .. }) = &report.verification else { return None };
     match (precision, spread) {
         ("float32", Some(_)) if *tolerance < FLOAT16_SHOWS => None,
@@ -261,7 +261,8 @@ fn undecidable(report: &CellReport) -> Option<String> {
     }
 }
 
-/// A worker's clock may say so much less of its rounds than the host's: messages take their time on a busy machine.
+/// A worker's clock may say so much less of its rounds than the host's: messages take their time. What both waited for a processor on a
+/// busy machine, the kernel tells; a plugin that makes its own worker wait only makes it slower.
 const CLOCKS_APART: f64 = 0.8;
 const MESSAGE_NS: f64 = 1e6;
 
@@ -270,7 +271,7 @@ fn other_clock(report: &CellReport, watched: &Watched) -> Option<String> {
     let rounds = || report.series.iter().flat_map(|series| &series.rounds).filter(|round| round.measured);
     let times = || report.series.iter().filter(|series| series.kind == "duration");
     let told: f64 = rounds().map(|round| (round.wall_ns + round.audit_ns) as f64 + MESSAGE_NS).sum();
-    let seen = watched.rounds.as_nanos() as f64;
+    let seen = watched.rounds.saturating_sub(watched.waited).as_nanos() as f64;
     let samples: f64 = times().flat_map(measured).sum();
     let of_times = times().flat_map(|series| &series.rounds).filter(|round| round.measured);
     let walls: f64 = of_times.map(|round| round.wall_ns as f64).sum();

@@ -27,9 +27,14 @@ impl Attempt {
         Attempt { built, precision, fixes: vec![] }
     }
 
-    /// Changes what stands in the way; `None`: no safe way around this is known, or it was gone already.
-    pub fn fix(&mut self, failure: &Failure) -> Option<Workaround> {
-        let fix = self.other_precision(failure).or_else(|| self.lower_opset(failure))?;
+    /// Changes what stands in the way; `None`: no safe way around this is known, or it was gone already. `stored` makes the model with
+    /// its weights stored in a precision, where its skillset can write them so, and says the form.
+    pub fn fix(
+        &mut self,
+        failure: &Failure,
+        stored: impl FnOnce(&str) -> Option<(String, BuiltModel)>,
+    ) -> Option<Workaround> {
+        let fix = self.other_precision(failure, stored).or_else(|| self.lower_opset(failure))?;
         self.fixes.push(fix.clone());
         Some(fix)
     }
@@ -56,12 +61,23 @@ impl Attempt {
         Some(Workaround { what: OPSET.into(), from: from.to_string(), to: to.to_string(), why: failure.to_string() })
     }
 
-    /// The precision of the graph itself, where the asked one is not to be had.
-    fn other_precision(&mut self, failure: &Failure) -> Option<Workaround> {
+    /// Weights that are stored in the asked precision, or the precision of the graph itself, where the asked one is not to be had.
+    fn other_precision(
+        &mut self,
+        failure: &Failure,
+        stored: impl FnOnce(&str) -> Option<(String, BuiltModel)>,
+    ) -> Option<Workaround> {
         let refused = failure.is_about(Why::PRECISION) && failure.kind != FailureKind::Crashed;
         let from = self.precision.clone().filter(|_| refused)?;
         self.precision = None;
-        Some(Workaround { what: "precision".into(), from, to: "that of the graph".into(), why: failure.to_string() })
+        let to = match stored(&from) {
+            Some((form, built)) => {
+                self.built = built;
+                form
+            }
+            None => "that of the graph".into(),
+        };
+        Some(Workaround { what: "precision".into(), from, to, why: failure.to_string() })
     }
 
     /// A failure, with what was tried before it.
@@ -81,21 +97,24 @@ mod tests {
     fn attempt() -> Attempt {
         let manifest = Default::default();
         let paths = skillbench_worker::ModelPaths { skill: "it".into(), manifest: String::new(), parts: vec![] };
-        Attempt::new(BuiltModel { paths, manifest, content: String::new(), held: None }, Some("int8".into()))
+        Attempt::new(
+            BuiltModel { paths, manifest, content: String::new(), stored: None, held: None },
+            Some("int8".into()),
+        )
     }
 
     #[test]
     fn a_precision_that_is_not_to_be_had_gives_way_once() {
         let refused = Failure::from_plugin(&Error::unimplemented(Why::PRECISION, "no int8 here"));
         let mut attempt = attempt();
-        let fix = attempt.fix(&refused).unwrap();
+        let fix = attempt.fix(&refused, |_| None).unwrap();
         assert_eq!((fix.from.as_str(), attempt.precision.as_deref()), ("int8", None));
-        assert_eq!(attempt.fix(&refused), None);
+        assert_eq!(attempt.fix(&refused, |_| None), None);
     }
 
     #[test]
     fn another_refusal_changes_nothing() {
         let refused = Failure::from_plugin(&Error::unimplemented(Why::MODEL, "no Col2Im here"));
-        assert_eq!(attempt().fix(&refused), None);
+        assert_eq!(attempt().fix(&refused, |_| None), None);
     }
 }

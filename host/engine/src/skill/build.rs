@@ -2,8 +2,9 @@
 
 use super::cache::{Held, ModelCache};
 use super::catalog::{Skill, SkillSource};
-use skillbench_models::Manifest;
 use skillbench_models::user_models::local::UserModel;
+use skillbench_models::{Manifest, stored};
+use skillbench_record::defaults::defaults;
 use skillbench_record::hash::sha256_text;
 use skillbench_worker::{Command, Failure, Limits, ModelPaths, Reply, Worker};
 use std::path::{Path, PathBuf};
@@ -15,44 +16,64 @@ pub struct BuiltModel {
     pub manifest: Manifest,
     /// Changes whenever the files do; reference outputs are kept by it.
     pub content: String,
+    /// What most of its weights are stored as; `None`: the files do not tell.
+    pub stored: Option<&'static str>,
     /// Nobody takes it out of the cache meanwhile; `None`: it is not in there.
     pub held: Option<Held>,
 }
 
-/// The model's files: from the cache, or built now.
+/// The model's files: from the cache, or built now, with weights in a form that its description offers; `None`: float32, or as the
+/// files of a user are.
 ///
 /// # Errors
 /// What became of the building, with the folder.
-pub fn build(skill: &Skill, limits: &Limits) -> Result<BuiltModel, Failure> {
+pub fn build(skill: &Skill, form: Option<&str>, limits: &Limits) -> Result<BuiltModel, Failure> {
     let cache = || ModelCache::open().with_patience(limits.total, &limits.stop);
     match &skill.source {
         SkillSource::UserModel(user_model) => of_user_model(user_model, &cache()),
         SkillSource::Bad { why, .. } => Err(Failure::failed("bad-model", why)),
         SkillSource::Skillset { library, plugin } => {
             let version = &sha256_text(&skill.description.content)[..16];
-            let name = format!("{plugin}-{}-{version}", skill.id());
+            let suffix = form.map_or(String::new(), |form| format!("-{form}"));
+            let name = format!("{plugin}-{}-{version}{suffix}", skill.id());
             let fill = |folder: &Path| {
-                let command =
-                    Command::Build { library: library.clone(), skill: skill.id().into(), directory: folder.into() };
+                let (skill, precision) = (skill.id().into(), form.map(String::from));
+                let command = Command::Build { library: library.clone(), skill, precision, directory: folder.into() };
                 match Worker::call_once(&command, limits)? {
                     Reply::Built => Ok(()),
                     other => Err(Failure::unexpected(&other)),
                 }
             };
-            let (folder, held) = cache().get(&name, skill.bytes_estimate(), fill)?;
-            Ok(BuiltModel { held: Some(held), ..of_folder(skill, &folder)? })
+            let (folder, held) = cache().get(&name, skill.bytes_estimate(form), fill)?;
+            Ok(BuiltModel { held: Some(held), ..of_folder(skill, form, &folder)? })
         }
     }
 }
 
 impl Skill {
-    /// About how large the model is, in 32-bit floats.
-    pub fn bytes_estimate(&self) -> u64 {
-        self.description.parameters.unwrap_or_default().saturating_mul(4)
+    /// About how large the model's files are in a form; 0 where nobody counted.
+    pub fn bytes_estimate(&self, form: Option<&str>) -> u64 {
+        self.description.file_bytes(form.unwrap_or("float32")).unwrap_or_default()
+    }
+
+    /// The form in which the weights are to be written for a precision; `None`: float32, or as a user's files are.
+    pub fn form_for(&self, precision: Option<&str>) -> Option<&str> {
+        let offered = |form: &str| self.description.precisions.iter().find(|known| *known == form).map(String::as_str);
+        let large = self.description.parameters.is_some_and(|count| count >= defaults().models.float32_below);
+        precision.and_then(offered).or_else(|| large.then(|| offered(LARGE)).flatten())
+    }
+
+    /// The form to fall back on where a backend does not compute in a precision.
+    pub fn stored_form(&self, precision: &str) -> Option<&str> {
+        let wanted = stored::form_for(precision);
+        self.description.precisions.iter().find(|known| **known == wanted).map(String::as_str)
     }
 }
 
-fn of_folder(skill: &Skill, folder: &Path) -> Result<BuiltModel, Failure> {
+/// The form of models of which float32 is not written.
+const LARGE: &str = "float16-stored";
+
+fn of_folder(skill: &Skill, form: Option<&str>, folder: &Path) -> Result<BuiltModel, Failure> {
     let bad = |text: String| Failure::failed("manifest", format!("{}: {text}", folder.display()));
     let text = std::fs::read_to_string(folder.join("skill.json")).map_err(|error| bad(error.to_string()))?;
     let manifest = Manifest::parse(&text).map_err(bad)?;
@@ -61,8 +82,12 @@ fn of_folder(skill: &Skill, folder: &Path) -> Result<BuiltModel, Failure> {
     if parts.is_empty() {
         return Err(bad("skill.json names no part".into()));
     }
-    let content = format!("{}|{}", skill.id(), skill.description.content);
+    let content = match form {
+        Some(form) => format!("{}|{}|{form}", skill.id(), skill.description.content),
+        None => format!("{}|{}", skill.id(), skill.description.content),
+    };
     Ok(BuiltModel {
+        stored: stored_as(&parts),
         paths: ModelPaths { skill: skill.id().into(), manifest: text, parts },
         manifest,
         content,
@@ -90,8 +115,13 @@ fn of_user_model(user_model: &UserModel, cache: &ModelCache) -> Result<BuiltMode
         }
     };
     let (skill, text) = (user_model.id.clone(), user_model.manifest.clone());
+    let stored = stored_as(&parts);
     let paths = ModelPaths { skill, manifest: text, parts };
-    Ok(BuiltModel { paths, manifest, content: user_model.content.clone(), held })
+    Ok(BuiltModel { stored, paths, manifest, content: user_model.content.clone(), held })
+}
+
+fn stored_as(parts: &[(String, PathBuf)]) -> Option<&'static str> {
+    stored::weights(parts.iter().map(|(_, graph)| graph.as_path()))
 }
 
 /// Where the files of a user's model are in its folder of the cache.

@@ -107,33 +107,26 @@ impl Catalog {
         }
     }
 
-    /// A skill by its name, or a user's own file by its path; with a sentence where it is only the nearest kin of what was named.
+    /// A skill by its name, or a user's own file by its path. A name leads to the model that it is the name of, and to no other.
     ///
     /// # Errors
     /// One sentence with the nearest names.
-    pub fn find(&self, name: &str) -> Result<(Skill, Option<String>), String> {
+    pub fn find(&self, name: &str) -> Result<Skill, String> {
         let wanted = folded(name);
         let by_id = self.skills.iter().find(|skill| folded(&skill.description.id) == wanted);
         let by_alias =
             || self.skills.iter().find(|s| s.description.aliases.iter().any(|alias| folded(alias) == wanted));
         if let Some(skill) = by_id.or_else(by_alias) {
-            return Ok((skill.clone(), None));
+            return Ok(skill.clone());
         }
         if let Some(known) = self.names.iter().find(|known| folded(&known.name) == wanted) {
-            let kin = known.kin.as_ref().and_then(|kin| self.skills.iter().find(|skill| skill.description.id == *kin));
-            return match kin {
-                Some(kin) => {
-                    let note = format!("'{name}' is not here ({}); its nearest kin, {}, is taken", known.why, kin.id());
-                    Ok((kin.clone(), Some(note)))
-                }
-                None => Err(format!("there is no model '{name}' here: {}", known.why)),
-            };
+            let nearest = known.kin.as_ref().map_or(String::new(), |kin| format!("; nearest is {kin} (--model {kin})"));
+            return Err(format!("there is no model '{name}' here: {}{nearest}", known.why));
         }
         match user_models::meant(name) {
-            Some(Meant::Path(path)) => return self.open(&path, None).map(|skill| (skill, None)),
+            Some(Meant::Path(path)) => return self.open(&path, None),
             Some(Meant::Id(id)) => {
-                let skill = self.bring(&id).map_err(|error| format!("{error}{}", self.hint(name)))?;
-                return Ok((skill, None));
+                return self.bring(&id).map_err(|error| format!("{error}{}", self.hint(name)));
             }
             None => {}
         }
@@ -205,7 +198,7 @@ impl Catalog {
         let skill = |model: &custom::CustomModel| {
             let found = match &model.place {
                 custom::Place::Path(path) => self.open(path, Some(&model.key)),
-                custom::Place::Name(name) => self.find(name).map(|(skill, _)| skill),
+                custom::Place::Name(name) => self.find(name),
             };
             let mut skill =
                 found.map_err(|text| format!("{}:{}: '{}': {text}", file.display(), model.line, model.key))?;

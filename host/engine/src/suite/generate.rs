@@ -158,7 +158,7 @@ pub fn starter(catalog: &Catalog) -> SuiteFile {
     let (run, grid) = (&defaults().run, &defaults().grid);
     let mut model_families: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for name in &run.models {
-        let family = catalog.find(name).map_or("unknown".into(), |(skill, _)| skill.description.family);
+        let family = catalog.find(name).map_or("unknown".into(), |skill| skill.description.family);
         model_families.entry(family).or_default().push(name.clone());
     }
     SuiteFile {

@@ -68,6 +68,9 @@ pub(super) static COLUMNS: &[Column] = &[
     column!("parameter_count", Int, "Parameters of the model", |row| {
         Value::some(row.cell.parameters, |n| Value::Int(n as i64))
     }),
+    column!("relation", Text, "To the model it is known as: full, reduced, part; null: not published", |row| {
+        Value::some(row.cell.relation.as_deref(), Value::filled)
+    }),
     column!("benchmark", Text, "inference, throughput-load, generation ...", |row| Value::filled(&row.cell.benchmark)),
     column!("benchmark_version", Text, "Version of its plugin", |row| Value::filled(&row.cell.benchmark_version)),
     column!("axes", Text, "The point of the workload grid: \"batch=4 sequence=32\"", |row| {

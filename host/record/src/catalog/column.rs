@@ -29,6 +29,7 @@ names! {
     ARCHITECTURE_TYPE = "architecture_type",
     TASK = "task",
     PARAMETER_COUNT = "parameter_count",
+    RELATION = "relation",
     BENCHMARK = "benchmark",
     BENCHMARK_VERSION = "benchmark_version",
     AXES = "axes",

@@ -37,9 +37,24 @@ pub fn number(number: f64) -> String {
     format!("{number:.digits$}")
 }
 
+/// How many parameters a model has: "1.1 B", "22.6 M", "66 k".
+pub fn parameters(count: u64) -> String {
+    let units = [(1_000_000_000, " B"), (1_000_000, " M"), (1000, " k")];
+    let (unit, name) = units.into_iter().find(|(unit, _)| count >= *unit).unwrap_or((1, ""));
+    let text = number(count as f64 / unit as f64);
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text}{name}")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::number;
+    use super::{number, parameters};
+
+    #[test]
+    fn parameters_are_counted_in_millions_and_billions() {
+        let counts = [1_100_048_421, 22_565_382, 12_448, 7];
+        assert_eq!(counts.map(parameters), ["1.1 B", "22.6 M", "12.4 k", "7"]);
+    }
 
     #[test]
     fn three_digits_are_shown_and_whole_numbers_in_full() {

@@ -17,7 +17,7 @@ pub fn matrix(matrix: &Matrix) -> Page {
         families.rows.push(row(&attributes, &[&family.name], &family.entries));
         for model in &family.models {
             let attributes = [(column::FAMILY, family.name.as_str()), ("model", model.id.as_str())];
-            models.rows.push(row(&attributes, &[&family.name, &model.id], &model.entries));
+            models.rows.push(row(&attributes, &[&family.name, &model.describe()], &model.entries));
         }
     }
     let mut legend = PageTable { columns: vec!["rating".into(), "at least".into(), "means".into()], rows: vec![] };

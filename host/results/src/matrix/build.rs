@@ -29,8 +29,11 @@ pub fn build(cells: &DataFrame) -> PolarsResult<Matrix> {
         let models = families.entry(of_model[row.model]).or_default();
         models.entry(row.model).or_default().entry(row.hardware).or_default().push(row);
     }
+    let facts: HashMap<&str, &Row<'_>> = rows.iter().map(|row| (row.model, row)).collect();
     let model = |(id, cells): (&str, HashMap<&str, Vec<&Row<'_>>>)| Model {
         id: id.into(),
+        parameters: facts.get(id).and_then(|row| u64::try_from(row.parameters?).ok()),
+        relation: facts.get(id).and_then(|row| row.relation.map(String::from)),
         entries: hardware
             .iter()
             .map(|name| entry(name, id, cells.get(name.as_str()).map_or(&[], Vec::as_slice), &baseline, rule))

@@ -13,7 +13,13 @@ pub fn json(matrix: &Matrix) -> Value {
             let models: Map<String, Value> = family
                 .models
                 .iter()
-                .map(|model| (model.id.clone(), json!({"hardware_compatibility": entries(&model.entries, true)})))
+                .map(|model| {
+                    let entries = entries(&model.entries, true);
+                    let (parameters, relation) = (model.parameters, &model.relation);
+                    let value =
+                        json!({"hardware_compatibility": entries, "parameters": parameters, "relation": relation});
+                    (model.id.clone(), value)
+                })
                 .collect();
             let mut value = Map::new();
             value.insert("hardware_compatibility".into(), entries(&family.entries, false));

@@ -96,6 +96,15 @@ pub struct Failure {
     pub since: bool,
 }
 
+impl Model {
+    /// "tinyllama-1.1b-kv (full, 1.1 B)".
+    pub fn describe(&self) -> String {
+        let size = self.parameters.map(skillbench_record::shown::parameters);
+        let facts: Vec<String> = self.relation.clone().into_iter().chain(size).collect();
+        if facts.is_empty() { self.id.clone() } else { format!("{} ({})", self.id, facts.join(", ")) }
+    }
+}
+
 /// A model on hardware, or a family.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Entry {
@@ -124,6 +133,10 @@ pub struct Entry {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Model {
     pub id: String,
+    /// Of its newest cell; `None`: nobody counted.
+    pub parameters: Option<u64>,
+    /// To the model it is known as: "full", "reduced", "part".
+    pub relation: Option<String>,
     /// In the order of the matrix's hardware.
     pub entries: Vec<Entry>,
 }

@@ -98,7 +98,10 @@ pub fn read(file: &Value) -> Read<Matrix> {
         return file.wrong("a compatibility matrix, which has model_families");
     }
     let mut families = file.named("model_families", |name, at| {
-        let models = at.named("models", |id, at| Ok(Model { id: id.into(), entries: entries(at)? }))?;
+        let models = at.named("models", |id, at| {
+            let (parameters, relation) = (at.count("parameters")?, at.text(column::RELATION)?);
+            Ok(Model { id: id.into(), parameters, relation, entries: entries(at)? })
+        })?;
         Ok(Family { name: name.into(), entries: entries(at)?, models })
     })?;
     let named = file.each("hardware_types", |at| match at.value.as_str() {

@@ -29,6 +29,8 @@ pub const COLUMNS: [&str; 32] = [
     column::WORKERS,
     column::OPTIONS,
     column::BESIDE,
+    column::PARAMETER_COUNT,
+    column::RELATION,
     column::OUTCOME,
     column::REASON_CODE,
     column::REASON,
@@ -58,6 +60,8 @@ pub(super) struct Row<'a> {
     pub emulated: bool,
     pub model: &'a str,
     pub family: &'a str,
+    pub parameters: Option<i64>,
+    pub relation: Option<&'a str>,
     pub benchmark: &'a str,
     pub axes: &'a str,
     pub precision: Option<&'a str>,
@@ -114,6 +118,7 @@ pub(super) fn rows(frame: &DataFrame) -> PolarsResult<Vec<Row<'_>>> {
         (text(column::AXES)?, text(column::PRECISION)?, text(column::OPTIONS)?, text(column::BESIDE)?);
     let (outcome, reason, trust) = (text(column::OUTCOME)?, text(column::REASON)?, text(column::TRUST)?);
     let (cell, threads) = (whole(column::CELL)?, whole(column::THREADS)?);
+    let (parameters, relation) = (whole(column::PARAMETER_COUNT)?, text(column::RELATION)?);
     let (mean, median, rate) = (
         number(column::LATENCY_MEAN_MS)?,
         number(column::LATENCY_MEDIAN_MS)?,
@@ -135,6 +140,8 @@ pub(super) fn rows(frame: &DataFrame) -> PolarsResult<Vec<Row<'_>>> {
             emulated: emulated[at] == Some(true),
             model: model[at]?,
             family: family[at].unwrap_or("unknown"),
+            parameters: parameters[at],
+            relation: relation[at],
             benchmark: benchmark[at].unwrap_or_default(),
             axes: axes[at].unwrap_or_default(),
             precision: precision[at],

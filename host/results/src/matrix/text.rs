@@ -67,7 +67,7 @@ pub fn table(matrix: &Matrix, long: bool) -> (Vec<String>, Vec<Vec<Value>>) {
             head.into_iter().chain(entries.iter().map(|entry| json!(describe(entry)))).collect::<Vec<_>>()
         };
         rows.push(line(Value::Null, &family.entries, of_family));
-        rows.extend(family.models.iter().map(|model| line(json!(model.id), &model.entries, Entry::describe)));
+        rows.extend(family.models.iter().map(|model| line(json!(model.describe()), &model.entries, Entry::describe)));
     }
     (columns, rows)
 }
@@ -140,7 +140,7 @@ pub fn markdown(matrix: &Matrix) -> String {
         let _ = writeln!(page, "| **{}** | {} |", cell(&family.name), own.join(" | "));
         for model in &family.models {
             let own: Vec<String> = model.entries.iter().map(|entry| noted(entry, &mut remarks)).collect();
-            let _ = writeln!(page, "| {} | {} |", cell(&model.id), own.join(" | "));
+            let _ = writeln!(page, "| {} | {} |", cell(&model.describe()), own.join(" | "));
         }
     }
     page.push_str(&legend(matrix));

@@ -10,6 +10,8 @@ use skillbench_record::catalog::column;
 pub fn summary(cells: DataFrame) -> PolarsResult<DataFrame> {
     let key = [
         col(column::MODEL_ID).alias("skill"),
+        col(column::PARAMETER_COUNT).alias("parameters"),
+        col(column::RELATION),
         col(column::PLUGIN),
         col(column::DEVICE_ID).alias("device"),
         col(column::BENCHMARK),

@@ -73,8 +73,7 @@ impl Models {
         if let (false, Some(Meant::Id(id))) = (shipped, meant(name)) {
             return Err(QuestionError::NotFetched(id.to_string()));
         }
-        let (skill, note) = self.catalog.find(name).map_err(|error| QuestionError::Model(error.to_string()))?;
-        self.notes.extend(note);
+        let skill = self.catalog.find(name).map_err(|error| QuestionError::Model(error.to_string()))?;
         if let SkillSource::Bad { why, .. } = &skill.source {
             return Err(QuestionError::Model(why.clone()));
         }

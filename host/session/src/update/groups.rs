@@ -103,7 +103,7 @@ impl Models {
         let given = measured.request.as_ref().map(|request| &request.names);
         for typed in measured.request.iter().flat_map(|request| &request.models) {
             let find = || {
-                let (skill, _) = catalog.find(typed)?;
+                let skill = catalog.find(typed)?;
                 let path = skill.path().map(|path| path.to_string_lossy().into_owned());
                 let name = path.and_then(|path| given?.get(&path));
                 Ok(name.cloned().unwrap_or_else(|| skill.id().to_string()))

@@ -145,7 +145,9 @@ fn serve(services: &'static Services, command: Command) -> Result<Reply, Failure
         Command::Inspect { backend, model, axes, device, precision } => {
             probe::inspect(services, &backend, &model, &axes, device.as_deref(), precision)
         }
-        Command::Build { library, skill, directory } => probe::build(services, &library, &skill, &directory),
+        Command::Build { library, skill, precision, directory } => {
+            probe::build(services, &library, &skill, precision.as_deref(), &directory)
+        }
         Command::Reference(job) => reference::write(services, &job),
         Command::Permit(_) => Err(Failure::failed("protocol", "a permit that no round waits for")),
         // Cells come in rows, and are served before this.

@@ -98,6 +98,7 @@ pub(super) fn build(
     services: &'static Services,
     library: &Library,
     skill: &str,
+    precision: Option<&str>,
     directory: &Path,
 ) -> Result<Reply, Failure> {
     let (plugin, _) = import(services, library)?;
@@ -105,6 +106,7 @@ pub(super) fn build(
     let skillset =
         skillset.ok_or_else(|| Failure::failed("no-skillset", format!("{} is no skillset", library.display())))?;
     services.enter(Stage::Load);
-    skillset.build(services.table(), skill, &Options::default(), directory).map_err(of_plugin)?;
+    let options = Options(precision.map(|form| ("precision".into(), form.into())).into_iter().collect());
+    skillset.build(services.table(), skill, &options, directory).map_err(of_plugin)?;
     Ok(Reply::Built)
 }

@@ -21,6 +21,8 @@ mod single;
 mod tests;
 mod write;
 
+pub use numbers::half;
+
 use crate::messages::*;
 use crate::{Broken, edit, messages_of, numbers_of};
 use plan::Plan;

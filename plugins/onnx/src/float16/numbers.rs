@@ -27,7 +27,7 @@ struct FloatAttribute {
 
 /// The nearest float16, of two that are as near the even one. Large numbers become the largest finite one and small ones the
 /// smallest that is not 0: masks would become infinities, and what keeps a divisor from 0 would become it.
-pub(super) fn half(value: f32) -> u16 {
+pub fn half(value: f32) -> u16 {
     const LARGEST: f32 = 65504.0;
     const LEAST_NORMAL: f32 = 1.0 / 16384.0;
     const STEPS: f32 = 16_777_216.0;
