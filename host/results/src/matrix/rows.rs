@@ -7,7 +7,7 @@ use skillbench_record::{OutcomeKind, Trust};
 use std::collections::HashMap;
 
 /// The columns it is built from.
-pub const COLUMNS: [&str; 32] = [
+pub const COLUMNS: [&str; 34] = [
     column::RUN,
     column::TIMESTAMP,
     column::MACHINE,
