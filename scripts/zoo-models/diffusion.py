@@ -6,7 +6,7 @@ from export.spec import Table
 MODELS = Table()
 
 MODELS.add(
-    "sd-unet",
+    "sd-reduced-unet",
     "diffusers.UNet2DConditionModel",
     [
         "sample:f32[batch,4,64,64]=normal",
@@ -25,7 +25,7 @@ MODELS.add(
     **DIFFUSION,
 )
 MODELS.add(
-    "sd-vae-decoder",
+    "sd-reduced-vae-decoder",
     "diffusers.AutoencoderKL",
     ["latent:f32[batch,4,32,32]=normal"],
     "sample",
@@ -44,7 +44,7 @@ MODELS.add(
     **DIFFUSION,
 )
 MODELS.add(
-    "sd-vae-encoder",
+    "sd-reduced-vae-encoder",
     "diffusers.AutoencoderKL",
     ["sample:f32[batch,3,256,256]=normal"],
     "moments",
@@ -63,7 +63,7 @@ MODELS.add(
     **DIFFUSION,
 )
 MODELS.add(
-    "sd3-transformer",
+    "sd3-reduced-transformer",
     "diffusers.SD3Transformer2DModel",
     [
         "hidden_states:f32[batch,16,64,64]=normal",
@@ -86,7 +86,7 @@ MODELS.add(
     **DIFFUSION,
 )
 MODELS.add(
-    "dit-s2",
+    "dit-s2-reduced",
     "diffusers.DiTTransformer2DModel",
     ["hidden_states:f32[batch,4,32,32]=normal", "timestep:i64[batch]=const:500", "class_labels:i64[batch]=const:7"],
     "sample",
@@ -96,7 +96,7 @@ MODELS.add(
     **dict(DIFFUSION, task="unconditional-image-generation"),
 )
 MODELS.add(
-    "pixart-transformer",
+    "pixart-reduced-transformer",
     "diffusers.PixArtTransformer2DModel",
     [
         "hidden_states:f32[batch,4,64,64]=normal",
@@ -144,7 +144,7 @@ MODELS.add(
     **DIFFUSION,
 )
 MODELS.add(
-    "vq-decoder",
+    "vq-reduced-decoder",
     "diffusers.VQModel",
     ["latent:f32[batch,3,32,32]=normal"],
     "sample",
@@ -162,7 +162,7 @@ MODELS.add(
     **DIFFUSION,
 )
 MODELS.add(
-    "sdxl-unet",
+    "sdxl-reduced-unet",
     "diffusers.UNet2DConditionModel",
     [
         "sample:f32[batch,4,64,64]=normal",
@@ -191,7 +191,7 @@ MODELS.add(
     **DIFFUSION,
 )
 MODELS.add(
-    "kandinsky-unet",
+    "kandinsky-reduced-unet",
     "diffusers.UNet2DConditionModel",
     ["sample:f32[batch,4,64,64]=normal", "timestep:i64[batch]=const:500", "image_embeds:f32[batch,1280]=normal"],
     "noise=sample",

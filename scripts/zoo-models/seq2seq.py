@@ -99,7 +99,7 @@ MODELS.add(
 )
 
 
-def seq2seq(name, cls, published, config, vocabulary, layers, heads, hidden, cross=BART_CROSS, head_dim=0, reduced=""):
+def seq2seq(name, cls, published, config, vocabulary, layers, heads, hidden, cross=BART_CROSS, head_dim=0, **fields):
     """One encoder-decoder: the encoder, the encoder with the keys and values that the decoder reads, the decoder step."""
     cache = {"layers": layers, "kv_heads": heads, "head_dim": head_dim or hidden // heads}
     MODELS.add(
@@ -111,7 +111,7 @@ def seq2seq(name, cls, published, config, vocabulary, layers, heads, hidden, cro
         config,
         adapter="Submodule",
         args={"path": cross["path"]},
-        reduced=reduced,
+        **fields,
         **SEQ2SEQ,
     )
     MODELS.add(
@@ -123,7 +123,7 @@ def seq2seq(name, cls, published, config, vocabulary, layers, heads, hidden, cro
         config,
         adapter="EncoderKV",
         args={**cross, **cache},
-        reduced=reduced,
+        **fields,
         **SEQ2SEQ,
     )
     MODELS.add(
@@ -135,7 +135,7 @@ def seq2seq(name, cls, published, config, vocabulary, layers, heads, hidden, cro
         config,
         adapter="CrossDecoderKV",
         args={**cache, "hidden": hidden},
-        reduced=reduced,
+        **fields,
         test=STEP,
         **SEQ2SEQ,
     )
@@ -169,15 +169,15 @@ seq2seq(
     512,
 )
 seq2seq(
-    "m2m-100",
+    "m2m100-418m",
     "M2M100ForConditionalGeneration",
     "facebook/m2m100_418M",
-    bart(6, 512, 8, 2048, 128112),
+    bart(12, 1024, 16, 4096, 128112),
     128112,
-    6,
-    8,
-    512,
-    reduced="layers 12->6, hidden 1024->512, heads 16->8",
+    12,
+    16,
+    1024,
+    weightless=True,
 )
 seq2seq(
     "marian-en-de",
@@ -203,26 +203,26 @@ seq2seq(
     512,
 )
 seq2seq(
-    "mbart",
+    "mbart-large-50",
     "MBartForConditionalGeneration",
     "facebook/mbart-large-50",
-    bart(6, 512, 8, 2048, 250054),
+    bart(12, 1024, 16, 4096, 250054),
     250054,
-    6,
-    8,
-    512,
-    reduced="layers 12->6, hidden 1024->512, heads 16->8",
+    12,
+    16,
+    1024,
+    weightless=True,
 )
 seq2seq(
-    "pegasus",
+    "pegasus-xsum",
     "PegasusForConditionalGeneration",
     "google/pegasus-xsum",
-    bart(8, 512, 8, 2048, 96103, max_position_embeddings=512),
+    bart(16, 1024, 16, 4096, 96103, max_position_embeddings=512),
     96103,
-    8,
-    8,
-    512,
-    reduced="layers 16->8, hidden 1024->512, heads 16->8",
+    16,
+    16,
+    1024,
+    weightless=True,
 )
 seq2seq("plbart-base", "PLBartForConditionalGeneration", "uclanlp/plbart-base", {}, 50005, 6, 12, 768)
 MT5_SMALL = {"d_model": 512, "d_ff": 1024, "num_layers": 8, "num_heads": 6, "d_kv": 64, "decoder_start_token_id": 0}

@@ -31,12 +31,12 @@ MODELS.add(
     {
         "cross_attention_hidden_size": 768,
         "use_cache": False,
-        "decoder_layers": 6,
-        "d_model": 768,
-        "decoder_attention_heads": 12,
-        "decoder_ffn_dim": 3072,
+        "decoder_layers": 12,
+        "d_model": 1024,
+        "decoder_attention_heads": 16,
+        "decoder_ffn_dim": 4096,
     },
-    reduced="layers 12->6, hidden 1024->768",
+    weightless=True,
     **VLM,
 )
 MODELS.add(
@@ -54,11 +54,16 @@ MODELS.add(
 MODELS.add(
     "donut-swin-encoder",
     "DonutSwinModel",
-    [pixels()],
+    [pixels(2560, 1920)],
     HIDDEN,
     "naver-clova-ix/donut-base",
-    {"image_size": 224, "window_size": 7},
-    reduced="image 2560x1920->224, depths 2,2,14,2->2,2,6,2, hidden 128->96",
+    {
+        "image_size": [2560, 1920],
+        "window_size": 10,
+        "embed_dim": 128,
+        "depths": [2, 2, 14, 2],
+        "num_heads": [4, 8, 16, 32],
+    },
     **VLM,
 )
 MODELS.add(
@@ -84,7 +89,7 @@ MODELS.add(
     **VLM,
 )
 MODELS.add(
-    "donut-base",
+    "donut-base-reduced",
     "VisionEncoderDecoderModel",
     [pixels(640, 480), ids(57525, "decoder_input_ids", "decoder_sequence")],
     "logits encoder_last_hidden_state",
@@ -119,7 +124,7 @@ MODELS.add(
     **VLM,
 )
 MODELS.add(
-    "idefics",
+    "idefics-reduced",
     "IdeficsForVisionText2Text",
     [
         ids(32000),
@@ -148,7 +153,7 @@ MODELS.add(
     **VLM,
 )
 MODELS.add(
-    "kosmos-2",
+    "kosmos-2-reduced",
     "Kosmos2ForConditionalGeneration",
     [pixels(), ids(65037), mask(), "image_embeds_position_mask:bool[batch,sequence]=zeros"],
     "logits",
