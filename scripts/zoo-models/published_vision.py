@@ -44,7 +44,12 @@ PALIGEMMA_3B = {
         "num_attention_heads": 8,
         "head_dim": 256,
     },
-    "vision_config": {**PALIGEMMA["vision_config"], "num_hidden_layers": 27, "projection_dim": 2048},
+    "vision_config": {
+        **PALIGEMMA["vision_config"],
+        "num_hidden_layers": 27,
+        "projection_dim": 2048,
+        "vision_use_head": False,
+    },
     "projection_dim": 2048,
 }
 for part, adapter, inputs, output, more in (

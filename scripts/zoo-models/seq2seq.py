@@ -99,22 +99,10 @@ MODELS.add(
 )
 
 
-def seq2seq(name, cls, published, config, vocabulary, layers, heads, hidden, cross=BART_CROSS, head_dim=0, **fields):
-    """One encoder-decoder: the encoder, the encoder with the keys and values that the decoder reads, the decoder step."""
+def parts(table, name, cls, published, config, vocabulary, layers, heads, hidden, cross=BART_CROSS, head_dim=0, **fields):
+    """The encoder with the keys and values that the decoder reads, and the decoder step, which make one skill."""
     cache = {"layers": layers, "kv_heads": heads, "head_dim": head_dim or hidden // heads}
-    MODELS.add(
-        f"{name}-encoder",
-        cls,
-        text(vocabulary),
-        HIDDEN,
-        published,
-        config,
-        adapter="Submodule",
-        args={"path": cross["path"]},
-        **fields,
-        **SEQ2SEQ,
-    )
-    MODELS.add(
+    table.add(
         f"{name}-encoder-kv",
         cls,
         text(vocabulary),
@@ -126,7 +114,7 @@ def seq2seq(name, cls, published, config, vocabulary, layers, heads, hidden, cro
         **fields,
         **SEQ2SEQ,
     )
-    MODELS.add(
+    table.add(
         f"{name}-decoder-kv",
         cls,
         [ids(vocabulary, "decoder_input_ids"), mask("attention_mask", "encoder_sequence")],
@@ -139,6 +127,23 @@ def seq2seq(name, cls, published, config, vocabulary, layers, heads, hidden, cro
         test=STEP,
         **SEQ2SEQ,
     )
+
+
+def seq2seq(name, cls, published, config, vocabulary, *sizes, cross=BART_CROSS, **fields):
+    """One encoder-decoder: the encoder alone, and the two parts."""
+    MODELS.add(
+        f"{name}-encoder",
+        cls,
+        text(vocabulary),
+        HIDDEN,
+        published,
+        config,
+        adapter="Submodule",
+        args={"path": cross["path"]},
+        **{key: value for key, value in fields.items() if key != "head_dim"},
+        **SEQ2SEQ,
+    )
+    parts(MODELS, name, cls, published, config, vocabulary, *sizes, cross=cross, **fields)
 
 
 def bart(layers, width, heads, ffn, vocabulary, **more):
@@ -168,7 +173,8 @@ seq2seq(
     16,
     512,
 )
-seq2seq(
+parts(
+    MODELS,
     "m2m100-418m",
     "M2M100ForConditionalGeneration",
     "facebook/m2m100_418M",
@@ -202,7 +208,8 @@ seq2seq(
     8,
     512,
 )
-seq2seq(
+parts(
+    MODELS,
     "mbart-large-50",
     "MBartForConditionalGeneration",
     "facebook/mbart-large-50",
@@ -213,7 +220,8 @@ seq2seq(
     1024,
     weightless=True,
 )
-seq2seq(
+parts(
+    MODELS,
     "pegasus-xsum",
     "PegasusForConditionalGeneration",
     "google/pegasus-xsum",

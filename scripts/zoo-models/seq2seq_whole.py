@@ -16,26 +16,6 @@ MODELS.add(
     **SEQ2SEQ,
 )
 MODELS.add(
-    "switch-base-8-reduced-encoder",
-    "SwitchTransformersEncoderModel",
-    text(32100),
-    HIDDEN,
-    "google/switch-base-8",
-    {
-        "d_model": 512,
-        "d_kv": 64,
-        "d_ff": 1024,
-        "num_layers": 6,
-        "num_sparse_encoder_layers": 3,
-        "num_heads": 8,
-        "num_experts": 8,
-    },
-    patches=["every_expert"],
-    tracer="torchscript",
-    reduced="layers 12->6, hidden 768->512",
-    **dict(SEQ2SEQ, arch="mixture-of-experts"),
-)
-MODELS.add(
     "longt5-local",
     "LongT5ForConditionalGeneration",
     text(32100) + [ids(32100, "decoder_input_ids", "decoder_sequence")],
@@ -59,36 +39,27 @@ MODELS.add(
     **SEQ2SEQ,
 )
 MODELS.add(
-    "led-base-reduced",
+    "led-base",
     "LEDForConditionalGeneration",
     text(50265) + [ids(50265, "decoder_input_ids", "decoder_sequence")],
     "logits encoder_last_hidden_state",
     "allenai/led-base-16384",
-    bart(6, 768, 12, 3072, 50265, attention_window=256, use_cache=False, onnx_export=True),
-    trace={"sequence": 256},
-    test={"sequence": (256, 512)},
-    reduced="attention window 1024->256",
+    bart(6, 768, 12, 3072, 50265, attention_window=1024, max_encoder_position_embeddings=16384, use_cache=False, onnx_export=True),
+    trace={"sequence": 1024},
+    test={"sequence": (1024, 2048)},
     patches=["no_global_attention"],
     **SEQ2SEQ,
 )
 MODELS.add(
-    "prophetnet-reduced",
+    "prophetnet-large",
     "ProphetNetForConditionalGeneration",
     [ids(30522), "attention_mask:f32[batch,sequence]=ones", ids(30522, "decoder_input_ids", "decoder_sequence")],
     "logits",
     "microsoft/prophetnet-large-uncased",
     {
-        "hidden_size": 768,
-        "num_encoder_layers": 6,
-        "num_decoder_layers": 6,
-        "num_encoder_attention_heads": 12,
-        "num_decoder_attention_heads": 12,
-        "encoder_ffn_dim": 3072,
-        "decoder_ffn_dim": 3072,
         "use_cache": False,
     },
     optimize=False,
-    reduced="layers 12->6, hidden 1024->768",
     **SEQ2SEQ,
 )
 MODELS.add(
@@ -233,27 +204,26 @@ MODELS.add(
     **dict(SEQ2SEQ, arch="mixture-of-experts"),
 )
 MODELS.add(
-    "switch-base-8-reduced",
+    "switch-base-8",
     "SwitchTransformersForConditionalGeneration",
     s2s(32100),
     "logits",
     "google/switch-base-8",
     {
-        "d_model": 512,
+        "d_model": 768,
         "d_kv": 64,
-        "d_ff": 1024,
-        "num_layers": 4,
-        "num_sparse_encoder_layers": 2,
-        "num_decoder_layers": 4,
-        "num_sparse_decoder_layers": 2,
-        "num_heads": 8,
+        "d_ff": 3072,
+        "num_layers": 12,
+        "num_sparse_encoder_layers": 6,
+        "num_decoder_layers": 12,
+        "num_sparse_decoder_layers": 6,
+        "num_heads": 12,
         "num_experts": 8,
         "use_cache": False,
         "decoder_start_token_id": 0,
     },
     patches=["every_expert"],
     tracer="torchscript",
-    reduced="layers 12->4, hidden 768->512, heads 12->8, ffn 3072->1024",
     settings={"_experts_implementation": "batched_mm"},
     **dict(SEQ2SEQ, arch="mixture-of-experts"),
 )
@@ -281,7 +251,7 @@ MODELS.add(
     **SEQ2SEQ,
 )
 MODELS.add(
-    "rag-sequence-reduced-generator",
+    "rag-sequence-generator",
     "RagSequenceForGeneration",
     [
         "context_input_ids:i64[batch*5,sequence]=ids:50265",
@@ -293,10 +263,10 @@ MODELS.add(
     "facebook/rag-sequence-nq",
     {
         "question_encoder": {"model_type": "dpr", "num_hidden_layers": 1},
-        "generator": {"model_type": "bart", **bart(6, 768, 12, 3072, 50265, use_cache=False)},
+        "generator": {"model_type": "bart", **bart(12, 1024, 16, 4096, 50265, use_cache=False)},
     },
     const={"n_docs": 5, "use_cache": False},
-    reduced="generator layers 12->6, hidden 1024->768",
+    weightless=True,
     **dict(SEQ2SEQ, **RAG),
 )
 MODELS.add(

@@ -89,15 +89,36 @@ MODELS.add(
     **VLM,
 )
 MODELS.add(
-    "donut-base-reduced",
+    "trocr-base",
     "VisionEncoderDecoderModel",
-    [pixels(640, 480), ids(57525, "decoder_input_ids", "decoder_sequence")],
+    [pixels(384), ids(50265, "decoder_input_ids", "decoder_sequence")],
+    "logits encoder_last_hidden_state",
+    "microsoft/trocr-base-printed",
+    {
+        "encoder": {"model_type": "vit", "image_size": 384, "qkv_bias": False},
+        "decoder": {
+            "model_type": "trocr",
+            "cross_attention_hidden_size": 768,
+            "is_decoder": True,
+            "add_cross_attention": True,
+            "use_cache": False,
+        },
+    },
+    const={"use_cache": False},
+    axes={"decoder_sequence": [1, 512]},
+    weightless=True,
+    **VLM,
+)
+MODELS.add(
+    "donut-base",
+    "VisionEncoderDecoderModel",
+    [pixels(2560, 1920), ids(57525, "decoder_input_ids", "decoder_sequence")],
     "logits encoder_last_hidden_state",
     "naver-clova-ix/donut-base",
     {
         "encoder": {
             "model_type": "donut-swin",
-            "image_size": [640, 480],
+            "image_size": [2560, 1920],
             "window_size": 10,
             "embed_dim": 128,
             "depths": [2, 2, 14, 2],
@@ -120,7 +141,7 @@ MODELS.add(
         },
     },
     const={"use_cache": False},
-    reduced="image 2560x1920->640x480",
+    unrun="an image of that size takes more memory in attention than the exporter lets one model hold",
     **VLM,
 )
 MODELS.add(
@@ -153,21 +174,16 @@ MODELS.add(
     **VLM,
 )
 MODELS.add(
-    "kosmos-2-reduced",
+    "kosmos-2",
     "Kosmos2ForConditionalGeneration",
     [pixels(), ids(65037), mask(), "image_embeds_position_mask:bool[batch,sequence]=zeros"],
     "logits",
     "microsoft/kosmos-2-patch14-224",
     {
-        "text_config": {"embed_dim": 512, "layers": 6, "ffn_dim": 2048, "attention_heads": 8, "use_cache": False},
-        "vision_config": {
-            "hidden_size": 512,
-            "num_hidden_layers": 6,
-            "num_attention_heads": 8,
-            "intermediate_size": 2048,
-        },
-        "latent_query_num": 16,
+        "text_config": {"use_cache": False},
+        "latent_query_num": 64,
     },
-    reduced="layers 24->6, hidden 2048->512",
+    weightless=True,
+    unrun="its weights take 6.7 GB in float32, more than the exporter lets one model hold",
     **VLM,
 )
