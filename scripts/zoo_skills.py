@@ -24,7 +24,9 @@ def folded(name):
 
 
 # What is derived here, and so is dropped before it is derived anew.
-DERIVED = "aliases key small_of generation generator unrepeatable".split()
+DERIVED = "aliases key small_of generation generator unrepeatable relation which_part".split()
+# How far the parameters of a full skill may be from those of the published model.
+NEAR = 1e-3
 STATES = [
     # input, output, and whether the cache grows along dimension 2
     (re.compile(r"past_key_values\.(\d+\.(?:decoder\.)?(?:key|value))"), "present.{}", 2),
@@ -198,10 +200,10 @@ def flops_at(part, axes):
 
 
 def rank(record, parts):
-    """The better one answers to a name that several could: a whole model before a part of one, a plain graph before one that
-    takes a cache or a state, what is not reduced before what is."""
+    """The better one answers to a name that several could: a full model before a part or a reduced one, a plain graph before
+    one that takes a cache or a state, what is not reduced before what is."""
     cached = "parts" in record or any(port["name"].startswith("past_") for port in record["inputs"])
-    return record["id"] in parts, cached, record["reduced"] is not None
+    return record["relation"] != "full", record["id"] in parts, cached, record["reduced"] is not None
 
 
 def better(one, other, parts):
@@ -214,6 +216,43 @@ def better(one, other, parts):
     return (len(one["id"]), one["id"]) < (len(other["id"]), other["id"])
 
 
+def relate(skills, parts):
+    """Says of each skill what it is to the published model whose name it has: all of it, a part of it, or a smaller one.
+    `parts` are said by hand; besides them, what is one of several graphs of a skill is a part of what that skill is."""
+    wholes = {part["skill"]: (part["name"], skill["id"]) for skill in skills for part in skill.get("parts", [])}
+    for skill in skills:
+        which = parts.get(skill["id"])
+        if not which and skill["id"] in wholes:
+            which = "{} of {}".format(*wholes[skill["id"]])
+        if not skill["published_id"]:
+            skill["relation"] = None
+        elif skill["reduced"]:
+            skill["relation"] = "reduced"
+        else:
+            skill["relation"] = "part" if which else "full"
+        if which:
+            skill["which_part"] = which
+
+
+def whole(skill, sources):
+    """The published model and the class that a full skill is held against; `None` where its graphs are of several classes."""
+    graphs = [part["skill"] for part in skill.get("parts", [])] or [skill["id"]]
+    classes = {sources.get(graph, {}).get("hf_class") for graph in graphs}
+    return (skill["published_id"], *classes) if skill["relation"] == "full" and len(classes) == 1 else None
+
+
+def held_against(published, skills, sources):
+    """Ends where a full skill has another number of parameters than its published model, and nothing says why."""
+    rows = {(row["published_id"], row["class"]): row for row in published}
+    for skill in skills:
+        row = rows.get(whole(skill, sources))
+        if not row:
+            continue
+        wanted = row.get("graphs", {}).get(skill["id"], row)["parameters"]
+        if abs(skill["parameters"] / wanted - 1) > NEAR:
+            sys.exit(f"{skill['id']} has {skill['parameters']:,} parameters, published.json says {wanted:,}")
+
+
 def published_names(record):
     """The published id, with and without the publisher."""
     published = record["published_id"]
@@ -221,7 +260,8 @@ def published_names(record):
 
 
 def owners(skills, chosen):
-    """Which skill answers to each name, besides its own id. `chosen` is said by hand, and stands where it and the rule differ."""
+    """Which skill answers to each name, besides its own id, and which is the nearest to a name that no full skill answers to.
+    `chosen` is said by hand, and stands where it and the rule differ."""
     ids = {folded(skill["id"]): skill for skill in skills}
     parts = {part["skill"] for skill in skills for part in skill.get("parts", [])}
     composed = {skill["published_id"] for skill in skills if "parts" in skill}
@@ -237,23 +277,31 @@ def owners(skills, chosen):
             print(f"'{name}' is said to be '{target}', which is no skill")
         elif folded(name) not in ids:
             owner[folded(name)] = name, ids[folded(target)]
-    return owner
+    full = {key: known for key, known in owner.items() if known[1]["relation"] == "full"}
+    return full, {key: known for key, known in owner.items() if key not in full}
 
 
 def targets(names, skills, sources):
-    """The names of names.json with the skill or kin each leads to: a skill of the model type of that name where only kin was
-    known, and the whole model where a part of one is named."""
+    """The names of names.json with the skill or kin each leads to: a whole model where a part of one is named, a full one of the same
+    model type where a reduced one is, and a skill of the model type of that name where only kin was known."""
+    by_id = {skill["id"]: skill for skill in skills}
     parts = {part["skill"]: skill["id"] for skill in skills for part in skill.get("parts", [])}
+    kind_of = lambda skill: folded(sources.get(skill, {}).get("hf_model_type") or "")
     typed = {}
     for skill in skills:
-        kind = folded(sources.get(skill["id"], {}).get("hf_model_type") or "")
+        kind = kind_of(skill["id"])
         if kind and (kind not in typed or better(skill, typed[kind], parts)):
             typed[kind] = skill
+    whole_of = lambda skill: parts.get(skill, skill)
     found = {}
     for name, entry in names.items():
         if "skill" not in entry and folded(name) in typed:
             entry = {"skill": typed[folded(name)]["id"]}
-        found[name] = {key: parts.get(value, value) if key in ("skill", "kin") else value for key, value in entry.items()}
+        named = by_id.get(whole_of(entry.get("skill")))
+        like = typed.get(kind_of(entry.get("skill")))
+        if named and like and named["relation"] != "full" and by_id[whole_of(like["id"])]["relation"] == "full":
+            entry = {"skill": like["id"]}
+        found[name] = {key: whole_of(value) if key in ("skill", "kin") else value for key, value in entry.items()}
     return found
 
 
@@ -291,15 +339,18 @@ def shared_parameters(data, entry):
 
 def finish(data):
     """Derives anew what the hand-written tables and the ports tell."""
-    skills = [skill for skill in read(data / "skills.json") if "parts" not in skill]
-    sources = {source["id"]: source for source in read(data / "sources.json")}
+    there = lambda row: (data / f"{row['id']}.onnx.zst").exists()
+    sources = [source for source in read(data / "sources.json") if there(source)]
+    write(data / "sources.json", sources)
+    sources = {source["id"]: source for source in sources}
+    skills = [skill for skill in read(data / "skills.json") if "parts" not in skill and there(skill)]
     marks = read(data / "marks.json")
     by_id = {skill["id"]: skill for skill in skills}
     limit(data, skills)
     for skill in skills:
         for key in DERIVED:
             skill.pop(key, None)
-        shapes = sources[skill["id"]].get("verified", {}).get("output_shapes_last_run", {})
+        shapes = (sources[skill["id"]].get("verified") or {}).get("output_shapes_last_run", {})
         skill["rows"] = next((shape[1] for name, shape in shapes.items() if name == "image_features"), None)
         made = generation(skill)
         if made:
@@ -310,15 +361,18 @@ def finish(data):
             skills.append(composed(entry, by_id))
         else:
             print(f"{entry['id']}: left out, there is no {', no '.join(s for s in entry['parts'].values() if s not in by_id)}")
+    relate(skills, marks["parts"])
+    held_against(read(data / "published.json"), skills, sources)
     for name, why in marks["unrepeatable"].items():
         if name in by_id:
             by_id[name]["unrepeatable"] = why
     generators(skills)
     for skill in skills:
         skill.pop("rows", None)
+    skills.sort(key=lambda skill: skill["id"])
     by_id = {skill["id"]: skill for skill in skills}
-    chosen = dict(marks["answers"])
     names = targets(read(data / "names.json"), skills, sources)
+    chosen = {short: target for name, target in marks["answers"].items() for short in (name, name.rsplit("/", 1)[-1])}
     chosen.update({name: entry["skill"] for name, entry in names.items() if "skill" in entry})
     for kind, key in (("key", "key"), ("small", "small_of")):
         for name, target in marks[kind].items():
@@ -328,26 +382,38 @@ def finish(data):
                 by_id[target][key] = name
             else:
                 print(f"{kind} {name}: there is no {target}")
-    skills.sort(key=lambda skill: skill["id"])
-    owner = owners(skills, chosen)
+    full, lacking = owners(skills, chosen)
     for skill in skills:
-        skill["aliases"] = sorted(name for name, known in owner.values() if known is skill)
+        skill["aliases"] = sorted(name for name, known in full.values() if known is skill)
     write(data / "skills.json", skills)
-    write(data / "unavailable.json", unavailable(skills, names))
+    write(data / "unavailable.json", unavailable(skills, names, lacking))
+    for table in ("traffic.json", "power.json"):
+        write(data / table, [row for row in read(data / table) if row["id"] in by_id])
 
 
-def unavailable(skills, names):
-    """The names that no skill serves, each with its reason."""
+def unavailable(skills, names, lacking):
+    """The names that no skill serves, each with its reason and the skill that is nearest, and what that one is to the name."""
     served = {folded(name) for skill in skills for name in [skill["id"], *skill["aliases"]]}
-    ids = {skill["id"] for skill in skills}
+    by_id = {skill["id"]: skill for skill in skills}
     rows = {}
     for name in sorted(names):
         entry = names[name]
-        if folded(name) in served or folded(name) in rows:
+        if folded(name) in served or folded(name) in rows or folded(name) in lacking:
             continue
         kin = entry.get("kin")
-        if kin and kin not in ids:
+        if kin and kin not in by_id:
             sys.exit(f"the kin of '{name}' is '{kin}', which is no skill")
         why = entry.get("why") or f"it would be {entry['skill']}, which did not export"
-        rows[folded(name)] = {"id": folded(name), "unavailable": why} | ({"kin": kin} if kin else {})
-    return list(rows.values())
+        rows[folded(name)] = {"id": folded(name), "unavailable": why} | ({"kin": kin, "relation": "kin"} if kin else {})
+    for name, (_, skill) in lacking.items():
+        if name not in served:
+            rows[name] = {"id": name, "unavailable": lack(skill), "kin": skill["id"], "relation": skill["relation"]}
+    return [rows[name] for name in sorted(rows)]
+
+
+def lack(skill):
+    """What the nearest skill is, and is not, of the model that was named."""
+    if skill["relation"] == "part":
+        return f"of {skill['published_id']} only a part is here: {skill['which_part']}"
+    which = f"{skill['which_part']}, " if "which_part" in skill else ""
+    return f"of {skill['published_id']} only a reduced form is here: {which}{skill['reduced']}"

@@ -27,12 +27,20 @@ MODELS.add("hubert-base", "HubertForCTC", [WAVE], "logits", "facebook/hubert-bas
 MODELS.add("data2vec-audio-base", "Data2VecAudioForCTC", [WAVE], "logits", "facebook/data2vec-audio-base", **AUDIO)
 MODELS.add("wavlm-base", "WavLMForCTC", [WAVE], "logits", "microsoft/wavlm-base", **AUDIO)
 MODELS.add(
-    "unispeech-base",
+    "unispeech-large",
     "UniSpeechForCTC",
     [WAVE],
     "logits",
     "microsoft/unispeech-1350-en-17h-ky-ft-1h",
-    reduced="layers 24->12, hidden 1024->768",
+    {
+        "hidden_size": 1024,
+        "num_hidden_layers": 24,
+        "num_attention_heads": 16,
+        "intermediate_size": 4096,
+        "feat_extract_norm": "layer",
+        "conv_bias": True,
+        "do_stable_layer_norm": True,
+    },
     **AUDIO,
 )
 MODELS.add("unispeech-sat-base", "UniSpeechSatForCTC", [WAVE], "logits", "microsoft/unispeech-sat-base", **AUDIO)
@@ -55,13 +63,21 @@ MODELS.add(
     **AUDIO,
 )
 MODELS.add(
-    "wav2vec2-conformer",
+    "wav2vec2-conformer-large",
     "Wav2Vec2ConformerForCTC",
     [WAVE],
     "logits",
     "facebook/wav2vec2-conformer-rel-pos-large-960h-ft",
-    {"position_embeddings_type": "relative", "vocab_size": 32},
-    reduced="layers 24->12, hidden 1024->768",
+    {
+        "position_embeddings_type": "relative",
+        "vocab_size": 32,
+        "hidden_size": 1024,
+        "num_hidden_layers": 24,
+        "num_attention_heads": 16,
+        "intermediate_size": 4096,
+        "feat_extract_norm": "layer",
+        "conv_bias": True,
+    },
     **AUDIO,
 )
 MODELS.add(
@@ -70,8 +86,8 @@ MODELS.add(
     ["input_features:f32[batch,frames,160]=normal", mask(length="frames")],
     "logits",
     "facebook/w2v-bert-2.0",
-    {"num_hidden_layers": 6, "vocab_size": 32},
-    reduced="layers 24->6",
+    {"vocab_size": 32},
+    weightless=True,
     **AUDIO,
 )
 MODELS.add(
@@ -122,7 +138,7 @@ MODELS.add(
     **dict(AUDIO, task="audio-to-audio"),
 )
 MODELS.add(
-    "parakeet-ctc",
+    "parakeet-ctc-reduced",
     "ParakeetForCTC",
     ["input_features:f32[batch,frames,80]=normal", "attention_mask:bool[batch,frames]=ones"],
     "logits",
@@ -156,8 +172,8 @@ MODELS.add(
     ["input_ids:i64[batch*4,sequence]=ids:2048", "encoder_hidden_states:f32[batch,encoder_sequence,1024]=normal"],
     "logits",
     "facebook/musicgen-small",
-    {"num_hidden_layers": 12, "use_cache": False},
-    reduced="layers 24->12",
+    {"use_cache": False},
+    weightless=True,
     **dict(AUDIO, arch="decoder-only", task="text-to-audio"),
 )
 MODELS.add(

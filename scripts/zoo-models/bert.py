@@ -147,8 +147,7 @@ MODELS.add(
     text(250300, True),
     POOLED,
     "google/rembert",
-    {"num_hidden_layers": 6},
-    reduced="layers 32->6",
+    weightless=True,
     **TEXT,
 )
 MODELS.add(
@@ -161,7 +160,7 @@ MODELS.add(
     **TEXT,
 )
 MODELS.add(
-    "roberta-prelayernorm",
+    "roberta-prelayernorm-large",
     "RobertaPreLayerNormModel",
     text(50265),
     POOLED,
@@ -169,12 +168,12 @@ MODELS.add(
     {
         "max_position_embeddings": 514,
         "type_vocab_size": 1,
-        "num_hidden_layers": 12,
-        "hidden_size": 768,
-        "num_attention_heads": 12,
-        "intermediate_size": 3072,
+        "num_hidden_layers": 24,
+        "hidden_size": 1024,
+        "num_attention_heads": 16,
+        "intermediate_size": 4096,
     },
-    reduced="layers 24->12, hidden 1024->768",
+    weightless=True,
     **TEXT,
 )
 MODELS.add("nomic-bert", "NomicBertModel", text(30522), HIDDEN, "nomic-ai/nomic-embed-text-v1.5", **TEXT)
@@ -287,12 +286,11 @@ MODELS.add(
     **TEXT,
 )
 MODELS.add(
-    "bert-generation",
+    "bert-generation-large",
     "BertGenerationEncoder",
     text(50358),
     HIDDEN,
     "google/bert_for_seq_generation_L-24_bbc_encoder",
-    {"num_hidden_layers": 12, "hidden_size": 768, "num_attention_heads": 12, "intermediate_size": 3072},
-    reduced="layers 24->12, hidden 1024->768",
+    weightless=True,
     **TEXT,
 )

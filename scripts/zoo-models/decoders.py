@@ -10,7 +10,7 @@ MODELS.add(
     "LlamaForCausalLM",
     decoder_inputs(32000),
     "logits",
-    "TinyLlama/TinyLlama-1.1B",
+    "TinyLlama/TinyLlama-1.1B-Chat-v1.0",
     {
         "hidden_size": 1024,
         "intermediate_size": 2816,
@@ -76,7 +76,7 @@ MODELS.add(
     **dict(DECODER, adapter="Plain"),
 )
 MODELS.add(
-    "cohere-kv",
+    "cohere-reduced-kv",
     "CohereForCausalLM",
     decoder_inputs(256000),
     "logits",
@@ -94,7 +94,7 @@ MODELS.add(
     **DECODER,
 )
 MODELS.add(
-    "gemma-kv",
+    "gemma-reduced-kv",
     "GemmaForCausalLM",
     decoder_inputs(256000),
     "logits",
@@ -112,7 +112,7 @@ MODELS.add(
     **DECODER,
 )
 MODELS.add(
-    "gemma2-kv",
+    "gemma2-reduced-kv",
     "Gemma2ForCausalLM",
     decoder_inputs(256000),
     "logits",
@@ -150,7 +150,7 @@ MODELS.add(
     **DECODER,
 )
 MODELS.add(
-    "glm-kv",
+    "glm-reduced-kv",
     "GlmForCausalLM",
     decoder_inputs(151552),
     "logits",
@@ -169,7 +169,7 @@ MODELS.add(
     **DECODER,
 )
 MODELS.add(
-    "granite-kv",
+    "granite-reduced-kv",
     "GraniteForCausalLM",
     decoder_inputs(49152),
     "logits",
@@ -187,7 +187,7 @@ MODELS.add(
     **DECODER,
 )
 MODELS.add(
-    "helium-kv",
+    "helium-reduced-kv",
     "HeliumForCausalLM",
     decoder_inputs(48000),
     "logits",
@@ -205,7 +205,7 @@ MODELS.add(
     **DECODER,
 )
 MODELS.add(
-    "mistral-kv",
+    "mistral-reduced-kv",
     "MistralForCausalLM",
     decoder_inputs(32000),
     "logits",
@@ -233,7 +233,7 @@ MODELS.add(
     **DECODER,
 )
 MODELS.add(
-    "olmo-kv",
+    "olmo-reduced-kv",
     "OlmoForCausalLM",
     decoder_inputs(50304),
     "logits",
@@ -250,7 +250,7 @@ MODELS.add(
     **DECODER,
 )
 MODELS.add(
-    "qwen3-kv",
+    "qwen3-reduced-kv",
     "Qwen3ForCausalLM",
     decoder_inputs(151000),
     "logits",
@@ -287,7 +287,7 @@ MODELS.add(
     **DECODER,
 )
 MODELS.add(
-    "smollm3-kv",
+    "smollm3-reduced-kv",
     "SmolLM3ForCausalLM",
     decoder_inputs(128000),
     "logits",
@@ -306,7 +306,7 @@ MODELS.add(
     **DECODER,
 )
 MODELS.add(
-    "starcoder2-kv",
+    "starcoder2-reduced-kv",
     "Starcoder2ForCausalLM",
     decoder_inputs(49152),
     "logits",

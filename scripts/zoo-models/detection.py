@@ -44,20 +44,19 @@ MODELS.add(
     **DETECTION,
 )
 MODELS.add(
-    "dpt",
+    "dpt-large",
     "DPTForDepthEstimation",
     [pixels(384)],
     "predicted_depth",
     "Intel/dpt-large",
     {
-        "hidden_size": 768,
-        "num_hidden_layers": 12,
-        "num_attention_heads": 12,
-        "intermediate_size": 3072,
-        "backbone_out_indices": [2, 5, 8, 11],
-        "neck_hidden_sizes": [96, 192, 384, 768],
+        "hidden_size": 1024,
+        "num_hidden_layers": 24,
+        "num_attention_heads": 16,
+        "intermediate_size": 4096,
+        "backbone_out_indices": [5, 11, 17, 23],
+        "neck_hidden_sizes": [256, 512, 1024, 1024],
     },
-    reduced="layers 24->12, hidden 1024->768",
     **dict(VISION, task="depth-estimation"),
 )
 MODELS.add(
@@ -133,11 +132,10 @@ MODELS.add(
 MODELS.add(
     "sam-vit-b-vision",
     "SamVisionModel",
-    [pixels(512)],
+    [pixels(1024)],
     HIDDEN,
     "facebook/sam-vit-base",
-    {"image_size": 512},
-    reduced="image 1024->512",
+    {"image_size": 1024},
     **SEGMENTATION,
 )
 MODELS.add(
@@ -263,7 +261,7 @@ MODELS.add(
     **DETECTION,
 )
 MODELS.add(
-    "zoedepth",
+    "zoedepth-reduced",
     "ZoeDepthForDepthEstimation",
     [pixels(256)],
     "predicted_depth",

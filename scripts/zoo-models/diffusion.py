@@ -6,7 +6,7 @@ from export.spec import Table
 MODELS = Table()
 
 MODELS.add(
-    "sd-unet",
+    "sd-reduced-unet",
     "diffusers.UNet2DConditionModel",
     [
         "sample:f32[batch,4,64,64]=normal",
@@ -25,45 +25,7 @@ MODELS.add(
     **DIFFUSION,
 )
 MODELS.add(
-    "sd-vae-decoder",
-    "diffusers.AutoencoderKL",
-    ["latent:f32[batch,4,32,32]=normal"],
-    "sample",
-    "stabilityai/sd-vae-ft-mse",
-    {
-        "block_out_channels": [64, 128, 256, 256],
-        "layers_per_block": 2,
-        "down_block_types": ["DownEncoderBlock2D"] * 4,
-        "up_block_types": ["UpDecoderBlock2D"] * 4,
-        "latent_channels": 4,
-        "sample_size": 256,
-    },
-    adapter="Sequence",
-    args={"path": "decoder"},
-    reduced="channels 128,256,512,512->64,128,256,256, image 512->256",
-    **DIFFUSION,
-)
-MODELS.add(
-    "sd-vae-encoder",
-    "diffusers.AutoencoderKL",
-    ["sample:f32[batch,3,256,256]=normal"],
-    "moments",
-    "stabilityai/sd-vae-ft-mse",
-    {
-        "block_out_channels": [64, 128, 256, 256],
-        "layers_per_block": 2,
-        "down_block_types": ["DownEncoderBlock2D"] * 4,
-        "up_block_types": ["UpDecoderBlock2D"] * 4,
-        "latent_channels": 4,
-        "sample_size": 256,
-    },
-    adapter="Sequence",
-    args={"path": "encoder"},
-    reduced="channels 128,256,512,512->64,128,256,256, image 512->256",
-    **DIFFUSION,
-)
-MODELS.add(
-    "sd3-transformer",
+    "sd3-reduced-transformer",
     "diffusers.SD3Transformer2DModel",
     [
         "hidden_states:f32[batch,16,64,64]=normal",
@@ -83,39 +45,6 @@ MODELS.add(
         "pooled_projection_dim": 512,
     },
     reduced="layers 24->6, hidden 1536->768, image 1024->512",
-    **DIFFUSION,
-)
-MODELS.add(
-    "dit-s2",
-    "diffusers.DiTTransformer2DModel",
-    ["hidden_states:f32[batch,4,32,32]=normal", "timestep:i64[batch]=const:500", "class_labels:i64[batch]=const:7"],
-    "sample",
-    "facebook/DiT-XL-2-256",
-    {"sample_size": 32, "num_layers": 12, "num_attention_heads": 6, "attention_head_dim": 64},
-    reduced="layers 28->12, hidden 1152->384",
-    **dict(DIFFUSION, task="unconditional-image-generation"),
-)
-MODELS.add(
-    "pixart-transformer",
-    "diffusers.PixArtTransformer2DModel",
-    [
-        "hidden_states:f32[batch,4,64,64]=normal",
-        "encoder_hidden_states:f32[batch,sequence,4096]=normal",
-        "timestep:i64[batch]=const:500",
-    ],
-    "sample",
-    "PixArt-alpha/PixArt-XL-2-512x512",
-    {
-        "sample_size": 64,
-        "num_layers": 6,
-        "num_attention_heads": 12,
-        "attention_head_dim": 64,
-        "cross_attention_dim": 768,
-        "caption_channels": 4096,
-    },
-    const={"added_cond_kwargs": {"resolution": None, "aspect_ratio": None}},
-    patches=["idle_squeeze"],
-    reduced="layers 28->6, hidden 1152->768",
     **DIFFUSION,
 )
 MODELS.add(
@@ -144,53 +73,6 @@ MODELS.add(
     **DIFFUSION,
 )
 MODELS.add(
-    "vq-decoder",
-    "diffusers.VQModel",
-    ["latent:f32[batch,3,32,32]=normal"],
-    "sample",
-    "CompVis/ldm-celebahq-256",
-    {
-        "block_out_channels": [64, 128, 256],
-        "layers_per_block": 2,
-        "down_block_types": ["DownEncoderBlock2D"] * 3,
-        "up_block_types": ["UpDecoderBlock2D"] * 3,
-        "latent_channels": 3,
-    },
-    adapter="Sequence",
-    args={"path": "decoder"},
-    reduced="channels 128,256,512->64,128,256",
-    **DIFFUSION,
-)
-MODELS.add(
-    "sdxl-unet",
-    "diffusers.UNet2DConditionModel",
-    [
-        "sample:f32[batch,4,64,64]=normal",
-        "timestep:i64[batch]=const:500",
-        "encoder_hidden_states:f32[batch,77,2048]=normal",
-        "text_embeds:f32[batch,1280]=normal",
-        "time_ids:f32[batch,6]=const:512",
-    ],
-    "noise=sample",
-    "stabilityai/stable-diffusion-xl-base-1.0",
-    {
-        "sample_size": 64,
-        "cross_attention_dim": 2048,
-        "block_out_channels": [128, 256, 512],
-        "down_block_types": ["DownBlock2D", "CrossAttnDownBlock2D", "CrossAttnDownBlock2D"],
-        "up_block_types": ["CrossAttnUpBlock2D", "CrossAttnUpBlock2D", "UpBlock2D"],
-        "transformer_layers_per_block": [1, 2, 4],
-        "attention_head_dim": [2, 4, 8],
-        "use_linear_projection": True,
-        "addition_embed_type": "text_time",
-        "addition_time_embed_dim": 256,
-        "projection_class_embeddings_input_dim": 2816,
-    },
-    args={"nested": {"added_cond_kwargs": ["text_embeds", "time_ids"]}},
-    reduced="channels 320,640,1280->128,256,512, transformer layers 1,2,10->1,2,4, image 1024->512",
-    **DIFFUSION,
-)
-MODELS.add(
     "kandinsky-unet",
     "diffusers.UNet2DConditionModel",
     ["sample:f32[batch,4,64,64]=normal", "timestep:i64[batch]=const:500", "image_embeds:f32[batch,1280]=normal"],
@@ -200,8 +82,8 @@ MODELS.add(
         "sample_size": 64,
         "in_channels": 4,
         "out_channels": 8,
-        "block_out_channels": [128, 256, 384, 512],
-        "cross_attention_dim": 256,
+        "block_out_channels": [384, 768, 1152, 1536],
+        "cross_attention_dim": 768,
         "attention_head_dim": 64,
         "layers_per_block": 3,
         "addition_embed_type": "image",
@@ -224,7 +106,7 @@ MODELS.add(
     },
     args={"nested": {"added_cond_kwargs": ["image_embeds"]}},
     const={"encoder_hidden_states": None},
-    reduced="channels 384,768,1152,1536->128,256,384,512, cross-attention 768->256",
+    weightless=True,
     **DIFFUSION,
 )
 MODELS.add(

@@ -7,7 +7,7 @@ MODELS = Table()
 
 EXPERTS = {"_experts_implementation": "batched_mm"}
 MODELS.add(
-    "mixtral-kv",
+    "mixtral-reduced-kv",
     "MixtralForCausalLM",
     decoder_inputs(32000),
     "logits",
@@ -25,7 +25,7 @@ MODELS.add(
     **MOE,
 )
 MODELS.add(
-    "qwen2-moe-kv",
+    "qwen2-moe-reduced-kv",
     "Qwen2MoeForCausalLM",
     decoder_inputs(151000),
     "logits",
@@ -46,7 +46,7 @@ MODELS.add(
     **MOE,
 )
 MODELS.add(
-    "olmoe-kv",
+    "olmoe-reduced-kv",
     "OlmoeForCausalLM",
     decoder_inputs(50304),
     "logits",
@@ -66,7 +66,7 @@ MODELS.add(
     **MOE,
 )
 MODELS.add(
-    "granite-moe-kv",
+    "granite-moe-reduced-kv",
     "GraniteMoeForCausalLM",
     decoder_inputs(49152),
     "logits",
@@ -85,7 +85,7 @@ MODELS.add(
     **MOE,
 )
 MODELS.add(
-    "gpt-oss-kv",
+    "gpt-oss-reduced-kv",
     "GptOssForCausalLM",
     decoder_inputs(201000),
     "logits",

@@ -12,13 +12,12 @@ MODELS.add(
     decoder_inputs(42384, False),
     "logits",
     "microsoft/biogpt",
-    {"num_hidden_layers": 20},
-    reduced="layers 24->20",
     test=STEP,
+    weightless=True,
     **DECODER,
 )
 MODELS.add(
-    "bloom-kv",
+    "bloom-reduced-kv",
     "BloomForCausalLM",
     decoder_inputs(250880, False),
     "logits",
@@ -34,13 +33,13 @@ MODELS.add(
     decoder_inputs(51200),
     "logits",
     "Salesforce/codegen-350M-mono",
-    {"vocab_size": 51200, "n_embd": 1024, "n_layer": 16, "n_head": 16, "rotary_dim": 32},
-    reduced="layers 20->16",
+    {"vocab_size": 51200, "n_embd": 1024, "n_layer": 20, "n_head": 16, "rotary_dim": 32},
     test=STEP,
+    weightless=True,
     **DECODER,
 )
 MODELS.add(
-    "ctrl-kv",
+    "ctrl-reduced-kv",
     "CTRLLMHeadModel",
     decoder_inputs(246534),
     "logits",
@@ -67,7 +66,7 @@ MODELS.add(
     **dict(DECODER, adapter="Plain", family="multimodal", category="multimodal", task="reinforcement-learning"),
 )
 MODELS.add(
-    "falcon-kv",
+    "falcon-reduced-kv",
     "FalconForCausalLM",
     decoder_inputs(65024),
     "logits",
@@ -87,7 +86,7 @@ MODELS.add(
     **DECODER,
 )
 MODELS.add(
-    "gpt-bigcode-kv",
+    "gpt-bigcode-reduced-kv",
     "GPTBigCodeForCausalLM",
     decoder_inputs(50257),
     "logits",
@@ -98,7 +97,7 @@ MODELS.add(
     **DECODER,
 )
 MODELS.add(
-    "gpt-j-kv",
+    "gpt-j-reduced-kv",
     "GPTJForCausalLM",
     decoder_inputs(50400),
     "logits",
@@ -135,7 +134,7 @@ MODELS.add(
     **DECODER,
 )
 MODELS.add(
-    "mpt-kv",
+    "mpt-reduced-kv",
     "MptForCausalLM",
     step_inputs(50368, False),
     "logits",
@@ -157,7 +156,7 @@ MODELS.add(
     **dict(DECODER, adapter="Plain"),
 )
 MODELS.add(
-    "persimmon-kv",
+    "persimmon-reduced-kv",
     "PersimmonForCausalLM",
     decoder_inputs(262144),
     "logits",
@@ -168,7 +167,7 @@ MODELS.add(
     **DECODER,
 )
 MODELS.add(
-    "phi-kv",
+    "phi-reduced-kv",
     "PhiForCausalLM",
     decoder_inputs(51200),
     "logits",
@@ -185,7 +184,7 @@ MODELS.add(
     **DECODER,
 )
 MODELS.add(
-    "phi3-kv",
+    "phi3-reduced-kv",
     "Phi3ForCausalLM",
     decoder_inputs(32064),
     "logits",
@@ -204,7 +203,7 @@ MODELS.add(
     **DECODER,
 )
 MODELS.add(
-    "stablelm-kv",
+    "stablelm-reduced-kv",
     "StableLmForCausalLM",
     decoder_inputs(50304),
     "logits",
@@ -221,7 +220,7 @@ MODELS.add(
     **DECODER,
 )
 MODELS.add(
-    "xglm-kv",
+    "xglm-reduced-kv",
     "XGLMForCausalLM",
     decoder_inputs(256008),
     "logits",

@@ -67,7 +67,7 @@ MODELS.add(
     **MULTI,
 )
 MODELS.add(
-    "blip-itm-base",
+    "blip-itm-base-towers",
     "BlipModel",
     [ids(30522, batch="text_batch"), pixels(384), mask(batch="text_batch")],
     "logits_per_image text_embeds image_embeds",
@@ -147,16 +147,16 @@ MODELS.add(
     "siglip2-b16",
     "Siglip2Model",
     [
-        ids(32000, batch="text_batch"),
+        ids(256000, batch="text_batch"),
         "pixel_values:f32[1,256,768]=normal",
         "pixel_attention_mask:i64[1,256]=ones",
         "spatial_shapes:i64[1,2]=const:16",
     ],
     "logits_per_image text_embeds image_embeds",
     "google/siglip2-base-patch16-naflex",
-    {"text_config": {"bos_token_id": 1, "eos_token_id": 1}},
+    {"text_config": {"vocab_size": 256000, "bos_token_id": 2, "eos_token_id": 1, "pad_token_id": 0}},
     axes={"sequence": [1, 64]},
-    reduced="vocabulary 256000->32000",
+    weightless=True,
     **MULTI,
 )
 MODELS.add(
@@ -173,18 +173,18 @@ MODELS.add(
 MODELS.add(
     "owlv2-b16",
     "Owlv2Model",
-    [ids(49000, batch="text_batch"), pixels(480), mask(batch="text_batch")],
+    [ids(49000, batch="text_batch"), pixels(960), mask(batch="text_batch")],
     "logits_per_image text_embeds image_embeds",
     "google/owlv2-base-patch16",
-    {"vision_config": {"image_size": 480}},
-    reduced="image 960->480",
+    {"vision_config": {"image_size": 960}},
     axes={"sequence": [1, 16]},
     test={"sequence": (8, 16)},
     trace={"sequence": 12},
+    weightless=True,
     **MULTI,
 )
 MODELS.add(
-    "altclip",
+    "altclip-reduced",
     "AltCLIPModel",
     [ids(250002, batch="text_batch"), pixels(), mask(batch="text_batch")],
     "logits_per_image text_embeds image_embeds",
@@ -221,7 +221,7 @@ MODELS.add(
     **MULTI,
 )
 MODELS.add(
-    "tvp-base",
+    "tvp-base-reduced",
     "TvpForVideoGrounding",
     [ids(30522), "pixel_values:f32[batch,4,3,224,224]=normal", mask()],
     "logits",

@@ -19,7 +19,7 @@ MODELS.add(
     **TEXT,
 )
 MODELS.add(
-    "transfo-xl",
+    "transfo-xl-reduced",
     "TransfoXLModel",
     [ids(32000)],
     HIDDEN,
@@ -42,7 +42,7 @@ MODELS.add(
     **dict(TEXT, arch="decoder-only", category="text decoders", family="text_generation"),
 )
 MODELS.add(
-    "open-llama-kv",
+    "open-llama-reduced-kv",
     "OpenLlamaForCausalLM",
     [ids(100000), mask(length="past+sequence"), "position_ids:i64[batch,sequence]=range:past"],
     "logits",
@@ -78,7 +78,7 @@ MODELS.add(
     **dict(SEQ2SEQ, family="audio", category="speech-text", task="automatic-speech-recognition"),
 )
 MODELS.add(
-    "xlm-prophetnet",
+    "xlm-prophetnet-reduced",
     "XLMProphetNetForConditionalGeneration",
     [ids(30522), mask(), ids(30522, "decoder_input_ids", "decoder_sequence")],
     "logits",
@@ -99,7 +99,7 @@ MODELS.add(
     **SEQ2SEQ,
 )
 MODELS.add(
-    "gptsan-japanese",
+    "gptsan-japanese-reduced",
     "GPTSanJapaneseForConditionalGeneration",
     [ids(35990), mask(), "token_type_ids:i64[batch,sequence]=ones"],
     "logits",
@@ -138,7 +138,7 @@ MODELS.add(
     **VISION,
 )
 MODELS.add(
-    "deta",
+    "deta-reduced",
     "DetaForObjectDetection",
     [pixels(256), "pixel_mask:i64[batch,256,256]=ones"],
     "logits pred_boxes",
@@ -155,7 +155,7 @@ MODELS.add(
     **DETECTION,
 )
 MODELS.add(
-    "tvlt-base",
+    "tvlt-base-reduced",
     "TvltModel",
     ["pixel_values:f32[batch,2,3,224,224]=normal", "audio_values:f32[batch,1,256,128]=normal"],
     "last_hidden_state last_pixel_hidden_state",

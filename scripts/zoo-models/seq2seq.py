@@ -99,9 +99,38 @@ MODELS.add(
 )
 
 
-def seq2seq(name, cls, published, config, vocabulary, layers, heads, hidden, cross=BART_CROSS, head_dim=0, reduced=""):
-    """One encoder-decoder: the encoder, the encoder with the keys and values that the decoder reads, the decoder step."""
+def parts(table, name, cls, published, config, vocabulary, layers, heads, hidden, cross=BART_CROSS, head_dim=0, **fields):
+    """The encoder with the keys and values that the decoder reads, and the decoder step, which make one skill."""
     cache = {"layers": layers, "kv_heads": heads, "head_dim": head_dim or hidden // heads}
+    table.add(
+        f"{name}-encoder-kv",
+        cls,
+        text(vocabulary),
+        [],
+        published,
+        config,
+        adapter="EncoderKV",
+        args={**cross, **cache},
+        **fields,
+        **SEQ2SEQ,
+    )
+    table.add(
+        f"{name}-decoder-kv",
+        cls,
+        [ids(vocabulary, "decoder_input_ids"), mask("attention_mask", "encoder_sequence")],
+        "logits",
+        published,
+        config,
+        adapter="CrossDecoderKV",
+        args={**cache, "hidden": hidden},
+        **fields,
+        test=STEP,
+        **SEQ2SEQ,
+    )
+
+
+def seq2seq(name, cls, published, config, vocabulary, *sizes, cross=BART_CROSS, **fields):
+    """One encoder-decoder: the encoder alone, and the two parts."""
     MODELS.add(
         f"{name}-encoder",
         cls,
@@ -111,34 +140,10 @@ def seq2seq(name, cls, published, config, vocabulary, layers, heads, hidden, cro
         config,
         adapter="Submodule",
         args={"path": cross["path"]},
-        reduced=reduced,
+        **{key: value for key, value in fields.items() if key != "head_dim"},
         **SEQ2SEQ,
     )
-    MODELS.add(
-        f"{name}-encoder-kv",
-        cls,
-        text(vocabulary),
-        [],
-        published,
-        config,
-        adapter="EncoderKV",
-        args={**cross, **cache},
-        reduced=reduced,
-        **SEQ2SEQ,
-    )
-    MODELS.add(
-        f"{name}-decoder-kv",
-        cls,
-        [ids(vocabulary, "decoder_input_ids"), mask("attention_mask", "encoder_sequence")],
-        "logits",
-        published,
-        config,
-        adapter="CrossDecoderKV",
-        args={**cache, "hidden": hidden},
-        reduced=reduced,
-        test=STEP,
-        **SEQ2SEQ,
-    )
+    parts(MODELS, name, cls, published, config, vocabulary, *sizes, cross=cross, **fields)
 
 
 def bart(layers, width, heads, ffn, vocabulary, **more):
@@ -168,16 +173,17 @@ seq2seq(
     16,
     512,
 )
-seq2seq(
-    "m2m-100",
+parts(
+    MODELS,
+    "m2m100-418m",
     "M2M100ForConditionalGeneration",
     "facebook/m2m100_418M",
-    bart(6, 512, 8, 2048, 128112),
+    bart(12, 1024, 16, 4096, 128112),
     128112,
-    6,
-    8,
-    512,
-    reduced="layers 12->6, hidden 1024->512, heads 16->8",
+    12,
+    16,
+    1024,
+    weightless=True,
 )
 seq2seq(
     "marian-en-de",
@@ -202,27 +208,29 @@ seq2seq(
     8,
     512,
 )
-seq2seq(
-    "mbart",
+parts(
+    MODELS,
+    "mbart-large-50",
     "MBartForConditionalGeneration",
     "facebook/mbart-large-50",
-    bart(6, 512, 8, 2048, 250054),
+    bart(12, 1024, 16, 4096, 250054),
     250054,
-    6,
-    8,
-    512,
-    reduced="layers 12->6, hidden 1024->512, heads 16->8",
+    12,
+    16,
+    1024,
+    weightless=True,
 )
-seq2seq(
-    "pegasus",
+parts(
+    MODELS,
+    "pegasus-xsum",
     "PegasusForConditionalGeneration",
     "google/pegasus-xsum",
-    bart(8, 512, 8, 2048, 96103, max_position_embeddings=512),
+    bart(16, 1024, 16, 4096, 96103, max_position_embeddings=512),
     96103,
-    8,
-    8,
-    512,
-    reduced="layers 16->8, hidden 1024->512, heads 16->8",
+    16,
+    16,
+    1024,
+    weightless=True,
 )
 seq2seq("plbart-base", "PLBartForConditionalGeneration", "uclanlp/plbart-base", {}, 50005, 6, 12, 768)
 MT5_SMALL = {"d_model": 512, "d_ff": 1024, "num_layers": 8, "num_heads": 6, "d_kv": 64, "decoder_start_token_id": 0}

@@ -28,7 +28,7 @@ MODELS.add(
     **SERIES,
 )
 MODELS.add(
-    "informer",
+    "informer-reduced",
     "InformerModel",
     [
         "past_values:f32[batch,37]=normal:5:1",

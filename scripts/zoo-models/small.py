@@ -1,6 +1,7 @@
 """Small variants of the key classes that have none: the same architecture with few layers and narrow widths."""
 
-from common import AUDIO, DETECTION, MULTI, ids, mask, pixels
+from common import AUDIO, DECODER, DETECTION, MULTI, STEP, decoder_inputs, ids, mask, pixels
+from decoders import QWEN2
 from export.spec import Table
 from vision_parts import LLAVA, LLAVA_NEXT, llava
 
@@ -112,6 +113,44 @@ MODELS.add(
     },
     reduced="layers 12->3, hidden 768->192, heads 12->3, convolution channels 512->128",
     **AUDIO,
+)
+MODELS.add(
+    "llama-50m-kv",
+    "LlamaForCausalLM",
+    decoder_inputs(32000),
+    "logits",
+    "TinyLlama/TinyLlama-1.1B-Chat-v1.0",
+    {
+        "hidden_size": 512,
+        "intermediate_size": 1408,
+        "num_hidden_layers": 6,
+        "num_attention_heads": 8,
+        "num_key_value_heads": 2,
+        "vocab_size": 32000,
+        "max_position_embeddings": 2048,
+    },
+    reduced="layers 22->6, hidden 2048->512, ffn 5632->1408, heads 32->8",
+    test=STEP,
+    axes={"sequence": [1, 2048], "past": [0, 2047]},
+    **DECODER,
+)
+MODELS.add(
+    "qwen2-tiny-kv",
+    "Qwen2ForCausalLM",
+    decoder_inputs(151000),
+    "logits",
+    "Qwen/Qwen2-0.5B",
+    {
+        **QWEN2,
+        "hidden_size": 256,
+        "intermediate_size": 1408,
+        "num_hidden_layers": 4,
+        "num_attention_heads": 4,
+        "num_key_value_heads": 2,
+    },
+    reduced="layers 24->4, hidden 896->256, ffn 4864->1408, heads 14->4",
+    test=STEP,
+    **DECODER,
 )
 
 

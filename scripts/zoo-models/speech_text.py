@@ -98,6 +98,45 @@ MODELS.add(
     axes={"sequence": [1, 448], "past": [1, 440], "encoder_sequence": [1500, 1500]},
     **SPEECH_TEXT,
 )
+WHISPER_LARGE = {
+    **WHISPER_TINY,
+    "vocab_size": 51866,
+    "num_mel_bins": 128,
+    "d_model": 1280,
+    "encoder_layers": 32,
+    "decoder_layers": 32,
+    "encoder_attention_heads": 20,
+    "decoder_attention_heads": 20,
+    "encoder_ffn_dim": 5120,
+    "decoder_ffn_dim": 5120,
+}
+MODELS.add(
+    "whisper-large-v3-encoder-kv",
+    "WhisperForConditionalGeneration",
+    ["input_features:f32[batch,128,3000]=normal"],
+    [],
+    "openai/whisper-large-v3",
+    WHISPER_LARGE,
+    adapter="EncoderKV",
+    args={**BART_CROSS, "layers": 32, "kv_heads": 20, "head_dim": 64},
+    weightless=True,
+    **SPEECH_TEXT,
+)
+MODELS.add(
+    "whisper-large-v3-decoder-kv",
+    "WhisperForConditionalGeneration",
+    [ids(50000, "decoder_input_ids")],
+    "logits",
+    "openai/whisper-large-v3",
+    WHISPER_LARGE,
+    adapter="CrossDecoderKV",
+    args={"layers": 32, "kv_heads": 20, "head_dim": 64, "hidden": 1280},
+    trace={"encoder_sequence": 1500},
+    test={"sequence": (1, 8), "encoder_sequence": (1500, 1500)},
+    axes={"sequence": [1, 224], "past": [0, 224], "encoder_sequence": [1500, 1500]},
+    weightless=True,
+    **SPEECH_TEXT,
+)
 MODELS.add(
     "speech-to-text-small",
     "Speech2TextForConditionalGeneration",
@@ -164,7 +203,7 @@ MODELS.add(
     **dict(SPEECH_TEXT, task="audio-to-music"),
 )
 MODELS.add(
-    "seamless-m4t-s2t",
+    "seamless-m4t-s2t-reduced",
     "SeamlessM4TForSpeechToText",
     [
         "input_features:f32[batch,frames,160]=normal",
@@ -193,7 +232,7 @@ MODELS.add(
     **SPEECH_TEXT,
 )
 MODELS.add(
-    "wav2vec2-mbart",
+    "wav2vec2-mbart-reduced",
     "SpeechEncoderDecoderModel",
     ["input_values:f32[batch,samples]=normal", ids(250054, "decoder_input_ids", "decoder_sequence")],
     "logits encoder_last_hidden_state",

@@ -31,7 +31,7 @@ state_step(
     [1536, 16],
 )
 state_step(
-    "falcon-mamba-step",
+    "falcon-mamba-reduced-step",
     "FalconMambaForCausalLM",
     "tiiuae/falcon-mamba-7b",
     {"num_hidden_layers": 12, "vocab_size": 65024},
@@ -40,6 +40,18 @@ state_step(
     [1536, 4],
     [1536, 16],
     reduced="layers 64->12, hidden 4096->768",
+)
+state_step(
+    "falcon-mamba-7b-step",
+    "FalconMambaForCausalLM",
+    "tiiuae/falcon-mamba-7b",
+    {"hidden_size": 4096, "num_hidden_layers": 64, "vocab_size": 65024, "tie_word_embeddings": False},
+    65024,
+    64,
+    [8192, 4],
+    [8192, 16],
+    weightless=True,
+    unrun="its weights take 29 GB in float32, more than the machine that exports has",
 )
 state_step(
     "mamba2-130m-step",
@@ -73,7 +85,7 @@ MODELS.add(
     **STATE,
 )
 MODELS.add(
-    "lfm2",
+    "lfm2-350m",
     "Lfm2ForCausalLM",
     text(65536),
     "logits",
@@ -81,23 +93,12 @@ MODELS.add(
     {
         "hidden_size": 1024,
         "intermediate_size": 4608,
-        "num_hidden_layers": 10,
+        "num_hidden_layers": 16,
         "num_attention_heads": 16,
         "num_key_value_heads": 8,
         "use_cache": False,
-        "layer_types": [
-            "conv",
-            "conv",
-            "full_attention",
-            "conv",
-            "conv",
-            "full_attention",
-            "conv",
-            "conv",
-            "full_attention",
-            "conv",
-        ],
+        "layer_types": ["full_attention" if layer in (2, 5, 8, 10, 12, 14) else "conv" for layer in range(16)],
     },
-    reduced="layers 16->10",
+    weightless=True,
     **STATE,
 )

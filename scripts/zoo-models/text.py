@@ -11,9 +11,9 @@ MODELS.add(
     text(50358),
     POOLED,
     "google/bigbird-roberta-base",
+    # As the published class goes up to 704 tokens; beyond, it attends in blocks.
     {"attention_type": "original_full"},
-    reduced="attention block_sparse->original_full",
-    axes={"sequence": [1, 4096]},
+    axes={"sequence": [1, 704]},
     **TEXT,
 )
 MODELS.add(
@@ -126,7 +126,7 @@ MODELS.add(
     **TEXT,
 )
 MODELS.add(
-    "luke-base",
+    "luke-base-words",
     "LukeModel",
     text(50267),
     POOLED,
@@ -185,8 +185,8 @@ MODELS.add(
     [ids(30145), mask()],
     HIDDEN,
     "FacebookAI/xlm-mlm-en-2048",
-    {"emb_dim": 1024, "n_heads": 16, "n_layers": 12},
-    reduced="hidden 2048->1024",
+    {"emb_dim": 2048, "n_words": 30145, "n_heads": 16, "n_layers": 12},
+    weightless=True,
     **TEXT,
 )
 MODELS.add(
@@ -199,7 +199,7 @@ MODELS.add(
     **TEXT,
 )
 MODELS.add(
-    "xmod-base",
+    "xmod-base-adapter",
     "XmodModel",
     text(250002),
     POOLED,
@@ -212,7 +212,6 @@ MODELS.add(
         "default_language": "en_XX",
         "adapter_reduction_factor": 2,
     },
-    reduced="language adapters 81->1",
     **TEXT,
 )
 MODELS.add(
@@ -227,7 +226,7 @@ MODELS.add(
     **TEXT,
 )
 MODELS.add(
-    "reformer",
+    "reformer-reduced",
     "ReformerModel",
     [ids(320), mask()],
     HIDDEN,

@@ -35,15 +35,14 @@ MODELS.add(
 MODELS.add(
     "vivit-base",
     "VivitForVideoClassification",
-    ["pixel_values:f32[batch,16,3,224,224]=normal"],
+    ["pixel_values:f32[batch,32,3,224,224]=normal"],
     "logits",
     "google/vivit-b-16x2-kinetics400",
-    {"num_labels": 400, "num_frames": 16},
-    reduced="frames 32->16",
+    {"num_labels": 400, "num_frames": 32},
     **VIDEO,
 )
 MODELS.add(
-    "vjepa2",
+    "vjepa2-reduced",
     "VJEPA2Model",
     ["pixel_values_videos:f32[batch,16,3,256,256]=normal"],
     HIDDEN,

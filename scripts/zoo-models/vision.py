@@ -258,17 +258,23 @@ MODELS.add(
     **dict(VISION, task="image-feature-extraction"),
 )
 MODELS.add(
-    "ijepa-small",
+    "ijepa-huge",
     "IJepaModel",
     [pixels()],
     HIDDEN,
     "facebook/ijepa_vith14_1k",
-    {"hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072},
-    reduced="layers 32->12, hidden 1280->768",
+    {
+        "hidden_size": 1280,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 16,
+        "intermediate_size": 5120,
+        "patch_size": 14,
+    },
+    weightless=True,
     **dict(VISION, task="image-feature-extraction"),
 )
 MODELS.add(
-    "mgp-str",
+    "mgp-str-characters",
     "MgpstrForSceneTextRecognition",
     [pixels(32, 128)],
     "logits",
@@ -303,12 +309,11 @@ MODELS.add(
     **VISION,
 )
 MODELS.add(
-    "beit3-base",
+    "beit3-base-image",
     "timm.beit3_base_patch16_224",
     [pixels()],
     "logits",
     "timm/beit3_base_patch16_224.in22k_ft_in1k",
     adapter="Sequence",
-    reduced="the image expert alone",
     **VISION,
 )

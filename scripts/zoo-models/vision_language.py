@@ -31,12 +31,12 @@ MODELS.add(
     {
         "cross_attention_hidden_size": 768,
         "use_cache": False,
-        "decoder_layers": 6,
-        "d_model": 768,
-        "decoder_attention_heads": 12,
-        "decoder_ffn_dim": 3072,
+        "decoder_layers": 12,
+        "d_model": 1024,
+        "decoder_attention_heads": 16,
+        "decoder_ffn_dim": 4096,
     },
-    reduced="layers 12->6, hidden 1024->768",
+    weightless=True,
     **VLM,
 )
 MODELS.add(
@@ -54,11 +54,16 @@ MODELS.add(
 MODELS.add(
     "donut-swin-encoder",
     "DonutSwinModel",
-    [pixels()],
+    [pixels(2560, 1920)],
     HIDDEN,
     "naver-clova-ix/donut-base",
-    {"image_size": 224, "window_size": 7},
-    reduced="image 2560x1920->224, depths 2,2,14,2->2,2,6,2, hidden 128->96",
+    {
+        "image_size": [2560, 1920],
+        "window_size": 10,
+        "embed_dim": 128,
+        "depths": [2, 2, 14, 2],
+        "num_heads": [4, 8, 16, 32],
+    },
     **VLM,
 )
 MODELS.add(
@@ -84,15 +89,36 @@ MODELS.add(
     **VLM,
 )
 MODELS.add(
+    "trocr-base",
+    "VisionEncoderDecoderModel",
+    [pixels(384), ids(50265, "decoder_input_ids", "decoder_sequence")],
+    "logits encoder_last_hidden_state",
+    "microsoft/trocr-base-printed",
+    {
+        "encoder": {"model_type": "vit", "image_size": 384, "qkv_bias": False},
+        "decoder": {
+            "model_type": "trocr",
+            "cross_attention_hidden_size": 768,
+            "is_decoder": True,
+            "add_cross_attention": True,
+            "use_cache": False,
+        },
+    },
+    const={"use_cache": False},
+    axes={"decoder_sequence": [1, 512]},
+    weightless=True,
+    **VLM,
+)
+MODELS.add(
     "donut-base",
     "VisionEncoderDecoderModel",
-    [pixels(640, 480), ids(57525, "decoder_input_ids", "decoder_sequence")],
+    [pixels(2560, 1920), ids(57525, "decoder_input_ids", "decoder_sequence")],
     "logits encoder_last_hidden_state",
     "naver-clova-ix/donut-base",
     {
         "encoder": {
             "model_type": "donut-swin",
-            "image_size": [640, 480],
+            "image_size": [2560, 1920],
             "window_size": 10,
             "embed_dim": 128,
             "depths": [2, 2, 14, 2],
@@ -115,11 +141,11 @@ MODELS.add(
         },
     },
     const={"use_cache": False},
-    reduced="image 2560x1920->640x480",
+    unrun="an image of that size takes more memory in attention than the exporter lets one model hold",
     **VLM,
 )
 MODELS.add(
-    "idefics",
+    "idefics-reduced",
     "IdeficsForVisionText2Text",
     [
         ids(32000),
@@ -154,15 +180,10 @@ MODELS.add(
     "logits",
     "microsoft/kosmos-2-patch14-224",
     {
-        "text_config": {"embed_dim": 512, "layers": 6, "ffn_dim": 2048, "attention_heads": 8, "use_cache": False},
-        "vision_config": {
-            "hidden_size": 512,
-            "num_hidden_layers": 6,
-            "num_attention_heads": 8,
-            "intermediate_size": 2048,
-        },
-        "latent_query_num": 16,
+        "text_config": {"use_cache": False},
+        "latent_query_num": 64,
     },
-    reduced="layers 24->6, hidden 2048->512",
+    weightless=True,
+    unrun="its weights take 6.7 GB in float32, more than the exporter lets one model hold",
     **VLM,
 )

@@ -42,7 +42,7 @@ def llava(table, name, cls, published, config, reduced, **fields):
         table.add(f"{name}-{part}", cls, inputs, output, published, config, adapter=adapter, **about)
 
 
-llava(MODELS, "llava", "LlavaForConditionalGeneration", "llava-hf/llava-1.5-7b-hf", LLAVA, LLAVA_REDUCED)
+llava(MODELS, "llava-reduced", "LlavaForConditionalGeneration", "llava-hf/llava-1.5-7b-hf", LLAVA, LLAVA_REDUCED)
 LLAVA_NEXT = {
     **LLAVA,
     "image_grid_pinpoints": [[336, 672], [672, 336], [672, 672], [1008, 336], [336, 1008]],
@@ -56,7 +56,7 @@ LLAVA_NEXT = {
 }
 llava(
     MODELS,
-    "llava-next",
+    "llava-next-reduced",
     "LlavaNextForConditionalGeneration",
     "llava-hf/llava-v1.6-mistral-7b-hf",
     LLAVA_NEXT,
@@ -87,7 +87,7 @@ PALIGEMMA = {
 }
 PALIGEMMA_REDUCED = "text layers 18->6, hidden 2048->512, heads 8->4; vision layers 27->9"
 MODELS.add(
-    "paligemma-vision",
+    "paligemma-reduced-vision",
     "PaliGemmaForConditionalGeneration",
     [pixels()],
     "image_features",
@@ -98,7 +98,7 @@ MODELS.add(
     **VLM,
 )
 MODELS.add(
-    "paligemma-embed",
+    "paligemma-reduced-embed",
     "PaliGemmaForConditionalGeneration",
     [ids(257216)],
     "inputs_embeds",
@@ -109,7 +109,7 @@ MODELS.add(
     **VLM,
 )
 MODELS.add(
-    "paligemma-decoder-kv",
+    "paligemma-reduced-decoder-kv",
     "PaliGemmaForConditionalGeneration",
     embeds(512),
     "logits",
@@ -187,7 +187,7 @@ MODELS.add(
     **VLM,
 )
 MODELS.add(
-    "blip2-vision",
+    "blip2-reduced-vision",
     "Blip2ForConditionalGeneration",
     [pixels()],
     "image_features",

@@ -4,6 +4,7 @@ Every `forward` takes `*tensors`, because the exporter wants the dynamic shapes 
 """
 
 import torch
+from transformers import vision_utils
 from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
 
@@ -286,6 +287,48 @@ class ImageFeatures(Plain):
         return tuple(flatten(result)[:1])
 
 
+class BeforeLast(Plain):
+    """A text encoder of which the layer before the last is read, and what else is named."""
+
+    def forward(self, *tensors):
+        result = self.model(**self.keywords(tensors))
+        return (result.hidden_states[-2], *(getattr(result, name) for name in self.attributes[1:]))
+
+
+class Decode(Plain):
+    """The way from latents to an image of an autoencoder."""
+
+    def forward(self, *tensors):
+        return (self.model.decode(*tensors, return_dict=False)[0],)
+
+
+class PatchFeatures(Plain):
+    """The image side of a Qwen vision-language model, for one image whose grid of patches is given; and what its decoder sees of it
+    in its first layers."""
+
+    def __init__(self, model, spec):
+        super().__init__(model, spec)
+        grid, config = torch.tensor([spec.args["grid"]]), model.model.visual.config
+        merge = config.spatial_merge_size
+        side = int(config.num_position_embeddings**0.5)
+        indices, weights = vision_utils.get_vision_interpolation_indices_and_weights(
+            grid, side, mode="bilinear", align_corners=True, spatial_merge_size=merge
+        )
+        lengths, longest = vision_utils.get_vision_attention_seqlens(grid, config)
+        self.known = {
+            "position_ids": vision_utils.get_vision_position_ids(grid, merge),
+            "interp_indices": indices,
+            "interp_weights": weights,
+            "cu_seqlens": lengths,
+            "max_seqlen": longest,
+        }
+        self.grid = grid
+
+    def forward(self, *tensors):
+        seen = self.model.model.visual(*tensors, grid_thw=self.grid, return_dict=True, **self.known)
+        return tuple(features[None] for features in (seen.pooler_output, *seen.deepstack_features))
+
+
 ADAPTERS = {
     adapter.__name__: adapter
     for adapter in (
@@ -304,5 +347,8 @@ ADAPTERS = {
         VisionConnector,
         QueryingTransformer,
         ImageFeatures,
+        BeforeLast,
+        Decode,
+        PatchFeatures,
     )
 }

@@ -1,5 +1,6 @@
 """From a module to an ONNX graph whose dimensions carry the names of the specification."""
 
+import contextlib
 import os
 import re
 import tempfile
@@ -7,6 +8,7 @@ import tempfile
 import onnx
 import onnx_ir as ir
 import torch
+from torch._subclasses import FakeTensorMode
 from torch.export import Dim
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -14,10 +16,13 @@ OPSET = 18
 SYMBOL = re.compile(r"\b[su]\d+\b")
 
 
-def count_flops(module, axes, rng):
-    """Floating-point operations of one pass (matrix products, convolutions, attention), and how many outputs it gives."""
-    with torch.no_grad(), FlopCounterMode(display=False) as counter:
-        results = module(*(i.sample(axes, rng) for i in module.inputs))
+def count_flops(module, axes, rng, weightless):
+    """Floating-point operations of one pass (matrix products, convolutions, attention), and how many outputs it gives. Nothing is
+    computed where there are no weights to compute with."""
+    inputs = [i.sample(axes, rng) for i in module.inputs]
+    shapes_alone = FakeTensorMode(allow_non_fake_inputs=True) if weightless else contextlib.nullcontext()
+    with torch.no_grad(), shapes_alone, FlopCounterMode(display=False) as counter:
+        results = module(*inputs)
     return counter.get_total_flops(), len(results)
 
 

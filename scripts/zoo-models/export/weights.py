@@ -24,6 +24,8 @@ import zstandard
 from onnx import TensorProto
 
 KEEP_BYTES = 256
+# No number that stands in for a weight is further from 0.
+STAND_IN = 0.15
 FLOATS = {TensorProto.FLOAT: np.float32, TensorProto.FLOAT16: np.float16, TensorProto.DOUBLE: np.float64}
 IR_FLOATS = (ir.DataType.FLOAT, ir.DataType.FLOAT16, ir.DataType.DOUBLE)
 
@@ -59,6 +61,17 @@ def rule_by_name(name, dims):
     return "normal:1:0.02" if is_scale else "normal:0:0.02"
 
 
+def rule_of_stand_in(array):
+    """The rule of what the exporter made of a weight that was never made, such as its transpose; or None. Its one number is near 0,
+    as `stand_in` draws them, or near 1 where the class adds 1 to a scale."""
+    number = float(array.reshape(-1)[0]) if array.size < 1 << 16 else float(array[(0,) * array.ndim])
+    is_one_number = not any(array.strides) or (array.size < 1 << 24 and (array == number).all())
+    mean = round(number)
+    if not is_one_number or number == mean or mean not in (0, 1) or abs(number - mean) > STAND_IN:
+        return None
+    return f"normal:{mean}:0.02"
+
+
 def is_small_constant(array):
     return array.ndim == 1 or array.nbytes <= 1 << 15 or compressed_size(array) < 1 << 14
 
@@ -72,9 +85,10 @@ def strip(model, keep_constants, weightless):
         if tensor.dtype not in IR_FLOATS or tensor.nbytes <= KEEP_BYTES:
             continue
         is_weight = "." in name
-        if weightless and is_weight:
-            rule = rule_by_name(name, tensor.shape)
-        else:
+        rule = None
+        if weightless:
+            rule = rule_by_name(name, tensor.shape) if is_weight else rule_of_stand_in(tensor.numpy())
+        if rule is None:
             array = tensor.numpy()
             rule = rule_for(array, name in variances, is_weight)
             if keep_constants and not is_weight and is_small_constant(array):
