@@ -2,7 +2,8 @@
 //! from the file.
 
 use skillbench_onnx::messages::{BFLOAT16, FLOAT, FLOAT16, INT8, UINT8};
-use skillbench_onnx::{Declared, Stored as Tensor};
+use skillbench_onnx::{Outline, OutlinedTensor};
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::Path;
 
@@ -12,32 +13,39 @@ const INT4: i32 = 22;
 /// Behind the name of a type in which weights are stored and not computed.
 const SUFFIX: &str = "-stored";
 
-/// The name of the type that most of the numbers of these graphs are stored in; `None` where nothing tells.
+/// The name of the type that most of the numbers in these graphs are stored in, without tables that are only looked up; `None` where
+/// nothing tells.
 pub fn weights<'a>(graphs: impl Iterator<Item = &'a Path>) -> Option<&'static str> {
     let mut counts = [("float32", 0_u64), ("float16", 0), ("bfloat16", 0), ("int8", 0), ("int4", 0)];
-    for graph in graphs {
-        let declared = Declared::read(File::open(graph).ok()?).ok()?;
-        let in_bytes = declared.all_operators().any(|operator| operator == "MatMulNBits");
-        for tensor in declared.all_stored() {
-            let Some((name, numbers)) = stored(tensor, in_bytes) else { continue };
-            counts
-                .iter_mut()
-                .filter(|(of, _)| *of == name)
-                .for_each(|(_, count)| *count = count.saturating_add(numbers));
+    for path in graphs {
+        let graph = Outline::read(File::open(path).ok()?).ok()?.graph;
+        let mut users: HashMap<&str, Vec<&str>> = HashMap::new();
+        for node in &graph.nodes {
+            node.inputs.iter().for_each(|input| users.entry(input).or_default().push(&node.operator));
+        }
+        let uses = |tensor: &OutlinedTensor, operator: &str, all: bool| {
+            let of = users.get(tensor.name.as_str()).map_or(&[][..], Vec::as_slice);
+            let is = |known: &&str| *known == operator;
+            !of.is_empty() && if all { of.iter().all(is) } else { of.iter().any(is) }
+        };
+        for tensor in graph.weights.iter().filter(|tensor| !uses(tensor, "Gather", true)) {
+            let Some((name, numbers)) = stored(tensor, uses(tensor, "MatMulNBits", false)) else { continue };
+            counts.iter_mut().filter(|(of, _)| *of == name).for_each(|(_, sum)| *sum = sum.saturating_add(numbers));
         }
     }
     counts.into_iter().max_by_key(|(_, count)| *count).filter(|(_, count)| *count > 0).map(|(name, _)| name)
 }
 
-/// `in_bytes`: the graph has products that read bytes of two weights each.
-fn stored(tensor: &Tensor, in_bytes: bool) -> Option<(&'static str, u64)> {
+/// `in_bytes`: two of its numbers are in a byte.
+fn stored(tensor: &OutlinedTensor, in_bytes: bool) -> Option<(&'static str, u64)> {
+    let numbers = tensor.dims.iter().try_fold(1_u64, |all, dim| all.checked_mul(u64::try_from(*dim).ok()?))?;
     match tensor.element {
-        FLOAT => Some(("float32", tensor.count)),
-        FLOAT16 => Some(("float16", tensor.count)),
-        BFLOAT16 => Some(("bfloat16", tensor.count)),
-        INT4 | UINT4 => Some(("int4", tensor.count)),
-        UINT8 if in_bytes => Some(("int4", tensor.count.saturating_mul(2))),
-        INT8 | UINT8 => Some(("int8", tensor.count)),
+        FLOAT => Some(("float32", numbers)),
+        FLOAT16 => Some(("float16", numbers)),
+        BFLOAT16 => Some(("bfloat16", numbers)),
+        INT4 | UINT4 => Some(("int4", numbers)),
+        UINT8 if in_bytes => Some(("int4", numbers.saturating_mul(2))),
+        INT8 | UINT8 => Some(("int8", numbers)),
         _ => None,
     }
 }
@@ -74,23 +82,30 @@ mod tests {
     use skillbench_onnx::messages::{Message as _, Node};
     use skillbench_onnx::{Graph, Model};
 
-    fn of(weights: &[(i32, i64)], operators: &[&str]) -> Option<&'static str> {
+    /// Of tensors, each with its elements and the operator that reads it.
+    fn of(weights: &[(i32, i64, &str)]) -> Option<&'static str> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model.onnx");
-        let initializer =
-            weights.iter().map(|(element, count)| Tensor::of_bytes("w", *element, &[*count], vec![])).collect();
-        let node = operators.iter().map(|operator| Node::new(operator, &["x"], "y")).collect();
-        let graph = Graph { initializer, node, ..Graph::default() };
+        let named = |place: usize| format!("w{place}");
+        let tensor = |(place, (element, count, _)): (usize, &(i32, i64, &str))| {
+            Tensor::of_bytes(&named(place), *element, &[*count], vec![])
+        };
+        let node = |(place, (_, _, operator)): (usize, &(i32, i64, &str))| {
+            Node::new(operator, &["x", &named(place)], &format!("y{place}"))
+        };
+        let initializer = weights.iter().enumerate().map(tensor).collect();
+        let graph = Graph { initializer, node: weights.iter().enumerate().map(node).collect(), ..Graph::default() };
         std::fs::write(&path, Model::new("test", 17, graph).encode_to_vec()).unwrap();
         super::weights(std::iter::once(path.as_path()))
     }
 
     #[test]
-    fn most_of_the_numbers_decide_and_a_byte_of_matmulnbits_holds_two() {
-        assert_eq!(of(&[(FLOAT, 100), (FLOAT16, 101)], &[]), Some("float16"));
-        assert_eq!(of(&[(FLOAT, 100), (UINT8, 60)], &["MatMulNBits"]), Some("int4"));
-        assert_eq!(of(&[(FLOAT, 100), (UINT8, 60)], &["MatMul"]), Some("float32"));
-        assert_eq!(of(&[], &["Relu"]), None);
+    fn most_of_the_numbers_that_are_computed_with_decide_and_a_byte_of_matmulnbits_holds_two() {
+        assert_eq!(of(&[(FLOAT, 100, "MatMul"), (FLOAT16, 101, "Cast")]), Some("float16"));
+        assert_eq!(of(&[(FLOAT, 100, "Add"), (UINT8, 60, "MatMulNBits")]), Some("int4"));
+        assert_eq!(of(&[(FLOAT, 100, "MatMul"), (UINT8, 60, "MatMul")]), Some("float32"));
+        assert_eq!(of(&[(FLOAT, 100, "MatMul"), (FLOAT16, 1000, "Gather")]), Some("float32"), "a table");
+        assert_eq!(of(&[]), None);
     }
 
     #[test]

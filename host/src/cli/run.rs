@@ -82,7 +82,7 @@ pub struct RunArgs {
     /// Set an option of every plugin that takes it, or of one plugin; with --resume: a path that the run was begun with, named again
     #[arg(long, value_name = "[PLUGIN:]KEY=VALUE")]
     pub option: Vec<String>,
-    /// Precision: float32, float16, bfloat16 or int8; a backend applies it or refuses with the reason
+    /// Precision: a backend applies it, or refuses with the reason; "-stored" is how weights are written, to be computed in float32
     #[arg(long, value_name = "PRECISION", value_parser = precision())]
     pub precision: Option<String>,
     /// Time limit of a cell, in seconds [default: 600]
@@ -190,7 +190,8 @@ fn dimension(text: &str) -> Result<(String, i64), String> {
 pub(super) fn precision() -> impl TypedValueParser<Value = String> {
     const SHORT: [(&str, &str); 3] = [("fp32", "float32"), ("fp16", "float16"), ("bf16", "bfloat16")];
     let long = SHORT.map(|(short, name)| PossibleValue::new(name).alias(short));
-    let all = long.into_iter().chain([PossibleValue::new("int8")]);
+    const OTHERS: [&str; 6] = ["int8", "int4", "float16-stored", "bfloat16-stored", "int8-stored", "int4-stored"];
+    let all = long.into_iter().chain(OTHERS.map(PossibleValue::new));
     PossibleValuesParser::new(all).map(|typed| {
         let name = SHORT.into_iter().find(|(short, _)| *short == typed).map(|(_, name)| name.to_string());
         name.unwrap_or(typed)

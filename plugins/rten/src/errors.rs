@@ -23,6 +23,11 @@ pub(crate) fn loading(path: &Path, error: &LoadError) -> Error {
             );
             Error::invalid(text).because(Why::MODEL)
         }
+        // As below: in words only.
+        LoadErrorKind::GraphError if error.to_string().contains("unsupported data type") => {
+            let text = format!("{ENGINE} cannot run {path}: {error}: use another backend for this model");
+            Error::unimplemented(Why::MODEL, text)
+        }
         _ => Error::invalid(format!("{path} is not a whole ONNX model ({error}): copy or export it again"))
             .because(Why::MODEL),
     }
