@@ -407,13 +407,17 @@ def unavailable(skills, names, lacking):
         rows[folded(name)] = {"id": folded(name), "unavailable": why} | ({"kin": kin, "relation": "kin"} if kin else {})
     for name, (_, skill) in lacking.items():
         if name not in served:
-            rows[name] = {"id": name, "unavailable": lack(skill), "kin": skill["id"], "relation": skill["relation"]}
+            rows[name] = {"id": name, "unavailable": lack(skill, skills), "kin": skill["id"], "relation": skill["relation"]}
     return [rows[name] for name in sorted(rows)]
 
 
-def lack(skill):
+def lack(skill, skills):
     """What the nearest skill is, and is not, of the model that was named."""
+    published = skill["published_id"]
     if skill["relation"] == "part":
-        return f"of {skill['published_id']} only a part is here: {skill['which_part']}"
+        parts = [one for one in skills if one["published_id"] == published and one["relation"] == "part"]
+        if len(parts) == 1:
+            return f"of {published} only a part is here: {skill['which_part']}"
+        return f"of {published} only parts are here: " + ", ".join(f"{part['id']} ({part['which_part']})" for part in parts)
     which = f"{skill['which_part']}, " if "which_part" in skill else ""
-    return f"of {skill['published_id']} only a reduced form is here: {which}{skill['reduced']}"
+    return f"of {published} only a reduced form is here: {which}{skill['reduced']}"

@@ -250,25 +250,6 @@ MODELS.add(
     **DECODER,
 )
 MODELS.add(
-    "qwen3-reduced-kv",
-    "Qwen3ForCausalLM",
-    decoder_inputs(151000),
-    "logits",
-    "Qwen/Qwen3-0.6B",
-    {
-        "hidden_size": 1024,
-        "intermediate_size": 3072,
-        "num_hidden_layers": 12,
-        "num_attention_heads": 16,
-        "num_key_value_heads": 8,
-        "head_dim": 128,
-        "tie_word_embeddings": True,
-    },
-    reduced="layers 28->12",
-    test=STEP,
-    **DECODER,
-)
-MODELS.add(
     "smollm2-135m-kv",
     "LlamaForCausalLM",
     decoder_inputs(49152),

@@ -17,17 +17,6 @@ MODELS.add(
     **DECODER,
 )
 MODELS.add(
-    "bloom-reduced-kv",
-    "BloomForCausalLM",
-    decoder_inputs(250880, False),
-    "logits",
-    "bigscience/bloom-560m",
-    {"hidden_size": 512, "n_layer": 12, "n_head": 8},
-    reduced="layers 24->12, hidden 1024->512, heads 16->8",
-    test=STEP,
-    **DECODER,
-)
-MODELS.add(
     "codegen-350m-kv",
     "CodeGenForCausalLM",
     decoder_inputs(51200),

@@ -1,6 +1,6 @@
 """Models known by names of their own whose architecture is another's: other sizes, vocabularies and weights."""
 
-from common import DECODER, HIDDEN, POOLED, STEP, TEXT, VISION, VLM, decoder_inputs, ids, pixels, text
+from common import DECODER, HIDDEN, POOLED, STEP, TEXT, VISION, decoder_inputs, pixels, text
 from export.spec import Table
 from published import UNTIED, decoder, rotary, unrun, widths
 from seq2seq import bart, parts
@@ -80,38 +80,4 @@ parts(
     16,
     1024,
     weightless=True,
-)
-MODELS.add(
-    "nougat-base",
-    "VisionEncoderDecoderModel",
-    [pixels(896, 672), ids(50000, "decoder_input_ids", "decoder_sequence")],
-    "logits encoder_last_hidden_state",
-    "facebook/nougat-base",
-    {
-        "encoder": {
-            "model_type": "donut-swin",
-            "image_size": [896, 672],
-            "window_size": 7,
-            "embed_dim": 128,
-            "depths": [2, 2, 14, 2],
-            "num_heads": [4, 8, 16, 32],
-        },
-        "decoder": {
-            "model_type": "mbart",
-            "decoder_layers": 10,
-            "d_model": 1024,
-            "decoder_attention_heads": 16,
-            "decoder_ffn_dim": 4096,
-            "vocab_size": 50000,
-            "max_position_embeddings": 3584,
-            "scale_embedding": True,
-            "add_final_layer_norm": True,
-            "is_decoder": True,
-            "add_cross_attention": True,
-            "is_encoder_decoder": False,
-            "use_cache": False,
-        },
-    },
-    const={"use_cache": False},
-    **VLM,
 )

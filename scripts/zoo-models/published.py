@@ -1,6 +1,6 @@
 """Decoders at the size at which they were published. They are exported without ever holding their weights."""
 
-from common import DECODER, STEP, decoder_inputs
+from common import DECODER, HIDDEN, STEP, TEXT, decoder_inputs, text
 from export.spec import Table
 
 MODELS = Table()
@@ -115,7 +115,18 @@ for size, config, billions in (
     ("8B", widths(4096, 12288, 36, 32, 8, 151936, **QWEN3, **UNTIED), 8.2),
 ):
     decoder(MODELS, f"qwen3-{size.lower()}-kv", "Qwen3ForCausalLM", f"Qwen/Qwen3-{size}", 40960, config, billions)
-
+# Reads a text whole, as an encoder does; a caller takes the row of the last token.
+MODELS.add(
+    "qwen3-embedding-0.6b",
+    "Qwen3Model",
+    text(151669),
+    HIDDEN,
+    "Qwen/Qwen3-Embedding-0.6B",
+    widths(1024, 3072, 28, 16, 8, 151669, max_position_embeddings=32768, use_cache=False, **QWEN3),
+    axes={"sequence": [1, LONGEST]},
+    weightless=True,
+    **dict(TEXT, arch="decoder-only"),
+)
 decoder(
     MODELS,
     "mistral-7b-kv",

@@ -1,6 +1,9 @@
-"""Mixtures of experts at the size at which they were published; exported without ever holding their weights."""
+"""Mixtures of experts at the size at which they were published; exported without ever holding their weights.
 
-from common import MOE, decoder_inputs
+One token at a time: the graph gathers the weights of the experts that each token takes, which is the work of a step, and for a prompt
+of many tokens more memory than there is."""
+
+from common import MOE, step_inputs
 from experts import EXPERTS
 from export.spec import Table
 from published import UNTIED, decoder, rotary, widths
@@ -16,6 +19,7 @@ decoder(
     widths(2048, 1024, 16, 16, 16, 50304, num_experts=64, num_experts_per_tok=8, **UNTIED),
     6.9,
     settings=EXPERTS,
+    inputs=step_inputs(50304),
     **MOE,
 )
 decoder(
@@ -40,6 +44,7 @@ decoder(
     ),
     14.3,
     settings=EXPERTS,
+    inputs=step_inputs(151936),
     **MOE,
 )
 decoder(
@@ -64,6 +69,7 @@ decoder(
         attention_multiplier=0.015625,
     ),
     settings=EXPERTS,
+    inputs=step_inputs(49152),
     **MOE,
 )
 decoder(
@@ -75,6 +81,7 @@ decoder(
     widths(4096, 14336, 32, 32, 8, 32000, num_local_experts=8, num_experts_per_tok=2, **rotary(1000000.0), **UNTIED),
     46.7,
     settings=EXPERTS,
+    inputs=step_inputs(32000),
     **MOE,
 )
 # Beyond 4,096 positions its published configuration stretches them.
@@ -103,5 +110,6 @@ decoder(
     ),
     20.9,
     settings=EXPERTS,
+    inputs=step_inputs(201088),
     **MOE,
 )

@@ -270,20 +270,20 @@ MODELS.add(
     **dict(SEQ2SEQ, **RAG),
 )
 MODELS.add(
-    "udop-text-reduced",
+    "udop-large-text",
     "UdopForConditionalGeneration",
     [ids(33000), "bbox:f32[batch,sequence,4]=uniform:0:1", mask(), ids(33000, "decoder_input_ids", "decoder_sequence")],
     "logits",
     "microsoft/udop-large",
     {
-        "d_model": 512,
+        "d_model": 1024,
         "d_kv": 64,
-        "d_ff": 2048,
-        "num_layers": 6,
-        "num_heads": 8,
+        "d_ff": 4096,
+        "num_layers": 24,
+        "num_heads": 16,
         "use_cache": False,
         "decoder_start_token_id": 0,
     },
-    reduced="layers 24->6, hidden 1024->512, heads 16->8, ffn 4096->2048; text and layout without the image",
+    weightless=True,
     **dict(SEQ2SEQ, family="multimodal", category="multimodal"),
 )

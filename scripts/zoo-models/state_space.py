@@ -92,7 +92,7 @@ MODELS.add(
     "LiquidAI/LFM2-350M",
     {
         "hidden_size": 1024,
-        "intermediate_size": 4608,
+        "intermediate_size": 6656,  # of which the class takes two thirds, rounded up to 256
         "num_hidden_layers": 16,
         "num_attention_heads": 16,
         "num_key_value_heads": 8,

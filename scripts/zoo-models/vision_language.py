@@ -145,7 +145,7 @@ MODELS.add(
     **VLM,
 )
 MODELS.add(
-    "idefics-reduced",
+    "idefics-9b",
     "IdeficsForVisionText2Text",
     [
         ids(32000),
@@ -156,21 +156,32 @@ MODELS.add(
     "logits",
     "HuggingFaceM4/idefics-9b",
     {
-        "hidden_size": 512,
-        "intermediate_size": 1376,
-        "num_hidden_layers": 8,
-        "num_attention_heads": 8,
+        "hidden_size": 4096,
+        "intermediate_size": 11008,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
         "cross_layer_interval": 4,
+        "additional_vocab_size": 2,
+        "qk_layer_norms": True,
+        "use_resampler": True,
         "use_cache": False,
+        "perceiver_config": {
+            "resampler_depth": 6,
+            "resampler_n_heads": 16,
+            "resampler_head_dim": 96,
+            "resampler_n_latents": 64,
+            "qk_layer_norms_perceiver": True,
+        },
         "vision_config": {
-            "embed_dim": 768,
-            "num_hidden_layers": 6,
-            "num_attention_heads": 12,
-            "intermediate_size": 3072,
-            "patch_size": 16,
+            "embed_dim": 1280,
+            "num_hidden_layers": 32,
+            "num_attention_heads": 16,
+            "intermediate_size": 5120,
+            "patch_size": 14,
         },
     },
-    reduced="text layers 32->8, hidden 4096->512, heads 32->8; vision huge, 32 layers->base, 6 layers",
+    weightless=True,
+    unrun="its weights take 36 GB in float32, more than the machine that exports has",
     **VLM,
 )
 MODELS.add(

@@ -101,3 +101,17 @@ fn the_nearest_of_a_name_that_is_not_served_is_what_the_record_says() {
         }
     }
 }
+
+#[test]
+fn a_key_class_stands_for_a_full_skill_and_its_small_variant_stays_below_500_megabytes() {
+    let skills = skills();
+    let marked = |mark: &'static str| skills.iter().filter(move |skill| skill[mark].is_string());
+    assert_eq!((marked("key").count(), marked("small_of").count()), (13, 13));
+    for skill in marked("key") {
+        assert_eq!(text(skill, "relation"), "full", "{}", skill["id"]);
+    }
+    for skill in marked("small_of") {
+        let bytes = 4 * skill["parameters"].as_u64().unwrap();
+        assert!(bytes < 500_000_000, "{}: {bytes} bytes in float32", skill["id"]);
+    }
+}
