@@ -29,7 +29,7 @@ fn a_stored_run_brings_the_matrix_beside_the_database_up_to_date() {
 #[test]
 fn the_matrix_alone_is_brought_up_to_date_without_measuring() {
     let world = World::default();
-    world.host(&["run", "--update-matrix-only"]).exits_with(1).tells("there is no database");
+    world.host(&["run", "--update-matrix-only"]).exits_with(2).tells("there is no database");
     world.run(&QUICK);
     let name = world.path().join("results/compatibility_matrix.md");
     std::fs::remove_file(&name).unwrap();

@@ -10,6 +10,7 @@
 //! - [`baseline`]: runs that later ones are held against, by name.
 //! - [`incremental`]: what of a plan is missing in the database.
 //! - [`interleave`]: the plans of two targets that are measured in turns. [`noise`]: how far the same code is apart from itself.
+//! - [`which`]: which stored results are meant, by one rule for all that read them.
 //! - [`update`]: what of the database is to be measured again. [`recorded`]: which of a record's options are taken over.
 //!
 //! Nothing here prints: what there is to say is an event, or returned. Not here: grammar and printing (host),
@@ -31,6 +32,7 @@ pub mod noise;
 pub mod recorded;
 pub mod run;
 pub mod update;
+pub mod which;
 
 pub use conditions::{Conditions, names};
 pub use event::{Event, Listener};

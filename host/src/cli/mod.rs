@@ -13,7 +13,8 @@ pub use alert::AlertArgs;
 pub use compare::{AcrossArg, BaselineCommand, CompareArgs, DoctorArgs, GateArgs, LiveArgs};
 pub use forecast::{ForecastArgs, PredictArgs, RecommendArgs};
 pub use results::{
-    DbCommand, ExportForm, ImageArg, MatrixArgs, PlotArgs, QueryArgs, ReportArgs, ReportForm, Stored, WhichRuns,
+    DbCommand, ExportForm, ImageArg, MatrixArgs, PlotArgs, QueryArgs, RESULTS, ReportArgs, ReportForm, Stored,
+    WhichRuns,
 };
 pub use run::{PersistArgs, RunArgs, SetArg};
 pub use schedule::{AuditArgs, LockArgs, ScheduleArgs, UpdateArgs};

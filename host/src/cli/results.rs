@@ -3,15 +3,24 @@
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
+/// The folder of runs where nobody named another.
+pub const RESULTS: &str = "results";
+
 /// Where results are.
 #[derive(Args, Clone, Default)]
 pub struct Stored {
-    /// The database file [default: benchmarks.duckdb in the folder of runs]
-    #[arg(long, alias = "db-path", env = "BENCHMARK_DB_PATH", value_name = "FILE")]
+    /// The database file [default: benchmarks.duckdb in the folder of runs] [env: BENCHMARK_DB_PATH]
+    #[arg(long, alias = "db-path", value_name = "FILE")]
     pub db: Option<PathBuf>,
-    /// The folder of runs
-    #[arg(long, alias = "input-dir", value_name = "DIR", default_value = "results")]
-    pub results_dir: PathBuf,
+    /// The folder of runs [default: results]
+    #[arg(long, alias = "input-dir", value_name = "DIR")]
+    pub results_dir: Option<PathBuf>,
+}
+
+impl Stored {
+    pub fn results(&self) -> PathBuf {
+        self.results_dir.clone().unwrap_or_else(|| RESULTS.into())
+    }
 }
 
 #[derive(Subcommand)]
@@ -85,6 +94,7 @@ pub enum ExportForm {
 #[derive(Args)]
 pub struct MatrixArgs {
     /// Read this matrix file, of this or another tool, and not the database
+    #[arg(conflicts_with_all = ["db", "results_dir"])]
     pub file: Option<PathBuf>,
     #[command(flatten)]
     pub stored: Stored,
@@ -127,7 +137,8 @@ pub struct QueryArgs {
 pub struct WhichRuns {
     #[command(flatten)]
     pub stored: Stored,
-    /// Runs: latest, ids, folders, journals or run.json files [default: latest]
+    /// Runs: latest, ids, folders, journals or run.json files [default: latest, the newest run with a measured cell in the named
+    /// database, else in the folder of runs]
     pub run: Vec<String>,
     /// Every run of the database
     #[arg(long, conflicts_with_all = ["run", "condition"])]
@@ -139,7 +150,7 @@ pub struct WhichRuns {
     #[arg(long, alias = "model-id", value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
     pub model: Vec<String>,
     /// Result files of this host to read
-    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "FILE", conflicts_with_all = ["run", "all", "condition"])]
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "FILE", conflicts_with_all = ["run", "all", "condition", "db", "results_dir"])]
     pub json_path: Vec<PathBuf>,
     /// Read several runs as one: folders, ids or files
     #[arg(long, alias = "aggregate-results", num_args = 1.., value_name = "RUN", conflicts_with_all = ["run", "all", "condition", "json_path"])]

@@ -3,6 +3,7 @@
 use super::{GateArgs, LockArgs, ReportForm, seconds};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use skillbench_session::which::LATEST;
 use std::path::PathBuf;
 
 /// A list that takes commas, repeats and spaces: `--batch-sizes 1,4 --batch-sizes 8` or `--batch-sizes 1 4 8`.
@@ -150,11 +151,11 @@ pub struct RunArgs {
 /// Where results are kept, and the lock of the machine.
 #[derive(Args, Clone)]
 pub struct PersistArgs {
-    /// The folder of runs
-    #[arg(long, value_name = "DIR", default_value = "results")]
-    pub output_dir: PathBuf,
-    /// The database file [default: benchmarks.duckdb in the folder of runs]
-    #[arg(long, alias = "db-path", env = "BENCHMARK_DB_PATH", value_name = "FILE")]
+    /// The folder of runs [default: results]
+    #[arg(long, value_name = "DIR")]
+    pub output_dir: Option<PathBuf>,
+    /// The database file [default: benchmarks.duckdb in the folder of runs] [env: BENCHMARK_DB_PATH]
+    #[arg(long, alias = "db-path", value_name = "FILE")]
     pub db: Option<PathBuf>,
     /// Store the run in the database (always on)
     #[arg(long, alias = "auto-store-db", conflicts_with = "no_save")]
@@ -170,12 +171,12 @@ pub struct PersistArgs {
     pub plots: bool,
     #[command(flatten)]
     pub gate: GateArgs,
-    /// Measure nothing: plot the latest run
-    #[arg(long, conflicts_with = "update_matrix_only")]
-    pub plot_only: bool,
-    /// Measure nothing: update the compatibility matrix next to the database
-    #[arg(long, conflicts_with = "no_save")]
-    pub update_matrix_only: bool,
+    /// Measure nothing: plot this run [default where the flag has no value: latest]
+    #[arg(long, value_name = "RUN", num_args = 0..=1, default_missing_value = LATEST, conflicts_with = "update_matrix_only")]
+    pub plot_only: Option<String>,
+    /// Measure nothing: update the compatibility matrix next to the database, once the runs of this folder are in it
+    #[arg(long, value_name = "DIR", num_args = 0..=1, conflicts_with = "no_save")]
+    pub update_matrix_only: Option<Option<PathBuf>>,
     #[command(flatten)]
     pub lock: LockArgs,
 }

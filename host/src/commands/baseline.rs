@@ -1,7 +1,8 @@
 //! `host baseline`: runs that later ones are held against.
 
+use super::stored::read_run;
 use super::{CommandError, Done, Exit, failed, usage};
-use crate::cli::{BaselineCommand, Global, WhichRuns};
+use crate::cli::{BaselineCommand, Global};
 use crate::output;
 use skillbench_report::{Cell, Table};
 use skillbench_session::baseline::{self, BaselineError};
@@ -12,8 +13,7 @@ pub fn baseline(global: &Global, command: &BaselineCommand) -> Done {
         BaselineCommand::List => return list(global),
         BaselineCommand::Save { name, run, stored } => {
             baseline::check_name(name).map_err(refused)?;
-            let which = WhichRuns { stored: stored.clone(), run: vec![run.clone()], ..WhichRuns::default() };
-            save(global, name, &which.read(global)?.folder)?;
+            save(global, name, &read_run(&stored.place(global), run)?.folder)?;
         }
         BaselineCommand::Remove { name } => baseline::remove(name).map_err(refused)?,
     }

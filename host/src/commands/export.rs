@@ -1,5 +1,6 @@
 //! `host db export`: runs as files that other programs read.
 
+use super::db::refused;
 use super::{CommandError, failed};
 use crate::cli::ExportForm;
 use skillbench_record::Run;
@@ -17,8 +18,8 @@ type Make = fn(&Run) -> Result<String, CommandError>;
 /// Writes the runs of the filter into a folder.
 pub fn export(database: &Database, filter: &Filter, form: ExportForm, folder: &Path) -> Result<Exported, CommandError> {
     match form {
-        ExportForm::Parquet => database.export(filter, Form::Parquet, folder).map_err(failed),
-        ExportForm::Csv => database.export(filter, Form::Csv, folder).map_err(failed),
+        ExportForm::Parquet => database.export(filter, Form::Parquet, folder).map_err(refused),
+        ExportForm::Csv => database.export(filter, Form::Csv, folder).map_err(refused),
         ExportForm::SuiteJson => by_run(database, filter, folder, "suite.json", |run| pretty(&export::suite(run))),
         ExportForm::FlatJson => by_run(database, filter, folder, "flat.json", |run| pretty(&export::flat(run))),
         ExportForm::FlatCsv => {
@@ -39,7 +40,7 @@ fn by_run(
     ending: &str,
     make: Make,
 ) -> Result<Exported, CommandError> {
-    let runs = database.runs(filter).map_err(failed)?;
+    let runs = database.runs(filter).map_err(refused)?;
     let mut exported = Exported { files: vec![], runs: runs.len() };
     for some in runs.chunks(AT_ONCE) {
         let part = filter.within(some.iter().map(|run| run.run_id.as_str()));
@@ -52,7 +53,7 @@ fn by_run(
 
 /// The matrix, which has its history from all runs.
 fn of_all(database: &Database, filter: &Filter, folder: &Path) -> Result<Exported, CommandError> {
-    let mut exported = Exported { files: vec![], runs: database.runs(filter).map_err(failed)?.len() };
+    let mut exported = Exported { files: vec![], runs: database.runs(filter).map_err(refused)?.len() };
     if exported.runs > 0 {
         let matrix = matrix_of(database, filter).map_err(failed)?;
         put(&mut exported, folder, files::MATRIX_JSON, pretty(&results::json(&matrix))?)?;

@@ -1,12 +1,13 @@
 //! What `host predict` and `host recommend` share.
 
-use super::{CommandError, failed, usage};
+use super::db::refused;
+use super::{CommandError, usage};
 use crate::cli::{ForecastArgs, FormatArg, Global};
 use crate::output;
 use skillbench_engine::run::Inventory;
 use skillbench_report::Format;
 use skillbench_session::forecast::{Asked, Bench, Cells, Models, Question};
-use skillbench_store::{Database, DatabaseError};
+use skillbench_store::Database;
 use std::path::Path;
 
 /// The form that was asked for, or the one that a file's name tells.
@@ -31,10 +32,7 @@ pub fn tell_other_machines(bench: &Bench, cells: &Cells) {
 }
 
 pub fn read(database: &Database) -> Result<Cells, CommandError> {
-    Cells::read(database).map_err(|error| match error {
-        DatabaseError::Missing { .. } => usage(error),
-        other => failed(other),
-    })
+    Cells::read(database).map_err(refused)
 }
 
 /// The models that are asked about; what was understood otherwise than it was typed is told.

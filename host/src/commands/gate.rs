@@ -2,9 +2,9 @@
 //! that is told.
 
 use super::persist::Persist;
-use super::stored::Chosen;
+use super::stored::read_run;
 use super::{CommandError, Exit, alert, baseline, compare, usage};
-use crate::cli::{FormatArg, GateArgs, Global, Stored as Place, WhichRuns};
+use crate::cli::{FormatArg, GateArgs, Global};
 use crate::output;
 use skillbench_engine::alert::{self as alert_document, Alert, Figures, Kind};
 use skillbench_record::catalog::{Checked, Limit};
@@ -13,6 +13,7 @@ use skillbench_record::{Cell, Run};
 use skillbench_session::Kept;
 use skillbench_session::baseline::check_name;
 use skillbench_session::gate::{Asked, Held, Saved, Verdict};
+use skillbench_session::which::Chosen;
 
 /// Reads what a run is to be held against.
 ///
@@ -21,12 +22,7 @@ use skillbench_session::gate::{Asked, Held, Saved, Verdict};
 pub fn asked(global: &Global, args: &GateArgs, persist: &Persist) -> Result<Asked, CommandError> {
     let limits = args.limit.iter().map(|text| text.parse::<Limit>().map_err(usage)).collect::<Result<_, _>>()?;
     let read = |name: &String| {
-        let stored = Place {
-            db: persist.database.as_ref().map(|db| db.path().to_path_buf()),
-            results_dir: persist.output_dir.clone(),
-        };
-        let which = WhichRuns { stored, run: vec![name.clone()], ..WhichRuns::default() };
-        let Chosen { stored, .. } = which.read(global).map_err(|error| match error {
+        let Chosen { stored, .. } = read_run(&persist.place(global), name).map_err(|error| match error {
             CommandError::Usage(text) => {
                 usage(format!("baseline: {text}; `host baseline list` lists those of this machine"))
             }

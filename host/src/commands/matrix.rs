@@ -1,19 +1,25 @@
 //! `host matrix`: what runs where; and the files of it, which lie beside the database.
 
 use super::persist::Persist;
-use super::{Done, Exit, failed, usage};
+use super::stored::refused;
+use super::{Done, Exit, db, failed, usage};
 use crate::cli::{FormatArg, Global, MatrixArgs};
 use crate::output;
 use skillbench_report::{Format, Table, sections};
 use skillbench_results::matrix::{self, Matrix};
 use skillbench_session::keep::{matrix_of, update_matrix};
+use skillbench_session::which::Named;
 use skillbench_store::database::Filter;
-use std::path::Path;
+use skillbench_store::journal;
+use std::path::{Path, PathBuf};
 
 pub fn matrix(global: &Global, args: &MatrixArgs) -> Done {
     let whole = match &args.file {
         Some(file) => read(file)?,
-        None => matrix_of(&args.stored.database(global), &Filter::all()).map_err(failed)?,
+        None => {
+            let place = args.stored.place(global);
+            matrix_of(place.filled().map_err(refused)?, &Filter::all()).map_err(failed)?
+        }
     };
     let hardware: Vec<String> =
         args.hardware.iter().map(|name| matrix::rule().hardware_name(name).to_string()).collect();
@@ -69,11 +75,25 @@ fn render(matrix: &Matrix, format: Format) -> Result<String, String> {
     })
 }
 
-/// `host run --update-matrix-only`.
-pub fn update_only(persist: &Persist) -> Done {
-    let Some(database) = &persist.database else { return Err(usage("the matrix is made from the database")) };
-    for file in update_matrix(database).map_err(failed)? {
+/// `host run --update-matrix-only [FOLDER]`. The runs of a folder that is named are put into the database first: the one that is named
+/// too, else the one next to them.
+pub fn update_only(global: &Global, persist: &Persist, folder: Option<&Path>) -> Done {
+    let mut place = persist.place(global);
+    if let Some(folder) = folder {
+        if matches!(place.named, Named::Nothing | Named::Environment) {
+            place.database = db::at(global, db::of_environment().as_deref(), &folder_of_runs(folder));
+        }
+        db::import_into(&place.database, &[folder.to_path_buf()])?;
+    }
+    for file in update_matrix(place.filled().map_err(refused)?).map_err(failed)? {
         output::say(&format!("written: {}", file.display()));
     }
     Ok(Exit::Good)
+}
+
+/// The folder of runs that a folder is, or that a run's own folder lies in.
+fn folder_of_runs(folder: &Path) -> PathBuf {
+    let is_run = [journal::NAME, "run.json"].iter().any(|name| folder.join(name).is_file());
+    let parent = || folder.canonicalize().ok()?.parent().map(Path::to_path_buf);
+    if is_run { parent().unwrap_or_default() } else { folder.to_path_buf() }
 }

@@ -1,23 +1,24 @@
 //! What is done with runs that were measured: where they are kept, and what is drawn of them.
 
-use super::db::database;
-use super::stored::latest;
+use super::db::{self, database};
+use super::stored::read_run;
 use super::typed::typed;
-use super::{Done, Exit, failed, matrix, plot, report, usage};
-use crate::cli::{GateArgs, Global, LockArgs, PersistArgs, ReportForm};
+use super::{Done, Exit, failed, matrix, plot, report};
+use crate::cli::{GateArgs, Global, LockArgs, PersistArgs, RESULTS, ReportForm};
 use crate::output;
 use skillbench_results::Stored;
+use skillbench_session::which::{Chosen, Named, Place};
 use skillbench_session::{Keep, Kept, Session};
 use skillbench_store::Database;
 use std::path::{Path, PathBuf};
 
 /// What is done in place of measuring.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub enum Only {
-    /// The plots of the latest run are drawn.
-    Plots,
-    /// The compatibility matrix is brought up to date.
-    Matrix,
+    /// The plots of this run are drawn.
+    Plots(String),
+    /// The compatibility matrix is made anew, with the runs of this folder in it.
+    Matrix(Option<PathBuf>),
 }
 
 #[derive(Clone)]
@@ -25,6 +26,8 @@ pub struct Persist {
     pub output_dir: PathBuf,
     /// `None`: the run stays in its folder.
     pub database: Option<Database>,
+    /// Which of both the user named.
+    pub named: Named,
     pub reports: Vec<ReportForm>,
     pub plots: bool,
     pub only: Option<Only>,
@@ -39,16 +42,23 @@ pub struct Persist {
 
 impl Persist {
     pub fn new(global: &Global, args: &PersistArgs) -> Persist {
-        let database = (!args.no_save).then(|| database(global, args.db.as_deref(), &args.output_dir));
+        let output_dir = args.output_dir.clone().unwrap_or_else(|| RESULTS.into());
+        let named = match (&args.db, &args.output_dir) {
+            (Some(_), _) => Named::Database,
+            (None, Some(_)) => Named::Folder,
+            (None, None) if db::of_environment().is_some() => Named::Environment,
+            (None, None) => Named::Nothing,
+        };
         Persist {
-            output_dir: args.output_dir.clone(),
-            database,
+            database: (!args.no_save).then(|| database(global, args.db.as_deref(), &output_dir)),
+            output_dir,
+            named,
             reports: args.report.clone(),
             plots: args.plots,
-            only: match (args.plot_only, args.update_matrix_only) {
-                (true, _) => Some(Only::Plots),
-                (_, true) => Some(Only::Matrix),
-                _ => None,
+            only: match (&args.plot_only, &args.update_matrix_only) {
+                (Some(run), _) => Some(Only::Plots(run.clone())),
+                (None, Some(folder)) => Some(Only::Matrix(folder.clone())),
+                (None, None) => None,
             },
             matrix: true,
             gate: args.gate.clone(),
@@ -62,6 +72,7 @@ impl Persist {
         Persist {
             output_dir: output_dir.into(),
             database: None,
+            named: Named::Folder,
             reports: vec![],
             plots: false,
             only: None,
@@ -74,16 +85,20 @@ impl Persist {
 
     /// Does what is to be done without measuring; `None`: there is something to measure.
     pub fn without_measuring(&self, global: &Global) -> Option<Done> {
-        Some(match self.only? {
-            Only::Plots => self.draw_latest(global),
-            Only::Matrix => matrix::update_only(self),
+        Some(match self.only.as_ref()? {
+            Only::Plots(run) => self.draw_stored(global, run),
+            Only::Matrix(folder) => matrix::update_only(global, self, folder.as_deref()),
         })
     }
 
-    fn draw_latest(&self, global: &Global) -> Done {
-        let folder = latest(&self.output_dir)
-            .ok_or_else(|| usage(format!("there is no run in {} yet", self.output_dir.display())))?;
-        let stored = Stored::from_places(std::slice::from_ref(&folder)).map_err(failed)?;
+    /// Where stored results are that a run is held against, or that are drawn.
+    pub fn place(&self, global: &Global) -> Place {
+        let database = self.database.clone().unwrap_or_else(|| database(global, None, &self.output_dir));
+        Place { database, folder: self.output_dir.clone(), named: self.named }
+    }
+
+    fn draw_stored(&self, global: &Global, run: &str) -> Done {
+        let Chosen { stored, folder, .. } = read_run(&self.place(global), run)?;
         plot::beside(global, &folder, &stored)?;
         Ok(Exit::Good)
     }
@@ -93,6 +108,7 @@ impl Persist {
         Persist {
             output_dir: output_dir.into(),
             database: Some(database(global, None, output_dir)),
+            named: Named::Folder,
             reports: vec![],
             plots: false,
             only: None,

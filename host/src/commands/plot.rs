@@ -1,7 +1,6 @@
 //! `host plot`: stored results as drawings.
 
 use super::report::look;
-use super::stored::Chosen;
 use super::{CommandError, Done, Exit, failed, usage};
 use crate::cli::{Global, ImageArg, PlotArgs};
 use crate::output;
@@ -10,6 +9,7 @@ use skillbench_report::Table;
 use skillbench_report::plots::{self, PlotKind, UnknownPlot};
 use skillbench_report::sections::sources;
 use skillbench_results::Stored;
+use skillbench_session::which::Chosen;
 use std::path::{Path, PathBuf};
 
 /// How many pixels of a PNG one of the drawing becomes.
@@ -35,7 +35,7 @@ pub fn plot(global: &Global, args: &PlotArgs) -> Done {
     if !args.comparison.is_empty() {
         which.run.clone_from(&args.comparison);
     }
-    let Chosen { stored, folder } = which.read(global)?;
+    let Chosen { stored, folder, .. } = which.read(global)?;
     let kinds = kinds(args)?;
     let asked = !kinds.is_empty();
     let kinds = if asked { kinds } else { PlotKind::ALL.to_vec() };

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 const BY_ARCHITECTURE: &str = "throughput-by-architecture";
 
 pub fn query(global: &Global, args: &QueryArgs) -> Done {
-    let database = args.stored.database(global);
+    let database = args.stored.whole(global)?;
     let sql = sql(&database, args)?;
     let answer = match args.is_unsafe {
         false => database.query(&sql),

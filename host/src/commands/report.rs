@@ -39,8 +39,7 @@ pub fn report(global: &Global, args: &ReportArgs) -> Done {
 /// Pages over what is meant, by default over all.
 fn dashboard(global: &Global, args: &ReportArgs, look: &Look) -> Done {
     let mut which = args.which.clone();
-    which.all =
-        which.run.is_empty() && which.condition.is_none() && which.join.is_empty() && which.json_path.is_empty();
+    which.all = which.is_open();
     let chosen = which.read(global)?;
     let folder = args.output.clone().unwrap_or_else(|| chosen.folder.join("dashboard"));
     let site = sections::dashboard(&chosen.stored, look).map_err(failed)?;

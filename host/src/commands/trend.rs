@@ -1,5 +1,6 @@
 //! `host trend`: since when something is slower, and what changed then.
 
+use super::stored::refused;
 use super::{CommandError, Done, Exit, alert, failed, usage};
 use crate::cli::{FormatArg, Global, TrendArgs};
 use crate::output;
@@ -12,14 +13,16 @@ use skillbench_report::sections::trend as shown;
 use skillbench_report::{Cell, Table};
 use skillbench_results::StoredError;
 use skillbench_results::trend::{self, Change, Found, Judged, Measure};
+use skillbench_session::which::Named;
 use skillbench_stats::rules;
 use skillbench_store::database::{Filter, text_literal};
 use skillbench_store::{Database, DatabaseError};
 
 pub fn trend(global: &Global, args: &TrendArgs) -> Done {
-    let database = args.stored.database(global);
-    let of_plugins = match database.exists() && !args.metric.is_empty() {
-        true => trend::plugin_metrics(&database).map_err(failed)?,
+    let place = args.stored.place(global);
+    let is_there = place.database.exists();
+    let of_plugins = match is_there && !args.metric.is_empty() {
+        true => trend::plugin_metrics(&place.database).map_err(failed)?,
         false => vec![],
     };
     if args.metric == ["list"] {
@@ -27,13 +30,17 @@ pub fn trend(global: &Global, args: &TrendArgs) -> Done {
         return Ok(Exit::Good);
     }
     let metrics = metrics(&args.metric, &of_plugins)?;
-    if !database.exists() {
-        return no_verdict(&format!("there is no database {} yet: `host run` makes it", database.path().display()));
+    if !is_there && place.named == Named::Nothing {
+        return no_verdict(&format!(
+            "there is no database {} yet: `host run` makes it",
+            place.database.path().display()
+        ));
     }
+    let database = place.whole().map_err(refused)?;
     let now = moment(&now_utc()).unwrap_or_default();
-    let looked = filter(&database, args).and_then(|filter| {
+    let looked = filter(database, args).and_then(|filter| {
         let metrics = (!metrics.is_empty()).then_some(metrics.as_slice());
-        trend::of_database(&database, &filter, metrics, now).map_err(describe)
+        trend::of_database(database, &filter, metrics, now).map_err(describe)
     });
     let found = match looked {
         Ok(found) => found,

@@ -47,7 +47,7 @@ pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, Comman
         pairs: args.live.pairs.unwrap_or(rules.pairs),
         seed: args.live.seed.unwrap_or(defaults().run.seed),
     };
-    let folder = args.stored.results_dir.join("comparisons");
+    let folder = args.stored.results().join("comparisons");
     let others: Vec<(&Plan, &Side)> = others.iter().zip(other_sides).collect();
     let first = (first, first_side);
     let comparison = interleave::compare(first, &others, &live, &folder, typed(), &mut |event| screen.on(event));

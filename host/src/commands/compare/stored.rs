@@ -1,8 +1,8 @@
 //! Two stored runs. They were measured one after the other, so that the noise between two moments counts.
 
 use super::{across, effect};
-use crate::cli::{AcrossArg, CompareArgs, Global, WhichRuns};
-use crate::commands::stored::Chosen;
+use crate::cli::{AcrossArg, CompareArgs, Global};
+use crate::commands::stored::read_run;
 use crate::commands::typed::typed;
 use crate::commands::{CommandError, failed, usage};
 use clap::ValueEnum;
@@ -14,10 +14,8 @@ use skillbench_session::compare::{self, Rules};
 use skillbench_stats::compare::Comparison;
 
 pub fn by_name(global: &Global, args: &CompareArgs) -> Result<Comparison, CommandError> {
-    let side = |name: &String| {
-        let which = WhichRuns { stored: args.stored.clone(), run: vec![name.clone()], ..WhichRuns::default() };
-        which.read(global).map(|Chosen { stored, .. }| stored)
-    };
+    let place = args.stored.place(global);
+    let side = |name: &String| read_run(&place, name).map(|chosen| chosen.stored);
     let [one, other] = args.sides.as_slice() else {
         return Err(usage(
             "two stored runs are compared; several sides with --interleave, which measures them in turns",

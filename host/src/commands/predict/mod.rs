@@ -19,7 +19,7 @@ pub fn predict(global: &Global, args: &PredictArgs) -> Done {
     if args.about.model.is_empty() && !args.generate_matrix && !args.evaluate {
         return Err(usage("name a model with --model, or ask for --generate-matrix of all, or for --evaluate"));
     }
-    let cells = read(&args.about.stored.database(global))?;
+    let cells = read(&args.about.stored.whole(global)?)?;
     let mut inventory = global.inventory();
     if !global.quiet {
         inventory.tell = Tell(output::say);

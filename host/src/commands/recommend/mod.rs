@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 pub fn recommend(global: &Global, args: &RecommendArgs) -> Done {
     let limits: Vec<Within> =
         args.within.iter().map(|text| Within::parse(text)).collect::<Result<_, _>>().map_err(usage)?;
-    let database = args.about.stored.database(global);
+    let database = args.about.stored.whole(global)?;
     let cells = read(&database)?;
     let mut inventory = global.inventory();
     if !global.quiet {
