@@ -10,7 +10,7 @@ LONGEST = 4096
 
 def unrun(billions):
     """Why a model of so many parameters is not run where it is exported."""
-    return f"its weights take {4 * billions:g} GB in float32, more than the machine that exports has"
+    return f"its weights take {4 * billions:.3g} GB in float32, which loading holds twice: more than the exporter lets one model hold"
 
 
 def lengths(positions):
@@ -143,7 +143,6 @@ decoder(
     "microsoft/phi-1_5",
     2048,
     widths(2048, 8192, 24, 32, 32, 51200, **rotary(10000.0, partial_rotary_factor=0.5)),
-    1.4,
 )
 decoder(
     MODELS,

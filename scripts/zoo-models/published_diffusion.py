@@ -81,7 +81,7 @@ MODELS.add(
         "projection_class_embeddings_input_dim": 2816,
     },
     args={"nested": {"added_cond_kwargs": ["text_embeds", "time_ids"]}},
-    unrun="its weights take 10.3 GB in float32, more than the exporter lets one model hold",
+    unrun="its weights take 10.3 GB in float32, which loading holds twice: more than the exporter lets one model hold",
     **PART,
 )
 VAE = {
@@ -198,6 +198,6 @@ MODELS.add(
         "pooled_projection_dim": 2048,
         "pos_embed_max_size": 192,
     },
-    unrun="its weights take 8.1 GB in float32, more than the exporter lets one model hold",
+    unrun="its weights take 8.1 GB in float32, which loading holds twice: more than the exporter lets one model hold",
     **PART,
 )

@@ -51,7 +51,7 @@ state_step(
     [8192, 4],
     [8192, 16],
     weightless=True,
-    unrun="its weights take 29 GB in float32, more than the machine that exports has",
+    unrun="its weights take 29 GB in float32, which loading holds twice: more than the exporter lets one model hold",
 )
 state_step(
     "mamba2-130m-step",

@@ -181,7 +181,7 @@ MODELS.add(
         },
     },
     weightless=True,
-    unrun="its weights take 36 GB in float32, more than the machine that exports has",
+    unrun="its weights take 36 GB in float32, which loading holds twice: more than the exporter lets one model hold",
     **VLM,
 )
 MODELS.add(
@@ -195,6 +195,6 @@ MODELS.add(
         "latent_query_num": 64,
     },
     weightless=True,
-    unrun="its weights take 6.7 GB in float32, more than the exporter lets one model hold",
+    unrun="its weights take 6.7 GB in float32, which loading holds twice: more than the exporter lets one model hold",
     **VLM,
 )
