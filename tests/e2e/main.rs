@@ -11,6 +11,7 @@ mod docs;
 mod escaping;
 mod faults;
 mod foreign_database;
+mod full_size;
 mod functions;
 mod hub_layout;
 mod kept;
