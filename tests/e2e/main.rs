@@ -26,6 +26,7 @@ mod run;
 mod schedule;
 mod session;
 mod sources;
+mod stable;
 mod stored;
 mod tokens;
 mod traps;
