@@ -19,6 +19,7 @@ mod matrix;
 mod models;
 mod parallel;
 mod predict;
+mod qnn;
 mod reach;
 mod registry;
 mod report;
