@@ -6,14 +6,13 @@
 //! - [`client`]: the other side: a loaded plugin's tables behind safe types. The worker uses it, and so does a benchmark
 //!   to run the model it measures.
 //! - [`host_tables`]: what the worker hands to plugins (services of the host, the target, the reporter) as C tables.
-//! - [`entry`]: the `abi_stable` root module, the second entry to the same table.
 //!
-//! The other modules hold the values that cross the contract. Not here: loading libraries, registries, processes, policy.
+//! The other modules hold the values that cross the contract. No foreign crate is used. Not here: the other door of a Rust plugin
+//! (`plugin-api/stable`), loading libraries, registries, processes, policy.
 
 mod abi_size;
 
 pub mod client;
-pub mod entry;
 mod error;
 pub mod host_tables;
 pub mod raw;
@@ -31,9 +30,3 @@ pub use values::{
 
 /// The header a plugin in C or C++ is compiled with.
 pub const HEADER: &str = include_str!("../include/skillbench.h");
-
-/// What [`export_plugin!`] expands to needs these; nobody else does.
-#[doc(hidden)]
-pub mod __private {
-    pub use abi_stable;
-}

@@ -16,12 +16,13 @@ use std::path::{Path, PathBuf};
 
 pub fn list(global: &Global, verbose: bool) -> Done {
     let inventory = global.inventory();
-    let mut table = Table::new(["id", "kind", "version", "status", "library", "from"]);
+    let mut table = Table::new(["id", "kind", "version", "door", "status", "library", "from"]);
     for plugin in &inventory.plugins {
         table.row([
             Cell::text(&plugin.id),
             plugin.description.kinds().join(", ").into(),
             Cell::text(&plugin.description.version),
+            plugin.description.entry.name().into(),
             "found".into(),
             plugin.library.display().to_string().into(),
             plugin.entry.origin.to_string().into(),
@@ -31,6 +32,7 @@ pub fn list(global: &Global, verbose: bool) -> Done {
         let reason = format!("rejected: {}", rejected.reason);
         table.row([
             Cell::text(&rejected.id),
+            Cell::none(),
             Cell::none(),
             Cell::none(),
             reason.into(),
@@ -80,10 +82,6 @@ pub fn info(global: &Global, id: &str) -> Done {
 pub fn facts(plugin: &Plugin) -> Vec<(String, String)> {
     let Description { name, version, vendor, license, url, entry, backend, skillset, benchmarks, .. } =
         &plugin.description;
-    let entry = match entry {
-        skillbench_worker::Entry::C => "C table",
-        skillbench_worker::Entry::AbiStable => "abi_stable root module, then the C table",
-    };
     let mut facts: Vec<(String, String)> = [
         ("id", plugin.id.clone()),
         ("name", name.clone()),
@@ -93,7 +91,7 @@ pub fn facts(plugin: &Plugin) -> Vec<(String, String)> {
         ("url", url.clone()),
         ("library", plugin.library.display().to_string()),
         ("registered at", plugin.entry.origin.to_string()),
-        ("loaded through", entry.into()),
+        ("loaded through", entry.name().into()),
     ]
     .map(|(field, value)| (field.to_string(), value))
     .to_vec();

@@ -1,9 +1,8 @@
-//! Loading a plugin's library, through both doors. The only `unsafe` of the engine, and only workers call it.
+//! Loading a plugin's library, through either door. The only `unsafe` of the engine, and only workers call it.
 
-use abi_stable::library::{LibraryError, ROOT_MODULE_LOADER_NAME_WITH_NUL, lib_header_from_path};
 use skillbench_plugin_api::client::Plugin;
-use skillbench_plugin_api::entry::{RootRef, short_error};
-use skillbench_plugin_api::raw::{SB_ABI_MAJOR, sb_plugin};
+use skillbench_plugin_api::raw::sb_plugin;
+use skillbench_plugin_stable::host as stable;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -13,8 +12,18 @@ use std::path::Path;
 pub enum Entry {
     /// The exported C symbol.
     C,
-    /// The `abi_stable` root module, which leads to the same table.
+    /// The `abi_stable` root module.
     AbiStable,
+}
+
+impl Entry {
+    /// As people are shown it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Entry::C => "C table",
+            Entry::AbiStable => "abi_stable root module",
+        }
+    }
 }
 
 /// Why a library is not a plugin.
@@ -22,17 +31,18 @@ pub enum Entry {
 pub enum LoadError {
     #[error("{0}")]
     Open(String),
-    #[error("exports no symbol `skillbench_plugin`: is it a skillbench plugin, built with default visibility for it?")]
+    #[error(
+        "exports neither `skillbench_plugin` nor an abi_stable root module: is it a skillbench plugin, built with default visibility?"
+    )]
     NoSymbol,
-    #[error("its abi_stable root module does not match this host's: {0}")]
-    ForeignRoot(String),
-    #[error("its two doors lead to different tables")]
-    TwoTables,
+    #[error("{0}")]
+    Root(#[from] stable::Refusal),
     #[error("{0}")]
     Table(#[from] skillbench_plugin_api::Error),
 }
 
-/// Opens a library and finds its plugin. The library stays loaded until the process ends.
+/// Opens a library and finds its plugin: behind the C symbol, and in a library without it behind the `abi_stable` root module. The
+/// library stays loaded until the process ends.
 pub fn load(path: &Path) -> Result<(Plugin, Entry), LoadError> {
     // SAFETY: opening a library runs its constructors; that is why only a worker does it, which can be lost.
     let library = unsafe { libloading::Library::new(path) }.map_err(|error| LoadError::Open(opening(path, &error)))?;
@@ -42,34 +52,13 @@ pub fn load(path: &Path) -> Result<(Plugin, Entry), LoadError> {
     let symbol = unsafe { library.get::<*const sb_plugin>(b"skillbench_plugin\0") };
     // A data symbol: its address is the table, so what libloading calls the value is a pointer to look through.
     // SAFETY: the address outlives the symbol, since the library is leaked.
-    let address = symbol.ok().and_then(|symbol| unsafe { symbol.try_as_raw_ptr() });
-    let direct = address.map(|address| address.cast::<sb_plugin>().cast_const());
-
-    // SAFETY: only asks whether the symbol exists.
-    let has_door = unsafe { library.get::<*const ()>(ROOT_MODULE_LOADER_NAME_WITH_NUL.as_bytes()) }.is_ok();
-    let behind_entry = has_door.then(|| through_root(path)).transpose()?;
-    let table = direct.ok_or(LoadError::NoSymbol)?;
-    let entry = match behind_entry {
-        None => Entry::C,
-        Some(behind) if behind == table => Entry::AbiStable,
-        Some(_) => return Err(LoadError::TwoTables),
-    };
-    // SAFETY: the symbol of a library that is never unloaded.
-    Ok((unsafe { Plugin::new(table) }?, entry))
-}
-
-/// The table behind the `abi_stable` entry, after its own layout check.
-fn through_root(path: &Path) -> Result<*const sb_plugin, LoadError> {
-    let foreign = |error: LibraryError| LoadError::ForeignRoot(short_error(&error));
-    // `load_from_file` would keep one library for each type; the header is asked for by path.
-    let root = lib_header_from_path(path).map_err(foreign)?.init_root_module::<RootRef>().map_err(foreign)?;
-    if root.abi_major() != SB_ABI_MAJOR {
-        return Err(LoadError::ForeignRoot(format!(
-            "it is of ABI major {}, this host speaks {SB_ABI_MAJOR}",
-            root.abi_major()
-        )));
+    if let Some(table) = symbol.ok().and_then(|symbol| unsafe { symbol.try_as_raw_ptr() }) {
+        // SAFETY: the symbol of a library that is never unloaded.
+        return Ok((unsafe { Plugin::new(table.cast::<sb_plugin>().cast_const()) }?, Entry::C));
     }
-    Ok((&raw const *root.table().get()).cast())
+    // SAFETY: abi_stable alone exports this name, and the header behind it begins the same in every version.
+    let header = unsafe { library.get::<stable::AbiHeaderRef>(stable::SYMBOL) }.map_err(|_| LoadError::NoSymbol)?;
+    Ok((stable::plugin(*header)?, Entry::AbiStable))
 }
 
 /// The loader's text with a hint for the common causes.

@@ -4,15 +4,48 @@ use super::{Model, Recording};
 use crate::error::checked;
 use crate::host_tables::HostTable;
 use crate::raw::*;
-use crate::sdk::{Backend, BackendTable};
+use crate::sdk::{Backend, BackendTable, Host};
 use crate::{Code, Counter, Device, Energy, Error, Load, Memory, Options, Result, abi_size, text};
+use std::any::TypeId;
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// A backend's table, complete enough to work with.
 #[derive(Clone)]
 pub struct BackendRef {
     raw: *const sb_backend,
-    pub(super) table: Arc<sb_backend>,
+    pub(super) table: Arc<Known>,
+}
+
+/// A table, and what is known of where it came from.
+pub(super) struct Known {
+    table: sb_backend,
+    /// The type whose table it is, where that is a type of this program.
+    of: Option<TypeId>,
+    opener: Option<Opener>,
+}
+
+type Opener = Box<dyn Fn(Host, &Options) -> Result<*mut sb_instance> + Send + Sync>;
+
+impl Known {
+    pub fn is_of<B: Backend>(&self) -> bool {
+        self.of == Some(TypeId::of::<B>())
+    }
+}
+
+impl Deref for Known {
+    type Target = sb_backend;
+
+    fn deref(&self) -> &sb_backend {
+        &self.table
+    }
+}
+
+/// What a backend that is opened by a value says of itself.
+pub struct BackendFacts {
+    pub id: String,
+    pub options_schema: String,
+    pub serial_load: bool,
 }
 
 // SAFETY: a static table of functions and strings.
@@ -46,7 +79,7 @@ impl BackendRef {
             Some((name, _)) => {
                 Err(Error::invalid(format!("the backend's table has {} bytes and no `{name}`", table.size)))
             }
-            None => Ok(BackendRef { raw, table: Arc::new(table) }),
+            None => Ok(BackendRef { raw, table: Arc::new(Known { table, of: None, opener: None }) }),
         }
     }
 
@@ -57,6 +90,23 @@ impl BackendRef {
     pub fn linked<B: Backend>() -> Result<BackendRef> {
         // SAFETY: the SDK's own table, which is static.
         unsafe { BackendRef::new(BackendTable::<B>::STATIC) }
+    }
+
+    /// A backend that `open` opens, in place of a function of a table. Its table and its texts stay until the process ends.
+    pub fn of<B: Backend>(
+        facts: BackendFacts,
+        open: impl Fn(Host, &Options) -> Result<B> + Send + Sync + 'static,
+    ) -> BackendRef {
+        let lasting = |text: &str| text::c_string(text).into_raw().cast_const();
+        let table = sb_backend {
+            flags: if facts.serial_load { SB_BACKEND_SERIAL_LOAD } else { 0 },
+            id: lasting(&facts.id),
+            options_schema: lasting(&facts.options_schema),
+            ..BackendTable::<B>::TABLE
+        };
+        let opener = move |host: Host, options: &Options| open(host, options).map(BackendTable::<B>::opened);
+        let known = Known { table, of: Some(TypeId::of::<B>()), opener: Some(Box::new(opener)) };
+        BackendRef { raw: Box::leak(Box::new(table)), table: Arc::new(known) }
     }
 
     pub fn id(&self) -> String {
@@ -87,6 +137,9 @@ impl BackendRef {
     /// # Errors
     /// `Unavailable` where nothing here can run, and whatever else the plugin says.
     pub fn open(&self, host: &'static HostTable, options: &Options) -> Result<Instance> {
+        if let Some(open) = &self.table.opener {
+            return Ok(Instance { backend: self.clone(), raw: open(host.services(), options)? });
+        }
         let open = slot!(self.table, open);
         let mut raw = std::ptr::null_mut();
         // SAFETY: [main]; host and options are valid, the pointer writable.
@@ -156,6 +209,18 @@ impl Instance {
         }
         // SAFETY: just made by this backend; it is unloaded when dropped.
         unsafe { Model::new(&self.backend, raw, true) }
+    }
+
+    /// A model that was made elsewhere, behind this backend's table.
+    ///
+    /// # Errors
+    /// `InvalidArgument` where this is the instance of another backend.
+    pub fn adopt<B: Backend>(&self, model: B::Model) -> Result<Model<'_>> {
+        if !self.backend.table.is_of::<B>() {
+            return Err(Error::invalid("a model of another backend"));
+        }
+        // SAFETY: just made behind the table of B; it is unloaded when dropped.
+        unsafe { Model::new(&self.backend, BackendTable::<B>::loaded(model), true) }
     }
 
     /// # Errors

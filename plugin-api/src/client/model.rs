@@ -1,10 +1,12 @@
 //! A loaded model, its requests, and the outputs that were taken.
 
 use super::BackendRef;
+use super::backend::Known;
 use crate::error::checked;
 use crate::raw::*;
+use crate::sdk::{self, Backend, BackendTable};
 use crate::tensor::{Described, cast, describe};
-use crate::{Code, DType, Direction, Element, Error, HostTensor, Placement, Port, Result, abi_size, text};
+use crate::{Code, DType, Direction, Element, Error, HostTensor, Placement, Port, Result, Timing, abi_size, text};
 use std::ffi::c_char;
 use std::sync::Arc;
 
@@ -175,7 +177,7 @@ unsafe fn read_port(raw: &sb_port) -> Result<Port> {
 
 /// One lane of work on a model. Dropping it releases it.
 pub struct Request<'m> {
-    table: Arc<sb_backend>,
+    table: Arc<Known>,
     raw: *mut sb_request,
     owned: bool,
     /// What is bound, kept alive: direction, index, tensor.
@@ -288,6 +290,15 @@ impl Request<'_> {
         tensors.collect()
     }
 
+    /// What is behind the handle, where the backend is a type of this program.
+    pub fn behind<B: Backend>(&mut self) -> Option<&mut <B::Model as sdk::Model>::Request> {
+        if !self.table.is_of::<B>() {
+            return None;
+        }
+        // SAFETY: a live request behind the table of B, which is borrowed mutably.
+        unsafe { BackendTable::<B>::request(self.raw) }.ok()
+    }
+
     /// Binds what somebody else lends.
     ///
     /// # Errors
@@ -295,7 +306,7 @@ impl Request<'_> {
     ///
     /// # Safety
     /// Tensor and place are as the contract wants them, and the data lives until the port is bound again or the request goes.
-    pub(crate) unsafe fn bind_lent(
+    pub unsafe fn bind_lent(
         &mut self,
         direction: i32,
         index: u32,
@@ -320,6 +331,17 @@ impl Request<'_> {
         let run = slot!(self.table, run);
         // SAFETY: [lane]; the caller promises the rest.
         checked(|error| unsafe { run(self.raw, timing, error) })
+    }
+
+    /// Runs once, and gives the backend's own times.
+    ///
+    /// # Errors
+    /// Whatever the plugin says.
+    pub fn run_with_timing(&mut self) -> Result<Timing> {
+        let mut raw = Timing::unknown();
+        // SAFETY: a struct of this side, with its size set.
+        unsafe { self.run_timed(&raw mut raw) }?;
+        Ok(Timing::from_raw(&raw))
     }
 
     /// Takes an output as it is.

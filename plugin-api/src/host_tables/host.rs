@@ -1,6 +1,7 @@
 //! The host's services to every plugin.
 
 use crate::raw::*;
+use crate::sdk::Host;
 use crate::text;
 use std::ffi::{c_char, c_void};
 
@@ -38,6 +39,12 @@ impl HostTable {
             extension: Some(extension),
             evidence: Some(evidence::<S>),
         })))
+    }
+
+    /// The same services, as a plugin calls them.
+    pub fn services(&'static self) -> Host {
+        // SAFETY: a whole table, which lives as long as the process.
+        unsafe { Host::new(self.as_ptr()) }
     }
 
     pub(crate) fn as_ptr(&'static self) -> *const sb_host {

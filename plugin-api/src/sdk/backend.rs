@@ -245,6 +245,13 @@ pub trait Request: Send + 'static {
         Err(Error::unimplemented(Why::NONE, "this engine keeps no output for the next run: take it and bind it"))
     }
 
+    /// Whether someone behind this request binds its tensors too, and holds the rules about them: the SDK then does not ask whether all inputs
+    /// are bound.
+    #[doc(hidden)]
+    fn is_bound_elsewhere(&self) -> bool {
+        false
+    }
+
     /// Clears the state that the model keeps between runs. What is held for inputs is dropped by the SDK.
     ///
     /// # Errors

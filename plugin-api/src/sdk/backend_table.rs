@@ -74,6 +74,30 @@ pub struct BackendTable<B>(PhantomData<B>);
 impl<B: Backend> BackendTable<B> {
     /// The table at an address that lasts.
     pub(crate) const STATIC: &'static sb_backend = &Self::TABLE;
+
+    /// An opened backend as the instance that `open` gives.
+    pub(crate) fn opened(backend: B) -> *mut sb_instance {
+        let devices = backend.devices();
+        Box::into_raw(Box::new(Instance { backend, devices, counted: Mutex::default() })).cast()
+    }
+
+    /// A model as `load` gives it.
+    pub(crate) fn loaded(model: B::Model) -> *mut sb_model {
+        let (inputs, outputs) = (model.inputs().iter().map(CPort::new), model.outputs().iter().map(CPort::new));
+        let (inputs, outputs) = (inputs.collect(), outputs.collect());
+        let loaded = Loaded::<B> { model: Arc::new(model), inputs, outputs, recorded: Mutex::default() };
+        Box::into_raw(Box::new(loaded)).cast()
+    }
+
+    /// The request behind a handle.
+    ///
+    /// # Safety
+    /// `request` is a live request of a model of this backend, and this thread alone uses it for `'a`.
+    pub(crate) unsafe fn request<'a>(request: *mut sb_request) -> Result<&'a mut <B::Model as Model>::Request> {
+        // SAFETY: the caller promises it.
+        Ok(unsafe { &mut look_mut::<Lane<B>, _>(request)?.request })
+    }
+
     pub const TABLE: sb_backend = sb_backend {
         size: size_of::<sb_backend>() as u32,
         flags: if B::SERIAL_LOAD { SB_BACKEND_SERIAL_LOAD } else { 0 },
@@ -105,20 +129,20 @@ impl<B: Backend> BackendTable<B> {
     };
 }
 
-/// Gives a boxed value away as a handle.
+/// Gives a handle away.
 ///
 /// # Safety
 /// `out` is null or writable.
-unsafe fn hand_out<T, H>(value: T, out: *mut *mut H) -> Result<()> {
+unsafe fn give<H>(handle: *mut H, out: *mut *mut H) -> Result<()> {
     if out.is_null() {
         return Err(Error::invalid("no place to put the new handle"));
     }
     // SAFETY: the caller promises a writable pointer.
-    unsafe { out.write(Box::into_raw(Box::new(value)).cast()) };
+    unsafe { out.write(handle) };
     Ok(())
 }
 
-/// Looks into a handle that `hand_out` made.
+/// Looks into a handle that is a boxed `T`.
 ///
 /// # Safety
 /// `handle` is null or was made from a `T` and is not destroyed yet.
@@ -162,8 +186,7 @@ unsafe extern "C" fn open<B: Backend>(
     unsafe {
         guarded(error, || {
             let backend = B::open(Host::new(host), &Options::from_raw(options))?;
-            let devices = backend.devices();
-            hand_out(Instance { backend, devices, counted: Mutex::default() }, out)
+            give(BackendTable::opened(backend), out)
         })
     }
 }
@@ -266,10 +289,7 @@ unsafe extern "C" fn load<B: Backend>(
             if let Some(bad) = load.devices.iter().find(|index| **index as usize >= instance.devices.len()) {
                 return Err(Error::not_found(format!("device {bad} of {}", instance.devices.len())));
             }
-            let model = instance.backend.load(&load)?;
-            let (inputs, outputs) = (model.inputs().iter().map(CPort::new), model.outputs().iter().map(CPort::new));
-            let (inputs, outputs) = (inputs.collect(), outputs.collect());
-            hand_out(Loaded::<B> { model: Arc::new(model), inputs, outputs, recorded: Mutex::default() }, out)
+            give(BackendTable::<B>::loaded(instance.backend.load(&load)?), out)
         })
     }
 }
@@ -341,7 +361,8 @@ unsafe extern "C" fn request<B: Backend>(
         guarded(error, || {
             let model = look::<Loaded<B>, _>(model)?.model.clone();
             let bound = Bindings::new(model.inputs().len(), model.outputs().len());
-            hand_out(Lane::<B> { request: model.request()?, bound, model }, out)
+            let lane = Lane::<B> { request: model.request()?, bound, model };
+            give(Box::into_raw(Box::new(lane)).cast(), out)
         })
     }
 }
@@ -487,7 +508,8 @@ unsafe extern "C" fn run<B: Backend>(
         guarded(error, || {
             let lane = look_mut::<Lane<B>, _>(request)?;
             let missing = |index: &usize| lane.bound.inputs[*index].is_none() && lane.bound.held(*index).is_none();
-            if let Some(index) = (0..lane.bound.inputs.len()).find(missing) {
+            let known = if lane.request.is_bound_elsewhere() { 0 } else { lane.bound.inputs.len() };
+            if let Some(index) = (0..known).find(missing) {
                 let text = format!("input '{}' is not bound", lane.model.inputs()[index].name);
                 return Err(Error::new(Code::FailedPrecondition, text));
             }

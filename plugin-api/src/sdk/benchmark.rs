@@ -41,6 +41,22 @@ pub struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
+    /// # Safety
+    /// Host, target (or null) and reporter are those of a benchmark's `run`, and live for `'a`.
+    pub(crate) unsafe fn new(
+        host: *const sb_host,
+        target: *const sb_target,
+        options: Options,
+        reporter: *const sb_reporter,
+    ) -> Result<Context<'a>> {
+        // SAFETY: the caller promises it.
+        unsafe {
+            let reporter = abi_size::read(reporter).ok_or_else(|| Error::invalid("a benchmark without a reporter"))?;
+            let (host, target) = (Host::new(host), Target::new(target)?);
+            Ok(Context { host, options, reporter: Reporter(reporter), target })
+        }
+    }
+
     /// What to measure.
     ///
     /// # Errors
@@ -55,7 +71,7 @@ pub struct Reporter(sb_reporter);
 
 /// A series that the host knows.
 #[derive(Clone, Copy)]
-pub struct Series(u32);
+pub struct Series(pub u32);
 
 impl Reporter {
     /// Announces a series, before its first round.
@@ -126,7 +142,11 @@ impl Reporter {
         self.hand_over(series, 0, values)
     }
 
-    fn hand_over(&self, series: Series, round: u64, values: &[f64]) -> Result<()> {
+    /// Hands over the samples of a round by its id; 0: figures that need no round.
+    ///
+    /// # Errors
+    /// Samples the host rejects.
+    pub fn hand_over(&self, series: Series, round: u64, values: &[f64]) -> Result<()> {
         let mut raw: sb_samples = abi_size::sized();
         (raw.series, raw.round) = (series.0, round);
         (raw.count, raw.values) = (values.len() as u64, values.as_ptr());
@@ -195,16 +215,5 @@ unsafe extern "C" fn run<B: Benchmark>(
     error: *mut sb_error,
 ) -> sb_status {
     // SAFETY: the contract: everything lent lives until `run` returns.
-    unsafe {
-        guarded(error, || {
-            let reporter = abi_size::read(reporter).ok_or_else(|| Error::invalid("a benchmark without a reporter"))?;
-            let context = Context {
-                host: Host::new(host),
-                options: Options::from_raw(options),
-                reporter: Reporter(reporter),
-                target: Target::new(target)?,
-            };
-            B::run(&context)
-        })
-    }
+    unsafe { guarded(error, || B::run(&Context::new(host, target, Options::from_raw(options), reporter)?)) }
 }

@@ -1,4 +1,4 @@
-//! `export_plugin!`: the one exported symbol, and the second entry.
+//! `export_plugin!`: the one exported symbol.
 
 use crate::raw::{sb_benchmark, sb_benchmarks, sb_plugin};
 
@@ -24,7 +24,7 @@ pub const fn terminated(text: &'static str) -> *const std::ffi::c_char {
     }
 }
 
-/// Exports a plugin: `skillbench_plugin` for the C table, and the `abi_stable` root module that leads to the same table.
+/// Exports a plugin: `skillbench_plugin`, the C table.
 ///
 /// ```
 /// # use skillbench_plugin_api::{Options, Result, sdk::{Host, Skillset}};
@@ -106,7 +106,19 @@ pub const fn terminated(text: &'static str) -> *const std::ffi::c_char {
 /// ```
 #[macro_export]
 macro_rules! export_plugin {
+    ($($plugin:tt)*) => {
+        const _: () = {
+            $crate::plugin_table! { [#[unsafe(no_mangle)]] skillbench_plugin $($plugin)* }
+        };
+    };
+}
+
+/// The table of a plugin as a static of that name, with these attributes. Part of [`export_plugin!`](crate::export_plugin).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! plugin_table {
     (
+        [$($attribute:tt)*] $table:ident
         id: $id:literal,
         name: $name:literal,
         vendor: $vendor:literal,
@@ -115,91 +127,87 @@ macro_rules! export_plugin {
         $(benchmarks: [$($benchmark:ty),+ $(,)?],)?
         $(functions: [$($function:path $({ $($key:ident: $value:literal),* $(,)? })?),+ $(,)?],)?
     ) => {
-        const _: () = {
-            use $crate::raw;
-            use ::std::ffi::{CStr, c_char, c_void};
+        use $crate::raw;
+        use ::std::ffi::{CStr, c_char, c_void};
 
+        $(
+            static BACKEND: raw::sb_backend = $crate::sdk::BackendTable::<$backend>::TABLE;
+        )?
+        $(
+            static SKILLSET: raw::sb_skillset = $crate::sdk::SkillsetTable::<$skillset>::TABLE;
+        )?
+        static BENCHMARK: &[raw::sb_benchmark] = &[
+            $($($crate::sdk::benchmark_table::<$benchmark>(),)+)?
+            $($({
+                const _: () = assert!(
+                    $crate::sdk::is_function_name(stringify!($function)),
+                    concat!("`", stringify!($function), "`: the name of a benchmark function begins with `run_` or `benchmark_`")
+                );
+
+                struct Listed {}
+
+                impl $crate::sdk::Function for Listed {
+                    const DETAILS: $crate::sdk::FunctionDetails = $crate::sdk::FunctionDetails::new(
+                        concat!(stringify!($function), "\0"),
+                        concat!(env!("CARGO_PKG_VERSION"), "\0"),
+                    )
+                    $($(.$key(concat!($value, "\0")))*)?;
+
+                    fn call() -> $crate::Result<$crate::sdk::Metrics> {
+                        $crate::sdk::IntoMetrics::into_metrics($function())
+                    }
+                }
+
+                $crate::sdk::benchmark_table::<$crate::sdk::FunctionBenchmark<Listed>>()
+            },)+)?
+        ];
+        static BENCHMARKS: raw::sb_benchmarks = $crate::sdk::Exports::benchmarks(count, at);
+
+        unsafe extern "C" fn count() -> u32 {
+            BENCHMARK.len() as u32
+        }
+
+        unsafe extern "C" fn at(index: u32) -> *const raw::sb_benchmark {
+            BENCHMARK.get(index as usize).map_or(::std::ptr::null(), |table| table)
+        }
+
+        unsafe extern "C" fn factory(id: *const c_char) -> *const c_void {
+            if id.is_null() {
+                return ::std::ptr::null();
+            }
+            // SAFETY: the contract: a NUL-terminated string.
+            let id = unsafe { CStr::from_ptr(id) }.to_bytes();
             $(
-                static BACKEND: raw::sb_backend = $crate::sdk::BackendTable::<$backend>::TABLE;
+                let _: ::std::marker::PhantomData<$backend>;
+                if id == raw::SB_BACKEND.as_bytes() {
+                    return (&raw const BACKEND).cast();
+                }
             )?
             $(
-                static SKILLSET: raw::sb_skillset = $crate::sdk::SkillsetTable::<$skillset>::TABLE;
+                let _: ::std::marker::PhantomData<$skillset>;
+                if id == raw::SB_SKILLSET.as_bytes() {
+                    return (&raw const SKILLSET).cast();
+                }
             )?
-            static BENCHMARK: &[raw::sb_benchmark] = &[
-                $($($crate::sdk::benchmark_table::<$benchmark>(),)+)?
-                $($({
-                    const _: () = assert!(
-                        $crate::sdk::is_function_name(stringify!($function)),
-                        concat!("`", stringify!($function), "`: the name of a benchmark function begins with `run_` or `benchmark_`")
-                    );
-
-                    struct Listed {}
-
-                    impl $crate::sdk::Function for Listed {
-                        const DETAILS: $crate::sdk::FunctionDetails = $crate::sdk::FunctionDetails::new(
-                            concat!(stringify!($function), "\0"),
-                            concat!(env!("CARGO_PKG_VERSION"), "\0"),
-                        )
-                        $($(.$key(concat!($value, "\0")))*)?;
-
-                        fn call() -> $crate::Result<$crate::sdk::Metrics> {
-                            $crate::sdk::IntoMetrics::into_metrics($function())
-                        }
-                    }
-
-                    $crate::sdk::benchmark_table::<$crate::sdk::FunctionBenchmark<Listed>>()
-                },)+)?
-            ];
-            static BENCHMARKS: raw::sb_benchmarks = $crate::sdk::Exports::benchmarks(count, at);
-
-            unsafe extern "C" fn count() -> u32 {
-                BENCHMARK.len() as u32
+            if id == raw::SB_BENCHMARKS.as_bytes() && !BENCHMARK.is_empty() {
+                return (&raw const BENCHMARKS).cast();
             }
+            ::std::ptr::null()
+        }
 
-            unsafe extern "C" fn at(index: u32) -> *const raw::sb_benchmark {
-                BENCHMARK.get(index as usize).map_or(::std::ptr::null(), |table| table)
-            }
-
-            unsafe extern "C" fn factory(id: *const c_char) -> *const c_void {
-                if id.is_null() {
-                    return ::std::ptr::null();
-                }
-                // SAFETY: the contract: a NUL-terminated string.
-                let id = unsafe { CStr::from_ptr(id) }.to_bytes();
-                $(
-                    let _: ::std::marker::PhantomData<$backend>;
-                    if id == raw::SB_BACKEND.as_bytes() {
-                        return (&raw const BACKEND).cast();
-                    }
-                )?
-                $(
-                    let _: ::std::marker::PhantomData<$skillset>;
-                    if id == raw::SB_SKILLSET.as_bytes() {
-                        return (&raw const SKILLSET).cast();
-                    }
-                )?
-                if id == raw::SB_BENCHMARKS.as_bytes() && !BENCHMARK.is_empty() {
-                    return (&raw const BENCHMARKS).cast();
-                }
-                ::std::ptr::null()
-            }
-
-            #[unsafe(no_mangle)]
-            #[allow(non_upper_case_globals)]
-            pub static skillbench_plugin: raw::sb_plugin = raw::sb_plugin {
-                size: $crate::sdk::Exports::PLUGIN_SIZE,
-                abi_major: raw::SB_ABI_MAJOR,
-                id: $crate::sdk::terminated(concat!($id, "\0")),
-                name: $crate::sdk::terminated(concat!($name, "\0")),
-                version: $crate::sdk::terminated(concat!(env!("CARGO_PKG_VERSION"), "\0")),
-                vendor: $crate::sdk::terminated(concat!($vendor, "\0")),
-                license: $crate::sdk::terminated(concat!(env!("CARGO_PKG_LICENSE"), "\0")),
-                url: $crate::sdk::terminated(concat!(env!("CARGO_PKG_REPOSITORY"), "\0")),
-                init: None,
-                factory: Some(factory),
-            };
-
-            $crate::export_door!(skillbench_plugin);
+        $($attribute)*
+        #[allow(non_upper_case_globals)]
+        pub static $table: raw::sb_plugin = raw::sb_plugin {
+            size: $crate::sdk::Exports::PLUGIN_SIZE,
+            abi_major: raw::SB_ABI_MAJOR,
+            id: $crate::sdk::terminated(concat!($id, "\0")),
+            name: $crate::sdk::terminated(concat!($name, "\0")),
+            version: $crate::sdk::terminated(concat!(env!("CARGO_PKG_VERSION"), "\0")),
+            vendor: $crate::sdk::terminated(concat!($vendor, "\0")),
+            license: $crate::sdk::terminated(concat!(env!("CARGO_PKG_LICENSE"), "\0")),
+            url: $crate::sdk::terminated(concat!(env!("CARGO_PKG_REPOSITORY"), "\0")),
+            init: None,
+            factory: Some(factory),
         };
     };
 }

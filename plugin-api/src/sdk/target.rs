@@ -153,7 +153,28 @@ unsafe fn read_parts(raw: &sb_target) -> Vec<String> {
     parts.iter().filter_map(name).collect()
 }
 
-impl TargetModel<'_> {
+impl<'t> TargetModel<'t> {
+    /// The model itself. The host unloads it, when this value goes.
+    pub fn model(&self) -> &Model<'t> {
+        &self.model
+    }
+
+    /// As [`Target::prepare`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn prepare(&self, request: &mut Request<'_>, variant: u64) -> Result<()> {
+        self.target.prepare(self, request, variant)
+    }
+
+    /// As [`Target::verify`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn verify(&self, request: &mut Request<'_>) -> Result<()> {
+        self.target.verify(self, request)
+    }
+
     pub fn inputs(&self) -> &[Port] {
         self.model.inputs()
     }

@@ -15,7 +15,8 @@ pub enum DeviceKind {
 }
 
 impl DeviceKind {
-    fn to_raw(self) -> u32 {
+    /// Its number in the contract.
+    pub fn to_raw(self) -> u32 {
         match self {
             DeviceKind::Cpu => SB_CPU,
             DeviceKind::Gpu => SB_GPU,
@@ -26,7 +27,8 @@ impl DeviceKind {
         }
     }
 
-    fn from_raw(raw: u32) -> DeviceKind {
+    /// A number that this version does not know is [`DeviceKind::Other`].
+    pub fn from_raw(raw: u32) -> DeviceKind {
         match raw {
             SB_CPU => DeviceKind::Cpu,
             SB_GPU => DeviceKind::Gpu,

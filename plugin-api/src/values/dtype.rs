@@ -56,12 +56,15 @@ impl DType {
         usize::from(self.row().2) / 8
     }
 
-    pub(crate) fn to_raw(self) -> sb_dtype {
+    /// Its form in the contract.
+    pub fn to_raw(self) -> sb_dtype {
         let (_, code, bits, _) = *self.row();
         sb_dtype { code, bits, lanes: 1 }
     }
 
-    pub(crate) fn from_raw(raw: sb_dtype) -> Result<DType> {
+    /// # Errors
+    /// `Unimplemented` for a type that is none of these.
+    pub fn from_raw(raw: sb_dtype) -> Result<DType> {
         let found = Self::ALL.iter().find(|row| row.1 == raw.code && row.2 == raw.bits && raw.lanes == 1);
         found.map(|row| row.0).ok_or_else(|| {
             let text = format!(

@@ -80,6 +80,20 @@ impl Timing {
         raw.device_to_host_ns = or_unknown(self.device_to_host_ns);
         raw
     }
+
+    /// All unknown, for a callee to fill.
+    pub(crate) fn unknown() -> sb_timing {
+        Timing::default().to_raw()
+    }
+
+    pub(crate) fn from_raw(raw: &sb_timing) -> Timing {
+        Timing {
+            start_ns: known(raw.start_ns),
+            end_ns: known(raw.end_ns),
+            host_to_device_ns: known(raw.host_to_device_ns),
+            device_to_host_ns: known(raw.device_to_host_ns),
+        }
+    }
 }
 
 /// Memory of a device in bytes. `None` where it cannot be told.

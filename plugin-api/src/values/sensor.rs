@@ -39,12 +39,22 @@ impl Scope {
     pub fn name(self) -> &'static str {
         Self::ALL.iter().find(|row| row.0 == self).map_or("board", |row| row.2)
     }
+
+    /// Its number in the contract.
+    pub fn to_raw(self) -> u32 {
+        Self::ALL.iter().find(|row| row.0 == self).map_or(SB_SCOPE_BOARD, |row| row.1)
+    }
+
+    /// A number that this version does not know counts as the widest scope.
+    pub fn from_raw(raw: u32) -> Scope {
+        Self::ALL.iter().find(|row| row.1 == raw).map_or(Scope::Board, |row| row.0)
+    }
 }
 
 impl Energy {
     pub(crate) fn to_raw(&self) -> sb_energy {
         let mut raw: sb_energy = abi_size::sized();
-        raw.scope = Scope::ALL.iter().find(|row| row.0 == self.scope).map_or(SB_SCOPE_BOARD, |row| row.1);
+        raw.scope = self.scope.to_raw();
         raw.microjoules = self.microjoules;
         raw.at_ns = or_unknown(self.at_ns);
         raw.period_ns = or_unknown(self.period_ns);
@@ -58,7 +68,7 @@ impl Energy {
             microjoules: known(raw.microjoules)?,
             at_ns: known(raw.at_ns),
             period_ns: known(raw.period_ns),
-            scope: Scope::ALL.iter().find(|row| row.1 == raw.scope).map_or(Scope::Board, |row| row.0),
+            scope: Scope::from_raw(raw.scope),
             source: text::from_array(&raw.source),
         })
     }

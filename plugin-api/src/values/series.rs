@@ -27,11 +27,14 @@ impl SeriesKind {
         Self::ALL.iter().find(|row| row.0 == self).map_or("count", |row| row.2)
     }
 
-    pub(crate) fn to_raw(self) -> u32 {
+    /// Its number in the contract.
+    pub fn to_raw(self) -> u32 {
         Self::ALL.iter().find(|row| row.0 == self).map_or(SB_COUNT, |row| row.1)
     }
 
-    pub(crate) fn from_raw(raw: u32) -> Result<SeriesKind> {
+    /// # Errors
+    /// `InvalidArgument` for a number that is no kind.
+    pub fn from_raw(raw: u32) -> Result<SeriesKind> {
         let found = Self::ALL.iter().find(|row| row.1 == raw).map(|row| row.0);
         found.ok_or_else(|| Error::invalid(format!("series kind {raw} is not one of 0 to 5")))
     }

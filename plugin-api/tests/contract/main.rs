@@ -4,7 +4,6 @@ mod aliases;
 mod backends;
 mod broken;
 mod compile;
-mod entry;
 mod functions;
 mod growth;
 mod guards;

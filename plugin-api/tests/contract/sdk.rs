@@ -372,7 +372,7 @@ fn a_benchmark_runs_the_rounds_that_it_is_given() {
 
 #[test]
 fn a_benchmark_that_panics_or_lacks_its_target_fails() {
-    let benchmark = plugin().benchmarks().unwrap()[0];
+    let benchmark = plugin().benchmarks().unwrap().remove(0);
     let rounds = Rounds::default();
     let run = |how| benchmark.run(host(), None, &options(&[("run", how)]), &ReporterTable::new(&rounds)).unwrap_err();
     assert_eq!((run("panic").code, run("panic").message), (Code::Internal, "panicked: the cable is cut".into()));

@@ -1,8 +1,8 @@
-//! A graph for a provider that cannot run it as it is: ONNX Runtime fixes its shapes and folds what is constant, and then
-//! operators that the provider lacks are put in terms of others. What was changed stands in the placement.
+//! A graph for a provider that cannot run it as it is, or would compute it wrongly: ONNX Runtime fixes its shapes and folds what is
+//! constant, and then operators are put in terms of others. What was changed stands in the placement.
 
 use crate::errors;
-use crate::rewrite::{Rewritten, rewrite};
+use crate::rewrite::{Rewritten, Rules, rewrite};
 use crate::runtime::Runtime;
 use crate::session::{EXTERNAL_FOLDER, fixed};
 use ort::session::Session;
@@ -17,13 +17,18 @@ const NOT_NOW: &str = "MatMulAddFusion;GemmActivationFusion";
 ///
 /// # Errors
 /// ONNX Runtime's, where it does not even fold the graph.
-pub(crate) fn adapt(runtime: &Runtime, load: &Load, graph: &[u8]) -> Result<Option<(Vec<u8>, String)>> {
+pub(crate) fn adapt(
+    runtime: &Runtime,
+    load: &Load,
+    graph: &[u8],
+    rules: &[&Rules],
+) -> Result<Option<(Vec<u8>, String)>> {
     let scratch =
         tempfile::tempdir().map_err(|error| Error::internal(format!("a folder for the folded graph: {error}")))?;
     let folded = scratch.path().join("folded.onnx");
     fold(runtime, load, graph, &folded)?;
     let bytes = std::fs::read(&folded).map_err(|error| Error::internal(format!("the folded graph: {error}")))?;
-    let rewritten = rewrite(&bytes).map_err(|error| Error::internal(format!("the folded graph: {error}")))?;
+    let rewritten = rewrite(&bytes, rules).map_err(|error| Error::internal(format!("the folded graph: {error}")))?;
     Ok(rewritten.map(|Rewritten { model, replaced }| {
         let counts: Vec<String> = replaced.iter().map(|(operator, count)| format!("{count} {operator}")).collect();
         (model, counts.join(", "))

@@ -8,6 +8,7 @@ use crate::model::OrtModel;
 use crate::ports;
 use crate::profile::{Recorder, Scratch};
 use crate::provider::{CPU, Hardware, Provider};
+use crate::rewrite::{LACKING, REPEATED, Rules, may_repeat};
 use crate::runtime::Runtime;
 use crate::session::{FOLD_ALL, Recipe, fixed};
 use crate::settings::Settings;
@@ -172,8 +173,8 @@ impl<P: Provider> Engine<P> {
         asked && arithmetic == Some(Arithmetic::Float32)
     }
 
-    /// A session of the graph, put in float16 where it is to be, and the time it took; where the provider lacks operators, of the
-    /// graph in others, with what was rewritten.
+    /// A session of the graph, put in float16 where it is to be, and the time it took; where the provider lacks operators or would compute
+    /// some wrongly, of the graph in others, with what was rewritten.
     fn session(&self, recipe: &Recipe<'_>, graph: &[u8], half: bool) -> Result<(Session, Duration, Option<String>)> {
         // After anything that ONNX Runtime folds on the CPU, which would put casts to float32 around what is in float16.
         let put = |graph: &[u8]| -> Result<Option<Vec<u8>>> {
@@ -186,12 +187,16 @@ impl<P: Provider> Engine<P> {
             let changed = put(graph)?;
             recipe.make(changed.as_deref().unwrap_or(graph)).map(|session| (session, started.elapsed()))
         };
-        let refused = match timed(graph) {
+        let repeated = self.provider.mistakes_repeated_constants() && may_repeat(graph);
+        let repeating: &[&Rules] = if repeated { &[REPEATED] } else { &[] };
+        // A graph that cannot be adapted is tried as it is; what comes out wrong is found by its outputs.
+        let adapted = |rules: &[&Rules]| adapt(self.runtime, recipe.load, graph, rules).unwrap_or_default();
+        let (mended, what) = if repeated { adapted(repeating).unzip() } else { (None, None) };
+        let refused = match timed(mended.as_deref().unwrap_or(graph)) {
             Err(error) if errors::is_fallback(&error) => error,
-            other => return other.map(|(session, took)| (session, took, None)),
+            other => return other.map(|(session, took)| (session, took, what)),
         };
-        // A graph that cannot be adapted stays refused, for its operators.
-        let adapted = adapt(self.runtime, recipe.load, graph).unwrap_or_default();
+        let adapted = adapted(&[&[LACKING][..], repeating].concat());
         if let Some((graph, what)) = &adapted {
             match timed(graph) {
                 Err(error) if errors::is_fallback(&error) => {}

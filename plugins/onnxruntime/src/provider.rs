@@ -61,6 +61,12 @@ pub trait Provider: Send + Sync + 'static {
         false
     }
 
+    /// Whether it computes a sum or a product with a constant that is repeated along outer dimensions wrongly, where a LayerNormalization
+    /// takes the result. Such constants are written out before it gets the graph.
+    fn mistakes_repeated_constants(&self) -> bool {
+        false
+    }
+
     /// How to run this load on a device.
     ///
     /// # Errors

@@ -1,9 +1,9 @@
-//! Operators that some providers lack, in terms of ones that they have. Every rule keeps the numbers exactly as they are, by
+//! Operators that some providers lack or compute wrongly, in terms of others. Every rule keeps the numbers exactly as they are, by
 //! the arithmetic of IEEE 754; a device that takes for granted that there are no NaNs finds none, where there is one.
 
 use skillbench_onnx::messages::*;
-use skillbench_onnx::{Broken, edit, messages_of};
-use std::collections::{BTreeMap, HashMap};
+use skillbench_onnx::{Broken, edit, messages_of, numbers_of};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// A graph that says the same in other operators.
 pub(crate) struct Rewritten {
@@ -14,9 +14,13 @@ pub(crate) struct Rewritten {
 
 /// What the rules look at beside the node.
 #[derive(Default)]
-struct Known {
+pub(crate) struct Known {
     types: HashMap<String, (i32, Vec<i64>)>,
     constants: HashMap<String, Tensor>,
+    /// The shapes of all constants.
+    constant_shapes: HashMap<String, Vec<i64>>,
+    /// What goes into a LayerNormalization.
+    normalized: HashSet<String>,
 }
 
 /// Nodes, and constants that they need.
@@ -25,22 +29,40 @@ type Replacement = (Vec<Node>, Vec<Tensor>);
 /// What stands in the place of a node; `None` where it has to stay.
 type Rule = fn(&Node, &Known) -> Option<Replacement>;
 
+/// An operator, and what is done about it.
+pub(crate) type Rules = [(&'static str, Rule)];
+
+/// For providers that lack an operator.
+pub(crate) const LACKING: &Rules = &[("IsNaN", is_nan), ("GatherND", gather_nd)];
+
+/// For providers that mistake a constant that is repeated along outer dimensions for one that is not, where the result is normalized next.
+pub(crate) const REPEATED: &Rules = &[("Add", repeat), ("Mul", repeat)];
+
+/// Whether [`REPEATED`] may find something, once the graph is folded.
+pub(crate) fn may_repeat(model: &[u8]) -> bool {
+    let graphs = messages_of(model, MODEL_GRAPH);
+    graphs.flat_map(|graph| messages_of(graph, GRAPH_NODE)).any(|node| operator(node) == Some(NORMALIZATION))
+}
+
+const NORMALIZATION: &[u8] = b"LayerNormalization";
+
+fn operator(node: &[u8]) -> Option<&[u8]> {
+    messages_of(node, NODE_OPERATOR).next()
+}
+
 /// Replaces what the rules know in a model whose shapes are fixed. `None` where they find nothing.
 ///
 /// # Errors
 /// The bytes are no model.
-pub(crate) fn rewrite(model: &[u8]) -> Result<Option<Rewritten>, Broken> {
+pub(crate) fn rewrite(model: &[u8], rules: &[&Rules]) -> Result<Option<Rewritten>, Broken> {
     let mut replaced = BTreeMap::new();
     let model = edit(model, MODEL_GRAPH, |graph| {
         let known = Known::of(graph);
         let mut constants = vec![];
         let mut graph = edit::<Broken>(graph, GRAPH_NODE, |bytes| {
-            let operator = messages_of(bytes, NODE_OPERATOR).next();
-            let rule: (&'static str, Rule) = match operator {
-                Some(b"IsNaN") => ("IsNaN", is_nan),
-                Some(b"GatherND") => ("GatherND", gather_nd),
-                _ => return Ok(None),
-            };
+            let found = operator(bytes);
+            let rule = rules.iter().flat_map(|rules| rules.iter()).find(|rule| found == Some(rule.0.as_bytes()));
+            let Some(rule) = rule else { return Ok(None) };
             let replacement = Node::decode(bytes).ok().and_then(|node| rule.1(&node, &known));
             Ok(replacement.map(|(nodes, tensors)| {
                 *replaced.entry(rule.0).or_default() += 1;
@@ -59,7 +81,8 @@ pub(crate) fn rewrite(model: &[u8]) -> Result<Option<Rewritten>, Broken> {
 impl Known {
     fn of(graph: &[u8]) -> Known {
         let mut known = Known::default();
-        let ports = messages_of(graph, GRAPH_VALUE_INFO).chain(messages_of(graph, GRAPH_INPUT));
+        let fields = [GRAPH_VALUE_INFO, GRAPH_INPUT, GRAPH_OUTPUT];
+        let ports = fields.into_iter().flat_map(|field| messages_of(graph, field));
         for value in ports.filter_map(|bytes| ValueInfo::decode(bytes).ok()) {
             let Some((element, shape)) = value.tensor() else { continue };
             let sizes: Option<Vec<i64>> = shape
@@ -72,12 +95,61 @@ impl Known {
             known.types.extend(sizes.map(|sizes| (value.name.clone(), (element, sizes))));
         }
         // Only the constants that indices can be: small, and of whole numbers.
-        let whole = |bytes: &&[u8]| skillbench_onnx::numbers_of(bytes, TENSOR_TYPE).next() == Some(INT64 as u64);
+        let whole = |bytes: &&[u8]| numbers_of(bytes, TENSOR_TYPE).next() == Some(INT64 as u64);
         let tensors = messages_of(graph, GRAPH_INITIALIZER).filter(whole);
         let named = tensors.filter_map(|bytes| Tensor::decode(bytes).ok()).map(|tensor| (tensor.name.clone(), tensor));
         known.constants.extend(named);
+        for tensor in messages_of(graph, GRAPH_INITIALIZER) {
+            let name = messages_of(tensor, TENSOR_NAME).next().map(|name| String::from_utf8_lossy(name).into_owned());
+            let shape = numbers_of(tensor, TENSOR_DIMS).map(|size| size as i64).collect();
+            known.constant_shapes.extend(name.map(|name| (name, shape)));
+        }
+        let nodes = messages_of(graph, GRAPH_NODE).filter(|node| operator(node) == Some(NORMALIZATION));
+        let inputs = nodes.filter_map(|node| messages_of(node, NODE_INPUT).next());
+        known.normalized.extend(inputs.map(|name| String::from_utf8_lossy(name).into_owned()));
         known
     }
+}
+
+/// A constant operand that is repeated along outer dimensions is written out in the whole shape before what is normalized is made of it:
+/// ONNX Runtime folds that into another constant. One that has a single dimension, such as a bias, is not touched.
+fn repeat(node: &Node, known: &Known) -> Option<Replacement> {
+    let ([left, right], [output]) = (&node.input[..], &node.output[..]) else { return None };
+    if !known.normalized.contains(output) {
+        return None;
+    }
+    let wide = |name: &String| {
+        let shape = known.constant_shapes.get(name)?;
+        (shape.iter().filter(|size| **size != 1).count() > 1).then_some(shape)
+    };
+    let operands = [(left, right), (right, left)];
+    let (constant, other, shape) = operands.into_iter().find_map(|(one, two)| Some((one, two, wide(one)?)))?;
+    let of = |name: &String| known.types.get(name).map(|(_, shape)| shape);
+    let whole = of(output).cloned().or_else(|| of(other).map(|other| broadcast(shape, other)));
+    if whole.as_ref().is_some_and(|whole| count(whole) == count(shape)) {
+        return None;
+    }
+    let (as_shape, repeated) = (format!("{output} shape"), format!("{output} repeated"));
+    let (mut nodes, constants) = match whole {
+        Some(whole) => (vec![], vec![Tensor::of_int64(&as_shape, &[whole.len() as i64], &whole)]),
+        // ONNX Runtime knows it, where the file does not say it.
+        None => (vec![Node::new("Shape", &[other], &as_shape)], vec![]),
+    };
+    nodes.push(Node::new("Expand", &[constant, &as_shape], &repeated));
+    let operand = |name: &String| if name == constant { repeated.clone() } else { name.clone() };
+    nodes.push(Node { input: vec![operand(left), operand(right)], ..node.clone() });
+    Some((nodes, constants))
+}
+
+fn count(shape: &[i64]) -> i64 {
+    shape.iter().product()
+}
+
+/// The shape of what two operands give together.
+fn broadcast(one: &[i64], other: &[i64]) -> Vec<i64> {
+    let rank = one.len().max(other.len());
+    let size = |shape: &[i64], at: usize| (at + shape.len()).checked_sub(rank).map_or(1, |at| shape[at]);
+    (0..rank).map(|at| size(one, at).max(size(other, at))).collect()
 }
 
 /// Only what is not a number differs from itself.
@@ -158,7 +230,7 @@ mod tests {
         let data = ValueInfo::of_tensor("mask", BOOL, vec![Size::Fixed(2), Size::Fixed(3)]);
         let indices = Tensor::of_int64("at", &[1, 3, 2], &[0, 1, 1, 0, -1, -1]);
         let model = model(&[Node::new("GatherND", &["mask", "at"], "out")], &[indices], &[data]);
-        let rewritten = rewrite(&model).unwrap().unwrap();
+        let rewritten = rewrite(&model, &[LACKING]).unwrap().unwrap();
         assert_eq!(rewritten.replaced, [("GatherND", 1)].into());
         let (nodes, constants) = parts(&rewritten.model);
         assert_eq!(nodes, ["Cast", "Reshape", "Gather", "Cast"]);
@@ -171,20 +243,64 @@ mod tests {
         let node = Node::new("GatherND", &["mask", "at"], "out");
         let indices = Tensor::of_int64("at", &[1, 2], &[0, 1]);
         assert!(
-            rewrite(&model(std::slice::from_ref(&node), std::slice::from_ref(&indices), &[])).unwrap().is_none(),
+            rewrite(&model(std::slice::from_ref(&node), std::slice::from_ref(&indices), &[]), &[LACKING])
+                .unwrap()
+                .is_none(),
             "no shape"
         );
         let dynamic = ValueInfo::of_tensor("mask", FLOAT, vec![Size::Named("batch".into()), Size::Fixed(3)]);
         assert!(
-            rewrite(&model(std::slice::from_ref(&node), std::slice::from_ref(&indices), &[dynamic])).unwrap().is_none()
+            rewrite(&model(std::slice::from_ref(&node), std::slice::from_ref(&indices), &[dynamic]), &[LACKING])
+                .unwrap()
+                .is_none()
         );
         let small = ValueInfo::of_tensor("mask", FLOAT, vec![Size::Fixed(1), Size::Fixed(1)]);
-        assert!(rewrite(&model(&[node], &[indices], &[small])).unwrap().is_none(), "an index beyond the data");
+        assert!(
+            rewrite(&model(&[node], &[indices], &[small]), &[LACKING]).unwrap().is_none(),
+            "an index beyond the data"
+        );
     }
 
     #[test]
     fn a_value_that_is_not_itself_is_not_a_number() {
-        let rewritten = rewrite(&model(&[Node::new("IsNaN", &["x"], "y")], &[], &[])).unwrap().unwrap();
+        let rewritten = rewrite(&model(&[Node::new("IsNaN", &["x"], "y")], &[], &[]), &[LACKING]).unwrap().unwrap();
         assert_eq!(parts(&rewritten.model).0, ["Equal", "Not"]);
+    }
+
+    /// The sum of `x` and a constant of this shape, normalized or not, with what the file says of shapes: each [3, 16, 8].
+    fn sum(constant: &[i64], next: &str, known: &[&str]) -> Vec<u8> {
+        let whole = || vec![Size::Fixed(3), Size::Fixed(16), Size::Fixed(8)];
+        let bytes = vec![0; 4 * constant.iter().product::<i64>() as usize];
+        let nodes = [Node::new("Add", &["x", "c"], "sum"), Node::new(next, &["sum", "scale"], "y")];
+        let values: Vec<ValueInfo> = known.iter().map(|name| ValueInfo::of_tensor(name, FLOAT, whole())).collect();
+        model(&nodes, &[Tensor::of_bytes("c", FLOAT, constant, bytes)], &values)
+    }
+
+    #[test]
+    fn a_constant_that_is_repeated_before_a_normalization_is_written_out() {
+        for (shape, known) in [(&[1, 16, 8][..], "sum"), (&[1, 16, 8], "x"), (&[16, 8], "x"), (&[3, 1, 8], "sum")] {
+            let model = sum(shape, "LayerNormalization", &[known]);
+            assert!(may_repeat(&model));
+            let rewritten = rewrite(&model, &[LACKING, REPEATED]).unwrap().unwrap();
+            assert_eq!(rewritten.replaced, [("Add", 1)].into());
+            let (nodes, constants) = parts(&rewritten.model);
+            assert_eq!(nodes, ["Expand", "Add", "LayerNormalization"]);
+            assert_eq!(constants[1].int64s().unwrap(), [3, 16, 8]);
+        }
+        let unknown = rewrite(&sum(&[1, 16, 8], "LayerNormalization", &[]), &[REPEATED]).unwrap().unwrap();
+        assert_eq!(parts(&unknown.model).0, ["Shape", "Expand", "Add", "LayerNormalization"]);
+    }
+
+    #[test]
+    fn a_sum_that_needs_no_repeating_stays_as_it_is() {
+        let stays = |model: &[u8], rules: &[&Rules]| rewrite(model, rules).unwrap().is_none();
+        assert!(stays(&sum(&[3, 16, 8], "LayerNormalization", &["x"]), &[REPEATED]), "of one shape");
+        assert!(stays(&sum(&[8], "LayerNormalization", &["x"]), &[REPEATED]), "a bias");
+        assert!(stays(&sum(&[1, 16, 8], "Relu", &["x"]), &[REPEATED]), "not normalized");
+        assert!(
+            stays(&sum(&[1, 16, 8], "LayerNormalization", &["x"]), &[LACKING]),
+            "of a provider that computes it right"
+        );
+        assert!(!may_repeat(&sum(&[1, 16, 8], "Relu", &["x"])));
     }
 }

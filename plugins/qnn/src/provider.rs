@@ -114,6 +114,12 @@ impl Provider for Qnn {
         true
     }
 
+    /// Seen in the emulation: with a first dimension of 2 to 7 only its first element is right. Either operator alone is right, and so
+    /// are both with a third between them.
+    fn mistakes_repeated_constants(&self) -> bool {
+        true
+    }
+
     fn configure(&self, load: &Load, device: &Device) -> Result<Configuration> {
         let refuse = |text: String| Err(Error::unimplemented(Why::PRECISION, text));
         match (device.kind, load.precision.as_deref()) {

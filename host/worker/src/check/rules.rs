@@ -57,7 +57,7 @@ macro_rules! rules {
 }
 
 rules! {
-    1 "described" Every "It exports a complete `skillbench_plugin` of this ABI major, with an id, a name, a version and at least one kind." backend::described;
+    1 "described" Every "It exports a complete `skillbench_plugin` of this ABI major, or an `abi_stable` root module that fits, with an id, a name, a version and at least one kind." backend::described;
     2 "quiet" Every "Being loaded and described takes less than a second and starts no thread." backend::quiet;
     10 "options-schema" Backend "Its options schema is valid JSON Schema and closed (`additionalProperties` is false)." backend::options_schema;
     11 "opens" Backend "It opens, or says in one sentence why it cannot, and tells each device's id and name." backend::opens;
