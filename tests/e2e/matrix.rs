@@ -34,7 +34,7 @@ fn the_matrix_alone_is_brought_up_to_date_without_measuring() {
     let name = world.path().join("results/compatibility_matrix.md");
     std::fs::remove_file(&name).unwrap();
     world.host(&["run", "--update-matrix-only"]).exits_with(0);
-    assert!(std::fs::read_to_string(&name).unwrap().contains("| probe-mlp |"));
+    assert!(std::fs::read_to_string(&name).unwrap().contains("| probe-mlp (12.4 k) |"));
     world.run_folder();
 }
 

@@ -72,7 +72,7 @@ fn a_library_of_another_architecture_is_refused() {
 #[test]
 fn a_library_without_the_symbol_is_no_plugin() {
     let world = World::default();
-    rejected(&compile(&world, "no_symbol.c", &[]), "exports no symbol `skillbench_plugin`");
+    rejected(&compile(&world, "no_symbol.c", &[]), "exports neither `skillbench_plugin`");
 }
 
 #[test]
