@@ -100,6 +100,7 @@ for name, published, side in (("sd15", SD15, 64), ("sdxl", SDXL, 128)):
         published,
         {**VAE, "sample_size": 8 * side},
         adapter="Decode",
+        unrun="it is the graph of sd15-vae-decoder, which was run, for four times the pixels" if name == "sdxl" else "",
         **DIFFUSION,
     )
 MODELS.add(

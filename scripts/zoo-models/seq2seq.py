@@ -246,3 +246,36 @@ seq2seq(
     cross=T5_CROSS,
     head_dim=64,
 )
+seq2seq(
+    "m2m-100-reduced",
+    "M2M100ForConditionalGeneration",
+    "facebook/m2m100_418M",
+    bart(6, 512, 8, 2048, 128112),
+    128112,
+    6,
+    8,
+    512,
+    reduced="layers 12->6, hidden 1024->512, heads 16->8",
+)
+seq2seq(
+    "mbart-reduced",
+    "MBartForConditionalGeneration",
+    "facebook/mbart-large-50",
+    bart(6, 512, 8, 2048, 250054),
+    250054,
+    6,
+    8,
+    512,
+    reduced="layers 12->6, hidden 1024->512, heads 16->8",
+)
+seq2seq(
+    "pegasus-reduced",
+    "PegasusForConditionalGeneration",
+    "google/pegasus-xsum",
+    bart(8, 512, 8, 2048, 96103, max_position_embeddings=512),
+    96103,
+    8,
+    8,
+    512,
+    reduced="layers 16->8, hidden 1024->512, heads 16->8",
+)
