@@ -13,6 +13,8 @@ pub type Tensors = BTreeMap<String, Arc<HostTensor>>;
 pub struct Skill {
     pub id: String,
     pub parameters: u64,
+    /// Of the smallest point that was counted; 0: none was.
+    pub flops: f64,
     pub parts: Vec<String>,
     pub generation: Option<Value>,
     axes: BTreeMap<String, (i64, i64)>,
@@ -39,10 +41,12 @@ impl Skill {
         if described.get("unavailable").is_some() {
             return None;
         }
+        let flops = described["flops"].as_array().into_iter().flatten().filter_map(|count| count["value"].as_f64());
         let limits = |limits: &Value| (limits[0].as_i64().unwrap(), limits[1].as_i64().unwrap());
         Some(Skill {
             id: string(&described["id"]),
             parameters: described["parameters"].as_u64().unwrap(),
+            flops: flops.reduce(f64::min).unwrap_or_default(),
             parts: described["parts"].as_array().unwrap().iter().map(|part| string(&part["name"])).collect(),
             generation: described.get("generation").cloned(),
             axes: described["axes"].as_object().unwrap().iter().map(|(name, l)| (name.clone(), limits(l))).collect(),
