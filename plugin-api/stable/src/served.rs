@@ -45,8 +45,11 @@ pub(crate) fn taken<T>(answer: Answer<T>) -> api::Result<T> {
 /// A model that is served until it is ended: then it is let go, whoever still has an object of it.
 pub(crate) struct Served<L: Loaded> {
     loaded: Mutex<Option<Arc<L>>>,
-    lanes: Mutex<Vec<Weak<Mutex<Option<Lane<L>>>>>>,
+    lanes: Mutex<Vec<Weak<Slot<L>>>>,
 }
+
+/// The place of a request that may be ended.
+type Slot<L> = Mutex<Option<Lane<L>>>;
 
 /// A request and what keeps its model; the request goes first.
 struct Lane<L> {
@@ -135,7 +138,7 @@ impl<L: Loaded> Model for ServedModel<L> {
     }
 }
 
-struct ServedRequest<L: Loaded>(Arc<Mutex<Option<Lane<L>>>>);
+struct ServedRequest<L: Loaded>(Arc<Slot<L>>);
 
 impl<L: Loaded> ServedRequest<L> {
     fn with<T>(&self, work: impl FnOnce(&mut Lane<L>) -> api::Result<T>) -> Answer<T> {

@@ -1,5 +1,6 @@
 //! A plugin of every kind through the door and back, in one process: what the other side sees is what the SDK was given.
 
+use abi_stable::library::LibHeader;
 use skillbench_plugin_api::client::{Instance, Plugin};
 use skillbench_plugin_api::host_tables::{HostServices, HostTable, ReporterServices, ReporterTable, TargetParts};
 use skillbench_plugin_api::host_tables::{TargetServices, TargetTable};
@@ -8,6 +9,7 @@ use skillbench_plugin_api::{
     Code, DType, Device, DeviceKind, Dim, Direction, Error, HostTensor, Load, Options, OwnedTensor, Placement, Port,
     Result, Round, SeriesInfo, Source, Timing, Why,
 };
+use skillbench_plugin_stable::host::AbiHeaderRef;
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::path::Path;
@@ -139,13 +141,13 @@ skillbench_plugin_stable::export_plugin! {
 #[allow(improper_ctypes, reason = "a static of this program, by the name under which a host looks it up")]
 unsafe extern "C" {
     #[link_name = "_1as_0lib_1header_0root_bmodule_bloader"]
-    static ROOT: abi_stable::library::LibHeader;
+    static ROOT: LibHeader;
 }
 
 /// This program's own root, as a host finds that of a library.
 fn plugin() -> Plugin {
     // SAFETY: the static of the macro above, whose name it is; a header reference is its address, as abi_stable reads it from a library.
-    let header = unsafe { std::mem::transmute::<&'static abi_stable::library::LibHeader, _>(&ROOT) };
+    let header = unsafe { std::mem::transmute::<&'static LibHeader, AbiHeaderRef>(&ROOT) };
     skillbench_plugin_stable::host::plugin(header).unwrap_or_else(|refusal| panic!("{refusal}"))
 }
 
