@@ -58,6 +58,6 @@ fn a_small_bert_is_right_between_batches_of_one_and_eight() {
     let (ran, document) =
         world.run(&[&["--plugin", "qnn", "--model", "bert-tiny", "--verify-only"], &sizes[..]].concat());
     ran.exits_with(0);
-    let differences = cells(&document).into_iter().map(|cell| cell["verification"]["max_relative_difference"].as_f64());
+    let differences = cells(&document).iter().map(|cell| cell["verification"]["max_relative_difference"].as_f64());
     assert_eq!(differences.filter(|difference| difference.is_some_and(|difference| difference < 0.02)).count(), 3);
 }

@@ -59,10 +59,13 @@ fn runs_of(ran: &Ran) -> Vec<String> {
 fn a_database_that_is_named_is_the_one_that_is_reported_and_drawn() {
     let places = &*PLACES;
     for flag in ["--db", "--db-path"] {
-        assert_eq!(places.reported(&[flag, "apart/all.duckdb"]), [places.apart.clone()]);
+        assert_eq!(places.reported(&[flag, "apart/all.duckdb"]), std::slice::from_ref(&places.apart));
     }
-    assert_eq!(places.reported(&["--db-path", "apart/all.duckdb", "--model-id", "probe-mlp"]), [places.apart.clone()]);
-    assert_eq!(places.reported(&["--input-dir", "apart"]), [places.apart.clone()]);
+    assert_eq!(
+        places.reported(&["--db-path", "apart/all.duckdb", "--model-id", "probe-mlp"]),
+        std::slice::from_ref(&places.apart)
+    );
+    assert_eq!(places.reported(&["--input-dir", "apart"]), std::slice::from_ref(&places.apart));
     let asked = ["plot", "--db-path", "apart/all.duckdb", "--output-dir", "drawn", "--image", "svg", "--format", "csv"];
     let files = places.host(&asked).exits_with(0).stdout();
     let drawn: String = files.lines().skip(1).map(|name| read(&places.world, name)).collect();
@@ -76,13 +79,13 @@ fn read(world: &World, name: &str) -> String {
 #[test]
 fn a_run_without_a_measured_cell_is_reported_where_it_is_named_and_is_never_the_latest() {
     let places = &*PLACES;
-    assert_eq!(places.reported(&[]), [places.measured.clone()]);
-    assert_eq!(places.reported(&["latest"]), [places.measured.clone()]);
-    assert_eq!(places.reported(&["--db", "results/benchmarks.duckdb"]), [places.measured.clone()]);
-    assert_eq!(places.reported(&[&places.unmeasured]), [places.unmeasured.clone()]);
+    assert_eq!(places.reported(&[]), std::slice::from_ref(&places.measured));
+    assert_eq!(places.reported(&["latest"]), std::slice::from_ref(&places.measured));
+    assert_eq!(places.reported(&["--db", "results/benchmarks.duckdb"]), std::slice::from_ref(&places.measured));
+    assert_eq!(places.reported(&[&places.unmeasured]), std::slice::from_ref(&places.unmeasured));
     assert_eq!(
         places.reported(&["--db", "results/benchmarks.duckdb", &places.unmeasured]),
-        [places.unmeasured.clone()]
+        std::slice::from_ref(&places.unmeasured)
     );
     let both = places.reported(&["--all"]);
     assert!(both.contains(&places.measured) && both.contains(&places.unmeasured), "{both:?}");
@@ -151,16 +154,16 @@ fn two_places_for_one_run_are_refused_and_the_environment_gives_way_to_what_is_t
     for command in [&["report"][..], &["plot"], &["trend"], &["query", "SELECT 1"], &["matrix"]] {
         places.host(&[command, &both].concat()).exits_with(2).tells("name one of them");
     }
-    assert_eq!(places.reported(&[&both[..], &[&places.apart]].concat()), [places.apart.clone()]);
+    assert_eq!(places.reported(&[&both[..], &[&places.apart]].concat()), std::slice::from_ref(&places.apart));
     let with_variable = |arguments: &[&str]| {
         let mut command = places.world.command(&[&["report", "--format", "csv"], arguments].concat());
         runs_of(&Ran(command.env("BENCHMARK_DB_PATH", "apart/all.duckdb").output().unwrap()))
     };
-    assert_eq!(with_variable(&[]), [places.apart.clone()]);
-    assert_eq!(with_variable(&["--results-dir", "results"]), [places.measured.clone()]);
-    assert_eq!(with_variable(&["--db", "results/benchmarks.duckdb"]), [places.measured.clone()]);
+    assert_eq!(with_variable(&[]), std::slice::from_ref(&places.apart));
+    assert_eq!(with_variable(&["--results-dir", "results"]), std::slice::from_ref(&places.measured));
+    assert_eq!(with_variable(&["--db", "results/benchmarks.duckdb"]), std::slice::from_ref(&places.measured));
     let folder = format!("results/{}", places.measured);
-    assert_eq!(with_variable(&[&folder]), [places.measured.clone()]);
+    assert_eq!(with_variable(&[&folder]), std::slice::from_ref(&places.measured));
     let told = places.host(&["report", &folder, "--db", "apart/all.duckdb"]);
     told.exits_with(0).tells("apart/all.duckdb is not looked at");
 }
