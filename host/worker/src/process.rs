@@ -398,8 +398,7 @@ struct Watch<'l> {
     measuring: bool,
     last_look: Option<Instant>,
     follow: Follow,
-    /// When the measured round began that is running.
-    /// When, and what was waited until then.
+    /// When the measured round began that is running, and what was waited for a processor until then.
     round_began: Option<(Instant, Duration)>,
     looks: u64,
     /// What the worker started, when it was last looked at.

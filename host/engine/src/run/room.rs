@@ -81,14 +81,14 @@ mod tests {
         Skill::described(description)
     }
 
-    fn told(room: Room, form: Option<&str>) -> String {
+    fn refusal(room: Room, form: Option<&str>) -> String {
         room.check(&skill(), form).unwrap_err().to_string()
     }
 
     #[test]
     fn what_is_lacking_is_said_with_a_precision_that_fits() {
         let room = Room { memory: Some(3_000_000_000), ..Room::default() };
-        let text = told(room, None);
+        let text = refusal(room, None);
         for part in ["float32 need 4.0 GB of memory", "there are 3.0 GB", "--precision float16-stored needs 2.0 GB"] {
             assert!(text.contains(part), "{text}");
         }
@@ -98,9 +98,9 @@ mod tests {
     #[test]
     fn the_cache_and_the_device_count_as_well_and_where_nothing_fits_that_is_said() {
         let small = Room { memory: Some(u64::MAX), cache: Some(1_000), device: None };
-        assert!(told(small, Some("int4")).contains("0.6 GB in the cache of models"));
+        assert!(refusal(small, Some("int4")).contains("0.6 GB in the cache of models"));
         let device = Room { device: Some(1_000), ..Room::default() };
-        let text = told(device, Some("int4"));
+        let text = refusal(device, Some("int4"));
         assert!(text.contains("of memory on the device") && text.contains("choose a smaller model"), "{text}");
     }
 
