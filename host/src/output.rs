@@ -53,6 +53,11 @@ pub fn warning(text: &str) {
     say(&format!("warning: {text}"));
 }
 
+/// How something came about: for whoever asked for it with `--debug`.
+pub fn debug(text: &str) {
+    say(&format!("debug: {text}"));
+}
+
 pub fn error(text: &str) {
     say(&format!("error: {text}"));
 }

@@ -35,6 +35,7 @@ mod outcome;
 mod parallel;
 pub mod paths;
 mod phases;
+mod precision;
 mod profile;
 mod request;
 mod run;
@@ -66,6 +67,7 @@ pub use metrics::{
 pub use outcome::{Outcome, OutcomeKind, Reason};
 pub use parallel::ParallelRecord;
 pub use phases::{PhaseTime, Phases};
+pub use precision::{PRECISIONS, SHORT_PRECISIONS, precision};
 pub use profile::{OperatorCost, PartProfile, ProfileReport};
 pub use request::{BackendChoice, CellName, ModelSet, OptionChoice, PluginOptions, RunRequest, Selection};
 pub use run::{RUN_SCHEMA, Run, Samples};

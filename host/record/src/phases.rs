@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// The phases of a cell, in the order in which they began. Every moment is in one of them, or in what is left: they add up.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -18,4 +19,13 @@ pub struct PhaseTime {
     /// "load.compile", "measured-rounds" ...
     pub name: String,
     pub ms: f64,
+}
+
+impl fmt::Display for Phases {
+    /// "12.3 ms: load 10.1 ms, measured-rounds 2.0 ms, other 0.2 ms".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.1} ms: ", self.total_ms)?;
+        self.parts.iter().try_for_each(|part| write!(f, "{} {:.1} ms, ", part.name, part.ms))?;
+        write!(f, "other {:.1} ms", self.other_ms)
+    }
 }

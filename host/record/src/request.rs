@@ -1,6 +1,7 @@
 //! What a user asks for. It is kept with the run, so that a run can be resumed.
 
 use crate::{Axes, Cell};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -184,7 +185,7 @@ pub struct Selection {
     pub custom: Option<PathBuf>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ModelSet {
     /// The model of each key class.
@@ -194,6 +195,23 @@ pub enum ModelSet {
     /// The user's own list.
     Custom,
     All,
+}
+
+impl ModelSet {
+    pub const ALL: [ModelSet; 4] = [ModelSet::Key, ModelSet::Small, ModelSet::Custom, ModelSet::All];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            ModelSet::Key => "key",
+            ModelSet::Small => "small",
+            ModelSet::Custom => "custom",
+            ModelSet::All => "all",
+        }
+    }
+
+    pub fn parse(name: &str) -> Option<ModelSet> {
+        ModelSet::ALL.into_iter().find(|set| set.name() == name)
+    }
 }
 
 impl RunRequest {

@@ -121,16 +121,16 @@ impl Stored {
         Ok(Stored { runs, cells, samples: None, plugin_metrics: vec![], damaged: vec![] })
     }
 
-    /// Only what is of these models.
+    /// Only what is of these models and of these backends; all of them where none is named.
     ///
     /// # Errors
     /// Polars' own.
-    pub fn of_models(self, models: &[String]) -> Result<Stored, StoredError> {
-        let meant = models
-            .iter()
-            .map(|model| col(column::MODEL_ID).eq(lit(model.as_str())))
-            .reduce(Expr::or)
-            .unwrap_or_else(|| lit(true));
+    pub fn only(self, models: &[String], backends: &[String]) -> Result<Stored, StoredError> {
+        let among = |column: &str, names: &[String]| {
+            let one = |name: &String| col(column).eq(lit(name.as_str()));
+            names.iter().map(one).reduce(Expr::or).unwrap_or_else(|| lit(true))
+        };
+        let meant = among(column::MODEL_ID, models).and(among(column::PLUGIN, backends));
         let cells = self.cells.lazy().filter(meant).collect()?;
         let key = [col(column::RUN), col(column::CELL)];
         let samples = match self.samples {

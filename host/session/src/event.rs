@@ -52,7 +52,7 @@ pub enum Event<'a> {
     Note(&'a str),
     /// Something that the user should know.
     Warning(&'a str),
-    /// Something that only the author of a plugin wants to know.
+    /// How it comes about, for whoever looks for a fault.
     Debug(&'a str),
 }
 

@@ -144,6 +144,8 @@ impl Session {
                 (request, Some((*journal, recorded.run)))
             }
         };
+        let request_text = serde_json::to_string(&request).unwrap_or_default();
+        on(Event::Debug(&format!("request: {request_text}")));
         check_name(earlier.as_ref().map_or(self.keep.folder.as_path(), |(journal, _)| journal.folder()))?;
         let Some(plan) = self.plan(inventory, request, on)? else { return Ok(Ended::Stopped) };
         let plan = match is_incremental {
@@ -153,6 +155,10 @@ impl Session {
                 None => return Ok(Ended::NothingMissing),
             },
         };
+        for (cell, name) in plan.cells.iter().zip(names(&plan)) {
+            let skipped = if cell.skip.is_some() { ", which a rule skips" } else { "" };
+            on(Event::Debug(&format!("cell {}: {name}{skipped}", cell.index)));
+        }
         if inventory.stop.asked() {
             return Ok(Ended::Stopped);
         }

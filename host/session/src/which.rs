@@ -10,6 +10,7 @@ use skillbench_results::{Stored, StoredError, find, read};
 use skillbench_store::database::{Filter, text_literal};
 use skillbench_store::{Database, DatabaseError, Recorded, journal};
 use std::collections::HashSet;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// The name of the newest run with a measured cell.
@@ -46,6 +47,13 @@ pub enum Which {
     All,
 }
 
+/// Which cells of it; all of them where none is named.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Only {
+    pub models: Vec<String>,
+    pub backends: Vec<String>,
+}
+
 /// What was read.
 pub struct Chosen {
     pub stored: Stored,
@@ -68,9 +76,9 @@ pub enum WhichError {
     #[error("no run in {place} has a measured cell; its newest, by its name, tells why: host report {newest}")]
     NotMeasured { place: PathBuf, newest: String },
     #[error(
-        "no cell is of {models}, of what is measured in {place}; `host query \"SELECT DISTINCT model_id FROM benchmark_results\"` lists models"
+        "no cell is of {names}, of what is measured in {place}; `host query \"SELECT DISTINCT model_id, plugin FROM benchmark_results\"` lists what is"
     )]
-    NoModel { models: String, place: PathBuf },
+    NoneIs { names: Only, place: PathBuf },
     #[error("{name}: neither a run, a folder nor a file, and not in {database}{}", hint(.elsewhere.as_deref()))]
     NotThere { name: String, database: PathBuf, elsewhere: Option<PathBuf> },
     #[error(
@@ -87,6 +95,39 @@ pub enum WhichError {
 
 fn hint(elsewhere: Option<&Path>) -> String {
     elsewhere.map(|folder| format!("; its folder is {}", folder.display())).unwrap_or_default()
+}
+
+impl fmt::Display for Only {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.models.join(", "))?;
+        match self.backends.is_empty() {
+            true => Ok(()),
+            false => write!(f, "{}{}", if self.models.is_empty() { "" } else { " on " }, self.backends.join(", ")),
+        }
+    }
+}
+
+impl Only {
+    pub fn is_all(&self) -> bool {
+        *self == Only::default()
+    }
+
+    fn has(&self, run: &Run) -> bool {
+        let among = |names: &[String], name: &String| names.is_empty() || names.contains(name);
+        let mut measured = run.cells.iter().filter(|cell| matches!(cell.outcome, Outcome::Measured(_)));
+        measured.any(|cell| among(&self.models, &cell.skill) && among(&self.backends, &cell.plugin))
+    }
+
+    fn sql(&self) -> String {
+        let among = |column: &str, names: &[String]| match names {
+            [] => String::new(),
+            names => {
+                let names: Vec<String> = names.iter().map(|name| text_literal(name)).collect();
+                format!(" AND {column} IN ({})", names.join(", "))
+            }
+        };
+        among(column::MODEL_ID, &self.models) + &among(column::PLUGIN, &self.backends)
+    }
 }
 
 impl WhichError {
@@ -136,22 +177,22 @@ impl Place {
         }
     }
 
-    /// Reads what is meant, and of it only these models where some are named. Of the database the samples are read too where single runs
+    /// Reads what is meant, and of it only what is named. Of the database the samples are read too where single runs
     /// are meant.
     ///
     /// # Errors
     /// What is named is not there, has nothing that is asked for, or cannot be read.
-    pub fn read(&self, which: &Which, models: &[String]) -> Result<Chosen, WhichError> {
+    pub fn read(&self, which: &Which, only: &Only) -> Result<Chosen, WhichError> {
         let mut chosen = match which {
             Which::Files(files) => self.of_places(files)?,
             Which::Cells(condition) => self.of_database(&Filter::sql(condition))?,
             Which::All => self.of_database(&Filter::all())?,
-            Which::Runs(names) => self.of_runs(names, models)?,
+            Which::Runs(names) => self.of_runs(names, only)?,
         };
-        if !models.is_empty() {
-            chosen.stored = chosen.stored.of_models(models)?;
+        if !only.is_all() {
+            chosen.stored = chosen.stored.only(&only.models, &only.backends)?;
             if chosen.stored.cells.height() == 0 {
-                return Err(self.no_model(models, self.database.path()));
+                return Err(none_is(only, self.database.path()));
             }
         }
         match chosen.stored.runs.is_empty() {
@@ -162,10 +203,6 @@ impl Place {
 
     fn two_places(&self) -> WhichError {
         WhichError::TwoPlaces { database: self.database.path().into(), folder: self.folder.clone() }
-    }
-
-    fn no_model(&self, models: &[String], place: &Path) -> WhichError {
-        WhichError::NoModel { models: models.join(", "), place: place.into() }
     }
 
     fn has_named_database(&self) -> bool {
@@ -187,12 +224,12 @@ impl Place {
         Ok(Chosen { stored: Stored::from_database(database, filter)?, folder: self.folder.clone(), notes: vec![] })
     }
 
-    fn of_runs(&self, names: &[String], models: &[String]) -> Result<Chosen, WhichError> {
+    fn of_runs(&self, names: &[String], only: &Only) -> Result<Chosen, WhichError> {
         let latest = [LATEST.to_string()];
         let names = if names.is_empty() { &latest[..] } else { names };
         let (mut places, mut rows, mut notes) = (vec![], vec![], vec![]);
         for name in names {
-            match self.find(name, models, &mut notes)? {
+            match self.find(name, only, &mut notes)? {
                 Found::Place(place) => places.push((name.clone(), place)),
                 Found::Row(id) => rows.push((name.clone(), id)),
             }
@@ -237,9 +274,9 @@ impl Place {
     }
 
     /// Where the run of a name lies. A database that is named has the ids; the folder of runs, where it does not.
-    fn find(&self, name: &str, models: &[String], notes: &mut Vec<String>) -> Result<Found, WhichError> {
+    fn find(&self, name: &str, only: &Only, notes: &mut Vec<String>) -> Result<Found, WhichError> {
         if name == LATEST {
-            return self.latest(models, notes);
+            return self.latest(only, notes);
         }
         let here = |path: PathBuf| find(&path).is_ok_and(|found| !found.is_empty()).then_some(path);
         let in_folder = || here(self.folder.join(name));
@@ -267,35 +304,29 @@ impl Place {
         }
     }
 
-    /// The newest run with a measured cell, of one of these models where some are named.
-    fn latest(&self, models: &[String], notes: &mut Vec<String>) -> Result<Found, WhichError> {
+    /// The newest run with a measured cell, of what is named where something is.
+    fn latest(&self, only: &Only, notes: &mut Vec<String>) -> Result<Found, WhichError> {
         match self.named {
             Named::Both => Err(self.two_places()),
-            Named::Environment | Named::Database => self.latest_row(models),
-            Named::Nothing | Named::Folder => match latest_in(&self.folder, models, notes) {
+            Named::Environment | Named::Database => self.latest_row(only),
+            Named::Nothing | Named::Folder => match latest_in(&self.folder, only, notes) {
                 Ok(place) => Ok(Found::Place(place)),
                 // Runs may be in the database alone.
-                Err(WhichError::NoRun(_)) if self.database.exists() => self.latest_row(models),
+                Err(WhichError::NoRun(_)) if self.database.exists() => self.latest_row(only),
                 Err(error) => Err(error),
             },
         }
     }
 
-    fn latest_row(&self, models: &[String]) -> Result<Found, WhichError> {
+    fn latest_row(&self, only: &Only) -> Result<Found, WhichError> {
         let database = self.filled()?;
-        let names: Vec<String> = models.iter().map(|model| text_literal(model)).collect();
-        let of = if names.is_empty() {
-            String::new()
-        } else {
-            format!(" AND {} IN ({})", column::MODEL_ID, names.join(", "))
-        };
-        if let Some(id) = self.newest_row(&format!("{} = 'measured'{of}", column::OUTCOME))? {
+        if let Some(id) = self.newest_row(&format!("{} = 'measured'{}", column::OUTCOME, only.sql()))? {
             return Ok(Found::Row(id));
         }
         let place = database.path().to_path_buf();
         match self.newest_row("true")? {
-            Some(newest) if models.is_empty() => Err(WhichError::NotMeasured { place, newest }),
-            _ => Err(self.no_model(models, &place)),
+            Some(newest) if only.is_all() => Err(WhichError::NotMeasured { place, newest }),
+            _ => Err(none_is(only, &place)),
         }
     }
 
@@ -308,22 +339,26 @@ impl Place {
     }
 }
 
-/// The folder of the newest run with a measured cell, of one of these models where some are named. Runs that cannot be read are noted.
-fn latest_in(folder: &Path, models: &[String], notes: &mut Vec<String>) -> Result<PathBuf, WhichError> {
+/// The folder of the newest run with a measured cell, of what is named where something is. Runs that cannot be read are noted.
+fn latest_in(folder: &Path, only: &Only, notes: &mut Vec<String>) -> Result<PathBuf, WhichError> {
     let mut files = find(folder).map_err(|_| WhichError::NoRun(folder.into()))?;
     files.sort_by_cached_key(|file| std::cmp::Reverse((began(file).unwrap_or_default(), file.clone())));
     let newest = files.first().ok_or_else(|| WhichError::NoRun(folder.into()))?;
     for file in &files {
         match read(file) {
-            Ok(recorded) if has_figures(&recorded.run, models) => return Ok(folder_of(file)),
+            Ok(recorded) if only.has(&recorded.run) => return Ok(folder_of(file)),
             Ok(_) => {}
             Err(error) => notes.push(format!("it is left out: {error}")),
         }
     }
-    match models {
-        [] => Err(WhichError::NotMeasured { place: folder.into(), newest: folder_of(newest).display().to_string() }),
-        _ => Err(WhichError::NoModel { models: models.join(", "), place: folder.into() }),
+    match only.is_all() {
+        true => Err(WhichError::NotMeasured { place: folder.into(), newest: folder_of(newest).display().to_string() }),
+        false => Err(none_is(only, folder)),
     }
+}
+
+fn none_is(only: &Only, place: &Path) -> WhichError {
+    WhichError::NoneIs { names: only.clone(), place: place.into() }
 }
 
 fn folder_of(file: &Path) -> PathBuf {
@@ -335,9 +370,4 @@ fn began(file: &Path) -> Option<String> {
         true => journal::began(file),
         false => read(file).ok().map(|Recorded { run, .. }| run.started_at),
     }
-}
-
-fn has_figures(run: &Run, models: &[String]) -> bool {
-    let mut measured = run.cells.iter().filter(|cell| matches!(cell.outcome, Outcome::Measured(_)));
-    measured.any(|cell| models.is_empty() || models.contains(&cell.skill))
 }

@@ -1,13 +1,13 @@
 //! Flags of predictions and recommendations.
 
+use super::request::precision;
 use super::results::Stored;
-use super::run::precision;
 use clap::{Args, ValueEnum};
 use skillbench_results::questions::Goal;
 use std::path::PathBuf;
 
 /// Which models, points and hardware are meant.
-#[derive(Args, Clone)]
+#[derive(Args, Clone, Default)]
 pub struct ForecastArgs {
     #[command(flatten)]
     pub stored: Stored,
@@ -72,6 +72,14 @@ pub struct RecommendArgs {
     /// Write to this file; the ending .json, .md, .csv or .html sets the format
     #[arg(long, alias = "output-file", short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+impl RecommendArgs {
+    /// The best over all that was measured.
+    pub fn analysis(stored: Stored, output: Option<PathBuf>) -> RecommendArgs {
+        let about = ForecastArgs { stored, ..ForecastArgs::default() };
+        RecommendArgs { about, optimize: GoalArg::Latency, within: vec![], optimal_hardware_analysis: true, output }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

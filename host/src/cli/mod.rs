@@ -1,8 +1,9 @@
-//! The command line's grammar. `run`: measuring. `compare`: what is held against what. `trend`: changes over time. `alert`: who is told. `schedule`: what is run again. `forecast`: what is asked ahead of measuring. `suite`: files that say what to run. `results`: what is asked of stored results.
+//! The command line's grammar. `request`: what is asked of a run. `run`: measuring. `compare`: what is held against what. `trend`: changes over time. `alert`: who is told. `schedule`: what is run again. `forecast`: what is asked ahead of measuring. `suite`: files that say what to run. `results`: what is asked of stored results.
 
 mod alert;
 mod compare;
 mod forecast;
+mod request;
 mod results;
 mod run;
 mod schedule;
@@ -12,15 +13,17 @@ mod trend;
 pub use alert::AlertArgs;
 pub use compare::{AcrossArg, BaselineCommand, CompareArgs, DoctorArgs, GateArgs, LiveArgs};
 pub use forecast::{ForecastArgs, PredictArgs, RecommendArgs};
+pub use request::{HowArgs, RequestArgs, SeriesArgs};
 pub use results::{
     DbCommand, ExportForm, ImageArg, MatrixArgs, PlotArgs, QueryArgs, RESULTS, ReportArgs, ReportForm, Stored,
     WhichRuns,
 };
-pub use run::{PersistArgs, RunArgs, SetArg};
+pub use run::{PersistArgs, RunArgs};
 pub use schedule::{AuditArgs, LockArgs, ScheduleArgs, UpdateArgs};
-pub use suite::{InPlace, SuiteArgs, SuiteCommand};
+pub use suite::{STARTER, SuiteArgs, SuiteCommand};
 pub use trend::TrendArgs;
 
+use crate::output;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use skillbench_engine::registry::Sources;
 use skillbench_engine::run::Inventory;
@@ -58,7 +61,7 @@ pub struct Global {
     /// Print no progress and no hints
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// Also print what plugins log
+    /// Also print what is resolved, planned, started and logged on the way
     #[arg(long, global = true)]
     pub debug: bool,
     /// Asked by Ctrl-C once the machine is held.
@@ -69,7 +72,11 @@ pub struct Global {
 impl Global {
     /// The plugins that are here; what is done with them ends where Ctrl-C asks for it.
     pub fn inventory(&self) -> Inventory {
-        Inventory::take(&self.sources(), &self.stop)
+        let inventory = Inventory::take(&self.sources(), &self.stop);
+        if self.debug {
+            tell_found(&inventory);
+        }
+        inventory
     }
 
     pub fn sources(&self) -> Sources {
@@ -80,6 +87,17 @@ impl Global {
             trust_folder: self.trust_folder,
             sandbox: self.sandbox.into(),
         }
+    }
+}
+
+/// What every entry of the registry came to.
+fn tell_found(inventory: &Inventory) {
+    for plugin in &inventory.plugins {
+        let (id, version, origin) = (&plugin.id, &plugin.description.version, &plugin.entry.origin);
+        output::debug(&format!("plugin {id} {version}: {}, by {origin}", plugin.library.path.display()));
+    }
+    for rejected in &inventory.rejected {
+        output::debug(&format!("plugin {} is left out: {}, by {}", rejected.id, rejected.reason, rejected.origin));
     }
 }
 
@@ -138,7 +156,7 @@ pub enum Command {
     Bench(BenchCommand),
     /// Run, write and check suites: files that say what to run
     Suite(Box<SuiteArgs>),
-    /// Schedule a suite with cron or systemd
+    /// Schedule a suite, or a run, with cron or systemd
     Schedule(Box<ScheduleArgs>),
     /// Measure stale results of this machine again
     Update(Box<UpdateArgs>),
@@ -223,18 +241,8 @@ pub enum BenchCommand {
     Run {
         #[command(flatten)]
         which: BenchArgs,
-        /// Minimum number of measured calls [default: until the interval is tight or the budget is used]
-        #[arg(long, alias = "runs", value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-        iterations: Option<u64>,
-        /// Minimum number of warm-up calls
-        #[arg(long, value_name = "N")]
-        warmup: Option<u64>,
-        /// Time for the measured calls of one benchmark, in seconds [default: 1]
-        #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-        budget: Option<f64>,
-        /// Time limit of a benchmark, in seconds [default: 600]
-        #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-        timeout: Option<f64>,
+        #[command(flatten)]
+        series: SeriesArgs,
         /// Set an option of every benchmark that takes it, or of one benchmark
         #[arg(long, value_name = "[BENCHMARK:]KEY=VALUE")]
         option: Vec<String>,

@@ -114,7 +114,7 @@ pub struct QueryArgs {
     #[command(flatten)]
     pub stored: Stored,
     /// A statement in DuckDB's SQL, which only reads; docs/results.md lists the tables
-    #[arg(required_unless_present_any = ["sql_flag", "report", "architecture_performance_comparison"])]
+    #[arg(required_unless_present_any = ["sql_flag", "report", "architecture_performance_comparison", "optimal_hardware_analysis"])]
     pub sql: Option<String>,
     #[arg(long = "sql", value_name = "SQL", conflicts_with = "sql", hide = true)]
     pub sql_flag: Option<String>,
@@ -124,6 +124,9 @@ pub struct QueryArgs {
     /// Print the view throughput-by-architecture
     #[arg(long, hide = true, conflicts_with_all = ["sql", "sql_flag", "report"])]
     pub architecture_performance_comparison: bool,
+    /// As `host recommend --optimal-hardware-analysis`
+    #[arg(long, hide = true, conflicts_with_all = ["sql", "sql_flag", "report", "architecture_performance_comparison", "is_unsafe"])]
+    pub optimal_hardware_analysis: bool,
     /// Write to this file
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -141,7 +144,7 @@ pub struct WhichRuns {
     /// database, else in the folder of runs]
     pub run: Vec<String>,
     /// Every run of the database
-    #[arg(long, conflicts_with_all = ["run", "condition"])]
+    #[arg(long, alias = "all-models", conflicts_with_all = ["run", "condition"])]
     pub all: bool,
     /// Cells of the database that meet this SQL condition: family = 'vision' AND plugin = 'cpu'
     #[arg(long = "where", value_name = "SQL", conflicts_with = "run")]
@@ -149,6 +152,9 @@ pub struct WhichRuns {
     /// Only these models
     #[arg(long, alias = "model-id", value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
     pub model: Vec<String>,
+    /// Only this hardware: names of backends, or all
+    #[arg(long, aliases = ["plugin", "device"], value_delimiter = ',', num_args = 1.., value_name = "PLUGIN")]
+    pub hardware: Vec<String>,
     /// Result files of this host to read
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "FILE", conflicts_with_all = ["run", "all", "condition", "db", "results_dir"])]
     pub json_path: Vec<PathBuf>,
@@ -194,6 +200,9 @@ pub struct PlotArgs {
     /// Compare two runs: before and after
     #[arg(long, alias = "plot-comparison", num_args = 2, value_names = ["BEFORE", "AFTER"], conflicts_with_all = ["run", "all", "condition", "json_path", "join"])]
     pub comparison: Vec<String>,
+    /// One file with what is plotted: a page if it ends in .html, else the one plot as .svg or .png
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["output_dir", "image"])]
+    pub output: Option<PathBuf>,
     /// The folder to write to [default: plots/ in the run's folder]
     #[arg(long, short, value_name = "DIR")]
     pub output_dir: Option<PathBuf>,

@@ -1,10 +1,13 @@
 //! What is run again, and whose turn it is.
 
-use super::{Cli, PersistArgs};
-use clap::{ArgGroup, Args, Parser};
+use super::suite::SuiteArgs;
+use super::{Cli, HowArgs, PersistArgs, RequestArgs};
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Args, Command, CommandFactory, Parser};
 use skillbench_engine::schedule::{Day, Frequency, Time};
 use skillbench_engine::suite::Schedule;
 use skillbench_session::MachineLock;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -34,9 +37,11 @@ fn wait(text: &str) -> Result<f64, String> {
 #[derive(Args, Clone)]
 #[command(group = ArgGroup::new("scheduler").args(["cron", "systemd"]))]
 pub struct ScheduleArgs {
-    /// The suite file
-    #[arg(default_value = super::suite::STARTER)]
-    pub suite: PathBuf,
+    /// The suite file [default: suite.json, where it is here; else what the flags ask for]
+    pub suite: Option<PathBuf>,
+    /// The name of the schedule [default: that of the suite, or of the folder]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
     /// Frequency: hourly, daily, weekly or monthly [default: what the suite says]
     #[arg(long, value_parser = frequency)]
     pub frequency: Option<Frequency>,
@@ -64,18 +69,26 @@ pub struct ScheduleArgs {
     /// Uninstall the schedule
     #[arg(long, conflicts_with_all = ["install", "frequency", "time", "day", "log"])]
     pub remove: bool,
-    /// Flags to pass to `host suite run`: -- --incremental
+    /// Only measure cells without results of this machine, or whose plugin or model changed since
+    #[arg(long, alias = "incremental-benchmarks", conflicts_with = "no_save")]
+    pub incremental: bool,
+    #[command(flatten)]
+    pub request: Box<RequestArgs>,
+    #[command(flatten)]
+    pub persist: Box<PersistArgs>,
+    /// Flags to pass on as they are: -- --incremental
     #[arg(last = true, value_name = "FLAG")]
     pub flags: Vec<String>,
 }
 
 impl ScheduleArgs {
     /// One of flags that stand for them elsewhere.
-    pub fn of(suite: PathBuf, frequency: Option<Frequency>, time: Option<Time>) -> ScheduleArgs {
+    pub fn of(args: &SuiteArgs) -> ScheduleArgs {
         ScheduleArgs {
-            suite,
-            frequency,
-            time,
+            suite: args.config.clone(),
+            name: None,
+            frequency: args.frequency,
+            time: args.time,
             day: None,
             cron: false,
             systemd: false,
@@ -83,8 +96,32 @@ impl ScheduleArgs {
             output: None,
             install: false,
             remove: false,
+            incremental: args.incremental_benchmarks,
+            request: args.request.clone(),
+            persist: Box::new(args.persist.clone()),
             flags: vec![],
         }
+    }
+
+    /// The flags of a run among what was typed, as a command line has them.
+    pub fn flags_of_run(typed: impl IntoIterator<Item = OsString>) -> Vec<String> {
+        let matches = Cli::command().try_get_matches_from(typed);
+        let Some((_, given)) = matches.as_ref().ok().and_then(ArgMatches::subcommand) else { return vec![] };
+        let run = PersistArgs::augment_args(RequestArgs::augment_args(Command::new("run")));
+        let is_given =
+            |argument: &&Arg| given.value_source(argument.get_id().as_str()) == Some(ValueSource::CommandLine);
+        let mut flags = vec![];
+        for argument in run.get_arguments().filter(is_given) {
+            let long = argument.get_long().unwrap_or_default();
+            match argument.get_action() {
+                ArgAction::SetTrue => flags.push(format!("--{long}")),
+                _ => {
+                    let values = given.get_raw(argument.get_id().as_str()).into_iter().flatten();
+                    flags.extend(values.map(|value| format!("--{long}={}", value.to_string_lossy())));
+                }
+            }
+        }
+        flags
     }
 
     /// Reads the command that is to be scheduled as it will be read then.
@@ -130,6 +167,8 @@ pub struct UpdateArgs {
     /// Take over this path that a record opened a plugin with; any other path of a record is not loaded
     #[arg(long, value_name = "[PLUGIN:]KEY=VALUE")]
     pub option: Vec<String>,
+    #[command(flatten)]
+    pub how: HowArgs,
     #[command(flatten)]
     pub persist: PersistArgs,
 }

@@ -1,13 +1,13 @@
 //! `host suite`: files that say what to run, and the flags of tools that had no subcommands.
 
-use super::PersistArgs;
 use super::schedule::{age, frequency, time};
+use super::{PersistArgs, RequestArgs};
 use clap::{Args, Subcommand};
 use skillbench_engine::schedule::{Frequency, Time};
 use std::path::PathBuf;
 
 /// The suite's name where nobody named another.
-pub(super) const STARTER: &str = "suite.json";
+pub const STARTER: &str = "suite.json";
 
 #[derive(Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -19,7 +19,7 @@ pub struct SuiteArgs {
     pub config: Option<PathBuf>,
     /// As `init FILE`
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = STARTER, hide = true,
-        conflicts_with_all = ["config", "check", "models", "hardware", "output_dir", "save", "no_save", "report", "plots", "plot_only", "update_matrix_only"])]
+        conflicts_with_all = ["config", "check", "model", "plugin", "output_dir", "save", "no_save", "report", "plots", "plot_only", "update_matrix_only"])]
     pub create_config: Option<PathBuf>,
     /// As `check`; where no suite is meant, as `host doctor`
     #[arg(long, hide = true, conflicts_with_all = ["output_dir", "save", "no_save", "report", "plots", "plot_only", "update_matrix_only"])]
@@ -40,20 +40,9 @@ pub struct SuiteArgs {
     #[arg(long, hide = true, requires = "update_benchmarks", value_parser = age)]
     pub older_than: Option<f64>,
     #[command(flatten)]
-    pub in_place: InPlace,
+    pub request: Box<RequestArgs>,
     #[command(flatten)]
     pub persist: PersistArgs,
-}
-
-/// What replaces parts of a suite.
-#[derive(Args, Clone, Default)]
-pub struct InPlace {
-    /// Measure these models, and not the suite's
-    #[arg(long, alias = "model", value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
-    pub models: Vec<String>,
-    /// Measure on these backends, and not on the suite's
-    #[arg(long, alias = "plugin", value_delimiter = ',', num_args = 1.., value_name = "PLUGIN[:DEVICE]")]
-    pub hardware: Vec<String>,
 }
 
 #[derive(Subcommand)]
@@ -62,7 +51,7 @@ pub enum SuiteCommand {
     Run {
         file: PathBuf,
         #[command(flatten)]
-        in_place: InPlace,
+        request: Box<RequestArgs>,
         /// Only measure cells without results of this machine, or whose plugin or model changed since
         #[arg(long, alias = "incremental-benchmarks", conflicts_with = "no_save")]
         incremental: bool,
@@ -79,7 +68,7 @@ pub enum SuiteCommand {
     Check {
         file: PathBuf,
         #[command(flatten)]
-        in_place: InPlace,
+        request: Box<RequestArgs>,
     },
     /// Write a suite for each skill of a folder of skillset plugins or ONNX files, and run them
     Generate {
@@ -88,6 +77,8 @@ pub enum SuiteCommand {
         /// The folder for the suites and the results
         #[arg(long, value_name = "DIR")]
         output_dir: PathBuf,
+        #[command(flatten)]
+        request: Box<RequestArgs>,
         /// Another folder for the suites
         #[arg(long, value_name = "DIR")]
         benchmark_dir: Option<PathBuf>,

@@ -13,15 +13,15 @@ use std::path::{Path, PathBuf};
 pub fn bench(global: &Global, command: &BenchCommand) -> Done {
     match command {
         BenchCommand::List(which) => list(global, which),
-        BenchCommand::Run { which, iterations, warmup, budget, timeout, option, output_dir, lock } => {
+        BenchCommand::Run { which, series, option, output_dir, lock } => {
             let options =
                 option.iter().map(|text| OptionChoice::parse(text)).collect::<Result<_, _>>().map_err(usage)?;
             let request = BenchRequest {
                 options,
-                iterations: *iterations,
-                warmup: *warmup,
-                budget_s: *budget,
-                timeout_s: *timeout,
+                iterations: series.iterations,
+                warmup: series.warmup,
+                budget_s: series.budget,
+                timeout_s: series.timeout,
                 ..asked(which)
             };
             run(global, which, &request, output_dir, lock)

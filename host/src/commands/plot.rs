@@ -7,7 +7,7 @@ use crate::output;
 use skillbench_charts::{Theme, png};
 use skillbench_report::Table;
 use skillbench_report::plots::{self, PlotKind, UnknownPlot};
-use skillbench_report::sections::sources;
+use skillbench_report::sections::{self, sources};
 use skillbench_results::Stored;
 use skillbench_session::which::Chosen;
 use std::path::{Path, PathBuf};
@@ -39,12 +39,47 @@ pub fn plot(global: &Global, args: &PlotArgs) -> Done {
     let kinds = kinds(args)?;
     let asked = !kinds.is_empty();
     let kinds = if asked { kinds } else { PlotKind::ALL.to_vec() };
+    if let Some(file) = &args.output {
+        return to_one_file(global, &stored, &kinds, asked, args.width, file);
+    }
     let drawing = Drawing { kinds, asked, images: &args.image, width: args.width };
     let folder = args.output_dir.clone().unwrap_or_else(|| folder.join("plots"));
     let files = drawing.draw(global, &stored, &folder)?;
     let mut table = Table::new(["file"]);
     files.iter().for_each(|file| table.row([file.display().to_string().into()]));
     output::table(&table, global.format.into());
+    Ok(Exit::Good)
+}
+
+/// A page with all plots, or a single plot.
+fn to_one_file(global: &Global, stored: &Stored, kinds: &[PlotKind], asked: bool, width: u32, file: &Path) -> Done {
+    let look = look(global)?;
+    let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default().to_lowercase();
+    let bytes = match ending.as_str() {
+        "html" | "htm" => sections::drawings(stored, kinds, asked, &look)
+            .and_then(|page| Ok(page.html()?))
+            .map_err(failed)?
+            .into_bytes(),
+        "svg" | "png" => {
+            let mut plots = vec![];
+            for kind in kinds {
+                plots.extend(plots::draw(*kind, &sources(stored, *kind).map_err(failed)?).map_err(failed)?);
+            }
+            plots.retain(|plot| asked || !plot.chart.is_empty());
+            let [plot] = plots.as_slice() else {
+                let names: Vec<&str> = plots.iter().map(|plot| plot.name.as_str()).collect();
+                return Err(usage(format!(
+                    "{} holds one plot, and these are {}: take .html for all, --output-dir for a file each, or --kind",
+                    file.display(),
+                    names.join(", ")
+                )));
+            };
+            let svg = plot.chart.svg(&look, plot.chart.natural_size(width), Theme::Light);
+            if ending == "svg" { svg.into_bytes() } else { png(&svg, SCALE).map_err(failed)? }
+        }
+        _ => return Err(usage(format!("{}: expected a name that ends in .html, .svg or .png", file.display()))),
+    };
+    output::to_file(file, &bytes).map_err(failed)?;
     Ok(Exit::Good)
 }
 

@@ -1,7 +1,8 @@
 //! `host query`: SQL, and its answer as a table.
 
+use super::recommend::recommend;
 use super::{CommandError, Done, Exit, failed, usage};
-use crate::cli::{Global, QueryArgs};
+use crate::cli::{Global, QueryArgs, RecommendArgs};
 use crate::output;
 use skillbench_record::suggest::did_you_mean;
 use skillbench_report::Table;
@@ -13,6 +14,9 @@ use std::collections::BTreeMap;
 const BY_ARCHITECTURE: &str = "throughput-by-architecture";
 
 pub fn query(global: &Global, args: &QueryArgs) -> Done {
+    if args.optimal_hardware_analysis {
+        return recommend(global, &RecommendArgs::analysis(args.stored.clone(), args.output.clone()));
+    }
     let database = args.stored.whole(global)?;
     let sql = sql(&database, args)?;
     let answer = match args.is_unsafe {

@@ -2,29 +2,63 @@
 
 use super::persist::Persist;
 use super::{CommandError, Done, Exit, baseline, failed, gate, usage};
-use crate::cli::{FormatArg, Global, RunArgs, SetArg};
+use crate::cli::{FormatArg, Global, RunArgs};
 use crate::commands::plugin::{tell_problems, tell_rejected};
 use crate::output;
 use crate::screen::Screen;
-use skillbench_engine::skill::Tell;
-use skillbench_models::user_models::custom;
-use skillbench_record::{BackendChoice, ModelSet, OptionChoice, RunRequest, Selection};
+use skillbench_engine::skill::{Skill, Tell};
+use skillbench_engine::suite::{SuiteFile, list_of, to_request};
 use skillbench_record::{Cell, Outcome, Run, Verification};
+use skillbench_record::{OptionChoice, RunRequest};
 use skillbench_results::{frames, questions};
 use skillbench_session::gate::GateError;
 use skillbench_session::{Ended, Kept, Session, SessionError, Start};
 use skillbench_store::Recorded;
+use std::path::Path;
 
 pub fn run(global: &Global, args: &RunArgs) -> Done {
     let persist = Persist { incremental: args.incremental, ..Persist::new(global, &args.persist) };
     if let Some(done) = persist.without_measuring(global) {
         return done;
     }
-    let start = match &args.resume {
-        Some(name) => Start::resume(&persist.output_dir, name).map_err(ended)?.naming(options(&args.option)?),
-        None => Start::New(Box::new(request(args)?)),
-    };
-    measure(global, start, &persist, &mut persist.session())
+    match &args.resume {
+        None => carry_out(global, &args.request.over(SuiteFile::default()), &persist),
+        Some(name) => {
+            let start = Start::resume(&persist.output_dir, name).map_err(ended)?;
+            let start = start.naming(options(&args.request.option)?);
+            measure(global, start, &persist, &mut persist.session())
+        }
+    }
+}
+
+/// Measures what a suite asks for.
+pub fn carry_out(global: &Global, suite: &SuiteFile, persist: &Persist) -> Done {
+    let request = request(global, suite)?;
+    measure(global, Start::New(Box::new(request)), persist, &mut persist.session())
+}
+
+/// The request of a suite. A folder of several models is a list of them.
+///
+/// # Errors
+/// An option that is none, or a list that cannot be read.
+pub fn request(global: &Global, suite: &SuiteFile) -> Result<RunRequest, CommandError> {
+    let mut request = to_request(suite).map_err(usage)?;
+    let mut models = vec![];
+    for name in request.models {
+        let place = Path::new(&name).canonicalize().ok();
+        let is_search_path = place.is_some() && global.search.iter().any(|search| search.canonicalize().ok() == place);
+        match list_of(Path::new(&name), is_search_path).map_err(|error| usage(format!("{name}: {error}")))? {
+            None => models.push(name),
+            Some(list) => {
+                for rejected in &list.rejected {
+                    output::warning(&format!("{} ({}) is left out: {}", rejected.id, rejected.origin, rejected.reason));
+                }
+                models.extend(list.skills.iter().map(Skill::as_name));
+            }
+        }
+    }
+    request.models = models;
+    Ok(request)
 }
 
 /// Carries a request out, and prints what came of it.
@@ -72,78 +106,8 @@ pub fn ended(error: SessionError) -> CommandError {
     }
 }
 
-fn request(args: &RunArgs) -> Result<RunRequest, CommandError> {
-    Ok(RunRequest {
-        backends: args.plugin.iter().map(|text| BackendChoice::parse(text)).collect(),
-        chosen: Default::default(),
-        include_web_platforms: args.include_web_platforms,
-        models: models(args)?,
-        names: Default::default(),
-        selection: selection(args),
-        benchmarks: args.bench.clone(),
-        batch_sizes: args.batch_sizes.clone(),
-        sequence_lengths: args.sequence_lengths.clone(),
-        image_sizes: args.image_sizes.clone(),
-        audio_seconds: args.audio_seconds.clone(),
-        frames: args.frames.clone(),
-        prompt_lengths: args.prompt_lengths.clone(),
-        new_tokens: args.new_tokens.clone(),
-        dims: args.dim.iter().cloned().collect(),
-        iterations: args.iterations,
-        warmup: args.warmup,
-        concurrent_workers: args.concurrent_workers,
-        threads: args.threads,
-        options: options(&args.option)?,
-        precision: args.precision.clone(),
-        timeout_s: args.timeout,
-        memory_limit_mb: args.memory_limit,
-        budget_s: args.budget,
-        no_verify: args.no_verify || args.benchmark_only,
-        verify_only: args.verify_only,
-        no_precheck: args.benchmark_only,
-        seed: args.seed,
-        no_fix: args.no_fix,
-        no_resource_pool: args.no_resource_pool,
-        cool_down_s: args.cool_down,
-        wait_quiet_s: args.wait_quiet,
-        launches: args.launches,
-        parallel: args.parallel,
-        profile: args.profile || args.profile_detailed,
-        profile_operators: args.profile_detailed,
-        exactly: vec![],
-    })
-}
-
 pub fn options(texts: &[String]) -> Result<Vec<OptionChoice>, CommandError> {
     texts.iter().map(|text| OptionChoice::parse(text)).collect::<Result<_, _>>().map_err(usage)
-}
-
-/// The models that are named, on the command line and in files with one name a line.
-fn models(args: &RunArgs) -> Result<Vec<String>, CommandError> {
-    let mut names = args.model.clone();
-    for file in &args.model_list {
-        let places = custom::read_lines(file).map_err(usage)?;
-        names.extend(places.iter().map(custom::Place::as_name));
-    }
-    Ok(names)
-}
-
-fn selection(args: &RunArgs) -> Selection {
-    let set = match args.models_set {
-        Some(SetArg::Key) => Some(ModelSet::Key),
-        Some(SetArg::Small) => Some(ModelSet::Small),
-        Some(SetArg::Custom) => Some(ModelSet::Custom),
-        None => args.all_models.then_some(ModelSet::All),
-    };
-    Selection {
-        set,
-        small: args.small_models,
-        keys: args.specific_models.clone(),
-        families: args.model_families.clone(),
-        categories: args.benchmark_category.clone(),
-        // A run may be resumed from another folder.
-        custom: args.custom_models.as_ref().map(|file| std::path::absolute(file).unwrap_or_else(|_| file.clone())),
-    }
 }
 
 /// Prints a run, and says where it is kept and how to go on with it.

@@ -1,7 +1,8 @@
 //! `host schedule`: what runs a suite again, printed, or handed to the scheduler of the machine.
 
+use super::typed::SECRET;
 use super::{CommandError, Done, Exit, failed, usage};
-use crate::cli::{FormatArg, Global, ScheduleArgs};
+use crate::cli::{FormatArg, Global, STARTER, ScheduleArgs};
 use crate::output;
 use skillbench_engine::schedule::{Job, When, cron, name_of, systemd};
 use skillbench_engine::suite;
@@ -18,15 +19,15 @@ enum Written {
 }
 
 pub fn schedule(global: &Global, args: &ScheduleArgs) -> Done {
-    let file = in_full(&args.suite)?;
-    let name = name_of(&file);
+    let file = suite_of(args)?;
+    let name = name_of(args.name.as_deref(), file.as_deref().unwrap_or(&std::env::current_dir().map_err(failed)?));
     let by_cron = args.cron || !(args.systemd || cfg!(target_os = "linux"));
     if args.remove {
         return remove(&name, args);
     }
-    let suite = suite::read(&file).map_err(usage)?;
-    let when = When::new(args.frequency, args.time, args.day, suite.schedule.as_ref()).map_err(usage)?;
-    let job = job(global, args, &file, name)?;
+    let own = file.as_ref().map(|file| suite::read(file)).transpose().map_err(usage)?.and_then(|suite| suite.schedule);
+    let when = When::new(args.frequency, args.time, args.day, own.as_ref()).map_err(usage)?;
+    let job = job(global, args, file.as_deref(), name)?;
     let written = match by_cron {
         true => Written::Line(cron::line(&job, when).map_err(usage)?),
         false => Written::Units(systemd::units(&job, when).map_err(usage)?),
@@ -50,9 +51,16 @@ fn remove(name: &str, args: &ScheduleArgs) -> Done {
     let of_cron = !args.systemd && install::remove_line(name, args.cron)?;
     let of_systemd = !args.cron && install::remove_units(name)?;
     if !of_cron && !of_systemd {
-        output::say(&format!("{} is in no schedule here; nothing is changed", args.suite.display()));
+        output::say(&format!("{name} is in no schedule here; nothing is changed"));
     }
     Ok(Exit::Good)
+}
+
+/// The suite that is scheduled: the one that is named, or the usual one where it is here and the flags name no models. `None`: what the
+/// flags ask for is scheduled.
+fn suite_of(args: &ScheduleArgs) -> Result<Option<PathBuf>, CommandError> {
+    let usual = || Some(PathBuf::from(STARTER)).filter(|file| file.is_file() && !args.request.suite().names_models());
+    args.suite.clone().or_else(usual).map(|file| in_full(&file)).transpose()
 }
 
 /// A path that means the same from every folder, also where its file is gone.
@@ -71,7 +79,7 @@ fn text(path: &Path) -> Result<String, CommandError> {
     text.ok_or_else(|| usage(format!("{}: a schedule holds no path that is not UTF-8", path.display())))
 }
 
-fn job(global: &Global, args: &ScheduleArgs, file: &Path, name: String) -> Result<Job, CommandError> {
+fn job(global: &Global, args: &ScheduleArgs, file: Option<&Path>, name: String) -> Result<Job, CommandError> {
     let program = std::env::current_exe().map_err(failed)?;
     if !program.is_file() {
         return Err(failed(format!("{}: this program is no longer where it was started", program.display())));
@@ -89,12 +97,22 @@ fn job(global: &Global, args: &ScheduleArgs, file: &Path, name: String) -> Resul
     for place in &global.sources().search {
         arguments.extend(["--search-path".to_string(), text(place)?]);
     }
-    arguments.extend(["suite".to_string(), "run".to_string(), text(file)?]);
+    match file {
+        Some(file) => arguments.extend(["suite".to_string(), "run".to_string(), text(file)?]),
+        None => arguments.push("run".into()),
+    }
+    arguments.extend(ScheduleArgs::flags_of_run(std::env::args_os()));
+    arguments.extend(args.incremental.then(|| "--incremental".to_string()));
     arguments.extend(args.flags.iter().cloned());
+    if arguments.iter().any(|argument| argument.starts_with(SECRET)) {
+        return Err(usage(format!(
+            "{SECRET}: who has the address may post to it, and no schedule holds it; SKILLBENCH_ALERT_WEBHOOK names it"
+        )));
+    }
     ScheduleArgs::check(&arguments).map_err(usage)?;
     Ok(Job {
         name,
-        suite: text(file)?,
+        what: file.map_or_else(|| Ok("a run".into()), text)?,
         command: [vec![text(&program)?], arguments].concat(),
         folder: text(&folder)?,
         log: text(&log)?,

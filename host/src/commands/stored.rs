@@ -3,9 +3,10 @@
 use super::{CommandError, db, failed, usage};
 use crate::cli::{Global, Stored as Typed, WhichRuns};
 use crate::output;
+use skillbench_record::BackendChoice;
 use skillbench_results::Stored;
 use skillbench_results::questions::rules::rules;
-use skillbench_session::which::{Chosen, Named, Place, Which, WhichError};
+use skillbench_session::which::{Chosen, Named, Only, Place, Which, WhichError};
 use skillbench_store::Database;
 
 impl Typed {
@@ -35,7 +36,20 @@ impl Typed {
 impl WhichRuns {
     /// Reads what is meant.
     pub fn read(&self, global: &Global) -> Result<Chosen, CommandError> {
-        read(&self.stored.place(global), &self.which(), &self.model)
+        let (place, which, only) = (self.stored.place(global), self.which(), self.only());
+        match place.read(&which, &only) {
+            Err(WhichError::NoneIs { .. }) => read(&place, &which, &by_id(global, only)),
+            other => told(other),
+        }
+    }
+
+    /// The cells that are named.
+    fn only(&self) -> Only {
+        let backends = match self.hardware.iter().any(|name| name == BackendChoice::ALL) {
+            true => vec![],
+            false => self.hardware.clone(),
+        };
+        Only { models: self.model.clone(), backends }
     }
 
     /// Whether neither a run nor cells are named.
@@ -55,7 +69,7 @@ impl WhichRuns {
     /// What a report is about: as [`WhichRuns::read`], but of a large database only what counts now, and a line says so.
     pub fn read_for_report(&self, global: &Global) -> Result<Chosen, CommandError> {
         let place = self.stored.place(global);
-        let is_whole = self.all && self.is_open() && self.model.is_empty();
+        let is_whole = self.all && self.is_open() && self.only().is_all();
         let cells = if is_whole { place.filled().map_err(refused)?.count().map_err(db::refused)? } else { 0 };
         if cells <= rules().report.most_cells {
             return self.read(global);
@@ -71,16 +85,36 @@ impl WhichRuns {
     }
 }
 
+/// Models and backends by the ids that results have, where they were named otherwise: by a published name, or another name of a backend.
+fn by_id(global: &Global, only: Only) -> Only {
+    let inventory = global.inventory();
+    let catalog = inventory.catalog();
+    // Near kin have a note, and are another model.
+    let model = |name: String| match catalog.find(&name) {
+        Ok((skill, None)) => skill.id().to_string(),
+        _ => name,
+    };
+    let backend = |name: String| inventory.plugin(&name).map_or(name, |plugin| plugin.id.clone());
+    Only {
+        models: only.models.into_iter().map(model).collect(),
+        backends: only.backends.into_iter().map(backend).collect(),
+    }
+}
+
 /// Reads what is meant, and says what could not be read.
-pub fn read(place: &Place, which: &Which, models: &[String]) -> Result<Chosen, CommandError> {
-    let chosen = place.read(which, models).map_err(refused)?;
+fn read(place: &Place, which: &Which, only: &Only) -> Result<Chosen, CommandError> {
+    told(place.read(which, only))
+}
+
+fn told(chosen: Result<Chosen, WhichError>) -> Result<Chosen, CommandError> {
+    let chosen = chosen.map_err(refused)?;
     chosen.notes.iter().for_each(|note| output::warning(note));
     Ok(chosen)
 }
 
 /// Reads one run by its name.
 pub fn read_run(place: &Place, name: &str) -> Result<Chosen, CommandError> {
-    read(place, &Which::Runs(vec![name.into()]), &[])
+    read(place, &Which::Runs(vec![name.into()]), &Only::default())
 }
 
 /// How the program ends that cannot read what is meant.

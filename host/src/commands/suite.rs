@@ -4,63 +4,56 @@ use super::doctor::doctor;
 use super::persist::Persist;
 use super::update::Which;
 use super::{CommandError, Done, Exit, failed, run, schedule, update, usage};
-use crate::cli::{FormatArg, Global, InPlace, ScheduleArgs, SuiteArgs, SuiteCommand};
+use crate::cli::{FormatArg, Global, RequestArgs, ScheduleArgs, SuiteArgs, SuiteCommand};
 use crate::output;
 use skillbench_engine::run as engine;
 use skillbench_engine::suite::{self, Format, Generated, SuiteFile};
-use skillbench_record::{BackendChoice, RunRequest};
-use skillbench_session::Start;
 use std::path::{Path, PathBuf};
 
 pub fn suite(global: &Global, args: &SuiteArgs) -> Done {
     match &args.command {
         None => by_flags(global, args),
-        Some(SuiteCommand::Run { file, in_place, incremental, persist }) => {
+        Some(SuiteCommand::Run { file, request, incremental, persist }) => {
             let persist = Persist { incremental: *incremental, ..Persist::new(global, persist) };
-            run_suite(global, || read(file), in_place, &persist)
+            run_suite(global, || read(file), request, &persist)
         }
         Some(SuiteCommand::Init { file }) => init(global, file),
-        Some(SuiteCommand::Check { file, in_place }) => {
-            check(global, &file.display().to_string(), &read(file)?, in_place)
-        }
-        Some(SuiteCommand::Generate { skillset_dir, output_dir, benchmark_dir, generate_only }) => {
+        Some(SuiteCommand::Check { file, request }) => check(global, &file.display().to_string(), read(file)?, request),
+        Some(SuiteCommand::Generate { skillset_dir, output_dir, request, benchmark_dir, generate_only }) => {
             let suites = benchmark_dir.as_ref().unwrap_or(output_dir);
-            generate(global, skillset_dir, suites, output_dir, *generate_only)
+            generate(global, skillset_dir, [suites, output_dir], request, *generate_only)
         }
     }
 }
 
 /// What was asked for without a subcommand. Where no file is named, the suite is the one that `init` writes.
 fn by_flags(global: &Global, args: &SuiteArgs) -> Done {
-    let SuiteArgs { config, in_place, .. } = args;
+    let SuiteArgs { config, request, .. } = args;
     if let Some(file) = &args.create_config {
         return init(global, file);
     }
     if args.schedule_benchmarks {
-        let file = config.clone().ok_or_else(|| usage("--schedule-benchmarks takes the suite from --config FILE"))?;
-        return schedule::schedule(global, &ScheduleArgs::of(file, args.frequency, args.time));
+        return schedule::schedule(global, &ScheduleArgs::of(args));
     }
     let persist = Persist { incremental: args.incremental_benchmarks, ..Persist::new(global, &args.persist) };
     if args.update_benchmarks {
-        let which = Which { models: &in_place.models, plugins: &in_place.hardware, benchmarks: &[], options: &[] };
-        return update::stale(global, args.older_than, &which, false, &persist);
+        let options = run::options(&request.option)?;
+        let which =
+            Which { models: &request.model, plugins: &request.plugin, benchmarks: &request.bench, options: &options };
+        return update::stale(global, args.older_than, &which, &request.how, false, &persist);
     }
-    let meant =
-        args.incremental_benchmarks || config.is_some() || !in_place.models.is_empty() || !in_place.hardware.is_empty();
     let suite = || match config {
         Some(file) => read(file),
         None => Ok(starter(global)),
     };
-    match (args.check, meant) {
-        (true, false) => doctor(global),
-        (true, true) => {
+    let is_meant = config.is_some() || request.suite() != SuiteFile::default();
+    match args.check {
+        true if !is_meant => doctor(global),
+        true => {
             let name = config.as_ref().map_or("the suite to begin with".into(), |file| file.display().to_string());
-            check(global, &name, &suite()?, in_place)
+            check(global, &name, suite()?, request)
         }
-        (false, false) if persist.only.is_none() => {
-            Err(usage("no suite is named: `host suite run FILE` runs one, `host suite init` writes one to begin with"))
-        }
-        (false, _) => run_suite(global, suite, in_place, &persist),
+        false => run_suite(global, suite, request, &persist),
     }
 }
 
@@ -68,45 +61,39 @@ fn read(file: &Path) -> Result<SuiteFile, CommandError> {
     suite::read(file).map_err(usage)
 }
 
-/// The request of a suite, after what it leaves undone was told.
-fn request(suite: &SuiteFile, in_place: &InPlace) -> RunRequest {
-    let (mut request, told) = suite::to_request(suite);
+/// A suite with what is asked for next to it, after what it leaves undone was told.
+fn with(suite: SuiteFile, request: &RequestArgs) -> SuiteFile {
+    let told = suite::left_undone(&suite);
+    let with = request.over(suite);
     // What is said of the suite's models does not hold where others are in their place.
-    let replaced = |sentence: &str| !in_place.models.is_empty() && sentence.starts_with("model_families");
+    let replaced = |sentence: &str| request.suite().names_models() && sentence.starts_with("model_families");
     told.iter().filter(|sentence| !replaced(sentence)).for_each(|sentence| output::warning(sentence));
-    if !in_place.models.is_empty() {
-        request.models.clone_from(&in_place.models);
-    }
-    if !in_place.hardware.is_empty() {
-        request.backends = in_place.hardware.iter().map(|text| BackendChoice::parse(text)).collect();
-    }
-    request
+    with
 }
 
 fn run_suite(
     global: &Global,
     suite: impl FnOnce() -> Result<SuiteFile, CommandError>,
-    in_place: &InPlace,
+    request: &RequestArgs,
     persist: &Persist,
 ) -> Done {
     if let Some(done) = persist.without_measuring(global) {
         return done;
     }
-    let suite = suite()?;
-    let request = request(&suite, in_place);
-    let persist = Persist {
+    let suite = with(suite()?, request);
+    let mut persist = Persist {
         matrix: suite.update_compatibility_matrix,
         plots: persist.plots || suite.generate_plots,
         ..persist.clone()
     };
-    let mut persist = persist;
     persist.gate.limit.extend(suite.limits.iter().cloned());
-    run::measure(global, Start::New(Box::new(request)), &persist, &mut persist.session())
+    run::carry_out(global, &suite, &persist)
 }
 
-fn check(global: &Global, name: &str, suite: &SuiteFile, in_place: &InPlace) -> Done {
+fn check(global: &Global, name: &str, suite: SuiteFile, request: &RequestArgs) -> Done {
+    let request = run::request(global, &with(suite, request))?;
     let inventory = global.inventory();
-    let plan = engine::plan(&inventory, request(suite, in_place)).map_err(usage)?;
+    let plan = engine::plan(&inventory, request).map_err(usage)?;
     plan.warnings.iter().for_each(|warning| output::warning(warning));
     let skipped = plan.cells.iter().filter(|cell| cell.skip.is_some()).count();
     let names: Vec<&str> = plan.models.iter().map(|model| model.id()).collect();
@@ -138,7 +125,13 @@ fn write(suite: &SuiteFile, file: &Path) -> Result<(), CommandError> {
     std::fs::write(file, text).map_err(told)
 }
 
-fn generate(global: &Global, folder: &Path, suites: &Path, output_dir: &Path, generate_only: bool) -> Done {
+fn generate(
+    global: &Global,
+    folder: &Path,
+    [suites, output_dir]: [&PathBuf; 2],
+    request: &RequestArgs,
+    generate_only: bool,
+) -> Done {
     let offered = suite::offered(folder).map_err(|error| usage(format!("{}: {error}", folder.display())))?;
     for rejected in &offered.rejected {
         output::warning(&format!("{} ({}) is left out: {}", rejected.id, rejected.origin, rejected.reason));
@@ -154,7 +147,7 @@ fn generate(global: &Global, folder: &Path, suites: &Path, output_dir: &Path, ge
     let mut files: Vec<PathBuf> = vec![];
     for Generated { file, suite } in &generated {
         let path = suites.join(file);
-        let text = suite.to_text(Format::of(&path)).map_err(failed)?;
+        let text = request.over(suite.clone()).to_text(Format::of(&path)).map_err(failed)?;
         std::fs::write(&path, text).map_err(|error| failed(format!("{}: {error}", path.display())))?;
         files.push(path);
     }
@@ -172,7 +165,7 @@ fn generate(global: &Global, folder: &Path, suites: &Path, output_dir: &Path, ge
     let persist = Persist::beside(&global, &output_dir.join("results"));
     for file in &files {
         output::say(&format!("suite {}", file.display()));
-        let ended = run_suite(&global, || read(file), &InPlace::default(), &persist)?;
+        let ended = run_suite(&global, || read(file), &RequestArgs::default(), &persist)?;
         if ended == Exit::Stopped {
             return Ok(ended);
         }

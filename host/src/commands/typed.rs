@@ -1,7 +1,7 @@
 //! The command line as results keep it.
 
 /// The flag whose value is a secret: who has the address may post to it.
-const SECRET: &str = "--alert-webhook";
+pub const SECRET: &str = "--alert-webhook";
 
 /// What was typed, without secrets.
 pub fn typed() -> Vec<String> {

@@ -2,9 +2,10 @@
 
 use super::persist::Persist;
 use super::{Done, Exit, failed, locked_out, run, usage};
-use crate::cli::{Global, UpdateArgs};
+use crate::cli::{Global, HowArgs, UpdateArgs};
 use crate::output;
 use crate::screen::Screen;
+use skillbench_engine::suite::how;
 use skillbench_record::time::utc;
 use skillbench_report::{Cell, Table};
 use skillbench_results::freshness::Measured;
@@ -17,10 +18,17 @@ pub use skillbench_session::update::Which;
 pub fn update(global: &Global, args: &UpdateArgs) -> Done {
     let options = run::options(&args.option)?;
     let which = Which { models: &args.model, plugins: &args.plugin, benchmarks: &args.bench, options: &options };
-    stale(global, args.older_than, &which, args.dry_run, &Persist::new(global, &args.persist))
+    stale(global, args.older_than, &which, &args.how, args.dry_run, &Persist::new(global, &args.persist))
 }
 
-pub fn stale(global: &Global, older_than: Option<f64>, which: &Which<'_>, dry_run: bool, persist: &Persist) -> Done {
+pub fn stale(
+    global: &Global,
+    older_than: Option<f64>,
+    which: &Which<'_>,
+    way: &HowArgs,
+    dry_run: bool,
+    persist: &Persist,
+) -> Done {
     if let Some(done) = persist.without_measuring(global) {
         return done;
     }
@@ -60,7 +68,8 @@ pub fn stale(global: &Global, older_than: Option<f64>, which: &Which<'_>, dry_ru
     if dry_run {
         return Ok(worst);
     }
-    for request in judged.requests {
+    for mut request in judged.requests {
+        how(&way.suite(), &mut request);
         let ended = run::measure(global, Start::New(Box::new(request)), persist, &mut session)?;
         if ended == Exit::Stopped {
             return Ok(ended);

@@ -132,7 +132,9 @@ impl Runner<'_, '_> {
             self.cores = None;
             let (mut cell, samples) = self.cell(&planned, pending.front());
             cell.parallel = self.place().filter(|_| planned.skip.is_none());
-            cell.phases = self.plan.request.profile.then(|| std::mem::take(&mut self.phases).end());
+            let phases = std::mem::take(&mut self.phases).end();
+            self.observer.debug(&format!("cell {}: {}: {phases}", planned.index, cell.outcome.name()));
+            cell.phases = self.plan.request.profile.then_some(phases);
             // A cell that was stopped is not over: it is run again when the run is resumed.
             if self.limits.stopped() {
                 break;

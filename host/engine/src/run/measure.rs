@@ -254,7 +254,9 @@ impl Runner<'_, '_> {
         waiting: Option<Worker>,
     ) -> Result<(CellReport, Watched, Worker), Failure> {
         let command = Command::Cell(Box::new(job));
+        let how = if waiting.is_some() { "goes on with" } else { "starts for" };
         let mut worker = waiting.map_or_else(|| Worker::start(&command), Ok)?;
+        self.observer.debug(&format!("worker {} {how} cell {}", worker.id(), planned.index));
         let (observer, watch, index) = (&mut *self.observer, &mut self.phases, planned.index);
         let mut logged = 0;
         let (reply, watched) = worker.call(&command, &self.limits, &mut |event| {

@@ -23,7 +23,7 @@ pub trait Observer {
     /// Something the user should know.
     fn warning(&mut self, _text: &str) {}
 
-    /// Something a plugin said that only its author wants to know.
+    /// How it comes about, for whoever looks for a fault: also what plugins log.
     fn debug(&mut self, _text: &str) {}
 
     /// A backend that nobody asked for by name has no cells in this run.

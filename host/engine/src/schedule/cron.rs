@@ -101,7 +101,7 @@ mod tests {
     fn job(folder: &str, arguments: &[&str]) -> Job {
         Job {
             name: "skillbench-s-1".into(),
-            suite: "/s.json".into(),
+            what: "/s.json".into(),
             command: arguments.iter().map(|text| text.to_string()).collect(),
             folder: folder.into(),
             log: "/logs/s.log".into(),

@@ -8,8 +8,8 @@ use std::path::Path;
 pub struct Job {
     /// By which it is found again; [`name_of`].
     pub name: String,
-    /// The suite's path, for people.
-    pub suite: String,
+    /// What is run, for people: a suite's path, or a run.
+    pub what: String,
     /// The program and its arguments.
     pub command: Vec<String>,
     /// Where it runs.
@@ -19,13 +19,17 @@ pub struct Job {
     pub environment: BTreeMap<String, String>,
 }
 
-/// A name for a suite that no other suite has, and that files, units and remarks can have.
-pub fn name_of(suite: &Path) -> String {
-    let stem = suite.file_stem().unwrap_or_default().to_string_lossy();
-    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
-    let stem: String = stem.chars().map(plain).take(60).collect();
-    let hash = skillbench_record::hash::sha256_bytes(suite.as_os_str().as_encoded_bytes());
-    format!("skillbench-{stem}-{}", &hash[..8])
+/// A name that files, units and remarks can have: the one that was given, else one for a suite, or for the folder of a run, that no other has.
+pub fn name_of(given: Option<&str>, place: &Path) -> String {
+    let plain = |text: &str| -> String {
+        let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
+        text.chars().map(plain).take(60).collect()
+    };
+    if let Some(name) = given {
+        return format!("skillbench-{}", plain(name));
+    }
+    let hash = skillbench_record::hash::sha256_bytes(place.as_os_str().as_encoded_bytes());
+    format!("skillbench-{}-{}", plain(&place.file_stem().unwrap_or_default().to_string_lossy()), &hash[..8])
 }
 
 #[cfg(test)]
@@ -34,9 +38,10 @@ mod tests {
 
     #[test]
     fn two_suites_of_the_same_file_name_have_two_names_and_each_keeps_its_own() {
-        let (one, other) = (name_of(Path::new("/a/night ly.json")), name_of(Path::new("/b/night ly.json")));
+        let (one, other) = (name_of(None, Path::new("/a/night ly.json")), name_of(None, Path::new("/b/night ly.json")));
         assert_ne!(one, other);
         assert!(one.starts_with("skillbench-night-ly-"), "{one}");
-        assert_eq!(one, name_of(Path::new("/a/night ly.json")));
+        assert_eq!(one, name_of(None, Path::new("/a/night ly.json")));
+        assert_eq!(name_of(Some("tokens 1"), Path::new("/a")), "skillbench-tokens-1");
     }
 }

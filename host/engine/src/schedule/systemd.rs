@@ -34,7 +34,7 @@ pub fn units(job: &Job, when: When) -> Result<Units, ScheduleError> {
         environment += &format!("Environment={}\n", quote(name, &format!("{name}={value}"), false)?);
     }
     let description =
-        format!("skillbench: {}", one_line("the suite", &job.suite)?.replace('%', "%%").trim_end_matches('\\'));
+        format!("skillbench: {}", one_line("the suite", &job.what)?.replace('%', "%%").trim_end_matches('\\'));
     let (folder, log) = (path("the folder", &job.folder)?, path("the log", &job.log)?);
     let [service, timer] = files(&job.name);
     let service_text = format!(
@@ -75,7 +75,7 @@ mod tests {
     fn job(folder: &str) -> Job {
         Job {
             name: "skillbench-s-1".into(),
-            suite: r"/su ite%\".into(),
+            what: r"/su ite%\".into(),
             command: ["/bin/host", "suite", "run", "/su ite%.json", r#"a "b" $c \d"#].map(String::from).into(),
             folder: folder.into(),
             log: "/lo gs/100%.log".into(),

@@ -224,6 +224,11 @@ impl Skill {
         &self.description.id
     }
 
+    /// What a request calls it by: its id, or where a model of the user's own is.
+    pub fn as_name(&self) -> String {
+        self.path().map_or_else(|| self.id().to_string(), |path| path.to_string_lossy().into_owned())
+    }
+
     /// Where a model of the user's own is; `None`: it is of a skillset.
     pub fn path(&self) -> Option<&Path> {
         match &self.source {

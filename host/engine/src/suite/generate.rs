@@ -54,20 +54,54 @@ pub fn offered(folder: &Path) -> std::io::Result<Offered> {
         }
     }
     found.skills = catalog.skills;
-    for (id, path) in models_in(&folder)? {
-        match found.skills.iter().any(|skill| skill.id() == id) {
-            true => found.reject(&path, format!("a skill '{id}' is there already")),
-            false => match Catalog::default().open(&path, Some(&id)) {
-                Ok(Skill { source: SkillSource::Bad { why, .. }, .. }) => found.reject(&path, why),
-                Ok(skill) => found.skills.push(skill),
-                Err(reason) => found.reject(&path, reason),
-            },
-        }
-    }
+    found.take_models(&folder)?;
     Ok(found)
 }
 
+/// The models of a folder that is a list of them; `None`: it is one model, or no folder. Skillset plugins in it are opened only where the user
+/// has them loaded from there (`is_search_path`): whoever names a model names no code.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn list_of(place: &Path, is_search_path: bool) -> std::io::Result<Option<Offered>> {
+    if !place.is_dir() {
+        return Ok(None);
+    }
+    let (models, libraries) = (models_in(place)?, libraries_in(place, false)?);
+    let is_one = |skill: &Skill| models.len() < 2 || !matches!(skill.source, SkillSource::Bad { .. });
+    if Catalog::default().open(place, None).is_ok_and(|skill| is_one(&skill)) {
+        return Ok(None);
+    }
+    let found = match is_search_path {
+        true => offered(place)?,
+        false => {
+            let mut found = Offered::default();
+            for library in libraries {
+                let why = format!("a library is opened from a search path: host --search-path {}", place.display());
+                found.reject(&library, why);
+            }
+            found.take_models(&std::fs::canonicalize(place)?)?;
+            found
+        }
+    };
+    Ok(Some(found).filter(|found| !found.skills.is_empty()))
+}
+
 impl Offered {
+    fn take_models(&mut self, folder: &Path) -> std::io::Result<()> {
+        for (id, path) in models_in(folder)? {
+            match self.skills.iter().any(|skill| skill.id() == id) {
+                true => self.reject(&path, format!("a skill '{id}' is there already")),
+                false => match Catalog::default().open(&path, Some(&id)) {
+                    Ok(Skill { source: SkillSource::Bad { why, .. }, .. }) => self.reject(&path, why),
+                    Ok(skill) => self.skills.push(skill),
+                    Err(reason) => self.reject(&path, reason),
+                },
+            }
+        }
+        Ok(())
+    }
+
     fn reject(&mut self, path: &Path, reason: String) {
         let id = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         self.rejected.push(Rejected { id, origin: path.display().to_string(), reason, no_match: false });
@@ -137,18 +171,13 @@ fn suite(skill: &Skill) -> SuiteFile {
             fitting
         }
     };
-    let model = match &skill.source {
-        SkillSource::Skillset { .. } => skill.id().to_string(),
-        SkillSource::UserModel(user_model) => user_model.path.to_string_lossy().into_owned(),
-        SkillSource::Bad { path, .. } => path.to_string_lossy().into_owned(),
-    };
     SuiteFile {
         batch_sizes: within("batch", &BATCH_SIZES),
         sequence_lengths: within("sequence", &defaults().grid.sequence_lengths),
         warmup_iterations: Some(WARMUP),
         benchmark_iterations: Some(ITERATIONS),
         timeout: Some(defaults().run.timeout_s),
-        model_families: BTreeMap::from([(skill.description.family.clone(), vec![model])]),
+        model_families: BTreeMap::from([(skill.description.family.clone(), vec![skill.as_name()])]),
         ..SuiteFile::default()
     }
 }

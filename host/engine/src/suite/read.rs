@@ -1,10 +1,8 @@
 //! From a suite file's text to the suite: all that is wrong is told at once, each with file, line, key and what was expected.
 
-use super::{Format, Schedule, SuiteFile};
-use crate::schedule::Time;
-use skillbench_record::catalog::Limit;
-use skillbench_record::located::{Field, Located, Problem, Reader, Table, Value, json, toml, within};
-use std::collections::BTreeMap;
+use super::keys::Keys;
+use super::{Format, SuiteFile};
+use skillbench_record::located::{Located, Problem, Reader, Table, Value, json, toml, within};
 use std::fmt;
 use std::path::Path;
 
@@ -20,6 +18,9 @@ impl fmt::Display for SuiteError {
 }
 
 impl std::error::Error for SuiteError {}
+
+/// No sequence, and no row of frames, is longer.
+const LENGTH: i64 = 1 << 20;
 
 /// No suite that anybody wrote is larger.
 const LARGEST: u64 = 16 << 20;
@@ -70,22 +71,54 @@ pub fn parse(text: &str, path: &Path) -> Result<SuiteFile, SuiteError> {
 
 fn suite(reader: &mut Reader<'_>, root: &Table) -> SuiteFile {
     report_repeated(reader, root, "");
-    reader.known_keys(root, "", &SuiteFile::KEYS);
+    let others = SuiteFile::OTHER_NAMES.iter().map(|(other, _)| *other);
+    reader.known_keys(root, "", &SuiteFile::KEYS.into_iter().chain(others).collect::<Vec<_>>());
     let usual = SuiteFile::default();
-    let mut keys = Keys { reader, root };
+    let mut keys = Keys::new(reader, root);
     SuiteFile {
         batch_sizes: keys.sizes("batch_sizes", 65_536),
-        sequence_lengths: keys.sizes("sequence_lengths", 1 << 20),
-        warmup_iterations: keys.count("warmup_iterations", 0),
-        benchmark_iterations: keys.count("benchmark_iterations", 1),
+        sequence_lengths: keys.sizes("sequence_lengths", LENGTH),
+        image_sizes: keys.image_sizes(),
+        audio_seconds: keys.audio_seconds(),
+        frames: keys.sizes("frames", LENGTH),
+        prompt_lengths: keys.sizes("prompt_lengths", LENGTH),
+        new_tokens: keys.sizes("new_tokens", LENGTH),
+        warmup_iterations: keys.count("warmup_iterations", 0, u64::MAX),
+        benchmark_iterations: keys.count("benchmark_iterations", 1, u64::MAX),
+        budget: keys.seconds("budget"),
         timeout: keys.seconds("timeout"),
-        hardware_types: keys.names("hardware_types").into_iter().map(|(name, _)| name).collect(),
+        memory_limit: keys.count("memory_limit", 16, 1 << 24),
+        cool_down: keys.seconds("cool_down"),
+        wait_quiet: keys.seconds("wait_quiet"),
+        launches: keys.count("launches", 1, 100),
+        seed: keys.count("seed", 0, u64::MAX),
+        benchmarks: keys.names("benchmarks"),
+        hardware_types: keys.names("hardware_types"),
         include_web_platforms: keys.flag("include_web_platforms", usual.include_web_platforms),
+        threads: keys.count("threads", 1, 1024),
+        workers: keys.count("workers", 1, 256),
+        precision: keys.precision(),
+        options: keys.options(),
         parallel: keys.flag("parallel", usual.parallel),
         use_resource_pool: keys.flag("use_resource_pool", usual.use_resource_pool),
+        verify_only: keys.flag("verify_only", usual.verify_only),
+        benchmark_only: keys.flag("benchmark_only", usual.benchmark_only),
+        no_verify: keys.flag("no_verify", usual.no_verify),
+        no_fix: keys.flag("no_fix", usual.no_fix),
+        profile: keys.flag("profile", usual.profile),
+        profile_detailed: keys.flag("profile_detailed", usual.profile_detailed),
         generate_plots: keys.flag("generate_plots", usual.generate_plots),
         update_compatibility_matrix: keys.flag("update_compatibility_matrix", usual.update_compatibility_matrix),
         limits: keys.limits(),
+        models: keys.names("models"),
+        model_list: keys.paths("model_list"),
+        models_set: keys.models_set(),
+        custom_models: keys.path("custom_models"),
+        small_models: keys.flag("small_models", usual.small_models),
+        specific_models: keys.names("specific_models"),
+        families: keys.only_families(),
+        benchmark_category: keys.names("benchmark_category"),
+        dims: keys.dims(),
         model_families: keys.families(),
         schedule: keys.schedule(),
     }
@@ -103,129 +136,6 @@ fn report_repeated(reader: &mut Reader<'_>, table: &Table, path: &str) {
     }
 }
 
-/// Texts that are not empty, each with its line.
-fn texts(reader: &mut Reader<'_>, items: &[Located], path: &str) -> Vec<(String, usize)> {
-    let mut texts = vec![];
-    for (index, item) in items.iter().enumerate() {
-        match item.value.text().map(str::trim).filter(|text| !text.is_empty()) {
-            Some(text) => texts.push((text.to_string(), item.line)),
-            None => drop(reader.wrong::<()>(item, &within(path, &format!("[{index}]")), "a name")),
-        }
-    }
-    texts
-}
-
-/// The keys of a suite.
-struct Keys<'r, 'p> {
-    reader: &'r mut Reader<'p>,
-    root: &'r Table,
-}
-
-impl<'r> Keys<'r, '_> {
-    fn get(&self, key: &str) -> Option<&'r Located> {
-        self.root.get(key)
-    }
-
-    fn sizes(&mut self, key: &str, most: i64) -> Vec<i64> {
-        let mut sizes = vec![];
-        for (index, item) in self.reader.list(self.root.get(key), key).iter().enumerate() {
-            match item.value.integer().filter(|size| (1..=most).contains(size)) {
-                Some(size) => sizes.push(size),
-                None => {
-                    let expected = format!("a whole number from 1 to {most}");
-                    let _: Option<()> = self.reader.wrong(item, &within(key, &format!("[{index}]")), &expected);
-                }
-            }
-        }
-        sizes
-    }
-
-    fn count(&mut self, key: &str, least: u64) -> Option<u64> {
-        let value = self.get(key)?;
-        let count = value.value.integer().and_then(|count| u64::try_from(count).ok()).filter(|count| *count >= least);
-        count.or_else(|| self.reader.wrong(value, key, &format!("a whole number, {least} or more")))
-    }
-
-    fn seconds(&mut self, key: &str) -> Option<f64> {
-        let value = self.get(key)?;
-        // No limit is longer than a year, and one that is shorter than a millisecond stops everything.
-        let seconds = value.value.float().filter(|seconds| (1e-3..=31_536_000.0).contains(seconds));
-        seconds.or_else(|| self.reader.wrong(value, key, "a number of seconds"))
-    }
-
-    fn flag(&mut self, key: &str, usual: bool) -> bool {
-        let Some(value) = self.get(key) else { return usual };
-        value.value.flag().or_else(|| self.reader.wrong(value, key, "true or false")).unwrap_or(usual)
-    }
-
-    fn names(&mut self, key: &str) -> Vec<(String, usize)> {
-        let items = self.reader.list(self.root.get(key), key);
-        texts(self.reader, items, key)
-    }
-
-    fn limits(&mut self) -> Vec<String> {
-        const KEY: &str = "limits";
-        let texts = self.names(KEY);
-        for (index, (text, line)) in texts.iter().enumerate() {
-            if let Err(error) = text.parse::<Limit>() {
-                self.reader.problem(*line, &within(KEY, &format!("[{index}]")), error.to_string());
-            }
-        }
-        texts.into_iter().map(|(text, _)| text).collect()
-    }
-
-    fn families(&mut self) -> BTreeMap<String, Vec<String>> {
-        const KEY: &str = "model_families";
-        let mut families = BTreeMap::new();
-        match self.get(KEY).map(|value| (value, &value.value)) {
-            None => {}
-            Some((_, Value::Table(table))) => {
-                for Field { key: family, value: models, .. } in table.fields() {
-                    let path = within(KEY, family);
-                    match &models.value {
-                        Value::List(items) => {
-                            let models = texts(self.reader, items, &path).into_iter().map(|(name, _)| name);
-                            families.insert(family.clone(), models.collect());
-                        }
-                        _ => drop(self.reader.wrong::<()>(models, &path, "a list of model ids or paths")),
-                    }
-                }
-            }
-            Some((value, _)) => drop(self.reader.wrong::<()>(value, KEY, "a table of families with lists of models")),
-        }
-        families
-    }
-
-    fn schedule(&mut self) -> Option<Schedule> {
-        const KEY: &str = "schedule";
-        let field = self.root.field(KEY)?;
-        let Value::Table(table) = &field.value.value else {
-            return self.reader.wrong(&field.value, KEY, "a table with enabled, frequency and time");
-        };
-        let reader = &mut *self.reader;
-        reader.known_keys(table, "schedule.", &Schedule::KEYS);
-        let enabled = match table.get("enabled") {
-            None => {
-                reader.problem(field.line, KEY, "expected `enabled`, true or false");
-                false
-            }
-            Some(value) => {
-                let flag = value.value.flag();
-                flag.or_else(|| reader.wrong(value, &within(KEY, "enabled"), "true or false")).unwrap_or(false)
-            }
-        };
-        let mut text = |name: &str, expected: &str, fits: &dyn Fn(&str) -> bool| {
-            let value = table.get(name)?;
-            let text = value.value.text().filter(|text| fits(text)).map(String::from);
-            text.or_else(|| reader.wrong(value, &within(KEY, name), expected))
-        };
-        let known = Schedule::FREQUENCIES;
-        let frequency = text("frequency", &format!("one of {}", known.join(", ")), &|text| known.contains(&text));
-        let time = text("time", "a time as \"HH:MM\"", &|text| Time::parse(text).is_some());
-        Some(Schedule { enabled, frequency, time })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -237,6 +147,13 @@ mod tests {
       "hardware_types": ["cpu", "openvino:GPU"], "include_web_platforms": true, "parallel": true,
       "use_resource_pool": false, "generate_plots": true, "update_compatibility_matrix": true,
       "limits": ["latency_ms.p90<=20"],
+      "image_sizes": [224, "384x512", [64, 32]], "audio_seconds": [1.5], "frames": [8],
+      "prompt_lengths": [128], "new_tokens": [16], "budget": 0.5, "memory_limit": 2048, "cool_down": 1, "wait_quiet": 5,
+      "launches": 3, "seed": 7, "benchmarks": ["generation", "both"], "threads": 2, "workers": 4, "precision": "fp16",
+      "options": ["cpu:graph_optimization=disable", "arena=1"], "verify_only": true, "benchmark_only": true, "no_verify": true,
+      "no_fix": true, "profile": true, "profile_detailed": true, "models": ["probe-mlp"], "model_list": ["names.txt"],
+      "models_set": "key", "custom_models": "mine.json", "small_models": true, "specific_models": ["bert"],
+      "families": ["audio"], "benchmark_category": ["video"], "dims": {"decoder_sequence": 4},
       "schedule": {"enabled": true, "frequency": "daily", "time": "02:30"}
     }"#;
 
@@ -258,6 +175,8 @@ mod tests {
             [suite.include_web_platforms, suite.parallel, suite.generate_plots, suite.update_compatibility_matrix];
         assert!(flags.iter().all(|flag| *flag) && !suite.use_resource_pool);
         let schedule = suite.schedule.unwrap();
+        assert_eq!(suite.image_sizes, [[224, 224], [384, 512], [64, 32]]);
+        assert_eq!((suite.precision.as_deref(), suite.threads, suite.workers), (Some("float16"), Some(2), Some(4)));
         assert_eq!((schedule.frequency.as_deref(), schedule.time.as_deref()), (Some("daily"), Some("02:30")));
     }
 
@@ -295,16 +214,44 @@ mod tests {
 
     #[test]
     fn all_that_is_wrong_is_told_at_once_and_in_order() {
-        let text = "timeout = \"long\"\nbatch_sizes = [1,\n  0]\nparallel = 1\nmodel_families = [\"bert\"]\n[schedule]\ntime = \"25:00\"\n";
+        let text = "timeout = \"long\"\nbatch_sizes = [1,\n  0]\nparallel = 1\nmodel_families = 1\n[schedule]\ntime = \"25:00\"\n";
         let wanted = [
             "s.toml:1: key 'timeout': expected a number of seconds, found the text \"long\"",
             "s.toml:3: key 'batch_sizes[1]': expected a whole number from 1 to 65536, found the number 0",
             "s.toml:4: key 'parallel': expected true or false, found the number 1",
-            "s.toml:5: key 'model_families': expected a table of families with lists of models, found a list",
+            "s.toml:5: key 'model_families': expected a list of families, or a table of them with lists of models, found the number 1",
             "s.toml:6: key 'schedule': expected `enabled`, true or false",
             "s.toml:7: key 'schedule.time': expected a time as \"HH:MM\", found the text \"25:00\"",
         ];
         assert_eq!(problems(text, "s.toml"), wanted);
+    }
+
+    #[test]
+    fn a_key_may_have_the_name_of_its_flag_and_has_one_value_all_the_same() {
+        let suite =
+            parse("bench = [\"generation\"]\nplugin = [\"cpu\"]\niterations = 3\n", Path::new("s.toml")).unwrap();
+        assert_eq!((suite.benchmarks, suite.hardware_types), (vec!["generation".into()], vec!["cpu".into()]));
+        assert_eq!(suite.benchmark_iterations, Some(3));
+        let told = problems("iterations = 3\nbenchmark_iterations = 4\n", "s.toml");
+        assert_eq!(
+            told,
+            ["s.toml:1: key 'iterations': it is another name for benchmark_iterations, which stands there too"]
+        );
+    }
+
+    #[test]
+    fn a_key_of_tomorrow_is_refused_with_the_nearest_of_today() {
+        for (key, near) in [("prompt_length", "prompt_lengths"), ("thread", "threads"), ("precisions", "precision")] {
+            let told = problems(&format!("{key} = 1\n"), "s.toml");
+            assert!(told[0].contains("unknown key") && told[0].contains(&format!("did you mean {near}")), "{told:?}");
+        }
+    }
+
+    #[test]
+    fn a_list_of_families_means_only_these() {
+        let suite = parse("model_families = [\"vision\"]", Path::new("s.toml")).unwrap();
+        assert_eq!(suite.families, ["vision"]);
+        assert!(suite.model_families.is_empty());
     }
 
     #[test]

@@ -1,42 +1,88 @@
 //! A suite as a request for a run.
 
 use super::SuiteFile;
+use skillbench_models::user_models::custom;
 use skillbench_record::suggest::did_you_mean;
-use skillbench_record::{BackendChoice, RunRequest};
+use skillbench_record::{BackendChoice, OptionChoice, RunRequest, Selection};
+use std::collections::HashSet;
+use std::path::absolute;
 
 /// The families that models are sorted by.
-const FAMILIES: [&str; 5] = ["embedding", "text_generation", "vision", "audio", "multimodal"];
+pub const FAMILIES: [&str; 5] = ["embedding", "text_generation", "vision", "audio", "multimodal"];
 
-/// What to run for a suite, and one sentence for each key of it that this host does not act on.
-pub fn to_request(suite: &SuiteFile) -> (RunRequest, Vec<String>) {
-    let request = RunRequest {
+/// What to run for a suite.
+///
+/// # Errors
+/// An option that is none, or a list of models that cannot be read, in one sentence.
+pub fn to_request(suite: &SuiteFile) -> Result<RunRequest, String> {
+    let mut models = suite.models.clone();
+    for file in &suite.model_list {
+        let places = custom::read_lines(file).map_err(|error| error.to_string())?;
+        models.extend(places.iter().map(custom::Place::as_name));
+    }
+    models.extend(suite.model_families.values().flatten().cloned());
+    let mut once = HashSet::new();
+    models.retain(|model| once.insert(model.clone()));
+    let mut request = RunRequest {
         backends: suite.hardware_types.iter().map(|text| BackendChoice::parse(text)).collect(),
         include_web_platforms: suite.include_web_platforms,
-        models: models(suite),
+        models,
+        selection: Selection {
+            set: suite.models_set,
+            small: suite.small_models,
+            keys: suite.specific_models.clone(),
+            families: suite.families.clone(),
+            categories: suite.benchmark_category.clone(),
+            // A run may be resumed from another folder.
+            custom: suite.custom_models.as_ref().map(|file| absolute(file).unwrap_or_else(|_| file.clone())),
+        },
+        benchmarks: suite.benchmarks.clone(),
         batch_sizes: suite.batch_sizes.clone(),
         sequence_lengths: suite.sequence_lengths.clone(),
-        iterations: suite.benchmark_iterations,
-        warmup: suite.warmup_iterations,
-        timeout_s: suite.timeout,
-        no_resource_pool: !suite.use_resource_pool,
-        parallel: suite.parallel,
+        image_sizes: suite.image_sizes.clone(),
+        audio_seconds: suite.audio_seconds.clone(),
+        frames: suite.frames.clone(),
+        prompt_lengths: suite.prompt_lengths.clone(),
+        new_tokens: suite.new_tokens.clone(),
+        dims: suite.dims.clone(),
+        concurrent_workers: suite.workers,
+        threads: suite.threads,
+        options: suite.options.iter().map(|text| OptionChoice::parse(text)).collect::<Result<_, _>>()?,
+        precision: suite.precision.clone(),
+        verify_only: suite.verify_only,
         ..RunRequest::default()
     };
-    (request, left_undone(suite))
+    how(suite, &mut request);
+    Ok(request)
 }
 
-/// Every model once, in the order of the file.
-fn models(suite: &SuiteFile) -> Vec<String> {
-    let mut models: Vec<String> = vec![];
-    for model in suite.model_families.values().flatten() {
-        if !models.contains(model) {
-            models.push(model.clone());
+/// Has a request measured the way a suite says, where it says something. What is measured stays as it is.
+pub fn how(suite: &SuiteFile, request: &mut RunRequest) {
+    fn set<T: Clone>(place: &mut Option<T>, value: &Option<T>) {
+        if value.is_some() {
+            place.clone_from(value);
         }
     }
-    models
+    set(&mut request.iterations, &suite.benchmark_iterations);
+    set(&mut request.warmup, &suite.warmup_iterations);
+    set(&mut request.timeout_s, &suite.timeout);
+    set(&mut request.memory_limit_mb, &suite.memory_limit);
+    set(&mut request.budget_s, &suite.budget);
+    set(&mut request.seed, &suite.seed);
+    set(&mut request.cool_down_s, &suite.cool_down);
+    set(&mut request.launches, &suite.launches);
+    set(&mut request.wait_quiet_s, &suite.wait_quiet);
+    request.no_verify |= suite.no_verify || suite.benchmark_only;
+    request.no_precheck |= suite.benchmark_only;
+    request.no_fix |= suite.no_fix;
+    request.no_resource_pool |= !suite.use_resource_pool;
+    request.parallel |= suite.parallel;
+    request.profile |= suite.profile || suite.profile_detailed;
+    request.profile_operators |= suite.profile_detailed;
 }
 
-fn left_undone(suite: &SuiteFile) -> Vec<String> {
+/// One sentence for each key of a suite's file that is not acted on as it stands.
+pub fn left_undone(suite: &SuiteFile) -> Vec<String> {
     let mut told: Vec<String> = vec![];
     for family in suite.model_families.keys().filter(|family| !FAMILIES.contains(&family.as_str())) {
         let hint = did_you_mean(family, FAMILIES);
@@ -44,7 +90,7 @@ fn left_undone(suite: &SuiteFile) -> Vec<String> {
             "model_families: '{family}' is no family that is known here{hint}; its models are run all the same"
         ));
     }
-    if suite.model_families.values().all(Vec::is_empty) {
+    if !suite.names_models() {
         told.push("model_families: it names no model; the default set is run".into());
     }
     let keys = [(
@@ -77,7 +123,7 @@ mod tests {
             model_families: families.into(),
             ..SuiteFile::default()
         };
-        let (request, told) = to_request(&suite);
+        let (request, told) = (to_request(&suite).unwrap(), left_undone(&suite));
         assert_eq!(request.models, ["bert-tiny", "resnet-50"]);
         assert_eq!((request.batch_sizes, request.sequence_lengths), (vec![2], vec![64]));
         assert_eq!((request.warmup, request.iterations, request.timeout_s), (Some(0), Some(7), Some(1.5)));
@@ -95,12 +141,12 @@ mod tests {
             model_families: [("visoin".to_string(), vec!["resnet-50".to_string()])].into(),
             ..SuiteFile::default()
         };
-        let (request, told) = to_request(&suite);
+        let (request, told) = (to_request(&suite).unwrap(), left_undone(&suite));
         assert!(request.no_resource_pool && request.parallel, "what is acted on is not told");
         let keys = ["model_families", "schedule"];
         assert_eq!(told.len(), keys.len());
         assert!(told.iter().zip(keys).all(|(sentence, key)| sentence.starts_with(key)), "{told:?}");
         assert!(told[0].contains("did you mean vision?"));
-        assert_eq!(to_request(&SuiteFile::default()).1, ["model_families: it names no model; the default set is run"]);
+        assert_eq!(left_undone(&SuiteFile::default()), ["model_families: it names no model; the default set is run"]);
     }
 }

@@ -70,10 +70,14 @@ impl Asked<'_> {
 
     /// What a plot draws. Where there is nothing to draw, there is no figure.
     pub fn figures(&self, kind: PlotKind) -> Result<Vec<Figure>, SectionError> {
+        self.figures_of(kind, false)
+    }
+
+    /// The same; where `even_empty` says so, with a chart that says why there is nothing to draw.
+    pub fn figures_of(&self, kind: PlotKind, even_empty: bool) -> Result<Vec<Figure>, SectionError> {
         let mut figures = vec![];
-        for mut plot in
-            plots::draw(kind, &sources(self.stored, kind)?)?.into_iter().filter(|plot| !plot.chart.is_empty())
-        {
+        let plots = plots::draw(kind, &sources(self.stored, kind)?)?;
+        for mut plot in plots.into_iter().filter(|plot| even_empty || !plot.chart.is_empty()) {
             // The page has the title as a heading of its own.
             let head = plot.chart.head_mut();
             let title = std::mem::take(&mut head.title);

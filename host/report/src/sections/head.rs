@@ -23,6 +23,7 @@ pub fn title(stored: &Stored, about: About) -> String {
         About::Run => format!("Benchmark report, {runs}"),
         About::Comparison => format!("Hardware compared, {runs}"),
         About::Optimization => format!("What to change, {runs}"),
+        About::Drawings => format!("Plots, {runs}"),
     }
 }
 

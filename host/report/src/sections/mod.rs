@@ -22,7 +22,7 @@ pub use dashboard::{Site, dashboard};
 pub use matrix::matrix;
 
 use crate::page::{Choice, Data, Filter, Kind, Page, PageError, Section};
-use crate::plots::PlotError;
+use crate::plots::{PlotError, PlotKind};
 use polars::prelude::{DataFrame, PolarsError};
 use rows::Rows;
 use serde::Deserialize;
@@ -50,6 +50,8 @@ pub enum About {
     Comparison,
     /// What to change, with the evidence for it.
     Optimization,
+    /// Plots alone.
+    Drawings,
 }
 
 #[derive(Deserialize)]
@@ -83,6 +85,7 @@ pub fn report(stored: &Stored, about: About, look: &Look) -> Result<Page, Sectio
         About::Run => asked.all()?,
         About::Comparison => asked.comparison()?,
         About::Optimization => asked.optimization()?,
+        About::Drawings => vec![],
     };
     let kind = if about == About::Comparison { Kind::Comparison } else { Kind::Run };
     Ok(Page {
@@ -98,6 +101,24 @@ pub fn report(stored: &Stored, about: About, look: &Look) -> Result<Page, Sectio
         facts: head::facts(stored),
         data: data(stored)?,
     })
+}
+
+/// A page of plots. Kinds that were asked for by name stand there with nothing to draw, too.
+///
+/// # Errors
+/// As [`report`].
+pub fn drawings(stored: &Stored, kinds: &[PlotKind], asked: bool, look: &Look) -> Result<Page, SectionError> {
+    let build = build::Asked { stored, look };
+    let mut sections = vec![];
+    for kind in kinds {
+        sections.push(Section {
+            id: kind.name().into(),
+            title: kind.meaning().trim().trim_end_matches('.').into(),
+            figures: build.figures_of(*kind, asked)?,
+            ..Section::default()
+        });
+    }
+    Ok(Page { sections: within(build::with_content(sections)), ..report(stored, About::Drawings, look)? })
 }
 
 /// What readers choose by: each with the values that are there.
