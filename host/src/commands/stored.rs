@@ -89,11 +89,7 @@ impl WhichRuns {
 fn by_id(global: &Global, only: Only) -> Only {
     let inventory = global.inventory();
     let catalog = inventory.catalog();
-    // Near kin have a note, and are another model.
-    let model = |name: String| match catalog.find(&name) {
-        Ok((skill, None)) => skill.id().to_string(),
-        _ => name,
-    };
+    let model = |name: String| catalog.named(&name).map_or(name, |skill| skill.id().to_string());
     let backend = |name: String| inventory.plugin(&name).map_or(name, |plugin| plugin.id.clone());
     Only {
         models: only.models.into_iter().map(model).collect(),

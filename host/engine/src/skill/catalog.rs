@@ -107,16 +107,22 @@ impl Catalog {
         }
     }
 
+    /// A skill of a plugin by its id or a published name; nothing is opened or fetched for it.
+    pub fn named(&self, name: &str) -> Option<&Skill> {
+        let wanted = folded(name);
+        let by_id = self.skills.iter().find(|skill| folded(&skill.description.id) == wanted);
+        let by_alias =
+            || self.skills.iter().find(|s| s.description.aliases.iter().any(|alias| folded(alias) == wanted));
+        by_id.or_else(by_alias)
+    }
+
     /// A skill by its name, or a user's own file by its path. A name leads to the model that it is the name of, and to no other.
     ///
     /// # Errors
     /// One sentence with the nearest names.
     pub fn find(&self, name: &str) -> Result<Skill, String> {
         let wanted = folded(name);
-        let by_id = self.skills.iter().find(|skill| folded(&skill.description.id) == wanted);
-        let by_alias =
-            || self.skills.iter().find(|s| s.description.aliases.iter().any(|alias| folded(alias) == wanted));
-        if let Some(skill) = by_id.or_else(by_alias) {
+        if let Some(skill) = self.named(name) {
             return Ok(skill.clone());
         }
         if let Some(known) = self.names.iter().find(|known| folded(&known.name) == wanted) {
