@@ -91,8 +91,16 @@ fn a_schedule_takes_what_a_run_takes() {
     let world = World::default();
     let scheduled =
         |arguments: &[&str]| world.host(&[&["schedule", "--frequency", "daily", "--cron"], arguments].concat());
-    let line =
-        scheduled(&["--name", "tokens", "--bench", "generation", "--model", "TinyLlama/TinyLlama-1.1B-Chat-v1.0", "--new-tokens", "16,32"]);
+    let line = scheduled(&[
+        "--name",
+        "tokens",
+        "--bench",
+        "generation",
+        "--model",
+        "TinyLlama/TinyLlama-1.1B-Chat-v1.0",
+        "--new-tokens",
+        "16,32",
+    ]);
     line.exits_with(0)
         .tells(" run --model=TinyLlama/TinyLlama-1.1B-Chat-v1.0 --bench=generation --new-tokens=16 --new-tokens=32")
         .tells("skillbench-tokens");

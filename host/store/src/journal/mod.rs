@@ -14,6 +14,7 @@ pub use skillbench_record::journal::Damaged;
 pub use write::{Journal, Lost, Moved};
 
 use skillbench_record::journal::{self, Contents};
+use skillbench_record::run_id::{self, NoRunId};
 use skillbench_record::{Cell, Holder, Run, RunRequest, Samples};
 use std::fs::File;
 use std::io;
@@ -29,8 +30,8 @@ pub enum JournalError {
     Broken { path: PathBuf, line: usize, text: String },
     #[error("{0}: the journal has no first line, so the run had not begun")]
     Empty(PathBuf),
-    #[error("{path}: '{id}' cannot be the id of a run: letters, digits, '-', '_' and '.' can")]
-    Id { path: PathBuf, id: String },
+    #[error("{path}: {error}")]
+    Id { path: PathBuf, error: NoRunId },
     #[error(
         "{} is being written by {}: let it end, or stop it, before the run goes on",
         folder.display(), holder.as_ref().map_or("another process".into(), Holder::to_string)
@@ -71,12 +72,7 @@ pub fn read_document(path: &Path) -> Result<Recorded, JournalError> {
 
 /// Refuses an id that would be another place as the name of a folder.
 fn named(run: &Run, path: &Path) -> Result<(), JournalError> {
-    let id = &run.run_id;
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-    match !id.is_empty() && !id.starts_with('.') && id.chars().all(plain) {
-        true => Ok(()),
-        false => Err(JournalError::Id { path: path.into(), id: id.clone() }),
-    }
+    run_id::check(&run.run_id).map_err(|error| JournalError::Id { path: path.into(), error })
 }
 
 /// When the run of a journal began, as its first line has it; `None`: it has none.
