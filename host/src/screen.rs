@@ -36,8 +36,8 @@ impl<'k> Screen<'k> {
             Event::Missing { missing, planned } => self.missing(missing, planned),
             Event::RunBegun { names } => self.progress = Some(Progress::new(self.quiet, names)),
             Event::ComparisonBegun { name } => self.about = Some(name.into()),
-            Event::CellBegun { cell, place, of } => {
-                self.progress.iter_mut().for_each(|progress| progress.cell_begun(cell.index, place, of));
+            Event::CellBegun { index, place, of } => {
+                self.progress.iter_mut().for_each(|progress| progress.cell_begun(index, place, of));
             }
             Event::CellProgress { index, share } => {
                 self.progress.iter_mut().for_each(|progress| progress.cell_progress(index, share));

@@ -258,7 +258,16 @@ impl TryFrom<CellForm> for Cell {
     }
 }
 
+/// The family of cells of no model: those of benchmarks that are plain functions.
+pub const FUNCTION: &str = "function";
+
 impl Cell {
+    /// Whether it is of a benchmark that is a plain function. `skill` is then the model that it is about, or empty; `category` is its own
+    /// category, `options` are its own, and there is no device.
+    pub fn is_function(&self) -> bool {
+        self.family == FUNCTION
+    }
+
     /// Whether its figures may be believed, and how far; `None`: it is not measured.
     pub fn trust(&self) -> Option<Trust> {
         self.outcome.metrics()?;

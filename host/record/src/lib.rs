@@ -53,7 +53,7 @@ mod verification;
 pub use audit::Audit;
 pub use axes::Axes;
 pub use caught::caught;
-pub use cell::{Cell, HardwareRecord, PlacementRecord, PoolRecord, Workaround};
+pub use cell::{Cell, FUNCTION, HardwareRecord, PlacementRecord, PoolRecord, Workaround};
 pub use conditions::Conditions;
 pub use environment::Environment;
 pub use holder::Holder;

@@ -69,8 +69,11 @@ pub struct CellName {
 }
 
 impl std::fmt::Display for CellName {
-    /// "bert-tiny on rten:cpu, inference, batch=1 sequence=32".
+    /// "bert-tiny on rten:cpu, inference, batch=1 sequence=32"; of a function of no model "run_sort of examples".
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.model.is_empty() {
+            return write!(f, "{} of {}", self.benchmark, self.plugin);
+        }
         write!(f, "{} on {}", self.model, self.plugin)?;
         self.device.iter().try_for_each(|device| write!(f, ":{device}"))?;
         write!(f, ", {}, {}", self.benchmark, self.axes)

@@ -6,6 +6,7 @@
 //! - [`compared`]: two runs held against each other.
 //! - [`freshness`]: which measurements still hold, on the machine and with the plugins of now.
 //! - [`export`] and [`matrix`]: results as the files that other tools read, and what runs where.
+//! - [`threads`]: those that Polars works with, tried before it needs them.
 //! - [`trend`]: since when something is slower, and what changed then.
 //!
 //! Not here: measuring (engine), keeping (store), drawing (report).
@@ -19,6 +20,7 @@ pub mod freshness;
 pub mod matrix;
 pub mod questions;
 mod stored;
+pub mod threads;
 pub mod trend;
 
 /// A question whose frames did not fit each other.

@@ -29,7 +29,7 @@ pub enum Event<'a> {
         name: &'a str,
     },
     CellBegun {
-        cell: &'a PlannedCell,
+        index: usize,
         place: usize,
         of: usize,
     },
@@ -80,7 +80,11 @@ impl Observer for Relay<'_, '_> {
     }
 
     fn cell_begun(&mut self, cell: &PlannedCell, place: usize, of: usize) {
-        (self.0)(Event::CellBegun { cell, place, of });
+        (self.0)(Event::CellBegun { index: cell.index, place, of });
+    }
+
+    fn function_begun(&mut self, index: usize, place: usize, of: usize) {
+        (self.0)(Event::CellBegun { index, place, of });
     }
 
     fn cell_progress(&mut self, index: usize, share: f64) {

@@ -181,6 +181,10 @@ impl Observer for Keeper<'_, '_, '_> {
         self.relay.cell_begun(cell, place, of);
     }
 
+    fn function_begun(&mut self, index: usize, place: usize, of: usize) {
+        self.relay.function_begun(index, place, of);
+    }
+
     fn cell_progress(&mut self, index: usize, share: f64) {
         self.relay.cell_progress(index, share);
     }

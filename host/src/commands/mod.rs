@@ -147,6 +147,9 @@ pub fn panicked(text: String) -> Done {
 }
 
 pub fn dispatch(cli: Cli) -> Done {
+    if let Err(text) = skillbench_results::threads::start() {
+        return panicked(text);
+    }
     let global = &cli.global;
     match cli.command {
         Command::Run(args) => run::run(global, &args),

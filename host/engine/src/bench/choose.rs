@@ -2,35 +2,18 @@
 
 use super::{Discovery, Found, folded};
 use crate::run::RequestError;
-use serde::{Deserialize, Serialize};
-use skillbench_record::OptionChoice;
-use skillbench_record::PluginOptions;
+use skillbench_record::{PluginOptions, RunRequest};
 use skillbench_record::suggest::did_you_mean;
 use skillbench_worker::CATEGORIES;
-
-/// Benchmarks, as a user asks for them. Empty lists mean any.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct BenchRequest {
-    /// Ids of benchmarks, or of plugins for all that they hold.
-    pub names: Vec<String>,
-    pub categories: Vec<String>,
-    pub models: Vec<String>,
-    pub options: Vec<OptionChoice>,
-    pub iterations: Option<u64>,
-    pub warmup: Option<u64>,
-    pub budget_s: Option<f64>,
-    pub timeout_s: Option<f64>,
-    pub memory_limit_mb: Option<u64>,
-}
 
 impl Discovery {
     /// The benchmarks that a request means, in the order in which they were found. A category or a model without any is no error.
     ///
     /// # Errors
     /// A name that nothing has, with the nearest ones.
-    pub fn choose(&self, request: &BenchRequest) -> Result<Vec<Found>, RequestError> {
-        request.names.iter().try_for_each(|name| self.check_name(name))?;
-        for category in &request.categories {
+    pub(super) fn choose(&self, request: &RunRequest) -> Result<Vec<Found>, RequestError> {
+        request.benchmarks.iter().try_for_each(|name| self.check_name(name))?;
+        for category in &request.selection.categories {
             if !CATEGORIES.iter().any(|known| known.eq_ignore_ascii_case(category)) {
                 let hint = did_you_mean(category, CATEGORIES);
                 let text = format!("there is no category '{category}'{hint} (there are {})", CATEGORIES.join(", "));
@@ -42,8 +25,8 @@ impl Discovery {
             wanted.is_empty() || has.is_some_and(|has| wanted.iter().any(|one| folded(one) == folded(has)))
         };
         let chosen = self.benchmarks.iter().filter(|found| {
-            (request.names.is_empty() || request.names.iter().any(|name| found.is_called(name)))
-                && asked(&request.categories, found.category.as_ref())
+            (request.benchmarks.is_empty() || request.benchmarks.iter().any(|name| found.is_called(name)))
+                && asked(&request.selection.categories, found.category.as_ref())
                 && asked(&models, found.model.as_ref())
         });
         Ok(chosen.cloned().collect())
@@ -84,7 +67,7 @@ impl Found {
     }
 
     /// The options of a request that are for this benchmark.
-    fn own_options(&self, request: &BenchRequest) -> PluginOptions {
+    fn own_options(&self, request: &RunRequest) -> PluginOptions {
         let mine = request.options.iter().filter(|option| match &option.plugin {
             Some(owner) => self.is_called(owner),
             None => skillbench_worker::options::takes(&self.description.options_schema, &option.key),
@@ -97,7 +80,7 @@ impl Found {
 ///
 /// # Errors
 /// An option that none of them takes, or a value that one of them does not.
-pub(super) fn options(chosen: &[Found], request: &BenchRequest) -> Result<Vec<PluginOptions>, RequestError> {
+pub(super) fn options(chosen: &[Found], request: &RunRequest) -> Result<Vec<PluginOptions>, RequestError> {
     for option in &request.options {
         let reached = chosen.iter().any(|found| match &option.plugin {
             Some(owner) => found.is_called(owner),

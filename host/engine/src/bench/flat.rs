@@ -2,44 +2,91 @@
 //!
 //! Times are in seconds, memory in mebibytes, medians where there are many samples. What is not known is null.
 
-use super::document::{BenchResult, BenchRun, FunctionMetrics, Summary};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
-use skillbench_record::Outcome;
 use skillbench_record::shown;
+use skillbench_record::{Cell, Metrics, Outcome, Run};
+
+/// How many benchmarks were measured.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    pub total_benchmarks: u64,
+    pub successful_runs: u64,
+    pub failed_runs: u64,
+    /// Successful over all, 0 to 1; `None` of none.
+    pub success_rate: Option<f64>,
+}
+
+impl Summary {
+    pub fn of<'r>(cells: impl IntoIterator<Item = &'r Cell>) -> Summary {
+        let (mut total, mut successful) = (0, 0);
+        for cell in cells {
+            total += 1;
+            successful += u64::from(cell.outcome.metrics().is_some());
+        }
+        Summary {
+            total_benchmarks: total,
+            successful_runs: successful,
+            failed_runs: total - successful,
+            success_rate: (total > 0).then(|| successful as f64 / total as f64),
+        }
+    }
+}
+
+/// The models of the functions, each once, in their order; those of no model come last.
+fn models(run: &Run) -> Vec<Option<&str>> {
+    let mut models: Vec<Option<&str>> = vec![];
+    for cell in functions(run) {
+        if !models.contains(&model(cell)) {
+            models.push(model(cell));
+        }
+    }
+    // Stable: the order of the others stays.
+    models.sort_by_key(Option::is_none);
+    models
+}
+
+fn functions(run: &Run) -> impl Iterator<Item = &Cell> {
+    run.cells.iter().filter(|cell| cell.is_function())
+}
+
+fn model(cell: &Cell) -> Option<&str> {
+    Some(cell.skill.as_str()).filter(|model| !model.is_empty())
+}
 
 /// Of a whole run; `model` where all its benchmarks are about one.
-pub fn json(run: &BenchRun) -> Value {
-    match run.models()[..] {
-        [Some(model)] => of(run, Some(model), &mut run.benchmarks.iter()),
-        _ => of(run, None, &mut run.benchmarks.iter()),
+pub fn json(run: &Run) -> Value {
+    match models(run)[..] {
+        [Some(model)] => of(run, Some(model), functions(run)),
+        _ => of(run, None, functions(run)),
     }
 }
 
 /// One result for each model, and one for the benchmarks of none.
-pub fn json_by_model(run: &BenchRun) -> Vec<(Option<String>, Value)> {
-    let one = |model: Option<&str>| {
-        let mut own = run.benchmarks.iter().filter(|result| result.model.as_deref() == model);
-        (model.map(String::from), of(run, model, &mut own))
+pub fn json_by_model(run: &Run) -> Vec<(Option<String>, Value)> {
+    let one = |wanted: Option<&str>| {
+        let own = functions(run).filter(|cell| model(cell) == wanted);
+        (wanted.map(String::from), of(run, wanted, own))
     };
-    run.models().into_iter().map(one).collect()
+    models(run).into_iter().map(one).collect()
 }
 
-fn of(run: &BenchRun, model: Option<&str>, results: &mut dyn Iterator<Item = &BenchResult>) -> Value {
-    let results: Vec<&BenchResult> = results.collect();
+fn of<'r>(run: &Run, model: Option<&str>, cells: impl Iterator<Item = &'r Cell>) -> Value {
+    let cells: Vec<&Cell> = cells.collect();
     let mut flat = Map::new();
     flat.insert("timestamp".into(), json!(run.started_at));
     if let Some(model) = model {
         flat.insert("model".into(), json!(model));
     }
-    let by_name: Map<String, Value> = results.iter().map(|one| (one.id.clone(), result(one))).collect();
+    let by_name: Map<String, Value> = cells.iter().map(|cell| (cell.benchmark.clone(), result(cell))).collect();
     flat.insert("results".into(), Value::Object(by_name));
-    flat.insert("summary".into(), json!(Summary::of(results.iter().copied())));
+    flat.insert("summary".into(), json!(Summary::of(cells.iter().copied())));
     Value::Object(flat)
 }
 
 /// The numbers of a measured benchmark; of any other, how it ended and why.
-fn result(result: &BenchResult) -> Value {
-    match &result.outcome {
+fn result(cell: &Cell) -> Value {
+    match &cell.outcome {
         Outcome::Measured(metrics) => numbers(metrics),
         other => json!({
             "status": other.name(),
@@ -48,15 +95,18 @@ fn result(result: &BenchResult) -> Value {
     }
 }
 
-fn numbers(metrics: &FunctionMetrics) -> Value {
+fn numbers(metrics: &Metrics) -> Value {
     let seconds = |ms: f64| ms * 1e-3;
+    let memory = &metrics.memory_mb;
+    let used = memory.load_peak.zip(memory.before).map(|(first, before)| first - before).filter(|used| *used >= 0.0);
+    let first = metrics.init_ms.first_inference.as_ref();
     let mut flat = Map::new();
     flat.insert("status".into(), json!("success"));
-    flat.insert("execution_time".into(), json!(metrics.execution_ms.as_ref().map(|stats| seconds(stats.median))));
-    flat.insert("memory_used_mb".into(), json!(metrics.memory_mb.used));
+    flat.insert("execution_time".into(), json!(metrics.latency_ms.as_ref().map(|stats| seconds(stats.median))));
+    flat.insert("memory_used_mb".into(), json!(used));
     flat.insert("throughput".into(), json!(metrics.throughput_per_s));
     flat.insert("cpu_time".into(), json!(metrics.cpu_ms.as_ref().map(|stats| seconds(stats.median))));
-    flat.insert("first_execution".into(), json!(metrics.first_execution_ms.map(seconds)));
+    flat.insert("first_execution".into(), json!(first.map(|stats| seconds(stats.median))));
     for (name, series) in &metrics.series {
         let value = if series.kind == "duration" { series.stats.median * 1e-9 } else { series.stats.median };
         let ours = ["execution_time", "first_execution"].contains(&name.as_str()) && series.kind == "duration";
@@ -70,14 +120,14 @@ fn numbers(metrics: &FunctionMetrics) -> Value {
 }
 
 /// One row for each model, and one for the benchmarks of none.
-pub fn csv(run: &BenchRun) -> String {
+pub fn csv(run: &Run) -> String {
     let mut text = String::from("Model,Total Benchmarks,Successful Runs,Failed Runs,Success Rate,Timestamp\n");
-    for model in run.models() {
-        let own = run.benchmarks.iter().filter(|result| result.model.as_deref() == model);
+    for wanted in models(run) {
+        let own = functions(run).filter(|cell| model(cell) == wanted);
         let Summary { total_benchmarks, successful_runs, failed_runs, success_rate } = Summary::of(own);
         let rate = success_rate.map(|rate| format!("{rate:.4}")).unwrap_or_default();
         text += &shown::csv::row([
-            model.unwrap_or_default().to_string(),
+            wanted.unwrap_or_default().to_string(),
             total_benchmarks.to_string(),
             successful_runs.to_string(),
             failed_runs.to_string(),
@@ -91,8 +141,7 @@ pub fn csv(run: &BenchRun) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::{BENCH_SCHEMA, FunctionMemory};
-    use skillbench_record::{Reason, SeriesMetrics};
+    use skillbench_record::{FUNCTION, MemoryMetrics, RUN_SCHEMA, Reason, SeriesMetrics};
     use skillbench_stats::summarize;
 
     fn series(kind: &str, values: &[f64]) -> SeriesMetrics {
@@ -108,11 +157,11 @@ mod tests {
         }
     }
 
-    fn measured() -> Outcome<FunctionMetrics> {
-        Outcome::Measured(Box::new(FunctionMetrics {
-            execution_ms: summarize(&[2.0, 4.0, 9.0], 1.0),
+    fn measured() -> Outcome {
+        Outcome::Measured(Box::new(Metrics {
+            latency_ms: summarize(&[2.0, 4.0, 9.0], 1.0),
             throughput_per_s: Some(250.0),
-            memory_mb: FunctionMemory { used: Some(1.5), ..FunctionMemory::default() },
+            memory_mb: MemoryMetrics { before: Some(4.0), load_peak: Some(5.5), ..MemoryMetrics::default() },
             series: [
                 ("execution_time".to_string(), series("duration", &[2e6, 4e6, 9e6])),
                 ("part".to_string(), series("duration", &[1e9])),
@@ -120,33 +169,31 @@ mod tests {
                 ("throughput".to_string(), series("rate", &[7.0])),
             ]
             .into(),
-            ..FunctionMetrics::default()
+            ..Metrics::default()
         }))
     }
 
-    fn run(results: &[(&str, Option<&str>, Outcome<FunctionMetrics>)]) -> BenchRun {
-        let one = |(id, model, outcome): &(&str, Option<&str>, Outcome<FunctionMetrics>)| BenchResult {
-            id: id.to_string(),
-            version: "1".into(),
-            plugin: "mine".into(),
-            plugin_version: "1".into(),
-            library: "libmine.so".into(),
-            category: None,
-            model: model.map(String::from),
-            stable: true,
+    fn run(results: &[(&str, Option<&str>, Outcome)]) -> Run {
+        let one = |(id, model, outcome): &(&str, Option<&str>, Outcome)| Cell {
+            benchmark: id.to_string(),
+            skill: model.unwrap_or_default().into(),
+            family: FUNCTION.into(),
             outcome: outcome.clone(),
+            ..Cell::blank()
         };
-        BenchRun {
-            schema: BENCH_SCHEMA.into(),
+        Run {
+            schema: RUN_SCHEMA.into(),
+            run_id: "it".into(),
             started_at: "2026-01-02T03:04:05Z".into(),
             command: vec![],
+            seed: 42,
             environment: crate::environment::probe(),
-            benchmarks: results.iter().map(one).collect(),
-            rejected: vec![],
+            left_out: Default::default(),
+            cells: results.iter().map(one).collect(),
         }
     }
 
-    fn crashed() -> Outcome<FunctionMetrics> {
+    fn crashed() -> Outcome {
         Outcome::Crashed(Reason::new("signal", "the worker was killed by SIGSEGV"))
     }
 
@@ -200,12 +247,5 @@ mod tests {
         assert_eq!(csv(&run), wanted);
         let models: Vec<_> = json_by_model(&run).into_iter().map(|(model, _)| model.unwrap_or_default()).collect();
         assert_eq!(models, ["bert-tiny", "odd, name", ""]);
-    }
-
-    #[test]
-    fn a_result_comes_back_from_its_file_as_it_was() {
-        let run = run(&[("run_a", None, measured()), ("run_b", Some("gpt2"), crashed())]);
-        let text = serde_json::to_string(&run).unwrap();
-        assert_eq!(serde_json::from_str::<BenchRun>(&text).unwrap(), run);
     }
 }

@@ -231,7 +231,7 @@ impl Runner<'_, '_> {
                 let device_name = measured.main.device.name.clone();
                 let power = self.plan.models[planned.model].description.power.as_ref();
                 let (audit, implausible) =
-                    (audit(&measured.main, power), implausible(&measured.main, &measured.watched));
+                    (audit(&measured.main, power), implausible(&measured.main.series, &measured.watched));
                 let mut cell = Cell {
                     device: measured.main.device.id.clone(),
                     hardware: Some(HardwareRecord::from(&measured.main.device)),

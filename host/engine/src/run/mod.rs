@@ -43,7 +43,8 @@ mod summarize;
 mod tell_apart;
 mod workarounds;
 
-pub(crate) use summarize::{cpu_per_iteration, measured, rate, series_metrics, stable};
+pub(crate) use samples::of_series;
+pub(crate) use summarize::{clocks, cpu_per_iteration, interval, measured, rate, series_metrics, stable};
 
 pub use availability::{Availability, availability};
 pub use error::RequestError;

@@ -36,6 +36,9 @@ pub trait Observer {
 
     fn cell_begun(&mut self, _cell: &PlannedCell, _place: usize, _of: usize) {}
 
+    /// The cell of this index begins, of a benchmark that is a plain function.
+    fn function_begun(&mut self, _index: usize, _place: usize, _of: usize) {}
+
     /// A share of the cell of this index is done, 0 to 1, as far as it can be told.
     fn cell_progress(&mut self, _index: usize, _share: f64) {}
 
@@ -74,6 +77,10 @@ impl Observer for Vec<Box<dyn Observer + '_>> {
 
     fn cell_begun(&mut self, cell: &PlannedCell, place: usize, of: usize) {
         self.iter_mut().for_each(|one| one.cell_begun(cell, place, of));
+    }
+
+    fn function_begun(&mut self, index: usize, place: usize, of: usize) {
+        self.iter_mut().for_each(|one| one.function_begun(index, place, of));
     }
 
     fn cell_progress(&mut self, index: usize, share: f64) {

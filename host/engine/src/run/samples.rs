@@ -7,7 +7,7 @@ use skillbench_worker::{CellReport, LoadRecord, SeriesRecord};
 
 /// All of a cell's.
 pub(super) fn of_cell(cell: usize, measured: &Measured, startup: Option<&Startup>) -> Vec<Samples> {
-    let mut all = of_report(cell, &measured.main);
+    let mut all = of_series(cell, &measured.main.series);
     all.extend(of_starts(cell, measured, startup));
     all
 }
@@ -42,8 +42,9 @@ fn of_starts(cell: usize, measured: &Measured, startup: Option<&Startup>) -> Vec
     kept.map(record).collect()
 }
 
-fn of_report(cell: usize, report: &CellReport) -> Vec<Samples> {
-    let of_series = |series: &SeriesRecord| {
+/// Those of series, as a worker reported them.
+pub(crate) fn of_series(cell: usize, series: &[SeriesRecord]) -> Vec<Samples> {
+    let of_one = |series: &SeriesRecord| {
         let rounds = series.rounds.iter().filter(|round| round.measured).map(|round| Samples {
             cell,
             series: series.name.clone(),
@@ -64,5 +65,5 @@ fn of_report(cell: usize, report: &CellReport) -> Vec<Samples> {
         });
         rounds.chain(single).collect::<Vec<_>>()
     };
-    report.series.iter().flat_map(of_series).collect()
+    series.iter().flat_map(of_one).collect()
 }

@@ -44,7 +44,7 @@ pub(crate) fn rate(series: &SeriesRecord) -> Option<f64> {
 }
 
 /// Ends of an interval of a rate whose time is known to within a share of `half`; `None`: it has no upper end.
-fn interval(rate: f64, half: f64) -> Option<[f64; 2]> {
+pub(crate) fn interval(rate: f64, half: f64) -> Option<[f64; 2]> {
     (half < 1.0).then(|| [rate / (1.0 + half), rate / (1.0 - half)])
 }
 
@@ -267,36 +267,43 @@ const CLOCKS_APART: f64 = 0.8;
 const MESSAGE_NS: f64 = 1e6;
 
 /// Why the worker's clock cannot be: a library in its process may change what is sent.
-fn other_clock(report: &CellReport, watched: &Watched) -> Option<String> {
-    let rounds = || report.series.iter().flat_map(|series| &series.rounds).filter(|round| round.measured);
-    let times = || report.series.iter().filter(|series| series.kind == "duration");
+fn other_clock(series: &[SeriesRecord], watched: &Watched) -> Option<String> {
+    let rounds = || series.iter().flat_map(|series| &series.rounds).filter(|round| round.measured);
     let told: f64 = rounds().map(|round| (round.wall_ns + round.audit_ns) as f64 + MESSAGE_NS).sum();
     let seen = watched.rounds.saturating_sub(watched.waited).as_nanos() as f64;
-    let samples: f64 = times().flat_map(measured).sum();
-    let of_times = times().flat_map(|series| &series.rounds).filter(|round| round.measured);
-    let walls: f64 = of_times.map(|round| round.wall_ns as f64).sum();
     if rounds().count() as u64 != watched.rounds_seen {
         return Some(format!("the worker tells of {} rounds, the host saw {}", rounds().count(), watched.rounds_seen));
     }
-    if told < seen * CLOCKS_APART {
-        return Some(format!(
-            "its rounds took {:.1} ms by the worker's clock, {:.1} ms by the host's",
-            told * 1e-6,
-            seen * 1e-6
-        ));
-    }
-    // Each sample is inside of a round; crews have to be woken.
-    let half = samples + MESSAGE_NS * rounds().count() as f64;
+    (told < seen * CLOCKS_APART).then(|| {
+        let (told, seen) = (told * 1e-6, seen * 1e-6);
+        format!("its rounds took {told:.1} ms by the worker's clock, {seen:.1} ms by the host's")
+    })
+}
+
+/// Why the samples of a benchmark of models cannot be: each is inside of a round, and crews have to be woken. A function may time what part
+/// of its rounds it likes.
+fn too_little(series: &[SeriesRecord]) -> Option<String> {
+    let times = || series.iter().filter(|series| series.kind == "duration");
+    let rounds = series.iter().flat_map(|series| &series.rounds).filter(|round| round.measured).count();
+    let samples: f64 = times().flat_map(measured).sum();
+    let of_times = times().flat_map(|series| &series.rounds).filter(|round| round.measured);
+    let walls: f64 = of_times.map(|round| round.wall_ns as f64).sum();
+    let half = samples + MESSAGE_NS * rounds as f64;
     (samples > 0.0 && half < walls * 0.4)
         .then(|| format!("its samples add up to {:.1} ms, its rounds to {:.1} ms", samples * 1e-6, walls * 1e-6))
 }
 
 /// Why the figures of a cell cannot be; nothing where they can.
-pub(crate) fn implausible(report: &CellReport, watched: &Watched) -> Vec<String> {
+pub(super) fn implausible(series: &[SeriesRecord], watched: &Watched) -> Vec<String> {
+    clocks(series, watched).into_iter().chain(too_little(series)).collect()
+}
+
+/// Why the figures of whatever was timed in rounds cannot be, by the clocks alone.
+pub(crate) fn clocks(series: &[SeriesRecord], watched: &Watched) -> Vec<String> {
     let of_series = |series: &SeriesRecord| {
         series.implausible.iter().map(|why| format!("{}: {why}", series.name)).collect::<Vec<_>>()
     };
-    report.series.iter().flat_map(of_series).chain(other_clock(report, watched)).collect()
+    series.iter().flat_map(of_series).chain(other_clock(series, watched)).collect()
 }
 
 /// Whether every series that was measured in rounds reached its interval.

@@ -182,7 +182,7 @@ fn of_series(rounds: &[Round], throughput: Option<f64>) -> Vec<Rounds> {
             metric,
             values: values.into_iter().filter(|value| value.is_finite() && *value > 0.0).collect(),
         });
-        if name == "latency" || name == "end_to_end" {
+        if ["latency", "execution_time", "end_to_end"].contains(&name) {
             let cpu = mine().filter_map(|round| Some(round.cpu_ns? / round.n * 1e-6)).filter(|value| *value > 0.0);
             all.push(Rounds { metric: Metric::cpu(), values: cpu.collect() });
         }

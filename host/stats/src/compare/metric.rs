@@ -33,7 +33,7 @@ impl Metric {
         let name = match (series, kind) {
             ("concurrent", "duration") => return Some(Metric::new(Metric::THROUGHPUT, "1/s", true)),
             ("sequential", "duration") => return Some(Metric::new("sequential_per_s", "1/s", true)),
-            ("latency", "duration") => return Some(Metric::new(Metric::LATENCY, "ms", false)),
+            ("latency" | "execution_time", "duration") => return Some(Metric::new(Metric::LATENCY, "ms", false)),
             (_, "duration") => return Some(Metric::new(&format!("{series}_ms"), "ms", false)),
             _ => series,
         };
