@@ -42,7 +42,7 @@ fn name(event: Event<'_>) -> Option<String> {
         Event::Locking => "locking".into(),
         Event::Missing { missing, planned } => format!("{} of {planned} missing", missing.cells.len()),
         Event::RunBegun { names } => format!("run of {}", names.len()),
-        Event::CellBegun { cell, .. } => format!("begin {}", cell.index),
+        Event::CellBegun { index, .. } => format!("begin {index}"),
         Event::CellEnded(cell) => format!("end {}", cell.index),
         Event::Kept(_) => "kept".into(),
         _ => return None,
@@ -78,7 +78,7 @@ fn a_run_that_is_stopped_by_its_handle_is_kept_and_goes_on_where_it_was() {
     let (world, stop) = (World::default(), Stop::default());
     let mut session = session(&world);
     let mut stop_at_second = |event: Event<'_>| {
-        if matches!(event, Event::CellBegun { cell, .. } if cell.index == 1) {
+        if matches!(event, Event::CellBegun { index: 1, .. }) {
             stop.ask();
         }
     };

@@ -1,6 +1,7 @@
 //! What commands do, without a terminal: whoever has a request and a database can do it too.
 //!
 //! - [`run`]: a request is carried out: chosen, planned, measured, kept, and held to limits and a baseline.
+//! - `functions`: the same for benchmarks that are plain functions.
 //! - [`event`]: what it tells while it works. [`machine_lock`]: whose turn it is to measure.
 //! - [`measure`](mod@measure): a plan becomes a run, kept in its journal as each cell ends. [`keep`]: its files, and its rows in the database.
 //! - [`conditions`]: what a plan's cells would be measured with here and now.
@@ -22,6 +23,7 @@ pub mod compare;
 pub mod conditions;
 pub mod event;
 pub mod forecast;
+mod functions;
 pub mod gate;
 pub mod incremental;
 pub mod interleave;

@@ -1,13 +1,13 @@
 //! Measure and keep: a plan becomes a run in a folder of its own, each cell in the journal as it ends. A disk that fails in the middle costs
 //! no cell: the run goes on, and is written when it ends.
 
-use crate::conditions::{environment_of, libraries};
+use crate::conditions::libraries;
 use crate::event::{Event, Listener, Relay};
-use skillbench_engine::run::{self, Observer, Plan, PlannedCell};
+use skillbench_engine::run::{Observer, Plan, PlannedCell};
 use skillbench_record::defaults::defaults;
 use skillbench_record::paths;
 use skillbench_record::time::now_utc;
-use skillbench_record::{Cell, RUN_SCHEMA, Run, Samples};
+use skillbench_record::{Cell, Environment, RUN_SCHEMA, Run, RunRequest, Samples};
 use skillbench_store::journal::{Journal, JournalError, Lost, Moved, Recorded};
 use std::collections::HashSet;
 use std::io;
@@ -41,18 +41,23 @@ impl Begun {
     ///
     /// # Errors
     /// The folder or the journal cannot be made.
-    pub fn new(output: &Path, plan: &Plan, command: Vec<String>) -> Result<Begun, MeasureError> {
+    pub fn new(
+        output: &Path,
+        request: &RunRequest,
+        environment: Environment,
+        command: Vec<String>,
+    ) -> Result<Begun, MeasureError> {
         let started_at = now_utc();
         let no_run = |error| MeasureError::Folder { folder: output.to_path_buf(), error };
         let (folder, run_id) = claim(output, &started_at).map_err(no_run)?;
-        let journal = Journal::create(&folder, &plan.request).map_err(no_run)?;
+        let journal = Journal::create(&folder, request).map_err(no_run)?;
         let head = Run {
             schema: RUN_SCHEMA.into(),
             run_id,
             started_at,
             command,
-            seed: plan.request.seed.unwrap_or(defaults().run.seed),
-            environment: environment_of(plan),
+            seed: request.seed.unwrap_or(defaults().run.seed),
+            environment,
             left_out: Default::default(),
             cells: vec![],
         };
@@ -114,17 +119,21 @@ fn unchanged(plan: &Plan, run: &Run) -> Result<(), MeasureError> {
     }
 }
 
-/// Measures the cells of a plan that are not done. What cannot be kept where the run began is kept elsewhere. The listener gets the
-/// events.
+/// Measures a run: `work` gets the run without its cells, its folder, the cells that are done, and the observer to tell. What cannot be kept where
+/// the run began is kept elsewhere. The listener gets the events.
 ///
 /// # Errors
 /// The journal cannot be begun.
-pub fn measure(plan: &Plan, begun: Begun, on: &mut Listener<'_>) -> Result<Measured, MeasureError> {
+pub fn measure(
+    begun: Begun,
+    on: &mut Listener<'_>,
+    work: impl FnOnce(&Run, &Path, &HashSet<usize>, &mut dyn Observer) -> io::Result<()>,
+) -> Result<Measured, MeasureError> {
     let Begun { mut journal, head, done } = begun;
     let folder = journal.folder().to_path_buf();
     let failed = |error| MeasureError::Keep { folder: folder.clone(), error };
     let mut keeper = Keeper { journal: &mut journal, relay: Relay(&mut *on) };
-    run::execute(plan, &head, &folder, &done, &mut keeper).map_err(failed)?;
+    work(&head, &folder, &done, &mut keeper).map_err(failed)?;
     let elsewhere = [paths::data().join("rescued"), std::env::temp_dir()];
     let lost = match journal.end(&head.run_id, &elsewhere) {
         Ok(None) => None,

@@ -1,6 +1,6 @@
 //! A session carries requests out: chosen, planned, measured, kept, and held to what was asked.
 
-use crate::conditions::names;
+use crate::conditions::{environment_of, names};
 use crate::event::{Event, Listener};
 use crate::gate::{self, Asked, GateError, Verdict};
 use crate::incremental;
@@ -114,7 +114,7 @@ fn run_folder(runs: &Path, name: &str) -> Result<PathBuf, SessionError> {
 }
 
 /// Refuses a folder whose name, from the root on, cannot be sent to a worker.
-fn check_name(folder: &Path) -> Result<(), SessionError> {
+pub(crate) fn check_name(folder: &Path) -> Result<(), SessionError> {
     let whole = std::path::absolute(folder).unwrap_or_else(|_| folder.to_path_buf());
     match whole.to_str() {
         Some(_) => Ok(()),
@@ -169,7 +169,7 @@ impl Session {
         let kept = self.measure(&plan, begun, false, on)?;
         let verdict = match inventory.stop.asked() {
             true => None,
-            false => Some(self.hold(asked, inventory, &plan.request, &kept, on)?),
+            false => Some(self.hold(asked, &plan.request, &kept, on, |again, on| self.again(inventory, again, on))?),
         };
         Ok(Ended::Ran(Box::new(Ran { kept, verdict })))
     }
@@ -206,23 +206,24 @@ impl Session {
     }
 
     fn begin(&self, plan: &Plan) -> Result<Begun, SessionError> {
-        Begun::new(&self.keep.folder, plan, self.command.clone()).map_err(SessionError::Measure)
+        Begun::new(&self.keep.folder, &plan.request, environment_of(plan), self.command.clone())
+            .map_err(SessionError::Measure)
     }
 
-    /// Holds a run to what was asked. What looks worse than the baseline is measured once more before that counts.
-    fn hold(
+    /// Holds a run to what was asked. What looks worse than the baseline is measured once more, by `again`, before that counts.
+    pub(crate) fn hold(
         &self,
         asked: &Asked,
-        inventory: &Inventory,
         request: &RunRequest,
         kept: &Kept,
         on: &mut Listener<'_>,
+        again: impl FnOnce(RunRequest, &mut Listener<'_>) -> Result<Kept, SessionError>,
     ) -> Result<Verdict, SessionError> {
         let Some(against) = asked.against(kept, request, &self.command) else { return Ok(asked.verdict(kept, None)?) };
         let (mut comparison, suspected) = against.first()?;
         if !suspected.is_empty() {
             on(Event::Suspected { cells: suspected.len(), baseline: against.name });
-            let again = self.again(inventory, gate::again(request, suspected), on)?;
+            let again = again(gate::again(request, suspected), on)?;
             comparison = against.confirmed(comparison, &again.recorded)?;
         }
         Ok(asked.verdict(kept, Some(comparison))?)
@@ -239,7 +240,9 @@ impl Session {
 
     fn measure(&self, plan: &Plan, begun: Begun, is_again: bool, on: &mut Listener<'_>) -> Result<Kept, SessionError> {
         on(Event::RunBegun { names: &names(plan) });
-        let measured = measure(plan, begun, on).map_err(SessionError::Measure)?;
+        let measured =
+            measure(begun, on, |head, folder, done, observer| run::execute(plan, head, folder, done, observer));
+        let measured = measured.map_err(SessionError::Measure)?;
         let kept = self.keep.keep(measured, is_again);
         on(Event::Kept(&kept));
         Ok(kept)

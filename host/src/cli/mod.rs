@@ -246,11 +246,8 @@ pub enum BenchCommand {
         /// Set an option of every benchmark that takes it, or of one benchmark
         #[arg(long, value_name = "[BENCHMARK:]KEY=VALUE")]
         option: Vec<String>,
-        /// The folder for results and attachments
-        #[arg(long, value_name = "DIR", default_value = "results")]
-        output_dir: PathBuf,
         #[command(flatten)]
-        lock: LockArgs,
+        persist: Box<PersistArgs>,
     },
 }
 

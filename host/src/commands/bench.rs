@@ -1,40 +1,41 @@
 //! `host bench`: benchmarks that are plain functions.
 
-use super::{Done, Exit, failed, locked_out, usage};
-use crate::cli::{BenchArgs, BenchCommand, FormatArg, Global, LockArgs};
+use super::persist::Persist;
+use super::run::{ended, options};
+use super::{Done, Exit, failed, gate, usage};
+use crate::cli::{BenchArgs, BenchCommand, FormatArg, Global, PersistArgs};
 use crate::commands::plugin::tell_problems;
 use crate::output;
 use crate::screen::Screen;
-use skillbench_engine::bench::{self, BenchRequest, BenchResult, BenchRun, Discovery, Found, Progress};
-use skillbench_record::OptionChoice;
+use skillbench_engine::bench::{self, Discovery, Found, Summary};
+use skillbench_record::{Cell as Measured, Run, RunRequest, Selection};
 use skillbench_report::{Cell, Table};
-use std::path::{Path, PathBuf};
+use skillbench_session::{Ended, Kept};
+use std::path::Path;
 
 pub fn bench(global: &Global, command: &BenchCommand) -> Done {
     match command {
         BenchCommand::List(which) => list(global, which),
-        BenchCommand::Run { which, series, option, output_dir, lock } => {
-            let options =
-                option.iter().map(|text| OptionChoice::parse(text)).collect::<Result<_, _>>().map_err(usage)?;
-            let request = BenchRequest {
-                options,
+        BenchCommand::Run { which, series, option, persist } => {
+            let request = RunRequest {
+                options: options(option)?,
                 iterations: series.iterations,
                 warmup: series.warmup,
                 budget_s: series.budget,
                 timeout_s: series.timeout,
                 ..asked(which)
             };
-            run(global, which, &request, output_dir, lock)
+            run(global, which, request, persist)
         }
     }
 }
 
-fn asked(which: &BenchArgs) -> BenchRequest {
-    BenchRequest {
-        names: which.name.clone(),
-        categories: which.category.clone(),
+fn asked(which: &BenchArgs) -> RunRequest {
+    RunRequest {
+        benchmarks: which.name.clone(),
         models: which.model.clone(),
-        ..BenchRequest::default()
+        selection: Selection { categories: which.category.clone(), ..Selection::default() },
+        ..RunRequest::default()
     }
 }
 
@@ -72,59 +73,66 @@ fn list(global: &Global, which: &BenchArgs) -> Done {
     Ok(Exit::Good)
 }
 
-fn run(global: &Global, which: &BenchArgs, request: &BenchRequest, output_dir: &Path, lock: &LockArgs) -> Done {
-    let discovery = discover(global, which);
-    let chosen = discovery.choose(request).map_err(usage)?;
-    let mut machine = lock.lock();
-    let mut screen = Screen::new(global);
-    machine.take(&global.stop, &mut |event| screen.on(event)).map_err(|error| locked_out(&error))?;
-    let folder = folder(output_dir);
-    let mut lines = Lines { quiet: global.quiet, place: String::new() };
-    let run = bench::execute(
-        &chosen,
-        request,
-        &discovery.rejected,
-        Some(&folder.join("attachments")),
-        &global.stop,
-        &mut lines,
-    );
-    let run = run.map_err(usage)?;
-    keep(&run, &folder).map_err(|error| failed(format!("{}: {error}", folder.display())))?;
-    show(global, &run)?;
-    if !global.quiet {
-        output::say(&format!("kept in {}", folder.display()));
+fn run(global: &Global, which: &BenchArgs, request: RunRequest, args: &PersistArgs) -> Done {
+    let persist = Persist::new(global, args);
+    if let Some(done) = persist.without_measuring(global) {
+        return done;
     }
-    let failed = run.summary().failed_runs;
-    Ok(match (global.stop.asked(), run.benchmarks.is_empty(), failed) {
-        (true, ..) => Exit::Stopped,
-        (_, true, _) => Exit::NoVerdict,
-        (_, _, 0) => Exit::Good,
+    let asked = gate::asked(global, &persist.gate, &persist)?;
+    let discovery = discover(global, which);
+    let (mut after, mut shown) = (Exit::Good, Ok(()));
+    let mut screen = Screen::new(global).on_kept(|kept| {
+        after = after.or(persist.after(global, kept));
+        if !kept.is_again {
+            shown = show(global, kept);
+        }
+    });
+    let mut session = persist.session();
+    let result = session.run_functions(&discovery, request, &asked, &global.stop, &mut |event| screen.on(event));
+    drop(screen);
+    let Ended::Ran(ran) = result.map_err(ended)? else { return Ok(Exit::Stopped) };
+    shown.map_err(failed)?;
+    let Some(verdict) = ran.verdict else { return Ok(Exit::Stopped) };
+    let held = gate::tell(global, &persist, &ran.kept, &verdict)?;
+    Ok(exit(&ran.kept.recorded.run).or(after).or(held))
+}
+
+fn exit(run: &Run) -> Exit {
+    match Summary::of(&run.cells) {
+        Summary { total_benchmarks: 0, .. } => Exit::NoVerdict,
+        Summary { failed_runs: 0, .. } => Exit::Good,
         _ => Exit::Unmeasured,
-    })
+    }
 }
 
-fn folder(output_dir: &Path) -> PathBuf {
-    let stamp: String = skillbench_record::time::now_utc().chars().filter(char::is_ascii_digit).collect();
-    output_dir.join(format!("bench-{}-{}-{:05}", &stamp[..8], &stamp[8..], std::process::id() % 100_000))
+/// Prints a run, and writes the flat forms that other tools read beside it.
+fn show(global: &Global, kept: &Kept) -> Result<(), String> {
+    let run = &kept.recorded.run;
+    print(global, run)?;
+    if !kept.is_in_folder() {
+        return Ok(());
+    }
+    let folder = kept.folder.display();
+    flat_forms(run, &kept.folder).map_err(|error| format!("{folder}: {error}"))?;
+    if !global.quiet {
+        output::say(&format!("kept in {folder}"));
+    }
+    Ok(())
 }
 
-/// The whole document, and the flat forms that other tools read.
-fn keep(run: &BenchRun, folder: &Path) -> std::io::Result<()> {
-    std::fs::create_dir_all(folder)?;
-    let pretty = |value: &serde_json::Value| serde_json::to_string_pretty(value).map(|text| text + "\n");
-    std::fs::write(folder.join("bench.json"), pretty(&serde_json::to_value(run)?)?)?;
+fn flat_forms(run: &Run, folder: &Path) -> std::io::Result<()> {
     for (model, flat) in bench::json_by_model(run) {
         let name =
             model.map_or("results.json".into(), |model| format!("results-{}.json", model.replace(['/', '\\'], "-")));
-        std::fs::write(folder.join(name), pretty(&flat)?)?;
+        std::fs::write(folder.join(name), serde_json::to_string_pretty(&flat)? + "\n")?;
     }
-    std::fs::write(folder.join("summary.csv"), bench::csv(run))
+    std::fs::write(folder.join("success-rates.csv"), bench::csv(run))
 }
 
-fn show(global: &Global, run: &BenchRun) -> Result<(), super::CommandError> {
+fn print(global: &Global, run: &Run) -> Result<(), String> {
     match global.format {
         FormatArg::Json => {
-            let text = serde_json::to_string_pretty(&bench::json(run)).map_err(failed)?;
+            let text = serde_json::to_string_pretty(&bench::json(run)).map_err(|error| error.to_string())?;
             output::print(&(text + "\n"));
         }
         FormatArg::Csv => output::print(&bench::csv(run)),
@@ -136,15 +144,15 @@ fn show(global: &Global, run: &BenchRun) -> Result<(), super::CommandError> {
                 "outcome",
                 "median_ms",
                 "cpu_ms",
-                "used_mb",
+                "peak_mb",
                 "per_second",
                 "n",
                 "stable",
                 "reason",
             ]);
-            run.benchmarks.iter().for_each(|result| table.row(row(result)));
+            run.cells.iter().for_each(|cell| table.row(row(cell)));
             output::table(&table, global.format.into());
-            let summary = run.summary();
+            let summary = Summary::of(&run.cells);
             let rate = summary.success_rate.map_or(String::new(), |rate| format!(" ({:.0}%)", rate * 100.0));
             output::say(&format!("{} of {} measured{rate}", summary.successful_runs, summary.total_benchmarks));
         }
@@ -152,44 +160,22 @@ fn show(global: &Global, run: &BenchRun) -> Result<(), super::CommandError> {
     Ok(())
 }
 
-fn row(result: &BenchResult) -> [Cell; 11] {
-    let metrics = result.outcome.metrics();
-    let time = metrics.and_then(|metrics| metrics.execution_ms.as_ref());
+fn row(cell: &Measured) -> [Cell; 11] {
+    let metrics = cell.outcome.metrics();
+    let time = metrics.and_then(|metrics| metrics.latency_ms.as_ref());
     let cpu = metrics.and_then(|metrics| metrics.cpu_ms.as_ref());
+    let filled = |text: &String| Cell::maybe(Some(text.clone()).filter(|text| !text.is_empty()), Cell::from);
     [
-        Cell::text(&result.id),
-        Cell::maybe(result.category.clone(), Cell::from),
-        Cell::maybe(result.model.clone(), Cell::from),
-        Cell::text(result.outcome.name()),
+        Cell::text(&cell.benchmark),
+        filled(&cell.category),
+        filled(&cell.skill),
+        Cell::text(cell.outcome.name()),
         Cell::maybe(time.map(|stats| stats.median), Cell::number),
         Cell::maybe(cpu.map(|stats| stats.median), Cell::number),
-        Cell::maybe(metrics.and_then(|metrics| metrics.memory_mb.used), Cell::number),
+        Cell::maybe(metrics.and_then(|metrics| metrics.memory_mb.peak), Cell::number),
         Cell::maybe(metrics.and_then(|metrics| metrics.throughput_per_s), Cell::number),
         Cell::maybe(time.map(|stats| stats.n), Cell::count),
-        Cell::flag(result.stable),
-        Cell::maybe(result.outcome.reason().map(|reason| reason.message.clone()), Cell::from),
+        Cell::flag(cell.stable),
+        Cell::maybe(cell.outcome.reason().map(|reason| reason.message.clone()), Cell::from),
     ]
-}
-
-/// A line for each benchmark that ended.
-struct Lines {
-    quiet: bool,
-    place: String,
-}
-
-impl Progress for Lines {
-    fn begun(&mut self, _: &Found, place: usize, of: usize) {
-        self.place = format!("[{}/{of}]", place + 1);
-    }
-
-    fn warning(&mut self, text: &str) {
-        output::warning(text);
-    }
-
-    fn ended(&mut self, result: &BenchResult) {
-        if !self.quiet {
-            let reason = result.outcome.reason().map_or(String::new(), |reason| format!(": {}", reason.message));
-            output::say(&format!("{} {}: {}{reason}", self.place, result.id, result.outcome.name()));
-        }
-    }
 }

@@ -2,8 +2,8 @@
 
 use super::{Discovery, Found, folded};
 use crate::run::RequestError;
-use skillbench_record::{PluginOptions, RunRequest};
 use skillbench_record::suggest::did_you_mean;
+use skillbench_record::{PluginOptions, RunRequest};
 use skillbench_worker::CATEGORIES;
 
 impl Discovery {
@@ -11,7 +11,7 @@ impl Discovery {
     ///
     /// # Errors
     /// A name that nothing has, with the nearest ones.
-    pub(super) fn choose(&self, request: &RunRequest) -> Result<Vec<Found>, RequestError> {
+    pub fn choose(&self, request: &RunRequest) -> Result<Vec<Found>, RequestError> {
         request.benchmarks.iter().try_for_each(|name| self.check_name(name))?;
         for category in &request.selection.categories {
             if !CATEGORIES.iter().any(|known| known.eq_ignore_ascii_case(category)) {

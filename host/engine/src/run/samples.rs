@@ -3,7 +3,7 @@
 use super::measure::Measured;
 use super::prepare::Startup;
 use skillbench_record::Samples;
-use skillbench_worker::{CellReport, LoadRecord, SeriesRecord};
+use skillbench_worker::{LoadRecord, SeriesRecord};
 
 /// All of a cell's.
 pub(super) fn of_cell(cell: usize, measured: &Measured, startup: Option<&Startup>) -> Vec<Samples> {

@@ -3,12 +3,11 @@
 
 #![cfg(unix)]
 
-use skillbench_engine::bench::{BenchRequest, BenchResult, Discovery, Found, csv, execute, json};
+use skillbench_engine::bench::{Discovery, Found, csv, execute, json};
 use skillbench_engine::registry::{Registry, library_file_name};
-use skillbench_engine::run::Inventory;
+use skillbench_engine::run::{Inventory, Observer};
 use skillbench_engine::suite;
-use skillbench_record::OptionChoice;
-use skillbench_record::Outcome;
+use skillbench_record::{Cell, OptionChoice, Outcome, RUN_SCHEMA, Run, RunRequest, Samples, Selection};
 use skillbench_worker::Stop;
 use skillbench_worker::child::WORKER_ARGUMENT;
 use std::path::Path;
@@ -78,23 +77,54 @@ fn discovered(root: &Path) -> Discovery {
     Discovery::take(&searching(root), &[])
 }
 
-fn quick() -> BenchRequest {
-    BenchRequest { budget_s: Some(0.05), timeout_s: Some(20.0), ..BenchRequest::default() }
+fn quick() -> RunRequest {
+    RunRequest { budget_s: Some(0.05), timeout_s: Some(20.0), ..RunRequest::default() }
 }
 
-fn run(discovery: &Discovery, request: &BenchRequest) -> Vec<BenchResult> {
-    let chosen = discovery.choose(request).unwrap();
-    execute(&chosen, request, &discovery.rejected, None, &Stop::default(), &mut ()).unwrap().benchmarks
+fn of(names: &[&str]) -> RunRequest {
+    RunRequest { benchmarks: names.iter().map(|name| name.to_string()).collect(), ..quick() }
 }
 
-fn one(discovery: &Discovery, name: &str) -> Outcome<skillbench_engine::bench::FunctionMetrics> {
-    let request = BenchRequest { names: vec![name.into()], ..quick() };
-    let mut results = run(discovery, &request);
-    assert_eq!(results.len(), 1);
-    results.remove(0).outcome
+/// Keeps what it is told in memory.
+struct Kept(Run, Vec<Samples>);
+
+impl Observer for Kept {
+    fn cell_ended(&mut self, cell: &Cell, samples: &[Samples]) -> std::io::Result<()> {
+        self.0.cells.push(cell.clone());
+        self.1.extend(samples.iter().cloned());
+        Ok(())
+    }
 }
 
-fn message(outcome: &Outcome<skillbench_engine::bench::FunctionMetrics>) -> &str {
+fn kept(discovery: &Discovery, request: RunRequest) -> Kept {
+    let folder = tempfile::tempdir().unwrap();
+    let head = Run {
+        schema: RUN_SCHEMA.into(),
+        run_id: "it".into(),
+        started_at: "2026-01-02T03:04:05Z".into(),
+        command: vec![],
+        seed: 42,
+        environment: skillbench_engine::environment::probe(),
+        left_out: Default::default(),
+        cells: vec![],
+    };
+    let mut kept = Kept(head.clone(), vec![]);
+    let plan = discovery.plan(request).unwrap();
+    execute(&plan, &head, folder.path(), &Stop::default(), &mut kept).unwrap();
+    kept
+}
+
+fn run(discovery: &Discovery, request: RunRequest) -> Vec<Cell> {
+    kept(discovery, request).0.cells
+}
+
+fn one(discovery: &Discovery, name: &str) -> Outcome {
+    let mut cells = run(discovery, of(&[name]));
+    assert_eq!(cells.len(), 1);
+    cells.remove(0).outcome
+}
+
+fn message(outcome: &Outcome) -> &str {
     assert!(outcome.metrics().is_none(), "a benchmark that failed has numbers");
     &outcome.reason().unwrap().message
 }
@@ -109,7 +139,7 @@ fn a_benchmark_in_c_is_called_and_timed_round_by_round() {
     let root = tempfile::tempdir().unwrap();
     let outcome = one(&discovered(root.path()), "run_steps");
     let metrics = outcome.metrics().unwrap_or_else(|| panic!("{outcome:?}"));
-    let execution = metrics.execution_ms.as_ref().unwrap();
+    let execution = metrics.latency_ms.as_ref().unwrap();
     assert!(execution.median >= 1.0 && execution.n >= 3, "{execution:?}");
     let throughput = metrics.throughput_per_s.unwrap();
     assert!(throughput <= 10_000.0 && throughput > 100.0, "ten items in a millisecond at best: {throughput}");
@@ -123,7 +153,10 @@ fn the_memory_of_the_first_calls_is_what_a_function_used() {
     alone!();
     let root = tempfile::tempdir().unwrap();
     let discovery = discovered(root.path());
-    let used = |name: &str| one(&discovery, name).metrics().unwrap().memory_mb.used.unwrap();
+    let used = |name: &str| {
+        let memory = one(&discovery, name).metrics().unwrap().memory_mb.clone();
+        memory.load_peak.unwrap() - memory.before.unwrap()
+    };
     let (some, none) = (used("run_memory"), used("run_steps"));
     assert!((47.0..56.0).contains(&some), "48 MiB were touched, {some} were told");
     assert!(none < 2.0, "nothing was allocated, {none} were told");
@@ -134,7 +167,7 @@ fn a_benchmark_with_one_series_of_durations_needs_no_special_name_for_it() {
     alone!();
     let root = tempfile::tempdir().unwrap();
     let outcome = one(&discovered(root.path()), "run_memory");
-    assert!(outcome.metrics().unwrap().execution_ms.is_some());
+    assert!(outcome.metrics().unwrap().latency_ms.is_some());
 }
 
 #[test]
@@ -142,20 +175,17 @@ fn what_fails_crashes_hangs_or_invents_costs_itself_and_says_why() {
     alone!();
     let root = tempfile::tempdir().unwrap();
     let discovery = discovered(root.path());
-    let names = ["run_failing", "run_crashing", "run_inventing", "run_silent", "run_steps"];
-    let request = BenchRequest { names: names.map(String::from).into(), ..quick() };
-    let results = run(&discovery, &request);
-    let of = |id: &str| &results.iter().find(|result| result.id == id).unwrap().outcome;
-    assert!(matches!(of("run_failing"), Outcome::Failed(_)));
-    assert_eq!(message(of("run_failing")), "the disk is on fire");
-    assert!(matches!(of("run_crashing"), Outcome::Crashed(_)));
-    assert!(message(of("run_crashing")).contains("SIGABRT"));
-    assert!(message(of("run_inventing")).contains("more than the round took"));
-    assert!(message(of("run_silent")).contains("without a single measured sample"));
-    assert!(of("run_steps").metrics().is_some(), "what others did is not its affair");
+    let cells = run(&discovery, of(&["run_failing", "run_crashing", "run_inventing", "run_silent", "run_steps"]));
+    let became = |id: &str| &cells.iter().find(|cell| cell.benchmark == id).unwrap().outcome;
+    assert!(matches!(became("run_failing"), Outcome::Failed(_)));
+    assert_eq!(message(became("run_failing")), "the disk is on fire");
+    assert!(matches!(became("run_crashing"), Outcome::Crashed(_)));
+    assert!(message(became("run_crashing")).contains("SIGABRT"));
+    assert!(message(became("run_inventing")).contains("more than the round took"));
+    assert!(message(became("run_silent")).contains("without a single measured sample"));
+    assert!(became("run_steps").metrics().is_some(), "what others did is not its affair");
 
-    let request = BenchRequest { names: vec!["run_hanging".into()], timeout_s: Some(0.5), ..quick() };
-    let outcome = &run(&discovery, &request)[0].outcome;
+    let outcome = &run(&discovery, RunRequest { timeout_s: Some(0.5), ..of(&["run_hanging"]) })[0].outcome;
     assert!(matches!(outcome, Outcome::TimedOut(_)) && message(outcome).contains("0.5 s"), "{outcome:?}");
 }
 
@@ -164,17 +194,11 @@ fn an_option_reaches_the_benchmark_that_takes_it_and_no_other() {
     alone!();
     let root = tempfile::tempdir().unwrap();
     let discovery = discovered(root.path());
-    let with = |name: &str, option: &str| BenchRequest {
-        names: vec![name.into()],
-        options: vec![OptionChoice::parse(option).unwrap()],
-        ..quick()
-    };
-    assert!(run(&discovery, &with("run_optional", "steps=3"))[0].outcome.metrics().is_some());
-    let refused = |name: &str, option: &str| {
-        let request = with(name, option);
-        let chosen = discovery.choose(&request).unwrap();
-        execute(&chosen, &request, &[], None, &Stop::default(), &mut ()).unwrap_err().to_string()
-    };
+    let with =
+        |name: &str, option: &str| RunRequest { options: vec![OptionChoice::parse(option).unwrap()], ..of(&[name]) };
+    let cells = run(&discovery, with("run_optional", "steps=3"));
+    assert!(cells[0].outcome.metrics().is_some() && cells[0].options["steps"] == "3");
+    let refused = |name: &str, option: &str| discovery.plan(with(name, option)).unwrap_err().to_string();
     assert!(refused("run_optional", "steps=many").contains("option 'steps'"));
     assert!(refused("run_steps", "steps=3").contains("none of the chosen benchmarks takes"));
 }
@@ -219,7 +243,8 @@ fn the_folder_gives_what_a_benchmark_leaves_open_and_nothing_else() {
     assert_eq!(told("run_own"), ("integration".into(), "gpt2".into()));
     let chosen = |category: &str, model: &str| {
         let list = |text: &str| if text.is_empty() { vec![] } else { vec![text.to_string()] };
-        let request = BenchRequest { categories: list(category), models: list(model), ..BenchRequest::default() };
+        let selection = Selection { categories: list(category), ..Selection::default() };
+        let request = RunRequest { models: list(model), selection, ..RunRequest::default() };
         discovery.choose(&request).map(|found| found.iter().map(|one| one.id().to_string()).collect::<Vec<_>>())
     };
     assert_eq!(chosen("UNIT", "").unwrap(), ["run_steps", "run_labelled"]);
@@ -279,12 +304,11 @@ fn a_name_that_nothing_has_is_told_with_the_nearest_and_one_with_a_target_with_i
     alone!();
     let root = tempfile::tempdir().unwrap();
     let discovery = discovered(root.path());
-    let refused =
-        |name: &str| discovery.choose(&BenchRequest { names: vec![name.into()], ..quick() }).unwrap_err().to_string();
+    let refused = |name: &str| discovery.choose(&of(&[name])).unwrap_err().to_string();
     assert!(refused("run_stepz").contains("did you mean run_steps"));
     assert!(refused("on_a_model").contains("`host run --bench on_a_model`"));
     assert!(refused("run_odd").contains("is rejected: its category 'speed'"));
-    let by_plugin = discovery.choose(&BenchRequest { names: vec!["in_c".into()], ..quick() }).unwrap();
+    let by_plugin = discovery.choose(&of(&["in_c"])).unwrap();
     assert_eq!(by_plugin.len(), discovery.benchmarks.len());
 }
 
@@ -311,13 +335,14 @@ fn the_flat_result_and_the_table_come_of_what_was_run() {
     alone!();
     let root = tempfile::tempdir().unwrap();
     let discovery = discovered(root.path());
-    let request = BenchRequest { names: vec!["run_steps".into(), "run_failing".into()], ..quick() };
-    let chosen = discovery.choose(&request).unwrap();
-    let run = execute(&chosen, &request, &discovery.rejected, None, &Stop::default(), &mut ()).unwrap();
+    let Kept(run, samples) = kept(&discovery, of(&["run_steps", "run_failing"]));
+    assert!(run.cells.iter().all(Cell::is_function));
     let flat = json(&run);
     assert!(flat["results"]["run_steps"]["execution_time"].as_f64().unwrap() >= 1e-3);
     assert_eq!(flat["results"]["run_failing"]["error"], "the disk is on fire");
     assert_eq!(flat["summary"]["success_rate"], 0.5);
+    let calls = samples.iter().filter(|samples| samples.cell == 0 && samples.series == "execution_time");
+    assert!(calls.map(|samples| samples.values.len()).sum::<usize>() >= 3, "every sample is kept");
     let table = csv(&run);
     assert!(table.contains("\nbert-tiny,1,0,1,0.0000,") && table.contains("\n,1,1,0,1.0000,"), "{table}");
 }

@@ -309,9 +309,11 @@ fn add_targets(
             Some(id) => *id,
             None => *platforms.entry((plugin, device)).or_insert(platform_id(transaction, run, started, cell, known)?),
         };
+        // A function is about a model at most, and tells nothing of it.
         let model = match models.get(skill) {
-            Some(id) => *id,
-            None => *models.entry(skill).or_insert(model_id(transaction, cell)?),
+            _ if cell.is_function() => None,
+            Some(id) => Some(*id),
+            None => Some(*models.entry(skill).or_insert(model_id(transaction, cell)?)),
         };
         runs.execute(duckdb::params![
             id,

@@ -54,7 +54,7 @@ impl Pair {
 
     /// Why the figures of a side cannot be; nothing where they can.
     pub fn implausible(launches: &[Launch], side: usize) -> Vec<String> {
-        launches.iter().flat_map(|launch| implausible(&launch.reports[side], &launch.watched[side])).collect()
+        launches.iter().flat_map(|launch| implausible(&launch.reports[side].series, &launch.watched[side])).collect()
     }
 
     /// The cells with the figures of all their launches together.
