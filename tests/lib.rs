@@ -44,6 +44,21 @@ impl Default for World {
 }
 
 impl World {
+    /// Does what a line of cron's says, as cron would.
+    pub fn as_cron_runs(&self, line: &str) -> Ran {
+        let command = line.trim().splitn(6, ' ').nth(5).expect("five times and a command").replace("\\%", "%");
+        let host = self.command(&[]);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &command]).current_dir(self.path());
+        for (name, value) in host.get_envs() {
+            match value {
+                Some(value) => shell.env(name, value),
+                None => shell.env_remove(name),
+            };
+        }
+        Ran::of(shell)
+    }
+
     pub fn path(&self) -> &Path {
         self.folder.path()
     }

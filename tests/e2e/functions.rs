@@ -1,7 +1,8 @@
 //! Benchmarks that are plain functions, and suites.
 
 use serde_json::Value;
-use skillbench_tests::{World, build_folder, built_library, cells, workspace};
+use skillbench_tests::{Ran, World, build_folder, built_library, cells, workspace};
+use std::process::Command;
 
 #[test]
 fn every_example_is_listed_run_and_told_in_the_flat_form() {
@@ -90,4 +91,90 @@ fn a_profile_tells_where_the_time_went_and_leaves_a_trace() {
         let trace: Value = serde_json::from_slice(&std::fs::read(trace).unwrap()).unwrap();
         assert!(trace["traceEvents"].as_array().unwrap().iter().any(|event| event["ph"] == "X"));
     }
+}
+
+/// Builds the plugin in C of the engine's tests, whose `run_steps` pauses for so many microseconds, in place of what there is of it.
+fn pausing(world: &World, microseconds: u32) {
+    let library = world.path().join("own/unit").join(format!("libin_c.{}", std::env::consts::DLL_EXTENSION));
+    std::fs::create_dir_all(library.parent().unwrap()).unwrap();
+    let _ = std::fs::remove_file(&library);
+    let mut cc = Command::new("cc");
+    cc.args(["-std=gnu99", "-fvisibility=hidden", "-fPIC", "-O1", "-shared"]);
+    cc.arg(format!("-DPAUSE_US={microseconds}")).arg("-I").arg(workspace().join("plugin-api/include"));
+    cc.arg("-o").arg(library).arg(workspace().join("host/engine/tests/functions/plugin.c"));
+    assert!(cc.status().unwrap().success());
+}
+
+const STEPS: [&str; 7] = ["bench", "run", "run_steps", "--dir", "own", "--budget", "0.1"];
+
+fn steps(world: &World, more: &[&str]) -> Ran {
+    world.host(&[&STEPS[..], more].concat())
+}
+
+#[test]
+fn functions_are_kept_and_asked_as_any_result() {
+    let world = World::default();
+    pausing(&world, 1000);
+    let asked = ["bench", "run", "run_steps", "run_failing", "--dir", "own", "--budget", "0.1"];
+    world.host(&asked).exits_with(4).tells("1 of 2 measured");
+    let folder = world.run_folder();
+    for file in ["journal.ndjson", "run.json", "samples.parquet", "summary.csv", "success-rates.csv", "results.json"] {
+        assert!(folder.join(file).is_file(), "{file}");
+    }
+    let row = "SELECT family, benchmark, category, outcome, latency_median_ms > 1 AS slept FROM benchmark_results ORDER BY outcome";
+    world
+        .host(&["query", row, "--format", "csv"])
+        .tells("function,run_failing,unit,failed,\n")
+        .tells("function,run_steps,unit,measured,true\n");
+    let rates = ["query", "--report", "success-rates", "--format", "csv"];
+    world.host(&rates).exits_with(0).tells(",function,unit,2,1,0.5,");
+    world.host(&["report", "latest"]).exits_with(0).tells("1 of 2 cells measured, 1 function").tells("run_steps");
+    world.host(&["query", "SELECT count(*) AS n FROM model_architecture_coverage", "--format", "csv"]).tells("n\n0\n");
+    // What runs models has nothing to do with them.
+    world.host(&["update", "--older-than", "0", "--dry-run"]).exits_with(0).tells("0 measured cells");
+    let run = folder.to_str().unwrap();
+    world.host(&["run", "--resume", run]).exits_with(2).tells("host bench run run_steps run_failing");
+    steps(&world, &["--limit", "latency_ms.median<=0.001", "--alert-file", "alerts.ndjson"])
+        .exits_with(1)
+        .tells("is broken");
+    let alert = std::fs::read_to_string(world.path().join("alerts.ndjson")).unwrap();
+    let alert: Value = serde_json::from_str(alert.lines().next().unwrap()).unwrap();
+    assert_eq!((&alert["kind"], &alert["cell"]["benchmark"]), (&"limit".into(), &"run_steps".into()));
+}
+
+#[test]
+fn a_nightly_function_that_became_slower_alerts() {
+    let world = World::default();
+    pausing(&world, 1000);
+    steps(&world, &["--save-baseline", "nightly"]).exits_with(0).tells("is the baseline 'nightly'");
+    let asked =
+        ["schedule", "--functions", "--bench", "run_steps", "--name", "steps", "--frequency", "daily", "--cron"];
+    let held =
+        ["--baseline", "nightly", "--fail-on-regression", "60", "--alert-file", "alerts.ndjson", "--budget", "0.1"];
+    let scheduled = world.host(&[&asked[..], &held, &["--quiet", "--", "--dir", "own"]].concat());
+    let line = scheduled.exits_with(0).stdout();
+    assert!(line.contains(" bench run run_steps ") && line.contains("--dir own"), "{line}");
+    world.as_cron_runs(&line);
+    assert!(!world.path().join("alerts.ndjson").exists(), "the same is no regression");
+    pausing(&world, 5000);
+    let slower = world.as_cron_runs(&line);
+    let log = std::fs::read_to_string(world.path().join("skillbench-steps.log")).unwrap();
+    assert_eq!(slower.code(), Some(1), "{log}");
+    let alert = std::fs::read_to_string(world.path().join("alerts.ndjson")).unwrap();
+    let alert: Value = serde_json::from_str(alert.lines().next().unwrap()).unwrap();
+    let text = alert["message"].as_str().unwrap();
+    assert!(text.starts_with("run_steps of in-c: latency_ms is slower than in nightly"), "{text}");
+}
+
+#[test]
+fn since_when_a_function_is_slower_is_found() {
+    let world = World::default();
+    for pause in [1000, 5000] {
+        pausing(&world, pause);
+        for _ in 0..9 {
+            steps(&world, &["--iterations", "3", "--quiet"]).exits_with(0);
+        }
+    }
+    let ran = world.host(&["trend", "--bench", "run_steps", "--fail-on-change"]);
+    ran.exits_with(1).tells("run_steps").tells("slower").tells("plugin file");
 }

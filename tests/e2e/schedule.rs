@@ -361,3 +361,51 @@ fn a_place_that_takes_no_lock_is_told_once_and_costs_nothing() {
     ran.exits_with(0).tells("no lock can be had there");
     assert_eq!(ran.stderr().matches("no lock can be had").count(), 1);
 }
+
+/// Work that keeps a processor from others until it is dropped.
+#[cfg(target_os = "linux")]
+struct Busy(Vec<std::process::Child>);
+
+#[cfg(target_os = "linux")]
+impl Busy {
+    fn on(cpu: &str, so_many: usize) -> Busy {
+        let one = || Command::new("taskset").args(["-c", cpu, "sh", "-c", "while :; do :; done"]).spawn().unwrap();
+        Busy((0..so_many).map(|_| one()).collect())
+    }
+}
+
+#[cfg(target_os = "linux")]
+impl Drop for Busy {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_nightly_generation_in_int4_that_became_slower_alerts() {
+    let world = World::default();
+    let measured = ["--bench", "generation", "--model", "llama-tiny-kv", "--precision", "int4", "--plugin", "cpu"];
+    let small =
+        ["--prompt-lengths", "8", "--new-tokens", "4", "--threads", "1", "--budget", "0.5", "--db", "all.duckdb"];
+    let gate = ["--baseline", "nightly", "--fail-on-regression", "60", "--alert-file", "alerts.ndjson"];
+    let pinned = |line: &str| line.replacen("&& ", "&& taskset -c 0 ", 1);
+    let scheduled = |more: &[&str]| {
+        let asked = ["schedule", "--name", "tokens", "--frequency", "daily", "--cron", "--quiet"];
+        world.host(&[&asked[..], &measured, &small, more].concat()).exits_with(0).stdout()
+    };
+    let first = world.as_cron_runs(&pinned(&scheduled(&["--save-baseline", "nightly"])));
+    assert_eq!(first.code(), Some(0), "{}", first.stderr());
+    let line = pinned(&scheduled(&gate));
+    let busy = Busy::on("0", 7);
+    let slower = world.as_cron_runs(&line);
+    drop(busy);
+    assert_eq!(slower.code(), Some(1), "{}", slower.stderr());
+    let alerts = std::fs::read_to_string(world.path().join("alerts.ndjson")).unwrap();
+    let alert: Value = serde_json::from_str(alerts.lines().next().unwrap()).unwrap();
+    assert_eq!((&alert["kind"], &alert["cell"]["precision"]), (&"regression".into(), &"int4".into()));
+    assert_eq!(alert["cell"]["benchmark"], "generation");
+}

@@ -93,14 +93,22 @@ pub fn options_text(options: &BTreeMap<String, String>) -> Option<String> {
     (!all.is_empty()).then(|| all.join(" "))
 }
 
+/// What was measured: "bert-tiny on cpu, inference"; of a function of no model "run_sort of examples".
+pub fn subject(model: &str, on: &str, benchmark: &str) -> String {
+    match model {
+        "" => format!("{benchmark} of {on}"),
+        model => format!("{model} on {on}, {benchmark}"),
+    }
+}
+
 impl fmt::Display for CellKey {
     /// "bert-tiny on cpu:cpu, inference, batch=1 sequence=32, float32, 2 threads, cache=off, beside rten".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} on {}", self.model, self.plugin)?;
-        if !self.device.is_empty() {
-            write!(f, ":{}", self.device)?;
+        let device = if self.device.is_empty() { String::new() } else { format!(":{}", self.device) };
+        f.write_str(&subject(&self.model, &format!("{}{device}", self.plugin), &self.benchmark))?;
+        if !self.axes.is_empty() {
+            write!(f, ", {}", self.axes)?;
         }
-        write!(f, ", {}, {}", self.benchmark, self.axes)?;
         match (&self.precision_asked, &self.precision) {
             (Some(asked), Some(ran)) if asked != ran => write!(f, ", {ran} (asked for {asked})")?,
             (asked, ran) => ran.iter().chain(asked).take(1).try_for_each(|precision| write!(f, ", {precision}"))?,

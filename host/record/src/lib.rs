@@ -57,7 +57,7 @@ pub use cell::{Cell, FUNCTION, HardwareRecord, PlacementRecord, PoolRecord, Work
 pub use conditions::Conditions;
 pub use environment::Environment;
 pub use holder::Holder;
-pub use key::{CellKey, options_text};
+pub use key::{CellKey, options_text, subject};
 pub use label::HardwareLabel;
 pub use latest::{Latest, Seen, latest};
 pub use metrics::{

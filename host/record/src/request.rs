@@ -1,6 +1,6 @@
 //! What a user asks for. It is kept with the run, so that a run can be resumed.
 
-use crate::{Axes, Cell};
+use crate::{Axes, Cell, subject};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -71,12 +71,12 @@ pub struct CellName {
 impl std::fmt::Display for CellName {
     /// "bert-tiny on rten:cpu, inference, batch=1 sequence=32"; of a function of no model "run_sort of examples".
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.model.is_empty() {
-            return write!(f, "{} of {}", self.benchmark, self.plugin);
+        let device = self.device.iter().map(|device| format!(":{device}")).collect::<String>();
+        f.write_str(&subject(&self.model, &format!("{}{device}", self.plugin), &self.benchmark))?;
+        match self.axes.is_empty() {
+            true => Ok(()),
+            false => write!(f, ", {}", self.axes),
         }
-        write!(f, "{} on {}", self.model, self.plugin)?;
-        self.device.iter().try_for_each(|device| write!(f, ":{device}"))?;
-        write!(f, ", {}, {}", self.benchmark, self.axes)
     }
 }
 
@@ -111,6 +111,9 @@ pub struct RunRequest {
     #[serde(default)]
     pub selection: Selection,
     pub benchmarks: Vec<String>,
+    /// The benchmarks are plain functions; there are no backends.
+    #[serde(default)]
+    pub functions: bool,
     pub batch_sizes: Vec<i64>,
     pub sequence_lengths: Vec<i64>,
     /// Height and width.

@@ -68,6 +68,8 @@ pub enum SessionError {
     Journal(#[from] JournalError),
     #[error("the journal does not say what was asked for")]
     NoRequest,
+    #[error("the run is one of functions, which does not go on; call them again: host bench run{0}")]
+    Functions(String),
     #[error(transparent)]
     Recorded(#[from] RecordedError),
     #[error(transparent)]
@@ -140,6 +142,11 @@ impl Session {
             Start::Resumed { journal, recorded, named } => {
                 journal.notes.iter().for_each(|note| on(Event::Warning(note)));
                 let request = recorded.request.ok_or(SessionError::NoRequest)?;
+                if request.functions {
+                    return Err(SessionError::Functions(
+                        request.benchmarks.iter().map(|name| format!(" {name}")).collect(),
+                    ));
+                }
                 recorded::held(inventory, &request, &named)?;
                 (request, Some((*journal, recorded.run)))
             }

@@ -72,6 +72,9 @@ pub struct ScheduleArgs {
     /// Only measure cells without results of this machine, or whose plugin or model changed since
     #[arg(long, alias = "incremental-benchmarks", conflicts_with = "no_save")]
     pub incremental: bool,
+    /// Schedule benchmarks that are plain functions: those of --bench, else all
+    #[arg(long, conflicts_with_all = ["suite", "incremental"])]
+    pub functions: bool,
     #[command(flatten)]
     pub request: Box<RequestArgs>,
     #[command(flatten)]
@@ -97,14 +100,15 @@ impl ScheduleArgs {
             install: false,
             remove: false,
             incremental: args.incremental_benchmarks,
+            functions: false,
             request: args.request.clone(),
             persist: Box::new(args.persist.clone()),
             flags: vec![],
         }
     }
 
-    /// The flags of a run among what was typed, as a command line has them.
-    pub fn flags_of_run(typed: impl IntoIterator<Item = OsString>) -> Vec<String> {
+    /// The flags of a run among what was typed, as a command line has them, but for `--bench` where functions are run: those are named without it.
+    pub fn flags_of_run(typed: impl IntoIterator<Item = OsString>, functions: bool) -> Vec<String> {
         let matches = Cli::command().try_get_matches_from(typed);
         let Some((_, given)) = matches.as_ref().ok().and_then(ArgMatches::subcommand) else { return vec![] };
         let run = PersistArgs::augment_args(RequestArgs::augment_args(Command::new("run")));
@@ -113,12 +117,13 @@ impl ScheduleArgs {
         let mut flags = vec![];
         for argument in run.get_arguments().filter(is_given) {
             let long = argument.get_long().unwrap_or_default();
+            let values = || given.get_raw(argument.get_id().as_str()).into_iter().flatten();
             match argument.get_action() {
-                ArgAction::SetTrue => flags.push(format!("--{long}")),
-                _ => {
-                    let values = given.get_raw(argument.get_id().as_str()).into_iter().flatten();
-                    flags.extend(values.map(|value| format!("--{long}={}", value.to_string_lossy())));
+                _ if functions && long == "bench" => {
+                    flags.extend(values().map(|value| value.to_string_lossy().into_owned()));
                 }
+                ArgAction::SetTrue => flags.push(format!("--{long}")),
+                _ => flags.extend(values().map(|value| format!("--{long}={}", value.to_string_lossy()))),
             }
         }
         flags

@@ -33,6 +33,7 @@ pub fn bench(global: &Global, command: &BenchCommand) -> Done {
 fn asked(which: &BenchArgs) -> RunRequest {
     RunRequest {
         benchmarks: which.name.clone(),
+        functions: true,
         models: which.model.clone(),
         selection: Selection { categories: which.category.clone(), ..Selection::default() },
         ..RunRequest::default()

@@ -97,6 +97,7 @@ pub fn ended(error: SessionError) -> CommandError {
         SessionError::Request(_)
         | SessionError::NoRun { .. }
         | SessionError::NoRequest
+        | SessionError::Functions(_)
         | SessionError::NoText(_)
         | SessionError::Recorded(_)
         | SessionError::Journal(_)

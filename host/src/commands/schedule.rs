@@ -59,7 +59,10 @@ fn remove(name: &str, args: &ScheduleArgs) -> Done {
 /// The suite that is scheduled: the one that is named, or the usual one where it is here and the flags name no models. `None`: what the
 /// flags ask for is scheduled.
 fn suite_of(args: &ScheduleArgs) -> Result<Option<PathBuf>, CommandError> {
-    let usual = || Some(PathBuf::from(STARTER)).filter(|file| file.is_file() && !args.request.suite().names_models());
+    let usual = || {
+        Some(PathBuf::from(STARTER))
+            .filter(|file| file.is_file() && !args.functions && !args.request.suite().names_models())
+    };
     args.suite.clone().or_else(usual).map(|file| in_full(&file)).transpose()
 }
 
@@ -99,9 +102,10 @@ fn job(global: &Global, args: &ScheduleArgs, file: Option<&Path>, name: String) 
     }
     match file {
         Some(file) => arguments.extend(["suite".to_string(), "run".to_string(), text(file)?]),
+        None if args.functions => arguments.extend(["bench".to_string(), "run".to_string()]),
         None => arguments.push("run".into()),
     }
-    arguments.extend(ScheduleArgs::flags_of_run(std::env::args_os()));
+    arguments.extend(ScheduleArgs::flags_of_run(std::env::args_os(), args.functions));
     arguments.extend(args.incremental.then(|| "--incremental".to_string()));
     arguments.extend(args.flags.iter().cloned());
     if arguments.iter().any(|argument| argument.starts_with(SECRET)) {

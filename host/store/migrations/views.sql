@@ -100,6 +100,15 @@ WHERE benchmark = 'inference' AND batch_size = 1 AND trust = 'hardware'
     AND throughput_samples_per_sec IS NOT NULL
 GROUP BY ALL;
 
+-- What a stated rule skipped was not tried.
+CREATE OR REPLACE VIEW success_rates AS
+SELECT any_value(hostname) AS hostname, timestamp::DATE AS day, nullif(family, '') AS family, nullif(category, '') AS category,
+    count(*) AS cells, count(*) FILTER (outcome = 'measured') AS measured,
+    count(*) FILTER (outcome = 'measured') / count(*) AS success_rate, machine
+FROM benchmark_results
+WHERE outcome <> 'skipped'
+GROUP BY machine, day, family, category;
+
 COMMENT ON VIEW comprehensive_benchmarks IS 'Measured and verified cells on real hardware, under the names of older tools';
 COMMENT ON VIEW hardware_compatibility IS 'What a run found out about a model on a device; null where it did not get so far as to tell';
 COMMENT ON VIEW latest_id IS 'The cell that counts of each key';
@@ -107,4 +116,5 @@ COMMENT ON VIEW latest_measured IS 'The newest measured cell of each key, with w
 COMMENT ON VIEW latest_attempt IS 'The newest try of each thing that was asked for, however it ended';
 COMMENT ON VIEW latest_benchmarks IS 'latest_measured under its older name';
 COMMENT ON VIEW hardware_comparison IS 'Real hardware side by side, each against the CPU at the same point and precision on the same machine; unverified cells are left out';
+COMMENT ON VIEW success_rates IS 'How much of what was tried on a day was measured, by category of models and of functions';
 COMMENT ON VIEW throughput_by_architecture IS 'Items per second at batch 1 of each machine, over the newest measured and verified cells of real hardware';

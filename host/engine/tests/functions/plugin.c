@@ -53,7 +53,11 @@ static sb_status measure(const sb_host *host, const sb_reporter *reporter, sb_er
   return SB_OK;
 }
 
-static void pause_briefly(void) { usleep(1000); }
+#ifndef PAUSE_US
+#define PAUSE_US 1000
+#endif
+
+static void pause_briefly(void) { usleep(PAUSE_US); }
 
 static void take_memory(void) {
   size_t size = (size_t)48 << 20, at;

@@ -21,8 +21,16 @@ pub struct PluginMetric<'a> {
 }
 
 /// Series that metrics of the catalogue are worked out from.
-const CATALOGUED: [&str; 6] =
-    ["latency", "sequential", "concurrent", "time_to_first_token", "inter_token", "end_to_end"];
+const CATALOGUED: [&str; 8] = [
+    "latency",
+    "execution_time",
+    "first_execution",
+    "sequential",
+    "concurrent",
+    "time_to_first_token",
+    "inter_token",
+    "end_to_end",
+];
 
 fn is_catalogued(series: &str) -> bool {
     CATALOGUED.contains(&series) || series.starts_with("peak.")

@@ -4,8 +4,8 @@ use super::rows::{Rows, now};
 use super::{About, SectionError};
 use crate::page::{Badge, Tone};
 use polars::prelude::*;
-use skillbench_record::Run;
 use skillbench_record::catalog::column;
+use skillbench_record::{FUNCTION, Run};
 use skillbench_results::Stored;
 use skillbench_results::questions::{clocks, latest, speedups};
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,13 +48,17 @@ pub fn verdict(cells: &DataFrame) -> Result<String, SectionError> {
         let outcomes = distinct(&rows, column::OUTCOME, |_| true).into_iter().collect::<Vec<_>>().join(", ");
         return Ok(format!("None of {} was measured: {outcomes}.", plural(rows.len(), column::CELL)));
     }
-    let (hardware, models) = (distinct(&rows, "hardware", measured), distinct(&rows, column::MODEL_ID, measured));
-    let mut text = format!(
-        "{count} of {} measured, on {} with {}.",
-        plural(rows.len(), column::CELL),
-        plural(hardware.len(), "backend"),
-        plural(models.len(), "model")
-    );
+    let is_function = |row: usize| rows.text(row, column::FAMILY) == Some(FUNCTION);
+    let of_models = |row: usize| measured(row) && !is_function(row);
+    let (hardware, models) = (distinct(&rows, "hardware", of_models), distinct(&rows, column::MODEL_ID, of_models));
+    let functions = (0..rows.len()).filter(|row| measured(*row) && is_function(*row)).count();
+    let parts = [
+        (!models.is_empty())
+            .then(|| format!("on {} with {}", plural(hardware.len(), "backend"), plural(models.len(), "model"))),
+        (functions > 0).then(|| plural(functions, FUNCTION)),
+    ];
+    let parts = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let mut text = format!("{count} of {} measured, {parts}.", plural(rows.len(), column::CELL));
     if let Some(fastest) = fastest(cells)? {
         text += &format!(" {fastest}");
         let unsettled =
@@ -209,7 +213,8 @@ pub fn notes(stored: &Stored) -> Result<Vec<String>, SectionError> {
             plural(exceeds, column::CELL)
         ));
     }
-    if stored.cells.height() > 0 {
+    let all = Rows(&stored.cells);
+    if (0..all.len()).any(|row| all.text(row, column::FAMILY) != Some(FUNCTION)) {
         notes.push(
             "models of the zoo have random weights: latency and memory are real, accuracy is not, and neither is what depends on the data"
                 .into(),

@@ -7,6 +7,7 @@ use crate::plots::PlotKind;
 use crate::{Cell, Format, Table};
 use skillbench_record::catalog::column;
 use skillbench_record::shown::markdown::line;
+use skillbench_record::subject;
 use skillbench_results::questions::latest::HARDWARE;
 use skillbench_results::trend::{self, Change, Judged, date};
 use std::collections::{BTreeMap, BTreeSet};
@@ -151,13 +152,16 @@ pub fn sentence(judged: &Judged, change: &Change) -> String {
     let (history, of) = (&judged.history, &judged.history.of);
     let number = |value: f64| Cell::number(value).shown;
     let trust = if of.trust == HARDWARE { "" } else { of.trust.as_str() };
-    let circumstances = [of.benchmark.as_str(), &of.axes, of.precision.as_deref().unwrap_or_default(), trust];
+    let benchmark = if of.model_id.is_empty() { "" } else { of.benchmark.as_str() };
+    let circumstances = [benchmark, &of.axes, of.precision.as_deref().unwrap_or_default(), trust];
     let circumstances: Vec<&str> = circumstances.into_iter().filter(|text| !text.is_empty()).collect();
+    let what = match of.model_id.is_empty() {
+        true => subject("", &of.hardware, &of.benchmark),
+        false => format!("{} on {}", of.model_id, of.hardware),
+    };
     let (run, began) = change.point(history).map(|point| (point.run.as_str(), date(point.time))).unwrap_or_default();
     format!(
-        "{} on {} ({}): {} {} since run {run} of {began}: {} -> {} {}, medians of {} and {} runs, p {}; {}",
-        of.model_id,
-        of.hardware,
+        "{what} ({}): {} {} since run {run} of {began}: {} -> {} {}, medians of {} and {} runs, p {}; {}",
         circumstances.join(", "),
         history.metric.name,
         history.metric.describe(change.ratio),

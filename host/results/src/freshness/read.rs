@@ -1,19 +1,20 @@
 //! The measurements of one machine that count now, out of the database.
 
 use super::{MadeWith, Measured, Newer};
-use skillbench_record::{CellName, Run, RunRequest};
+use skillbench_record::{CellName, FUNCTION, Run, RunRequest};
 use skillbench_store::database::{Filter, StoredCell, text_literal};
 use skillbench_store::{Database, DatabaseError};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// What was measured on a machine and has figures, the newest first; by its id, see [`skillbench_record::Environment::machine_id`]. Of
+/// What was measured of models on a machine and has figures, the newest first; by its id, see [`skillbench_record::Environment::machine_id`]. Of
 /// a model whose content changed only the newest content is there.
 ///
 /// # Errors
 /// As for any use of the database.
 pub fn of_machine(database: &Database, machine: &str) -> Result<Vec<Measured>, DatabaseError> {
-    let filter = Filter::sql(&format!("machine = {}", text_literal(machine)));
+    let of_models = format!("family IS DISTINCT FROM {}", text_literal(FUNCTION));
+    let filter = Filter::sql(&format!("machine = {} AND {of_models}", text_literal(machine)));
     let runs: HashMap<String, Run> = database.runs(&filter)?.into_iter().map(|run| (run.run_id.clone(), run)).collect();
     let requests: HashMap<String, Arc<RunRequest>> =
         database.requests(&filter)?.into_iter().map(|(run, request)| (run, Arc::new(request))).collect();

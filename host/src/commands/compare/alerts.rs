@@ -1,6 +1,7 @@
 //! What of a comparison is worth an alert: a confirmed difference for the worse, beyond the limit where there is one.
 
 use skillbench_engine::alert::{Alert, CellName, Figures, Kind};
+use skillbench_record::subject;
 use skillbench_stats::compare::{ComparedCell, ComparedMetric, Comparison, Gate, gate};
 
 pub fn alerts(comparison: &Comparison, most: Option<f64>) -> Vec<Alert> {
@@ -40,12 +41,10 @@ fn alert(comparison: &Comparison, cell: &ComparedCell, metric: &ComparedMetric) 
         p: evidence.p,
         ..Figures::default()
     };
+    let axes = if cell.axes.is_empty() { String::new() } else { format!(" {}", cell.axes) };
     let message = format!(
-        "{} on {}, {} {}: {} is {} than in {}: {:.4} {unit} against {:.4} {unit}, ratio {:.3} ({})",
-        cell.model,
-        after.plugin,
-        cell.benchmark,
-        cell.axes,
+        "{}{axes}: {} is {} than in {}: {:.4} {unit} against {:.4} {unit}, ratio {:.3} ({})",
+        subject(&cell.model, &after.plugin, &cell.benchmark),
         metric.metric.name,
         metric.verdict.name(),
         comparison.before.name,
