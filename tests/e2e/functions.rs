@@ -105,7 +105,7 @@ fn pausing(world: &World, microseconds: u32) {
     assert!(cc.status().unwrap().success());
 }
 
-const STEPS: [&str; 7] = ["bench", "run", "run_steps", "--dir", "own", "--budget", "0.1"];
+const STEPS: [&str; 7] = ["bench", "run", "run_steps", "--dir", "own", "--budget", "0.4"];
 
 fn steps(world: &World, more: &[&str]) -> Ran {
     world.host(&[&STEPS[..], more].concat())
@@ -150,7 +150,7 @@ fn a_nightly_function_that_became_slower_alerts() {
     let asked =
         ["schedule", "--functions", "--bench", "run_steps", "--name", "steps", "--frequency", "daily", "--cron"];
     let held =
-        ["--baseline", "nightly", "--fail-on-regression", "60", "--alert-file", "alerts.ndjson", "--budget", "0.1"];
+        ["--baseline", "nightly", "--fail-on-regression", "60", "--alert-file", "alerts.ndjson", "--budget", "0.4"];
     let scheduled = world.host(&[&asked[..], &held, &["--quiet", "--", "--dir", "own"]].concat());
     let line = scheduled.exits_with(0).stdout();
     assert!(line.contains(" bench run run_steps ") && line.contains("--dir own"), "{line}");

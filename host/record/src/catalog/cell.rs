@@ -57,9 +57,12 @@ pub(super) static COLUMNS: &[Column] = &[
         Value::Flag(row.cell.emulated)
     }),
     column!("model_id", Text, "The model: a skill, or a file of the user's", |row| Value::filled(&row.cell.skill)),
-    column!("family", Text, "embedding, text_generation, vision, audio, multimodal", |row| Value::filled(
-        &row.cell.family
-    )),
+    column!(
+        "family",
+        Text,
+        "embedding, text_generation, vision, audio, multimodal; function: a benchmark that is a plain function",
+        |row| Value::filled(&row.cell.family)
+    ),
     column!("category", Text, "text-encoders, vision, video ...", |row| Value::filled(&row.cell.category)),
     column!("architecture_type", Text, "encoder-only, decoder-only, vision ...", |row| {
         Value::filled(&row.cell.architecture)
