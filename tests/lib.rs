@@ -35,15 +35,21 @@ pub fn built_library(name: &str) -> PathBuf {
 /// time.
 pub struct World {
     folder: tempfile::TempDir,
+    is_apart: bool,
 }
 
 impl Default for World {
     fn default() -> World {
-        World { folder: tempfile::tempdir().expect("a temporary folder can be made") }
+        World { folder: tempfile::tempdir().expect("a temporary folder can be made"), is_apart: false }
     }
 }
 
 impl World {
+    /// With data of its own: baselines and noise floors of the user, or of other tests, count for nothing here. Runtimes are not here.
+    pub fn apart() -> World {
+        World { is_apart: true, ..World::default() }
+    }
+
     /// Does what a line of cron's says, as cron would.
     pub fn as_cron_runs(&self, line: &str) -> Ran {
         let command = line.trim().splitn(6, ' ').nth(5).expect("five times and a command").replace("\\%", "%");
@@ -80,6 +86,9 @@ impl World {
         command.env_remove("BENCHMARK_DB_PATH");
         // What cargo and the plugins' own tests set, no user has.
         command.env_remove("LD_LIBRARY_PATH").env_remove("ORT_DYLIB_PATH").env_remove("OPENVINO_LIB_PATH");
+        if self.is_apart {
+            command.env("SKILLBENCH_DATA", self.path().join("data"));
+        }
         // Worlds do not wait for each other.
         command.env("SKILLBENCH_LOCK", self.path().join("lock"));
         command

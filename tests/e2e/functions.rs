@@ -113,7 +113,7 @@ fn steps(world: &World, more: &[&str]) -> Ran {
 
 #[test]
 fn functions_are_kept_and_asked_as_any_result() {
-    let world = World::default();
+    let world = World::apart();
     pausing(&world, 1000);
     let asked = ["bench", "run", "run_steps", "run_failing", "--dir", "own", "--budget", "0.1"];
     world.host(&asked).exits_with(4).tells("1 of 2 measured");
@@ -121,11 +121,11 @@ fn functions_are_kept_and_asked_as_any_result() {
     for file in ["journal.ndjson", "run.json", "samples.parquet", "summary.csv", "success-rates.csv", "results.json"] {
         assert!(folder.join(file).is_file(), "{file}");
     }
-    let row = "SELECT family, benchmark, category, outcome, latency_median_ms > 1 AS slept FROM benchmark_results ORDER BY outcome";
+    let row = "SELECT family, benchmark, category, about, outcome, latency_median_ms > 1 AS slept FROM benchmark_results ORDER BY outcome";
     world
         .host(&["query", row, "--format", "csv"])
-        .tells("function,run_failing,unit,failed,\n")
-        .tells("function,run_steps,unit,measured,true\n");
+        .tells("function,run_failing,unit,bert-tiny,failed,\n")
+        .tells("function,run_steps,unit,,measured,true\n");
     let rates = ["query", "--report", "success-rates", "--format", "csv"];
     world.host(&rates).exits_with(0).tells(",function,unit,2,1,0.5,");
     world.host(&["report", "latest"]).exits_with(0).tells("1 of 2 cells measured, 1 function").tells("run_steps");
@@ -134,7 +134,7 @@ fn functions_are_kept_and_asked_as_any_result() {
     world.host(&["update", "--older-than", "0", "--dry-run"]).exits_with(0).tells("0 measured cells");
     let run = folder.to_str().unwrap();
     world.host(&["run", "--resume", run]).exits_with(2).tells("host bench run run_steps run_failing");
-    steps(&world, &["--limit", "latency_ms.median<=0.001", "--alert-file", "alerts.ndjson"])
+    steps(&world, &["--limit", "run_steps:latency_ms.median<=0.001", "--alert-file", "alerts.ndjson"])
         .exits_with(1)
         .tells("is broken");
     let alert = std::fs::read_to_string(world.path().join("alerts.ndjson")).unwrap();
@@ -144,7 +144,7 @@ fn functions_are_kept_and_asked_as_any_result() {
 
 #[test]
 fn a_nightly_function_that_became_slower_alerts() {
-    let world = World::default();
+    let world = World::apart();
     pausing(&world, 1000);
     steps(&world, &["--save-baseline", "nightly"]).exits_with(0).tells("is the baseline 'nightly'");
     let asked =
@@ -168,7 +168,7 @@ fn a_nightly_function_that_became_slower_alerts() {
 
 #[test]
 fn since_when_a_function_is_slower_is_found() {
-    let world = World::default();
+    let world = World::apart();
     for pause in [1000, 5000] {
         pausing(&world, pause);
         for _ in 0..9 {

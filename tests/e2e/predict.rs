@@ -27,7 +27,12 @@ fn two_models_are_not_enough_to_foretell_a_third_and_what_to_measure_is_told() {
         assert!(row["why_not"].as_str().unwrap().contains("an interval needs 9"), "{row}");
     }
     world.host(&["predict", "--evaluate"]).exits_with(3).tells("too few models");
-    world.host(&["predict", "--generate-matrix", "--model", "resnet-18"]).exits_with(3);
+    let untold = ["predict", "--generate-matrix", "--model", "resnet-18"];
+    world.host(&untold).exits_with(3);
+    for file in ["untold.json", "untold.md"] {
+        world.host(&[&untold[..], &["--output-file", file]].concat()).exits_with(3).tells("is not written");
+        assert!(!world.path().join(file).exists(), "a file of gaps");
+    }
 }
 
 #[test]

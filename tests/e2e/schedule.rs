@@ -387,8 +387,8 @@ impl Drop for Busy {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_nightly_generation_in_int4_that_became_slower_alerts() {
-    let world = World::default();
-    let measured = ["--bench", "generation", "--model", "llama-tiny-kv", "--precision", "int4", "--plugin", "cpu"];
+    let world = World::apart();
+    let measured = ["--bench", "generation", "--model", "llama-tiny-kv", "--precision", "int4", "--plugin", "rten"];
     let small =
         ["--prompt-lengths", "8", "--new-tokens", "4", "--threads", "1", "--budget", "0.5", "--db", "all.duckdb"];
     let gate = ["--baseline", "nightly", "--fail-on-regression", "60", "--alert-file", "alerts.ndjson"];

@@ -80,6 +80,8 @@ pub struct Cell {
     /// What the graph is to the model that it is known as: "full" (the published configuration), "reduced", or "part" of it; `None`: nobody
     /// published it, or it is the user's own.
     pub relation: Option<String>,
+    /// The model that a function is about; `None`: a function of no model, or no function.
+    pub about: Option<String>,
     pub benchmark: String,
     pub benchmark_version: String,
     pub precision_requested: Option<String>,
@@ -133,6 +135,8 @@ struct CellForm {
     parameters: Option<u64>,
     #[serde(default)]
     relation: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    about: Option<String>,
     benchmark: String,
     benchmark_version: String,
     precision_requested: Option<String>,
@@ -185,6 +189,7 @@ impl From<Cell> for CellForm {
             task: cell.task,
             parameters: cell.parameters,
             relation: cell.relation,
+            about: cell.about,
             benchmark: cell.benchmark,
             benchmark_version: cell.benchmark_version,
             precision_requested: cell.precision_requested,
@@ -234,6 +239,7 @@ impl TryFrom<CellForm> for Cell {
             task: form.task,
             parameters: form.parameters,
             relation: form.relation,
+            about: form.about,
             benchmark: form.benchmark,
             benchmark_version: form.benchmark_version,
             precision_requested: form.precision_requested,
@@ -262,8 +268,7 @@ impl TryFrom<CellForm> for Cell {
 pub const FUNCTION: &str = "function";
 
 impl Cell {
-    /// Whether it is of a benchmark that is a plain function. `skill` is then the model that it is about, or empty; `category` is its own
-    /// category, `options` are its own, and there is no device.
+    /// Whether it is of a benchmark that is a plain function. It then has no model and no device; `category` and `options` are its own.
     pub fn is_function(&self) -> bool {
         self.family == FUNCTION
     }
@@ -306,6 +311,7 @@ impl Cell {
             task: String::new(),
             parameters: None,
             relation: None,
+            about: None,
             benchmark: String::new(),
             benchmark_version: String::new(),
             precision_requested: None,

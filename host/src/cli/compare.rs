@@ -93,8 +93,8 @@ pub struct GateArgs {
     /// Exit with 1 if something is worse than the baseline by more, and with 3 if that is undecided
     #[arg(long, value_name = "PERCENT", value_parser = percent, requires = "baseline")]
     pub fail_on_regression: Option<f64>,
-    /// Limits that the run has to keep: latency_ms.p90<=20, bert-tiny:throughput_per_s>=100
-    #[arg(long, value_name = "[MODEL:]METRIC<=VALUE")]
+    /// Limits that the run has to keep, all of it or a model or function: latency_ms.p90<=20, bert-tiny:throughput_per_s>=100
+    #[arg(long, value_name = "[NAME:]METRIC<=VALUE")]
     pub limit: Vec<String>,
     #[command(flatten)]
     pub alert: AlertArgs,

@@ -165,11 +165,10 @@ fn row(cell: &Measured) -> [Cell; 11] {
     let metrics = cell.outcome.metrics();
     let time = metrics.and_then(|metrics| metrics.latency_ms.as_ref());
     let cpu = metrics.and_then(|metrics| metrics.cpu_ms.as_ref());
-    let filled = |text: &String| Cell::maybe(Some(text.clone()).filter(|text| !text.is_empty()), Cell::from);
     [
         Cell::text(&cell.benchmark),
-        filled(&cell.category),
-        filled(&cell.skill),
+        Cell::maybe(Some(cell.category.clone()).filter(|text| !text.is_empty()), Cell::from),
+        Cell::maybe(cell.about.clone(), Cell::from),
         Cell::text(cell.outcome.name()),
         Cell::maybe(time.map(|stats| stats.median), Cell::number),
         Cell::maybe(cpu.map(|stats| stats.median), Cell::number),

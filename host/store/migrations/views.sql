@@ -42,6 +42,7 @@ SELECT
     count(*) FILTER (r.outcome = 'measured') / nullif(count(*) FILTER (r.outcome NOT IN ('unavailable', 'skipped')), 0)
         AS compatibility_score
 FROM benchmark_results r JOIN benchmark_runs b ON b.id = r.run_id
+WHERE r.family IS DISTINCT FROM 'function'
 GROUP BY r.run, r.model_id, r.plugin;
 
 -- These cells, with what is newer of each, which failed or is believed less.

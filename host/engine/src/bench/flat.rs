@@ -51,7 +51,7 @@ fn functions(run: &Run) -> impl Iterator<Item = &Cell> {
 }
 
 fn model(cell: &Cell) -> Option<&str> {
-    Some(cell.skill.as_str()).filter(|model| !model.is_empty())
+    cell.about.as_deref()
 }
 
 /// Of a whole run; `model` where all its benchmarks are about one.
@@ -176,7 +176,7 @@ mod tests {
     fn run(results: &[(&str, Option<&str>, Outcome)]) -> Run {
         let one = |(id, model, outcome): &(&str, Option<&str>, Outcome)| Cell {
             benchmark: id.to_string(),
-            skill: model.unwrap_or_default().into(),
+            about: model.map(String::from),
             family: FUNCTION.into(),
             outcome: outcome.clone(),
             ..Cell::blank()

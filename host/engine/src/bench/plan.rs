@@ -49,7 +49,7 @@ impl PlannedFunction {
             index,
             plugin: plugin.clone(),
             plugin_version: plugin_version.clone(),
-            skill: model.clone().unwrap_or_default(),
+            about: model.clone(),
             family: FUNCTION.into(),
             category: category.clone().unwrap_or_default(),
             benchmark: description.id.clone(),

@@ -290,6 +290,7 @@ impl Runner<'_, '_> {
             task: skill.task.clone(),
             parameters: skill.parameters,
             relation: skill.relation.clone(),
+            about: None,
             benchmark: benchmark.id.clone(),
             benchmark_version: benchmark.version.clone(),
             precision_requested: self.plan.request.precision.clone(),

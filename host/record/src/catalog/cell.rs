@@ -63,7 +63,9 @@ pub(super) static COLUMNS: &[Column] = &[
         "embedding, text_generation, vision, audio, multimodal; function: a benchmark that is a plain function",
         |row| Value::filled(&row.cell.family)
     ),
-    column!("category", Text, "text-encoders, vision, video ...", |row| Value::filled(&row.cell.category)),
+    column!("category", Text, "text-encoders, vision, video ...; of functions unit, integration, performance", |row| {
+        Value::filled(&row.cell.category)
+    }),
     column!("architecture_type", Text, "encoder-only, decoder-only, vision ...", |row| {
         Value::filled(&row.cell.architecture)
     }),
@@ -73,6 +75,9 @@ pub(super) static COLUMNS: &[Column] = &[
     }),
     column!("relation", Text, "To the model it is known as: full, reduced, part; null: not published", |row| {
         Value::some(row.cell.relation.as_deref(), Value::filled)
+    }),
+    column!("about", Text, "The model that a function is about", |row| {
+        Value::some(row.cell.about.as_deref(), Value::filled)
     }),
     column!("benchmark", Text, "inference, throughput-load, generation ...", |row| Value::filled(&row.cell.benchmark)),
     column!("benchmark_version", Text, "Version of its plugin", |row| Value::filled(&row.cell.benchmark_version)),

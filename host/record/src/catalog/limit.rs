@@ -38,7 +38,7 @@ pub struct Limit {
 
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "limit '{text}': {why}; expected [MODEL:]METRIC<=VALUE, such as latency_ms.p90<=20 or bert-tiny:throughput_per_s>=100, or for short 20ms, 512MB, 2J or 100/s"
+    "limit '{text}': {why}; expected [NAME:]METRIC<=VALUE, such as latency_ms.p90<=20 or bert-tiny:throughput_per_s>=100, or for short 20ms, 512MB, 2J or 100/s"
 )]
 pub struct LimitError {
     text: String,
@@ -177,9 +177,10 @@ impl Limit {
         self.model.as_deref()
     }
 
-    /// Whether it is about this cell.
+    /// Whether it is about this cell: of the model that it names, or of the function.
     pub fn is_about(&self, cell: &Cell) -> bool {
-        self.model.as_ref().is_none_or(|model| *model == cell.skill)
+        let name = if cell.is_function() { &cell.benchmark } else { &cell.skill };
+        self.model.as_ref().is_none_or(|model| model == name)
     }
 
     pub fn check(&self, cell: &Cell) -> Checked {

@@ -18,7 +18,10 @@ pub fn json(run: &Run) -> Value {
     let hardware = Hardware::of(run);
     let mut results = Object::new();
     for cell in &run.cells {
-        let name = format!("{}/{}/{}/{}", cell.skill, hardware.name(cell), cell.benchmark, key(&cell.axes));
+        let name = match cell.is_function() {
+            true => cell.benchmark.clone(),
+            false => format!("{}/{}/{}/{}", cell.skill, hardware.name(cell), cell.benchmark, key(&cell.axes)),
+        };
         insert(&mut results, name, cell, Value::Object(entry(cell, numbers)));
     }
     let mut flat = Object::new();

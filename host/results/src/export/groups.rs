@@ -18,11 +18,11 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Every model on every hardware that has cells, in the order of the plan.
+/// Every model on every hardware that has cells, in the order of the plan. Functions have none.
 pub(super) fn groups(run: &Run) -> Vec<Group<'_>> {
     let names = Hardware::of(run);
     let mut groups: Vec<Group<'_>> = vec![];
-    for cell in &run.cells {
+    for cell in run.cells.iter().filter(|cell| !cell.is_function()) {
         let hardware = names.name(cell);
         match groups.iter_mut().find(|group| group.model == cell.skill && group.hardware == hardware) {
             Some(group) => group.cells.push(cell),

@@ -53,6 +53,7 @@ pub fn predict(global: &Global, args: &PredictArgs) -> Done {
         return evaluation::evaluate(global, &bench, args.output_file.as_deref());
     }
     let answers = answers(&bench, &cells, &asked);
+    let exit = verdict(&answers, &args.about.hardware, args.generate_matrix);
     let form = form(global, args.output_file.as_deref());
     let text = match args.generate_matrix {
         true => table::matrix(&answers, form),
@@ -60,6 +61,10 @@ pub fn predict(global: &Global, args: &PredictArgs) -> Done {
     };
     match &args.output_file {
         None => output::print(&text),
+        // A file of gaps would look like an answer to whatever reads it.
+        Some(file) if !answers.iter().any(Answer::is_told) => {
+            output::say(&format!("not enough data: nothing can be told, and {} is not written", file.display()));
+        }
         Some(file) => output::to_file(file, text.as_bytes()).map_err(failed)?,
     }
     if let Some(file) = &args.plot {
@@ -68,7 +73,7 @@ pub fn predict(global: &Global, args: &PredictArgs) -> Done {
     if !global.quiet {
         hint(&bench, &models, &answers);
     }
-    Ok(verdict(&answers, &args.about.hardware, args.generate_matrix))
+    Ok(exit)
 }
 
 /// Of a matrix something has to be told. Of what was named, the latency at each point: on all hardware that was named, or else on

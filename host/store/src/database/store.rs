@@ -305,11 +305,15 @@ fn add_targets(
         let id = first + offset;
         let known = cells.iter().find_map(|cell| cell.hardware.as_ref());
         let (skill, plugin, device, benchmark, precision) = target(cell);
+        // A function has neither a device nor a model.
         let platform = match platforms.get(&(plugin, device)) {
-            Some(id) => *id,
-            None => *platforms.entry((plugin, device)).or_insert(platform_id(transaction, run, started, cell, known)?),
+            _ if cell.is_function() => None,
+            Some(id) => Some(*id),
+            None => {
+                let id = platform_id(transaction, run, started, cell, known)?;
+                Some(*platforms.entry((plugin, device)).or_insert(id))
+            }
         };
-        // A function is about a model at most, and tells nothing of it.
         let model = match models.get(skill) {
             _ if cell.is_function() => None,
             Some(id) => Some(*id),
@@ -324,7 +328,10 @@ fn add_targets(
             cell.architecture,
             cell.task,
             cell.parameters.map(|n| n as i64),
-            format!("{benchmark} of {skill} on {plugin}"),
+            match cell.is_function() {
+                true => format!("{benchmark} of {plugin}"),
+                false => format!("{benchmark} of {skill} on {plugin}"),
+            },
             run.run_id,
             device,
             benchmark,

@@ -49,7 +49,7 @@ impl Series {
             warm_ns: 0.0,
             stable: false,
             stopped_by: None,
-            claims: Claims::default(),
+            claims: Claims::begin(),
             energy: None,
             before: None,
         }
