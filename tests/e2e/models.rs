@@ -85,6 +85,20 @@ fn an_engine_that_two_others_outvote_is_named_with_what_it_differs_by() {
 }
 
 #[test]
+fn a_kind_or_a_plugin_that_nobody_knows_is_refused_with_those_that_there_are() {
+    let world = World::default();
+    for (asked, hint) in [
+        (["models", "--family", "visoin"], "did you mean vision?"),
+        (["models", "--task", "zzzz"], "there are: "),
+        (["run", "--plugin", "accelerator"], "there are: "),
+    ] {
+        let ran = world.host(&asked);
+        assert_eq!(ran.code(), Some(2), "{asked:?}");
+        assert!(ran.stderr().contains(hint), "{asked:?}: {}", ran.stderr());
+    }
+}
+
+#[test]
 fn an_image_size_that_the_graph_does_not_take_is_skipped_and_a_useless_flag_is_told() {
     let asked =
         ["--plugin", "rten", "--model", "deit-tiny", "--bench", "inference", "--batch-sizes", "1", "--verify-only"];

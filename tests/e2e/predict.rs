@@ -124,11 +124,63 @@ fn without_results_there_is_nothing_to_tell_and_what_to_run_is_told() {
 }
 
 #[test]
-fn a_model_of_ones_own_says_what_is_missing_for_a_prediction() {
+fn the_work_of_a_model_of_ones_own_is_counted_so_that_only_measurements_are_missing() {
     let world = measured("probe-mlp");
     world.write("mine.onnx", std::fs::read(skillbench_tests::workspace().join("host/worker/data/probe.onnx")).unwrap());
     let told = rows(&world.host(&["predict", "--model", "mine.onnx", "--format", "json"]), 3);
-    assert!(told.iter().all(|row| row["why_not"].as_str().unwrap().contains("not counted")), "{told:?}");
+    assert!(told.iter().all(|row| row["why_not"].as_str().unwrap().contains("an interval needs 9")), "{told:?}");
+}
+
+/// Four machines of other speeds, out of what is shipped.
+fn other_machines() -> String {
+    let shipped =
+        std::fs::read_to_string(skillbench_tests::workspace().join("host/predict/data/measured.csv")).unwrap();
+    let mut lines = shipped.lines().filter(|line| !line.starts_with('#'));
+    let columns: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let at = |name: &str| columns.iter().position(|column| *column == name).unwrap();
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    let mut text = columns.join(",") + "\n";
+    for (machine, speed) in [("slow", 0.5), ("middle", 1.0), ("fast", 2.0), ("faster", 4.0)] {
+        for row in rows.iter().filter(|row| row[at("plugin")] == "rten" && row[at("quantity")] == "latency") {
+            let mut row: Vec<String> = row.iter().map(|value| value.to_string()).collect();
+            row[at("machine")] = machine.into();
+            for (name, times) in [("peak_flops_per_s", speed), ("peak_bytes_per_s", speed), ("value", 1.0 / speed)] {
+                row[at(name)] = (row[at(name)].parse::<f64>().unwrap() * times).to_string();
+            }
+            text += &(row.join(",") + "\n");
+        }
+    }
+    text
+}
+
+#[test]
+fn hardware_of_which_the_peaks_alone_are_measured_is_predicted_from_other_machines_and_says_so() {
+    let world = World::apart();
+    world.write("machines.csv", other_machines());
+    let told = |code: i32| {
+        let asked = ["predict", "--model", "bert-tiny", "--sequence-length", "64", "--hardware", "rten"];
+        let told = rows(&world.host(&[&asked[..], &["--from", "machines.csv", "--format", "json"]].concat()), code);
+        told.into_iter().find(|row| row["quantity"] == "latency").unwrap()
+    };
+    assert_eq!(world.run(&["--plugin", "rten", "--bench", "inference", "--model", "probe-mlp"]).0.code(), Some(0));
+    let without_peaks = told(3);
+    assert!(without_peaks["why_not"].as_str().unwrap().contains("host run --bench roofline"), "{without_peaks}");
+    assert_eq!(world.run(&["--plugin", "rten", "--bench", "roofline"]).0.code(), Some(0));
+    let with_peaks = told(0);
+    assert_eq!(
+        (&with_peaks["stands_on"], &with_peaks["level"]),
+        (&"other machines".into(), &0.8.into()),
+        "{with_peaks}"
+    );
+    assert!(with_peaks["low"].as_f64() < with_peaks["predicted"].as_f64(), "{with_peaks}");
+}
+
+#[test]
+fn a_file_of_other_machines_that_is_none_is_refused() {
+    let world = measured("probe-mlp");
+    world.write("machines.csv", "a,b\n1,2\n");
+    let ran = world.host(&["predict", "--model", "bert-tiny", "--from", "machines.csv"]);
+    assert!(ran.code() == Some(2) && ran.stderr().contains("host predict --training"), "{}", ran.stderr());
 }
 
 /// A history with a known law, imported as runs are: 2 ms, and a millisecond for each hundred million operations.

@@ -52,6 +52,14 @@ fn every_cell_that_was_asked_for_is_measured_and_kept() {
 }
 
 #[test]
+fn a_run_of_which_every_cell_is_skipped_has_measured_nothing_and_says_so() {
+    let asked = ["--plugin", "rten", "--bench", "inference", "--model", "bert-tiny", "--sequence-lengths", "100000"];
+    let (ran, document) = World::default().run(&asked);
+    assert!(cells(&document).iter().all(|cell| cell["outcome"] == "skipped"), "{document}");
+    assert_eq!(ran.code(), Some(4));
+}
+
+#[test]
 fn the_document_is_valid_against_its_schema_and_alone_on_stdout() {
     let schema = std::fs::read_to_string(workspace().join("docs/run.schema.json")).unwrap();
     let schema: Value = serde_json::from_str(&schema).unwrap();
@@ -184,7 +192,7 @@ fn cells_that_a_rule_forbids_are_skipped_with_that_rule() {
         "--sequence-lengths",
         "512,2048",
     ]);
-    ran.exits_with(0);
+    ran.exits_with(4);
     let codes: Vec<&Value> = cells(&document).iter().map(|cell| &cell["reason"]["code"]).collect();
     assert_eq!(codes, ["token-limit", "out-of-range"]);
 }

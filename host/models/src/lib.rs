@@ -3,11 +3,13 @@
 //! - `manifest`: the form of descriptions and of `skill.json`.
 //! - `stored`: what the weights of a graph are stored as.
 //! - `work`: operations and bytes of an inference.
+//! - [`count`]: counts that work in a graph that nobody counted before.
 //! - `dims`: dimensions from axes. `fill`: inputs by rule, seeded. `renewal`: other contents for each run.
 //! - [`user_models`]: models from files, folders, lists and hubs.
 //!
 //! Not here: how a skill is built and where it is kept (engine), and loading (worker).
 
+pub mod count;
 mod dims;
 mod fill;
 #[cfg(test)]

@@ -56,7 +56,7 @@ impl FlopCounts {
     }
 
     /// Of one inference of the whole batch at these axes.
-    fn at(&self, axes: &Axes) -> Option<f64> {
+    pub(crate) fn at(&self, axes: &Axes) -> Option<f64> {
         let (batch, rest) = without_batch(axes);
         if batch < 1 {
             return None;

@@ -29,17 +29,22 @@ impl Scheme {
     }
 
     pub fn fit<'a>(&self, samples: impl Iterator<Item = &'a Sample>) -> Option<Fitted> {
-        let samples: Vec<&Sample> = samples.collect();
+        self.fit_of(samples.map(|sample| (sample, &self.peaks)))
+    }
+
+    /// Of samples of several machines, each with the peaks of its own.
+    pub fn fit_of<'a>(&self, samples: impl Iterator<Item = (&'a Sample, &'a Peaks)>) -> Option<Fitted> {
+        let samples: Vec<(&Sample, &Peaks)> = samples.collect();
         let mut points: BTreeMap<&str, f64> = BTreeMap::new();
-        samples.iter().for_each(|sample| *points.entry(&sample.work.model).or_default() += 1.0);
-        let weight = |sample: &Sample| 1.0 / points[sample.work.model.as_str()];
-        let row = |sample: &&Sample| Row {
-            terms: self.quantity.terms(&sample.work, &self.peaks),
+        samples.iter().for_each(|(sample, _)| *points.entry(&sample.work.model).or_default() += 1.0);
+        let row = |(sample, peaks): &(&Sample, &Peaks)| Row {
+            terms: self.quantity.terms(&sample.work, peaks),
             ln: self.ln_of(sample),
-            weight: weight(sample),
+            weight: 1.0 / points[sample.work.model.as_str()],
         };
         let rows: Vec<Row> = samples.iter().map(row).collect();
-        let law = Law::fit(&rows, &self.quantity.known(&self.peaks), &self.rule.law)?;
+        let peaks = samples.first().map(|(_, peaks)| **peaks).unwrap_or_default();
+        let law = Law::fit(&rows, &self.quantity.known(&peaks), &self.rule.law)?;
         let learns = self.with_residual && self.quantity.has_residual() && points.len() >= self.rule.residual.models;
         let residual = match learns {
             false => None,
@@ -47,7 +52,7 @@ impl Scheme {
                 let missed: Vec<Missed> = samples
                     .iter()
                     .zip(&rows)
-                    .map(|(sample, row)| Missed {
+                    .map(|((sample, _), row)| Missed {
                         work: &sample.work,
                         ln: row.ln - law.ln(&row.terms),
                         weight: row.weight,
@@ -61,7 +66,12 @@ impl Scheme {
 
     /// The logarithm of what a fit predicts.
     pub fn predicted_ln(&self, fitted: &Fitted, work: &Work) -> f64 {
-        let law = fitted.law.ln(&self.quantity.terms(work, &self.peaks));
+        self.predicted_ln_at(fitted, work, &self.peaks)
+    }
+
+    /// The same on hardware with other peaks.
+    pub fn predicted_ln_at(&self, fitted: &Fitted, work: &Work, peaks: &Peaks) -> f64 {
+        let law = fitted.law.ln(&self.quantity.terms(work, peaks));
         law + fitted.residual.as_ref().map_or(0.0, |residual| residual.ln(work))
     }
 

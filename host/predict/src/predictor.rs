@@ -26,6 +26,8 @@ pub enum Basis {
     OtherModels,
     /// The same model on this hardware at another point of its grid, and what other models tell of the way from there.
     OtherPoints,
+    /// The same backend on other machines, by the peaks of this one.
+    OtherMachines,
 }
 
 /// Not a measurement.
@@ -36,7 +38,7 @@ pub struct Prediction {
     pub low: f64,
     pub high: f64,
     pub level: f64,
-    /// On how many models it was calibrated.
+    /// On how many models it was calibrated; with [`Basis::OtherMachines`] on how many machines.
     pub models: usize,
     pub basis: Basis,
     /// A residual was learned; otherwise it is the law alone.
@@ -56,8 +58,15 @@ pub enum NotEnough {
         "the interval would reach from 1/{factor:.1} to {factor:.1} times the figure, and beyond {widest} times says little"
     )]
     Wide { factor: f64, widest: f64 },
+    #[error("of other machines {machines} are known, and an interval over machines needs {least}")]
+    Machines { machines: usize, least: usize },
+    #[error("its peaks are not measured here: host run --bench roofline")]
+    Peaks,
     #[error("no law fits what is measured on it")]
     Unfit,
+    /// Neither what is measured on it nor other machines tell.
+    #[error("{0}; from other machines: {1}")]
+    Both(Box<NotEnough>, Box<NotEnough>),
 }
 
 impl Predictor {
@@ -67,13 +76,7 @@ impl Predictor {
     }
 
     pub(crate) fn of(samples: Vec<Sample>, scheme: Scheme) -> Predictor {
-        let positive = |of: f64| of.is_finite() && of > 0.0;
-        let usable = |sample: &Sample| {
-            let work = &sample.work;
-            let all = [sample.value, work.batch, work.flops, work.activation_bytes, work.kernels, work.parameter_bytes];
-            all.into_iter().all(positive) && work.weight_bytes >= 0.0
-        };
-        let samples: Vec<Sample> = samples.into_iter().filter(usable).collect();
+        let samples: Vec<Sample> = samples.into_iter().filter(Sample::is_usable).collect();
         let names: Vec<String> = models(&samples).into_iter().map(String::from).collect();
         let mut predictor = Predictor {
             whole: scheme.fit(samples.iter()),
@@ -127,7 +130,7 @@ impl Predictor {
         if others < least {
             return Err(NotEnough::Models { models: others, least });
         }
-        self.within(work)?;
+        within(self.samples.iter().map(|sample| &sample.work).filter(|other| *other != work), work, rule.beyond)?;
         let fitted = self.apart.get(&work.model).or(self.whole.as_ref()).ok_or(NotEnough::Unfit)?;
         let ln = self.scheme.predicted_ln(fitted, work);
         let anchored = self.anchor(fitted, work).zip(self.kin.error_at(rule.level, &work.model));
@@ -170,35 +173,34 @@ impl Predictor {
             others.filter(|sample| distance(sample) < nearest + 1e-6).map(|sample| self.miss(fitted, sample)).collect();
         Some(misses.iter().sum::<f64>() / misses.len() as f64)
     }
+}
 
-    /// Whether what is asked lies within what was measured elsewhere.
-    fn within(&self, work: &Work) -> Result<(), NotEnough> {
-        let others = || self.samples.iter().map(|sample| &sample.work).filter(|other| *other != work);
-        if !others().any(|other| other.family == work.family) {
-            return Err(NotEnough::Family { family: work.family.clone() });
-        }
-        let beyond = self.scheme.rule.beyond;
-        type Of = fn(&Work) -> f64;
-        let sides: [(&str, Of, f64); 5] = [
-            ("the batch", |work| work.batch, 1.0),
-            ("the number of operations", |work| work.flops, beyond),
-            ("the size of the weights, in bytes,", |work| work.parameter_bytes, beyond),
-            ("what is read and written besides, in bytes,", |work| work.activation_bytes, beyond),
-            ("the number of kernels", |work| work.kernels, beyond),
-        ];
-        for (what, of, beyond) in sides {
-            let low = others().map(of).fold(f64::INFINITY, f64::min);
-            let high = others().map(of).fold(0.0, f64::max);
-            let value = of(work);
-            // What is not known is outside of everything.
-            let inside = value >= low / beyond * (1.0 - 1e-9) && value <= high * beyond * (1.0 + 1e-9);
-            if !inside {
-                let [value, low, high] = [value, low, high].map(short);
-                return Err(NotEnough::Outside { what, value, low, high });
-            }
-        }
-        Ok(())
+/// Whether what is asked lies within what was measured elsewhere.
+pub(crate) fn within<'a>(measured: impl Iterator<Item = &'a Work>, work: &Work, beyond: f64) -> Result<(), NotEnough> {
+    let others: Vec<&Work> = measured.collect();
+    if !others.iter().any(|other| other.family == work.family) {
+        return Err(NotEnough::Family { family: work.family.clone() });
     }
+    type Of = fn(&Work) -> f64;
+    let sides: [(&str, Of, f64); 5] = [
+        ("the batch", |work| work.batch, 1.0),
+        ("the number of operations", |work| work.flops, beyond),
+        ("the size of the weights, in bytes,", |work| work.parameter_bytes, beyond),
+        ("what is read and written besides, in bytes,", |work| work.activation_bytes, beyond),
+        ("the number of kernels", |work| work.kernels, beyond),
+    ];
+    for (what, of, beyond) in sides {
+        let low = others.iter().map(|other| of(other)).fold(f64::INFINITY, f64::min);
+        let high = others.iter().map(|other| of(other)).fold(0.0, f64::max);
+        let value = of(work);
+        // What is not known is outside of everything.
+        let inside = value >= low / beyond * (1.0 - 1e-9) && value <= high * beyond * (1.0 + 1e-9);
+        if !inside {
+            let [value, low, high] = [value, low, high].map(short);
+            return Err(NotEnough::Outside { what, value, low, high });
+        }
+    }
+    Ok(())
 }
 
 /// A size for people: "12", "3.4e9".

@@ -9,9 +9,16 @@ pub struct Rule {
     pub level: f64,
     pub widest: f64,
     pub beyond: f64,
+    pub machines: MachinesRule,
     pub evaluation: EvaluationRule,
     pub law: LawRule,
     pub residual: ResidualRule,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MachinesRule {
+    pub level: f64,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -50,6 +57,7 @@ mod tests {
     fn the_rule_is_one_that_can_be_followed() {
         let rule = rule();
         assert!(rule.level > 0.5 && rule.level < 1.0);
+        assert!(rule.machines.level > 0.5 && rule.machines.level < 1.0);
         assert!(rule.widest > 1.0 && rule.evaluation.models > 0 && rule.beyond >= 1.0);
         assert!(rule.law.reach > 0.0 && rule.law.huber > 0.0 && rule.law.usual > 0.0);
         assert!(rule.residual.models >= 2 && rule.residual.ridge > 0.0);

@@ -1,5 +1,7 @@
 //! What is known of a workload before it is measured, and what was measured of one.
 
+use serde::{Deserialize, Serialize};
+
 /// One inference, as its graph tells it. All of it is known of a model that never ran on the hardware in question.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Work {
@@ -25,7 +27,8 @@ pub struct Sample {
     pub value: f64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Quantity {
     /// Median wall time of one inference, in milliseconds.
     Latency,
@@ -109,6 +112,17 @@ pub struct Efficiency {
     pub bytes_per_s: f64,
     pub kernel_ms: f64,
     pub inference_ms: f64,
+}
+
+impl Sample {
+    /// Whether it can be fitted: figures that are no figures teach nothing.
+    pub(crate) fn is_usable(&self) -> bool {
+        let work = &self.work;
+        let all = [self.value, work.batch, work.flops, work.activation_bytes, work.kernels, work.parameter_bytes];
+        all.into_iter().all(|of| of.is_finite() && of > 0.0)
+            && work.weight_bytes.is_finite()
+            && work.weight_bytes >= 0.0
+    }
 }
 
 impl Efficiency {

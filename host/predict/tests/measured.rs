@@ -1,9 +1,9 @@
-//! Predictions held against what was measured: `data/measured.csv`, whose head says where and how.
+//! Predictions held against what was measured: `../data/measured.csv`, whose head says where and how.
 
 use skillbench_predict::{Evaluation, Method, Peaks, Quantity, Sample, Work, evaluate};
 use std::collections::{BTreeMap, BTreeSet};
 
-const MEASURED: &str = include_str!("data/measured.csv");
+const MEASURED: &str = include_str!("../data/measured.csv");
 
 type Row = BTreeMap<&'static str, &'static str>;
 

@@ -29,6 +29,17 @@ pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) ->
     }
 }
 
+/// The same, and where no name is near, all that there are: "; there are: a, b".
+pub fn one_of<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let mut known: Vec<&str> = known.into_iter().collect();
+    known.sort_unstable();
+    known.dedup();
+    match did_you_mean(name, known.iter().copied()) {
+        near if near.is_empty() && !known.is_empty() => format!("; there are: {}", known.join(", ")),
+        near => near,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -37,6 +48,14 @@ mod tests {
     fn a_slip_of_the_finger_finds_its_name() {
         assert_eq!(nearest("bert-tinny", ["gpt2", "bert-tiny", "resnet-50"])[0], "bert-tiny");
         assert!(nearest("zzzz", ["gpt2", "bert-tiny"]).is_empty());
+    }
+
+    #[test]
+    fn where_no_name_is_near_all_are_told() {
+        let known = ["openvino", "cpu", "cpu"];
+        assert_eq!(one_of("openvinno", known), "; did you mean openvino?");
+        assert_eq!(one_of("zzzz", known), "; there are: cpu, openvino");
+        assert_eq!(one_of("zzzz", []), "");
     }
 
     #[test]

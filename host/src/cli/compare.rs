@@ -62,6 +62,7 @@ pub struct LiveArgs {
     /// Batch sizes [default: 1]
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", requires = "interleave", value_parser = clap::value_parser!(i64).range(1..=65536))]
     pub batch_sizes: Vec<i64>,
+    /// Sequence lengths: tokens in one item
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", requires = "interleave", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
     pub sequence_lengths: Vec<i64>,
     /// Threads of both sides, unless a side sets its own

@@ -18,9 +18,10 @@ pub struct ForecastArgs {
     #[arg(long, aliases = ["plugin", "device"], value_delimiter = ',', num_args = 1.., value_name = "PLUGIN[:DEVICE]")]
     pub hardware: Vec<String>,
     /// Batch sizes; several make a curve
-    #[arg(long, alias = "batch-sizes", value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=65536))]
+    #[arg(long = "batch-sizes", alias = "batch-size", value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=65536))]
     pub batch_size: Vec<i64>,
-    #[arg(long, alias = "sequence-lengths", value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
+    /// Sequence lengths: tokens in one item
+    #[arg(long = "sequence-lengths", alias = "sequence-length", value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
     pub sequence_length: Vec<i64>,
     /// Only results of this precision
     #[arg(long, value_name = "PRECISION", value_parser = precision())]
@@ -28,6 +29,9 @@ pub struct ForecastArgs {
     /// Only results with this number of threads
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub threads: Option<u64>,
+    /// Also predict from other machines: files of `host predict --training`, folders of runs, databases
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "FILE|DIR")]
+    pub from: Vec<PathBuf>,
     /// The machine, by its host name [default: this one]
     #[arg(long, value_name = "NAME")]
     pub machine: Option<String>,

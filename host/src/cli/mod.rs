@@ -332,6 +332,7 @@ pub enum PluginCommand {
     New {
         /// Its id: a-z, 0-9 and '-'
         name: String,
+        /// The language of the template
         #[arg(long, value_enum, default_value_t = Language::Rust)]
         lang: Language,
         /// The folder to make it in
@@ -400,4 +401,39 @@ pub enum RuntimeCommand {
     },
     /// Print the path that an option of a plugin gets
     Path { plugin: String, option: String },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cli;
+    use clap::{Command, CommandFactory};
+    use std::collections::BTreeMap;
+
+    /// Each flag of each command, with the command's name.
+    fn flags<'a>(command: &'a Command, path: &str, found: &mut Vec<(String, &'a clap::Arg)>) {
+        let path = format!("{path} {}", command.get_name());
+        let own = command.get_arguments().filter(|argument| argument.get_long().is_some() && !argument.is_hide_set());
+        found.extend(own.map(|argument| (path.clone(), argument)));
+        command.get_subcommands().for_each(|inner| flags(inner, &path, found));
+    }
+
+    #[test]
+    fn every_flag_is_described() {
+        let (command, mut found) = (Cli::command(), vec![]);
+        flags(&command, "", &mut found);
+        let bare = found.iter().filter(|(_, argument)| argument.get_help().is_none());
+        let bare: Vec<String> = bare.map(|(path, argument)| format!("{path} --{}", argument.get_id())).collect();
+        assert!(bare.is_empty() && found.len() > 200, "{bare:?} of {}", found.len());
+    }
+
+    #[test]
+    fn a_flag_that_takes_points_of_a_grid_has_one_name_everywhere() {
+        let (command, mut found) = (Cli::command(), vec![]);
+        flags(&command, "", &mut found);
+        let other = BTreeMap::from([("batch-size", "batch-sizes"), ("sequence-length", "sequence-lengths")]);
+        let named =
+            found.iter().filter(|(_, argument)| argument.get_long().is_some_and(|long| other.contains_key(long)));
+        let named: Vec<String> = named.map(|(path, argument)| format!("{path} --{}", argument.get_id())).collect();
+        assert!(named.is_empty(), "{named:?}");
+    }
 }

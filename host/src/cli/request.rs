@@ -47,8 +47,10 @@ pub struct RequestArgs {
     /// Benchmarks: inference, throughput, both, or one of another plugin
     #[arg(long, alias = "type", value_delimiter = ',', num_args = 1.., value_name = "BENCHMARK")]
     pub bench: Vec<String>,
+    /// Batch sizes: items in one inference
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=65536))]
     pub batch_sizes: Vec<i64>,
+    /// Sequence lengths: tokens in one item
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
     pub sequence_lengths: Vec<i64>,
     /// Height and width of images: 224, or 384x512
@@ -78,7 +80,7 @@ pub struct RequestArgs {
     /// Set an option of every plugin that takes it, or of one plugin; with --resume: a path that the run was begun with, named again
     #[arg(long, value_name = "[PLUGIN:]KEY=VALUE")]
     pub option: Vec<String>,
-    /// Precision: a backend applies it, or refuses with the reason; "-stored" is how weights are written, to be computed in float32
+    /// Precision: a backend computes in it, or says in which it computes in place of it; "-stored" is how weights are written, to be computed in float32
     #[arg(long, value_name = "PRECISION", value_parser = precision())]
     pub precision: Option<String>,
     /// Only check outputs

@@ -44,6 +44,7 @@ pub enum DbCommand {
     Export {
         #[command(flatten)]
         stored: Stored,
+        /// The form of the files
         #[arg(long, value_enum, default_value_t = ExportForm::Parquet)]
         form: ExportForm,
         /// The folder to write to

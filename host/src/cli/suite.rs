@@ -72,6 +72,7 @@ pub enum SuiteCommand {
     },
     /// Write a suite for each skill of a folder of skillset plugins or ONNX files, and run them
     Generate {
+        /// The folder of skillset plugins or ONNX files
         #[arg(long, value_name = "DIR")]
         skillset_dir: PathBuf,
         /// The folder for the suites and the results

@@ -2,11 +2,11 @@
 
 use super::db::refused;
 use super::{CommandError, usage};
-use crate::cli::{ForecastArgs, FormatArg, Global};
+use crate::cli::{ForecastArgs, FormatArg, Global, Stored};
 use crate::output;
 use skillbench_engine::run::Inventory;
 use skillbench_report::Format;
-use skillbench_session::forecast::{Asked, Bench, Cells, Models, Question};
+use skillbench_session::forecast::{Asked, Bench, Cells, Elsewhere, Models, Question};
 use skillbench_store::Database;
 use std::path::Path;
 
@@ -50,17 +50,32 @@ pub fn models_asked(
     Ok(asked)
 }
 
-/// The hardware that is asked about.
+/// The hardware that is asked about, with what was measured of it on other machines.
 ///
 /// # Errors
-/// A machine or hardware that nobody knows.
+/// A machine or hardware that nobody knows; a file or folder of another machine that cannot be read.
 pub fn bench_of(
     cells: &Cells,
     args: &ForecastArgs,
     models: &Models,
     inventory: &Inventory,
+    global: &Global,
 ) -> Result<Bench, CommandError> {
-    Bench::of(cells, &args.question(), models, inventory).map_err(usage)
+    let mut elsewhere = Elsewhere::shipped();
+    elsewhere.add_cells(cells, models);
+    for place in &args.from {
+        let training = place.extension().is_some_and(|ending| ending == "csv" || ending == "json");
+        if training && !place.is_dir() {
+            elsewhere.add_file(place).map_err(usage)?;
+            continue;
+        }
+        let stored = match place.is_dir() {
+            true => Stored { db: None, results_dir: Some(place.clone()) },
+            false => Stored { db: Some(place.clone()), results_dir: None },
+        };
+        elsewhere.add_cells(&read(&stored.whole(global)?)?, models);
+    }
+    Bench::of(cells, &args.question(), models, inventory, &elsewhere).map_err(usage)
 }
 
 impl ForecastArgs {

@@ -7,6 +7,7 @@ use skillbench_engine::skill::{ModelCache, Skill, SkillSource, Tell, clean_refer
 use skillbench_models::SkillDescription;
 use skillbench_models::user_models::local::NO_LIMIT;
 use skillbench_record::Axes;
+use skillbench_record::suggest::one_of;
 use skillbench_report::{Cell, Table};
 
 pub fn models(global: &Global, args: &ModelsArgs) -> Done {
@@ -18,6 +19,9 @@ pub fn models(global: &Global, args: &ModelsArgs) -> Done {
         inventory.tell = Tell(output::say);
     }
     let catalog = inventory.catalog();
+    if args.model.is_empty() {
+        known_kinds(args, catalog.skills.iter().map(|skill| &skill.description)).map_err(usage)?;
+    }
     let mut table = Table::new([
         "id",
         "aliases",
@@ -93,16 +97,44 @@ fn limit(most: i64) -> String {
     if most >= NO_LIMIT { String::new() } else { most.to_string() }
 }
 
+/// A kind of model that is asked for, its name, and what a model says of itself.
+type Kind<'a> = (&'a str, &'a Option<String>, fn(&SkillDescription) -> &str);
+
+fn kinds(args: &ModelsArgs) -> [Kind<'_>; 4] {
+    [
+        ("family", &args.family, |skill| &skill.family),
+        ("architecture", &args.architecture, |skill| &skill.architecture),
+        ("category", &args.category, |skill| &skill.category),
+        ("task", &args.task, |skill| &skill.task),
+    ]
+}
+
+fn folded(text: &str) -> String {
+    text.to_lowercase().replace(['-', '_'], " ")
+}
+
+/// # Errors
+/// A kind that no model is of, with those that there are.
+fn known_kinds<'a>(
+    args: &ModelsArgs,
+    skills: impl Iterator<Item = &'a SkillDescription> + Clone,
+) -> Result<(), String> {
+    for (name, wanted, of) in kinds(args) {
+        let Some(wanted) = wanted else { continue };
+        let known: Vec<&str> = skills.clone().map(of).collect();
+        if !known.iter().any(|own| folded(own) == folded(wanted)) {
+            return Err(format!("no model is of the {name} '{wanted}'{}", one_of(wanted, known)));
+        }
+    }
+    Ok(())
+}
+
 fn fits(skill: &SkillDescription, args: &ModelsArgs) -> bool {
-    let folded = |text: &str| text.to_lowercase().replace(['-', '_'], " ");
-    let same = |wanted: &Option<String>, own: &str| wanted.as_ref().is_none_or(|wanted| folded(wanted) == folded(own));
+    let same = |(_, wanted, of): Kind<'_>| wanted.as_ref().is_none_or(|wanted| folded(wanted) == folded(of(skill)));
     let size = |limit: Option<u64>, test: fn(u64, u64) -> bool| {
         limit.is_none_or(|limit| skill.parameters.is_some_and(|own| test(own, limit)))
     };
-    same(&args.family, &skill.family)
-        && same(&args.architecture, &skill.architecture)
-        && same(&args.category, &skill.category)
-        && same(&args.task, &skill.task)
+    kinds(args).into_iter().all(same)
         && size(args.min_size, |own, least| own >= least)
         && size(args.max_size, |own, most| own <= most)
 }

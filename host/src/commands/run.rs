@@ -133,13 +133,17 @@ fn print(global: &Global, run: &Run) -> Result<(), String> {
         output::print(&(text + "\n"));
         return Ok(());
     }
-    let summary = frames::cells([run]).and_then(questions::summary).map_err(|error| error.to_string())?;
+    let cells = frames::cells([run]).map_err(|error| error.to_string())?;
+    let summary = questions::summary(cells.clone()).map_err(|error| error.to_string())?;
     output::table(&skillbench_report::summary(&summary, global.format.into()), global.format.into());
     // A program that reads rows gets those of the cells; the rest is in run.json.
     if !matches!(global.format, FormatArg::Csv) {
         let more = [skillbench_report::phases(run), skillbench_report::operators(run)];
         more.into_iter().flatten().for_each(|table| output::table(&table, global.format.into()));
     }
+    // Who is ahead stands last, where people look.
+    let winner = skillbench_report::winner(&cells).map_err(|error| error.to_string())?;
+    winner.filter(|_| !global.quiet).iter().for_each(|winner| output::say(winner));
     Ok(())
 }
 
@@ -156,7 +160,8 @@ fn pooled(cells: &[Cell]) -> Option<String> {
     })
 }
 
-/// The exit code: of several that hold, the first of unavailable, wrong, unmeasured, no verdict. What a rule skipped does not count.
+/// The exit code: of several that hold, the first of unavailable, wrong, unmeasured, no verdict. What a rule skipped does not count, unless
+/// nothing else is there: then nothing was measured.
 fn exit(recorded: &Recorded) -> Exit {
     let cells = &recorded.run.cells;
     let verify_only = recorded.request.as_ref().is_some_and(|request| request.verify_only);
@@ -167,6 +172,9 @@ fn exit(recorded: &Recorded) -> Exit {
     }
     if any(|outcome| matches!(outcome, Outcome::Wrong(_))) {
         return Exit::Wrong;
+    }
+    if asked.is_empty() && !verify_only {
+        return Exit::Unmeasured;
     }
     if any(|outcome| !matches!(outcome, Outcome::Measured(_))) || cells.iter().any(|cell| !cell.implausible.is_empty())
     {

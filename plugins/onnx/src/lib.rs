@@ -26,4 +26,6 @@ pub use declared::{Declared, Elsewhere, Stored};
 pub use fields::{Broken, edit, messages_of, numbers_of};
 pub use float16::{NotConverted, half, to_float16};
 pub use model::{Graph, Model};
-pub use outline::{External, Function, OperatorSet, Outline, OutlinedGraph, OutlinedNode, OutlinedTensor, Version};
+pub use outline::{
+    Attribute, External, Function, OperatorSet, Outline, OutlinedGraph, OutlinedNode, OutlinedTensor, Version,
+};

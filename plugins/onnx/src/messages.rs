@@ -31,8 +31,10 @@ pub const NODE_ATTRIBUTE: u64 = 5;
 pub const NODE_DOMAIN: u64 = 7;
 pub const ATTRIBUTE_NAME: u64 = 1;
 pub const ATTRIBUTE_NUMBER: u64 = 3;
+pub const ATTRIBUTE_TEXT: u64 = 4;
 pub const ATTRIBUTE_TENSOR: u64 = 5;
 pub const ATTRIBUTE_GRAPH: u64 = 6;
+pub const ATTRIBUTE_NUMBERS: u64 = 8;
 pub const ATTRIBUTE_TENSORS: u64 = 10;
 pub const ATTRIBUTE_GRAPHS: u64 = 11;
 pub const ATTRIBUTE_KIND: u64 = 20;
@@ -40,6 +42,8 @@ pub const SPARSE_VALUES: u64 = 1;
 pub const TENSOR_DIMS: u64 = 1;
 pub const TENSOR_TYPE: u64 = 2;
 pub const TENSOR_FLOATS: u64 = 4;
+pub const TENSOR_INT32S: u64 = 5;
+pub const TENSOR_INT64S: u64 = 7;
 pub const TENSOR_NAME: u64 = 8;
 pub const TENSOR_RAW: u64 = 9;
 pub const TENSOR_ELSEWHERE: u64 = 13;
@@ -129,6 +133,8 @@ pub struct Attribute {
 
 /// `AttributeProto.INT`.
 pub const ATTRIBUTE_INT: i32 = 2;
+/// `AttributeProto.STRING`.
+pub const ATTRIBUTE_IS_TEXT: i32 = 3;
 /// `AttributeProto.TENSOR`.
 pub const ATTRIBUTE_IS_TENSOR: i32 = 4;
 /// `AttributeProto.INTS`.

@@ -189,7 +189,7 @@ impl Registry {
     /// The ids of all entries, and a hint for one that is not there.
     pub fn unknown(&self, id: &str) -> String {
         let ids = self.entries.iter().map(|entry| entry.id.as_str());
-        format!("there is no plugin '{id}'{}", suggest::did_you_mean(id, ids))
+        format!("there is no plugin '{id}'{}", suggest::one_of(id, ids))
     }
 }
 

@@ -158,7 +158,7 @@ impl Inventory {
             None => {
                 let known =
                     self.plugins.iter().map(|p| p.id.as_str()).chain(self.rejected.iter().map(|r| r.id.as_str()));
-                format!("there is no plugin '{id}'{}", skillbench_record::suggest::did_you_mean(id, known))
+                format!("there is no plugin '{id}'{}", skillbench_record::suggest::one_of(id, known))
             }
         }
     }

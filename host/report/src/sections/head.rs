@@ -2,12 +2,13 @@
 
 use super::rows::{Rows, now};
 use super::{About, SectionError};
+use crate::decision::{Decision, Entry, sentence};
 use crate::page::{Badge, Tone};
 use polars::prelude::*;
 use skillbench_record::catalog::column;
 use skillbench_record::{FUNCTION, Run};
 use skillbench_results::Stored;
-use skillbench_results::questions::{clocks, latest, speedups};
+use skillbench_results::questions::{clocks, latest};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// From this share of time on, what the hypervisor took is worth a warning.
@@ -59,8 +60,8 @@ pub fn verdict(cells: &DataFrame) -> Result<String, SectionError> {
     ];
     let parts = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let mut text = format!("{count} of {} measured, {parts}.", plural(rows.len(), column::CELL));
-    if let Some(fastest) = fastest(cells)? {
-        text += &format!(" {fastest}");
+    if let Some(winner) = winner(cells)? {
+        text += &format!(" {winner}");
         let unsettled =
             (0..rows.len()).filter(|row| rows.flag(*row, column::STABLE) == Some(false) && measured(*row)).count();
         if unsettled * 2 > count {
@@ -70,38 +71,44 @@ pub fn verdict(cells: &DataFrame) -> Result<String, SectionError> {
     Ok(text)
 }
 
-/// A speed-up, whose it is, and over how many models.
-type Ranked<'a> = (f64, &'a str, usize);
+/// What may be compared: one machine, precision and number of threads.
+type Facet<'a> = (&'a str, &'a str, usize);
+/// The hardware at each model and point.
+type Points<'a> = BTreeMap<(&'a str, &'a str), BTreeMap<&'a str, Entry<'a>>>;
 
-/// Of the hardware that was measured on the same work, the one that is ahead.
-fn fastest(cells: &DataFrame) -> Result<Option<String>, SectionError> {
-    let frame = speedups(cells.clone())?;
+/// Which hardware is ahead, over all points at which several were measured; of several machines, precisions and numbers of threads those with
+/// the most such points, which are named.
+///
+/// # Errors
+/// Polars' own.
+pub fn winner(cells: &DataFrame) -> Result<Option<String>, SectionError> {
+    let frame = now(cells.clone())?;
     let rows = Rows(&frame);
-    let mut groups: BTreeMap<(&str, &str), Vec<Ranked<'_>>> = BTreeMap::new();
+    let mut facets: BTreeMap<Facet<'_>, Points<'_>> = BTreeMap::new();
     for row in 0..rows.len() {
-        let inference = rows.text(row, column::BENCHMARK) == Some("inference");
-        let hardware = rows.text(row, column::TRUST) == Some(latest::HARDWARE);
-        if let (true, true, Some(speedup)) = (inference, hardware, rows.number(row, "speedup_common")) {
-            let key = (
-                rows.text(row, column::MACHINE).unwrap_or_default(),
-                rows.text(row, column::PRECISION).unwrap_or("unknown"),
-            );
-            let name = rows.text(row, "hardware").unwrap_or_default();
-            groups.entry(key).or_default().push((speedup, name, rows.count(row, "models_common")));
-        }
+        let text = |name| rows.text(row, name);
+        let counts = text(column::BENCHMARK) == Some("inference") && text(column::TRUST) == Some(latest::HARDWARE);
+        let median = rows.number(row, column::LATENCY_MEDIAN_MS);
+        let (true, Some(value), Some(hardware)) = (counts, median, text("hardware")) else { continue };
+        let ends = (rows.number(row, column::LATENCY_CI95_LOW_MS), rows.number(row, column::LATENCY_CI95_HIGH_MS));
+        let stable = rows.flag(row, column::STABLE) == Some(true);
+        let entry = Entry { hardware, value, interval: ends.0.zip(ends.1), stable };
+        let machine = text(column::MACHINE).unwrap_or_default();
+        let facet = (machine, text(column::PRECISION).unwrap_or("unknown"), rows.count(row, column::THREADS));
+        let point = (text(column::MODEL_ID).unwrap_or_default(), text(column::AXES).unwrap_or_default());
+        facets.entry(facet).or_default().entry(point).or_default().insert(hardware, entry);
     }
-    let Some(((_, precision), mut group)) = groups.into_iter().max_by_key(|(_, group)| group.len()) else {
-        return Ok(None);
+    let decide = |points: Points<'_>| -> Option<(usize, String)> {
+        let decisions =
+            points.iter().filter_map(|((model, _), of)| Decision::of(model, of.values().cloned().collect()));
+        let decisions: Vec<Decision<'_>> = decisions.collect();
+        Some((decisions.len(), sentence(&decisions)?))
     };
-    group.sort_by(|one, other| other.0.total_cmp(&one.0));
-    let [(speedup, name, models), rest @ ..] = group.as_slice() else { return Ok(None) };
-    if rest.is_empty() {
-        return Ok(None);
-    }
-    let of = format!("of {} in {precision}, geometric mean over the same work", plural(*models, "model"));
-    Ok(Some(match *name {
-        "cpu" => format!("Fastest is cpu: the next, {}, has {:.2} times its speed ({of}).", rest[0].1, rest[0].0),
-        name => format!("Fastest is {name}: {speedup:.2} times the speed of cpu ({of})."),
+    let decided = facets.into_iter().filter_map(|(facet, points)| Some((facet, decide(points)?)));
+    let most = decided.max_by(|(one, (first, _)), (other, (second, _))| first.cmp(second).then(other.cmp(one)));
+    Ok(most.map(|((_, precision, threads), (_, sentence))| {
+        let threads = if threads == 0 { String::new() } else { format!(", {}", plural(threads, "thread")) };
+        format!("{sentence} ({precision}{threads})")
     }))
 }
 

@@ -19,6 +19,7 @@ pub mod trend;
 
 pub use build::sources;
 pub use dashboard::{Site, dashboard};
+pub use head::winner;
 pub use matrix::matrix;
 
 use crate::page::{Choice, Data, Filter, Kind, Page, PageError, Section};

@@ -137,7 +137,7 @@ fn predicted(
     let skill = asked.skill.as_ref().ok_or_else(|| Why::new("work not known", "nothing here describes the model"))?;
     let precision = hardware.place.precision.as_deref().unwrap_or_default();
     let work = Models::work(skill, axes, precision).map_err(|text| Why::new("work not counted", text))?;
-    hardware.predictor(quantity).predict(&work).map_err(|error| Why::new(short(&error), error.to_string()))
+    hardware.predict(quantity, &work).map_err(|error| Why::new(short(&error), error.to_string()))
 }
 
 /// What cannot run has no predicted time. A model that hardware refuses or computes wrongly it refuses at every point.
@@ -162,5 +162,8 @@ fn short(error: &NotEnough) -> &'static str {
         NotEnough::Outside { .. } => "out of range",
         NotEnough::Wide { .. } => "interval too wide",
         NotEnough::Unfit => "no law fits",
+        NotEnough::Machines { .. } => "too few machines",
+        NotEnough::Peaks => "peaks not measured",
+        NotEnough::Both(here, _) => short(here),
     }
 }

@@ -2,9 +2,12 @@
 
 use super::answers::Figure;
 use super::asked::{Asked, Models};
+use super::elsewhere::{Elsewhere, TrainingRow};
 use super::{Cells, MeasuredCell, Place, Question, QuestionError};
 use skillbench_engine::run::Inventory;
-use skillbench_predict::{Efficiency, Peaks, Predictor, Quantity, Sample};
+use skillbench_predict::{
+    Efficiency, NotEnough, Peaks, Prediction, Predictor, Quantity, Sample, Source, Transfer, Work,
+};
 use skillbench_record::BackendChoice;
 use skillbench_record::suggest::did_you_mean;
 use skillbench_record::{Axes, HardwareLabel, Trust};
@@ -25,19 +28,59 @@ pub struct Hardware {
     pub peaks: Peaks,
     samples: BTreeMap<Quantity, Vec<Sample>>,
     predictors: BTreeMap<Quantity, Predictor>,
+    /// The same backend and precision on other machines.
+    transfers: BTreeMap<Quantity, Transfer>,
 }
 
 impl Hardware {
-    pub fn predictor(&self, quantity: Quantity) -> &Predictor {
-        &self.predictors[&quantity]
+    /// From what is measured on it, or else from other machines.
+    ///
+    /// # Errors
+    /// Why neither has enough data.
+    pub fn predict(&self, quantity: Quantity, work: &Work) -> Result<Prediction, NotEnough> {
+        let here = match self.predictors[&quantity].predict(work) {
+            Ok(told) => return Ok(told),
+            Err(why) => why,
+        };
+        let transfer = &self.transfers[&quantity];
+        if transfer.machines() == 0 {
+            return Err(here);
+        }
+        let machine = self.place.machine.clone();
+        let source = Source { machine, peaks: self.peaks, samples: self.samples[&quantity].clone() };
+        transfer.predict(&source, work).map_err(|elsewhere| NotEnough::Both(Box::new(here), Box::new(elsewhere)))
     }
 
     pub fn samples(&self, quantity: Quantity) -> &[Sample] {
         &self.samples[&quantity]
     }
 
+    /// What teaches, as a file keeps it.
+    pub fn training(&self) -> impl Iterator<Item = TrainingRow> {
+        let rows = self.samples.iter().flat_map(|(quantity, samples)| samples.iter().map(|sample| (*quantity, sample)));
+        rows.map(|(quantity, Sample { work, value })| TrainingRow {
+            machine: self.place.machine.clone(),
+            plugin: self.place.plugin.clone(),
+            device: self.place.device.clone(),
+            precision: self.place.precision.clone(),
+            threads: self.place.threads,
+            model: work.model.clone(),
+            family: work.family.clone(),
+            batch: work.batch,
+            flops: work.flops,
+            weight_bytes: work.weight_bytes,
+            activation_bytes: work.activation_bytes,
+            kernels: work.kernels,
+            parameter_bytes: work.parameter_bytes,
+            peak_flops_per_s: self.peaks.flops_per_s,
+            peak_bytes_per_s: self.peaks.bytes_per_s,
+            quantity,
+            value: *value,
+        })
+    }
+
     pub fn efficiency(&self) -> Option<Efficiency> {
-        self.predictor(Quantity::Latency).efficiency()
+        self.predictors[&Quantity::Latency].efficiency()
     }
 
     /// "cpu (float32, 2 threads)".
@@ -100,6 +143,7 @@ impl Bench {
         question: &Question,
         models: &Models,
         inventory: &Inventory,
+        elsewhere: &Elsewhere,
     ) -> Result<Bench, QuestionError> {
         let machine = machine(cells, question.machine.as_deref())?;
         let mut places: BTreeMap<&Place, Vec<&MeasuredCell>> = BTreeMap::new();
@@ -118,14 +162,21 @@ impl Bench {
             .chain(inventory.backends().map(|(plugin, _)| plugin.description.id.as_str()))
             .collect();
         let mut unmeasured = vec![];
+        // Hardware of which the peaks alone are measured.
+        let peaked = cells.peaked(&machine, question.precision.as_deref().unwrap_or("float32"));
         for choice in &asked {
             if !known.contains(choice.plugin.as_str()) {
                 let near = did_you_mean(&choice.plugin, known.iter().copied());
                 return Err(QuestionError::Hardware { choice: choice.clone(), near });
             }
-            if !places.keys().any(|place| is(place, choice)) {
+            if places.keys().any(|place| is(place, choice)) {
+                continue;
+            }
+            let of_peaks: Vec<&Place> = peaked.iter().filter(|place| is(place, choice)).collect();
+            if of_peaks.is_empty() {
                 unmeasured.push(choice.to_string());
             }
+            of_peaks.into_iter().for_each(|place| drop(places.insert(place, vec![])));
         }
         places.retain(|place, _| {
             (asked.is_empty() || asked.iter().any(|choice| is(place, choice)))
@@ -137,7 +188,7 @@ impl Bench {
             devices.entry(&cell.place.plugin).or_default().insert(&cell.place.device);
         }
         let name = |place: &Place| {
-            let several = devices[place.plugin.as_str()].len() > 1;
+            let several = devices.get(place.plugin.as_str()).is_some_and(|devices| devices.len() > 1);
             let label = HardwareLabel {
                 plugin: &place.plugin,
                 device: several.then_some(&place.device),
@@ -146,15 +197,49 @@ impl Bench {
             };
             label.to_string()
         };
-        let hardware = places.into_iter().map(|(place, of)| learn(place, name(place), &of, cells.peaks(place), models));
+        let hardware = places.into_iter();
+        let hardware =
+            hardware.map(|(place, of)| learn(place, name(place), &of, cells.peaks(place), models, elsewhere));
         let machine_label = cells.machine_label(&machine).to_string();
         Ok(Bench { hardware: hardware.collect(), machine, machine_label, unmeasured })
     }
 }
 
-fn learn(place: &Place, name: String, cells: &[&MeasuredCell], peaks: Peaks, models: &Models) -> Hardware {
+fn learn(
+    place: &Place,
+    name: String,
+    cells: &[&MeasuredCell],
+    peaks: Peaks,
+    models: &Models,
+    elsewhere: &Elsewhere,
+) -> Hardware {
+    let (samples, taught) = samples_of(place, cells, models);
+    let train = |quantity: &Quantity| (*quantity, Predictor::train(samples[quantity].clone(), *quantity, peaks));
+    let transfers = Quantity::ALL.into_iter().map(|quantity| (quantity, elsewhere.transfer(place, quantity)));
+    Hardware {
+        place: place.clone(),
+        name,
+        cells: cells.iter().map(|cell| (*cell).clone()).collect(),
+        taught: taught.len(),
+        waited: taught.iter().filter(|(_, index)| cells[*index].waited).count(),
+        models: taught.iter().map(|(model, _)| *model).collect::<BTreeSet<_>>().len(),
+        peaks,
+        predictors: Quantity::ALL.iter().map(train).collect(),
+        transfers: transfers.collect(),
+        samples,
+    }
+}
+
+type Samples = BTreeMap<Quantity, Vec<Sample>>;
+
+/// What the cells of a place teach, and which of them do, by model.
+pub(super) fn samples_of<'a>(
+    place: &Place,
+    cells: &[&'a MeasuredCell],
+    models: &Models,
+) -> (Samples, BTreeSet<(&'a str, usize)>) {
     let precision = place.precision.as_deref().unwrap_or_default();
-    let mut samples: BTreeMap<Quantity, Vec<Sample>> = BTreeMap::new();
+    let mut samples: Samples = Quantity::ALL.into_iter().map(|quantity| (quantity, vec![])).collect();
     let mut taught = BTreeSet::new();
     for (index, cell) in cells.iter().enumerate().filter(|(_, cell)| cell.trust.is_comparable()) {
         let Some(Ok(work)) = models.described(&cell.model).map(|skill| Models::work(skill, &cell.axes, precision))
@@ -173,21 +258,7 @@ fn learn(place: &Place, name: String, cells: &[&MeasuredCell], peaks: Peaks, mod
             }
         }
     }
-    for quantity in Quantity::ALL {
-        samples.entry(quantity).or_default();
-    }
-    let train = |quantity: &Quantity| (*quantity, Predictor::train(samples[quantity].clone(), *quantity, peaks));
-    Hardware {
-        place: place.clone(),
-        name,
-        cells: cells.iter().map(|cell| (*cell).clone()).collect(),
-        taught: taught.len(),
-        waited: taught.iter().filter(|(_, index)| cells[*index].waited).count(),
-        models: taught.iter().map(|(model, _)| *model).collect::<BTreeSet<_>>().len(),
-        peaks,
-        predictors: Quantity::ALL.iter().map(train).collect(),
-        samples,
-    }
+    (samples, taught)
 }
 
 /// The machine that is meant: this one, or the one of this name.

@@ -193,6 +193,20 @@ impl Cells {
         Peaks { flops_per_s: of(place.precision.as_deref().unwrap_or_default()), bytes_per_s: of(BANDWIDTH) }
     }
 
+    /// Hardware of a machine whose peak at a precision was measured.
+    pub(super) fn peaked(&self, machine: &str, precision: &str) -> Vec<Place> {
+        let of = self.peaks.iter().filter(|((on, ..), peaks)| on == machine && peaks.contains_key(precision));
+        of.map(|((machine, plugin, device, threads), _)| Place {
+            machine: machine.clone(),
+            plugin: plugin.clone(),
+            device: device.clone(),
+            precision: Some(precision.to_string()),
+            threads: *threads,
+            options: None,
+        })
+        .collect()
+    }
+
     /// The ids of all machines.
     pub fn machines(&self) -> BTreeSet<&str> {
         self.measured.iter().map(|cell| cell.place.machine.as_str()).collect()

@@ -2,12 +2,14 @@
 //!
 //! - `asked`: which models and points are meant. `bench`: the hardware that was measured, each with what predicts it. `answers`: what is
 //!   known of each point on each. `within`: what has to be kept. `ranking`: which hardware goes before which.
+//! - `elsewhere`: what was measured on other machines.
 //! - `cells`: the cells of the inference benchmark that count now, and the peaks of the hardware.
 
 mod answers;
 mod asked;
 mod bench;
 mod cells;
+mod elsewhere;
 mod ranking;
 mod within;
 
@@ -15,6 +17,7 @@ pub use answers::{Answer, Figure, answers, by_hardware};
 pub use asked::{Asked, Models};
 pub use bench::{Bench, Hardware};
 pub use cells::{Cells, MeasuredCell, Place, Tried};
+pub use elsewhere::{Elsewhere, ElsewhereError, TrainingRow};
 pub use ranking::{Candidate, Evidence, rank};
 pub use within::{Within, WithinError};
 

@@ -29,7 +29,7 @@ pub fn predict(global: &Global, args: &PredictArgs) -> Done {
         true => vec![],
         false => models_asked(&mut models, &args.about, &cells, args.generate_matrix)?,
     };
-    let bench = bench_of(&cells, &args.about, &models, &inventory)?;
+    let bench = bench_of(&cells, &args.about, &models, &inventory, global)?;
     if !global.quiet {
         bench.hardware.iter().for_each(|hardware| output::say(&about(hardware)));
         if cells.beside > 0 {

@@ -2,7 +2,7 @@
 
 use skillbench_predict::{Basis, Prediction, Quantity, rule};
 use skillbench_report::{Cell, Format, Table};
-use skillbench_session::forecast::{Answer, Bench, by_hardware};
+use skillbench_session::forecast::{Answer, Bench, Hardware, by_hardware};
 
 /// A row for each quantity of each point on each hardware.
 pub fn list(answers: &[Answer<'_>], form: Format) -> String {
@@ -66,6 +66,7 @@ pub fn stands_on(told: &Prediction) -> &'static str {
     match (told.basis, told.learned) {
         (Basis::OtherPoints, _) => "other sizes of it",
         (Basis::OtherModels, true) => "other models",
+        (Basis::OtherMachines, _) => "other machines",
         (Basis::OtherModels, false) => "other models, roofline only",
     }
 }
@@ -139,6 +140,7 @@ const STYLE: &str = "body{font:14px sans-serif;margin:2em}table{border-collapse:
 /// What is learned from: a row for each cell, with its work and the peaks of its hardware.
 pub fn training(bench: &Bench) -> Table {
     let mut table = Table::new([
+        "machine",
         "plugin",
         "device",
         "precision",
@@ -156,30 +158,26 @@ pub fn training(bench: &Bench) -> Table {
         "quantity",
         "value",
     ]);
-    for hardware in &bench.hardware {
-        for quantity in Quantity::ALL {
-            for sample in hardware.samples(quantity) {
-                let (place, work) = (&hardware.place, &sample.work);
-                table.row([
-                    Cell::text(&place.plugin),
-                    Cell::text(&place.device),
-                    Cell::maybe(place.precision.clone(), Cell::from),
-                    Cell::maybe(place.threads, Cell::count),
-                    Cell::text(&work.model),
-                    Cell::text(&work.family),
-                    Cell::count(work.batch as u64),
-                    Cell::count(work.flops as u64),
-                    Cell::count(work.weight_bytes as u64),
-                    Cell::count(work.activation_bytes as u64),
-                    Cell::count(work.kernels as u64),
-                    Cell::count(work.parameter_bytes as u64),
-                    Cell::maybe(hardware.peaks.flops_per_s, Cell::number),
-                    Cell::maybe(hardware.peaks.bytes_per_s, Cell::number),
-                    quantity.name().into(),
-                    Cell::number(sample.value),
-                ]);
-            }
-        }
+    for row in bench.hardware.iter().flat_map(Hardware::training) {
+        table.row([
+            Cell::text(&row.machine),
+            Cell::text(&row.plugin),
+            Cell::text(&row.device),
+            Cell::maybe(row.precision, Cell::from),
+            Cell::maybe(row.threads, Cell::count),
+            Cell::text(&row.model),
+            Cell::text(&row.family),
+            Cell::count(row.batch as u64),
+            Cell::count(row.flops as u64),
+            Cell::count(row.weight_bytes as u64),
+            Cell::count(row.activation_bytes as u64),
+            Cell::count(row.kernels as u64),
+            Cell::count(row.parameter_bytes as u64),
+            Cell::maybe(row.peak_flops_per_s, Cell::number),
+            Cell::maybe(row.peak_bytes_per_s, Cell::number),
+            row.quantity.name().into(),
+            Cell::number(row.value),
+        ]);
     }
     table
 }

@@ -23,7 +23,7 @@ pub fn recommend(global: &Global, args: &RecommendArgs) -> Done {
     }
     let mut models = Models::new(inventory.catalog());
     let mut asked = models_asked(&mut models, &args.about, &cells, false)?;
-    let bench = bench_of(&cells, &args.about, &models, &inventory)?;
+    let bench = bench_of(&cells, &args.about, &models, &inventory, global)?;
     if args.about.batch_size.is_empty() && args.about.sequence_length.is_empty() {
         asked.iter_mut().for_each(|one| bench.take_measured_points(one));
     }

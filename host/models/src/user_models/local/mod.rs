@@ -9,6 +9,7 @@ mod trace;
 use super::classify::{Config, Generation, Kind, classify, generation};
 use super::examine::{BadModel, examine_in};
 use super::files::{FileError, Opened, Tree};
+use crate::count::{self, Uncounted};
 use crate::{Manifest, SkillDescription};
 use folder::Graphs;
 pub(super) use folder::known_set;
@@ -246,6 +247,9 @@ fn describe(named: &Path, tree: Tree, id: String, graphs: Graphs) -> Result<User
         merge(&mut own, &tree, path, &mut kind)?;
     }
     own.insert("evidence".into(), json!(kind.evidence));
+    if let Err(why) = count_work(&mut own, &outlines) {
+        notes.push(format!("its work is not counted, so that nothing predicts it and no efficiency is told: {why}"));
+    }
     let opset = outlines.iter().filter_map(|(_, outline)| outline.opset()).max().unwrap_or_default();
     let operators =
         outlines.iter().flat_map(|(_, outline)| outline.nodes()).map(|node| node.operator.clone()).collect();
@@ -266,6 +270,22 @@ fn describe(named: &Path, tree: Tree, id: String, graphs: Graphs) -> Result<User
         notes,
         content,
     })
+}
+
+/// Counts the work of one inference; what the user's own skill.json says of it stands.
+fn count_work(own: &mut Map<String, Value>, outlines: &[(String, Outline)]) -> Result<(), Uncounted> {
+    const WORK: [&str; 4] = ["flops", "elements", "kernels", "parameters_read"];
+    if WORK.iter().all(|key| own.contains_key(*key)) {
+        return Ok(());
+    }
+    let manifest = Manifest::parse(&Value::from(own.clone()).to_string()).map_err(Uncounted::Sizes)?;
+    let counted = count::counted(&manifest, outlines)?;
+    let found =
+        [json!(counted.operations), json!(counted.elements), json!(counted.kernels), json!(counted.parameters_read)];
+    for (key, value) in WORK.into_iter().zip(found) {
+        own.entry(key).or_insert(value);
+    }
+    Ok(())
 }
 
 /// What stands in a user's own skill.json counts first; its inputs one by one.
@@ -302,12 +322,10 @@ fn merge(own: &mut Map<String, Value>, tree: &Tree, path: &Path, kind: &mut Kind
     }
 }
 
-/// Elements of the weights; tables of whole numbers that a graph keeps for its shapes are none.
+/// Elements of the trained weights.
 fn parameters(outlines: &[(String, Outline)]) -> u64 {
-    // Whole numbers of 32 and 64 bits, texts and truth values.
-    const NOT_TRAINED: [i32; 6] = [6, 7, 8, 9, 12, 13];
     let graphs = outlines.iter().flat_map(|(_, outline)| outline.graphs());
-    let weights = graphs.flat_map(|graph| &graph.weights).filter(|weight| !NOT_TRAINED.contains(&weight.element));
+    let weights = graphs.flat_map(|graph| &graph.weights).filter(|weight| count::is_trained(weight));
     weights.filter_map(skillbench_onnx::OutlinedTensor::count).fold(0, u64::saturating_add)
 }
 
