@@ -27,6 +27,7 @@ fn main() -> ExitCode {
     }
     std::panic::set_hook(Box::new(|panic| output::error(&format!("a fault of the host, please report it: {panic}"))));
     let cli = cli::Cli::try_parse().unwrap_or_else(|error| refuse(&error));
+    output::set_wide(cli.global.wide);
     scratch::sweep();
     // Libraries panic where a thread cannot be had; what was measured is in its journal.
     let ended = skillbench_record::caught(|| commands::dispatch(cli)).unwrap_or_else(commands::panicked);

@@ -3,7 +3,7 @@
 use crate::output;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use skillbench_record::{Cell, GenerationMetrics, Metrics, shown};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::IsTerminal;
 
 /// Steps of the bar for one cell.
@@ -18,6 +18,8 @@ pub struct Progress {
     /// The cells that run now, with the share of each that is done. More than one where backends run side by side.
     running: BTreeMap<usize, f64>,
     begun: usize,
+    /// Reasons that were told.
+    told: HashSet<String>,
 }
 
 impl Progress {
@@ -36,7 +38,7 @@ impl Progress {
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
         });
-        Progress { bar, quiet, names: names.to_vec(), places: HashMap::new(), running: BTreeMap::new(), begun: 0 }
+        Progress { bar, quiet, names: names.to_vec(), places: HashMap::new(), running: BTreeMap::new(), begun: 0, told: HashSet::new() }
     }
 
     /// "[3/10] bert-tiny on rten, inference, batch=1".
@@ -93,8 +95,13 @@ impl Progress {
             return;
         }
         let figure = match cell.outcome.metrics() {
-            None => cell.outcome.reason().map_or(String::new(), |reason| format!(": {}", reason.message)),
-            Some(Metrics { generation: Some(tokens), .. }) => tokens_told(tokens),
+            // A backend that is not there stops many cells, for one reason.
+            None => match cell.outcome.reason() {
+                Some(reason) if self.told.insert(reason.message.clone()) => format!(": {}", reason.message),
+                Some(_) => ", for a reason given above".into(),
+                None => String::new(),
+            },
+            Some(Metrics { generation: Some(tokens), .. }) => of_tokens(tokens),
             Some(metrics) => match (&metrics.latency_ms, metrics.speedup_over_sequential) {
                 (Some(latency), _) => format!(" {:.3} ms, {} samples", latency.median, latency.n),
                 (None, Some(speedup)) => format!(" {speedup:.2} times the sequential speed"),
@@ -111,7 +118,7 @@ impl Progress {
 }
 
 /// " first token after 12.3 ms, 4.56 ms for each after it".
-fn tokens_told(tokens: &GenerationMetrics) -> String {
+fn of_tokens(tokens: &GenerationMetrics) -> String {
     let first =
         tokens.time_to_first_token_ms.as_ref().map(|stats| format!(" first token after {:.2} ms", stats.median));
     let each =

@@ -1,6 +1,7 @@
 //! Results for people: tables in the terminal, Markdown, CSV and JSON, and HTML pages. It draws what it is handed, and computes nothing.
 
 mod decision;
+mod fit;
 mod markdown;
 pub mod page;
 pub mod plots;
@@ -9,9 +10,10 @@ mod render;
 mod run;
 pub mod sections;
 mod table;
+mod view;
 
 pub use profile::{operators, phases};
 pub use render::Format;
-pub use run::summary;
-pub use sections::winner;
+pub use run::{RunView, run_view, summary};
 pub use table::{Cell, Table};
+pub use view::{Piece, View, wrapped};

@@ -82,12 +82,12 @@ impl PageTable {
                 Some(why) => format!("{} ({})", cell.shown, why),
                 None => cell.shown.clone(),
             };
-            let mut cell = Cell { value: cell.value.clone(), shown };
+            let mut cell = Cell::new(cell.value.clone(), shown);
             cell.shorten(WIDEST);
             cell
         };
         let rows = self.rows.iter().map(|row| row.cells.iter().map(cell).collect()).collect();
-        Table { columns: self.columns.clone(), rows }
+        Table { columns: self.columns.clone(), rows, ..Table::default() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! One table in each of its forms.
 
 use crate::Table;
-use comfy_table::{CellAlignment, ContentArrangement, TableStyle, presets};
+use comfy_table::{CellAlignment, ContentArrangement, presets};
 use minijinja::HtmlEscape;
 use serde_json::{Map, Value};
 use skillbench_record::shown::{self, csv, markdown};
@@ -21,8 +21,8 @@ impl Table {
     /// The table as text, with a newline at its end.
     pub fn render(&self, format: Format) -> String {
         match format {
-            Format::Table => self.drawn(presets::UTF8_BORDERS_ONLY, ContentArrangement::Dynamic, shown::lines),
-            Format::Markdown => self.drawn(presets::ASCII_MARKDOWN, ContentArrangement::Disabled, markdown::cell),
+            Format::Table => self.view(None).text(),
+            Format::Markdown => self.markdown(),
             Format::Html => self.html(),
             Format::Json => {
                 let object = |row: &Vec<crate::Cell>| {
@@ -59,14 +59,14 @@ impl Table {
         format!("<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}</tbody>\n</table>\n")
     }
 
-    fn drawn(&self, style: TableStyle, arrangement: ContentArrangement, safe: fn(&str) -> String) -> String {
+    fn markdown(&self) -> String {
         let mut drawn = comfy_table::Table::new();
-        let head = self.columns.iter().map(|name| safe(&shown::line(name)));
-        drawn.load_style(style).set_content_arrangement(arrangement).set_header(head);
+        let head = self.columns.iter().map(|name| markdown::cell(&shown::line(name)));
+        drawn.load_style(presets::ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled).set_header(head);
         for row in &self.rows {
             drawn.add_row(row.iter().map(|cell| {
                 let right = cell.value.is_number();
-                let text = comfy_table::Cell::new(safe(&cell.shown));
+                let text = comfy_table::Cell::new(markdown::cell(&cell.shown));
                 text.set_alignment(if right { CellAlignment::Right } else { CellAlignment::Left })
             }));
         }

@@ -58,6 +58,9 @@ pub struct Global {
     /// Output format
     #[arg(long, global = true, value_enum, default_value_t = FormatArg::Table)]
     pub format: FormatArg,
+    /// Show all columns of tables, however wide the terminal is
+    #[arg(long, global = true)]
+    pub wide: bool,
     /// Print no progress and no hints
     #[arg(long, short, global = true)]
     pub quiet: bool,

@@ -35,7 +35,8 @@ pub fn audit(global: &Global, args: &AuditArgs) -> Done {
 
 fn table(numbers: &[Number]) -> Table {
     let mut table =
-        Table::new(["model", "plugin", "benchmark", "axes", "before_ms", "again_ms", "ratio", "stands", "why_not"]);
+        Table::new(["model", "plugin", "benchmark", "axes", "before_ms", "again_ms", "ratio", "stands", "why_not"])
+            .least(["benchmark", "before_ms", "again_ms", "axes"]);
     for number in numbers {
         let name = &number.cell;
         table.row([

@@ -55,7 +55,7 @@ fn discover(global: &Global, which: &BenchArgs) -> Discovery {
 fn list(global: &Global, which: &BenchArgs) -> Done {
     let discovery = discover(global, which);
     let chosen = discovery.choose(&asked(which)).map_err(usage)?;
-    let mut table = Table::new(["id", "category", "model", "version", "plugin", "summary"]);
+    let mut table = Table::new(["id", "category", "model", "version", "plugin", "summary"]).least(["version", "category", "plugin"]);
     for found in &chosen {
         table.row([
             Cell::text(&found.description.id),
@@ -150,7 +150,8 @@ fn print(global: &Global, run: &Run) -> Result<(), String> {
                 "n",
                 "stable",
                 "reason",
-            ]);
+            ])
+            .least(["stable", "n", "peak_mb", "cpu_ms", "category", "per_second", "model"]);
             run.cells.iter().for_each(|cell| table.row(row(cell)));
             output::table(&table, global.format.into());
             let summary = Summary::of(&run.cells);

@@ -5,6 +5,7 @@ use crate::cli::Global;
 use crate::commands::plugin::{tell_problems, tell_rejected};
 use crate::output;
 use skillbench_engine::run::{Evidence, Plugin, Probe};
+use skillbench_report::page::Tone;
 use skillbench_report::{Cell, Table};
 use skillbench_worker::DeviceRecord;
 
@@ -26,7 +27,8 @@ pub fn devices(global: &Global, verbose: bool) -> Done {
             "driver",
             "memory_mb",
             "looked at",
-        ]),
+        ])
+        .least(["arch", "vendor", "kind", "driver", "memory_mb"]),
     };
     for (plugin, _) in inventory.backends() {
         let probe = Probe::at(plugin, &global.stop);
@@ -39,7 +41,8 @@ pub fn devices(global: &Global, verbose: bool) -> Done {
         let mut rows: Vec<Vec<Cell>> = match &probe.devices {
             Ok(devices) => devices.iter().map(|device| short(row(plugin, device))).collect(),
             Err(failure) => {
-                let mut row = vec![Cell::text(&plugin.id), Cell::none(), format!("unavailable: {failure}").into()];
+                let status = Cell::from(format!("unavailable: {failure}")).tone(Tone::Info);
+                let mut row = vec![Cell::text(&plugin.id), Cell::none(), status];
                 row.resize(9, Cell::none());
                 vec![short(row)]
             }
@@ -62,15 +65,15 @@ pub fn devices(global: &Global, verbose: bool) -> Done {
 
 fn row(plugin: &Plugin, device: &DeviceRecord) -> Vec<Cell> {
     let status = match (device.usable, device.emulated) {
-        (false, _) => format!("unavailable: {}", device.reason),
-        (true, true) => "emulated".into(),
-        (true, false) => "usable".into(),
+        (false, _) => Cell::from(format!("unavailable: {}", device.reason)).tone(Tone::Info),
+        (true, true) => Cell::from("emulated").tone(Tone::Emulated),
+        (true, false) => Cell::from("usable").tone(Tone::Good),
     };
     let known = |text: &str| if text.is_empty() { Cell::none() } else { Cell::text(text) };
     vec![
         Cell::text(&plugin.id),
         Cell::text(&device.id),
-        status.into(),
+        status,
         Cell::text(&device.name),
         Cell::text(&device.kind),
         known(&device.vendor),

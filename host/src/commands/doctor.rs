@@ -6,12 +6,21 @@ use crate::output;
 use skillbench_engine::run::Probe;
 use skillbench_record::Environment;
 use skillbench_record::paths;
-use skillbench_report::Table;
+use skillbench_report::page::Tone;
+use skillbench_report::{Cell, Table};
 
 pub fn doctor(global: &Global) -> Done {
     let inventory = global.inventory();
     let mut table = Table::new(["what", "state", "next"]);
-    let mut tell = |what: &str, state: &str, next: String| table.row([what.into(), state.into(), next.into()]);
+    let mut tell = |what: &str, state: &str, next: String| {
+        let state = match state {
+            "good" => Cell::from(state).tone(Tone::Good),
+            "good, emulated" => Cell::from(state).tone(Tone::Emulated),
+            "problem" | "rejected" | "not writable" => Cell::from(state).tone(Tone::Bad),
+            _ => Cell::from(state).tone(Tone::Warn),
+        };
+        table.row([what.into(), state, next.into()]);
+    };
     for problem in &inventory.registry.problems {
         tell("registry", "problem", problem.to_string());
     }

@@ -26,7 +26,7 @@ pub fn matrix(global: &Global, args: &MatrixArgs) -> Done {
     known("hardware", &hardware, whole.hardware.clone())?;
     known("model", &args.model, whole.models().map(|model| model.id.clone()).collect())?;
     let shown = whole.only(&hardware, &args.model);
-    let text = render(&shown, form(global, args.output.as_deref())).map_err(failed)?;
+    let text = render(&shown, form(global, args.output.as_deref()), args.output.as_deref()).map_err(failed)?;
     match &args.output {
         None => output::print(&text),
         Some(file) => output::to_file(file, text.as_bytes()).map_err(failed)?,
@@ -61,10 +61,10 @@ fn form(global: &Global, file: Option<&Path>) -> Format {
     }
 }
 
-fn render(matrix: &Matrix, format: Format) -> Result<String, String> {
+fn render(matrix: &Matrix, format: Format, file: Option<&Path>) -> Result<String, String> {
     let table = |long| {
         let (columns, rows) = matrix::table(matrix, long);
-        Table::from_values(columns, rows).render(format)
+        output::drawn(&Table::from_values(columns, rows), format, file)
     };
     Ok(match format {
         Format::Json => format!("{:#}\n", matrix::json(matrix)),

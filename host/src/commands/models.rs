@@ -38,6 +38,20 @@ pub fn models(global: &Global, args: &ModelsArgs) -> Done {
         "key",
         "relation",
         "reduced",
+    ])
+    .least([
+        "key",
+        "generates",
+        "gflops_at",
+        "aliases",
+        "axes",
+        "reduced",
+        "relation",
+        "weights_mb",
+        "architecture",
+        "category",
+        "gflops",
+        "task",
     ]);
     let asked: Vec<Skill> = match args.model.is_empty() {
         true => catalog.skills.clone(),

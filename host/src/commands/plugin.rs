@@ -16,7 +16,8 @@ use std::path::{Path, PathBuf};
 
 pub fn list(global: &Global, verbose: bool) -> Done {
     let inventory = global.inventory();
-    let mut table = Table::new(["id", "kind", "version", "door", "status", "library", "from"]);
+    let mut table = Table::new(["id", "kind", "version", "door", "status", "library", "from"])
+        .least(["from", "library", "door"]);
     for plugin in &inventory.plugins {
         table.row([
             Cell::text(&plugin.id),

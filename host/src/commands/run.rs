@@ -10,6 +10,7 @@ use skillbench_engine::skill::{Skill, Tell};
 use skillbench_engine::suite::{SuiteFile, list_of, to_request};
 use skillbench_record::{Cell, Outcome, Run, Verification};
 use skillbench_record::{OptionChoice, RunRequest};
+use skillbench_report::{Format, Table};
 use skillbench_results::{frames, questions};
 use skillbench_session::gate::GateError;
 use skillbench_session::{Ended, Kept, Session, SessionError, Start};
@@ -134,16 +135,27 @@ fn print(global: &Global, run: &Run) -> Result<(), String> {
         return Ok(());
     }
     let cells = frames::cells([run]).map_err(|error| error.to_string())?;
-    let summary = questions::summary(cells.clone()).map_err(|error| error.to_string())?;
-    output::table(&skillbench_report::summary(&summary, global.format.into()), global.format.into());
     // A program that reads rows gets those of the cells; the rest is in run.json.
-    if !matches!(global.format, FormatArg::Csv) {
-        let more = [skillbench_report::phases(run), skillbench_report::operators(run)];
-        more.into_iter().flatten().for_each(|table| output::table(&table, global.format.into()));
+    if matches!(global.format, FormatArg::Csv) {
+        let summary = questions::summary(cells).map_err(|error| error.to_string())?;
+        output::table(&skillbench_report::summary(&summary), Format::Csv);
+        return Ok(());
     }
+    let view = skillbench_report::run_view(&cells).map_err(|error| error.to_string())?;
+    output::table(&view.table, global.format.into());
+    match global.format {
+        FormatArg::Table => output::notes(&view.causes),
+        _ if view.causes.is_empty() => {}
+        format => {
+            let mut causes = Table::new(["not measured"]);
+            view.causes.into_iter().for_each(|cause| causes.row([cause.into()]));
+            output::table(&causes, format.into());
+        }
+    }
+    let more = [skillbench_report::phases(run), skillbench_report::operators(run)];
+    more.into_iter().flatten().for_each(|table| output::table(&table, global.format.into()));
     // Who is ahead stands last, where people look.
-    let winner = skillbench_report::winner(&cells).map_err(|error| error.to_string())?;
-    winner.filter(|_| !global.quiet).iter().for_each(|winner| output::say(winner));
+    view.headline.filter(|_| !global.quiet).iter().for_each(|headline| output::say(headline));
     Ok(())
 }
 

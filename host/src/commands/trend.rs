@@ -195,7 +195,7 @@ fn print(global: &Global, args: &TrendArgs, found: &Found, told: &[(&Judged, &Ch
         FormatArg::Markdown => shown::markdown(&summary, &found.notes, told),
         FormatArg::Table if told.is_empty() && untold(found).is_none() => format!("{summary}\n"),
         FormatArg::Table if told.is_empty() => String::new(),
-        format => table().render(format.into()),
+        format => output::drawn(&table(), format.into(), args.output.as_deref()),
     };
     match &args.output {
         None => output::print(&text),

@@ -122,7 +122,8 @@ fn table(judged: &[(Measured, Verdict)]) -> Table {
         "newer_try",
         "now",
         "why",
-    ]);
+    ])
+    .least(["newer_try", "run", "options", "threads", "device", "precision", "benchmark", "measured"]);
     for (measured, verdict) in judged {
         let (now, why) = match verdict {
             Verdict::Holds => continue,

@@ -37,6 +37,15 @@ pub fn number(number: f64) -> String {
     format!("{number:.digits$}")
 }
 
+/// Two digits at most: "0.03", "0.4", "2.1", "12".
+pub fn short(value: f64) -> String {
+    match value.abs() {
+        size if size >= 9.95 || size == 0.0 => format!("{value:.0}"),
+        size if size >= 0.095 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
 /// How many parameters a model has: "1.1 B", "22.6 M", "66 k".
 pub fn parameters(count: u64) -> String {
     let units = [(1_000_000_000, " B"), (1_000_000, " M"), (1000, " k")];
@@ -48,7 +57,12 @@ pub fn parameters(count: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{number, parameters};
+    use super::{number, parameters, short};
+
+    #[test]
+    fn a_share_has_two_digits_at_most() {
+        assert_eq!([0.0, 0.034, 0.43, 2.13, 12.4, 9.97].map(short), ["0", "0.03", "0.4", "2.1", "12", "10"]);
+    }
 
     #[test]
     fn parameters_are_counted_in_millions_and_billions() {

@@ -182,8 +182,8 @@ impl PageCell {
 
 impl<T: Into<Cell>> From<T> for PageCell {
     fn from(cell: T) -> PageCell {
-        let Cell { value, shown } = cell.into();
-        PageCell { value, shown, tone: None, why: None, href: None }
+        let Cell { value, shown, tone } = cell.into();
+        PageCell { value, shown, tone, why: None, href: None }
     }
 }
 

@@ -2,14 +2,14 @@
 
 use super::rows::{Rows, now};
 use super::{About, SectionError};
-use crate::decision::{Decision, Entry, sentence};
+use crate::decision;
 use crate::page::{Badge, Tone};
 use polars::prelude::*;
 use skillbench_record::catalog::column;
 use skillbench_record::{FUNCTION, Run};
 use skillbench_results::Stored;
 use skillbench_results::questions::{clocks, latest};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// From this share of time on, what the hypervisor took is worth a warning.
 const STEAL: f64 = 0.02;
@@ -60,7 +60,7 @@ pub fn verdict(cells: &DataFrame) -> Result<String, SectionError> {
     ];
     let parts = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let mut text = format!("{count} of {} measured, {parts}.", plural(rows.len(), column::CELL));
-    if let Some(winner) = winner(cells)? {
+    if let Some(winner) = decision::headline(&rows) {
         text += &format!(" {winner}");
         let unsettled =
             (0..rows.len()).filter(|row| rows.flag(*row, column::STABLE) == Some(false) && measured(*row)).count();
@@ -69,47 +69,6 @@ pub fn verdict(cells: &DataFrame) -> Result<String, SectionError> {
         }
     }
     Ok(text)
-}
-
-/// What may be compared: one machine, precision and number of threads.
-type Facet<'a> = (&'a str, &'a str, usize);
-/// The hardware at each model and point.
-type Points<'a> = BTreeMap<(&'a str, &'a str), BTreeMap<&'a str, Entry<'a>>>;
-
-/// Which hardware is ahead, over all points at which several were measured; of several machines, precisions and numbers of threads those with
-/// the most such points, which are named.
-///
-/// # Errors
-/// Polars' own.
-pub fn winner(cells: &DataFrame) -> Result<Option<String>, SectionError> {
-    let frame = now(cells.clone())?;
-    let rows = Rows(&frame);
-    let mut facets: BTreeMap<Facet<'_>, Points<'_>> = BTreeMap::new();
-    for row in 0..rows.len() {
-        let text = |name| rows.text(row, name);
-        let counts = text(column::BENCHMARK) == Some("inference") && text(column::TRUST) == Some(latest::HARDWARE);
-        let median = rows.number(row, column::LATENCY_MEDIAN_MS);
-        let (true, Some(value), Some(hardware)) = (counts, median, text("hardware")) else { continue };
-        let ends = (rows.number(row, column::LATENCY_CI95_LOW_MS), rows.number(row, column::LATENCY_CI95_HIGH_MS));
-        let stable = rows.flag(row, column::STABLE) == Some(true);
-        let entry = Entry { hardware, value, interval: ends.0.zip(ends.1), stable };
-        let machine = text(column::MACHINE).unwrap_or_default();
-        let facet = (machine, text(column::PRECISION).unwrap_or("unknown"), rows.count(row, column::THREADS));
-        let point = (text(column::MODEL_ID).unwrap_or_default(), text(column::AXES).unwrap_or_default());
-        facets.entry(facet).or_default().entry(point).or_default().insert(hardware, entry);
-    }
-    let decide = |points: Points<'_>| -> Option<(usize, String)> {
-        let decisions =
-            points.iter().filter_map(|((model, _), of)| Decision::of(model, of.values().cloned().collect()));
-        let decisions: Vec<Decision<'_>> = decisions.collect();
-        Some((decisions.len(), sentence(&decisions)?))
-    };
-    let decided = facets.into_iter().filter_map(|(facet, points)| Some((facet, decide(points)?)));
-    let most = decided.max_by(|(one, (first, _)), (other, (second, _))| first.cmp(second).then(other.cmp(one)));
-    Ok(most.map(|((_, precision, threads), (_, sentence))| {
-        let threads = if threads == 0 { String::new() } else { format!(", {}", plural(threads, "thread")) };
-        format!("{sentence} ({precision}{threads})")
-    }))
 }
 
 /// How far the figures can be trusted.

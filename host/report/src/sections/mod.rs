@@ -19,13 +19,12 @@ pub mod trend;
 
 pub use build::sources;
 pub use dashboard::{Site, dashboard};
-pub use head::winner;
 pub use matrix::matrix;
 
 use crate::page::{Choice, Data, Filter, Kind, Page, PageError, Section};
 use crate::plots::{PlotError, PlotKind};
 use polars::prelude::{DataFrame, PolarsError};
-use rows::Rows;
+pub(crate) use rows::{Rows, now, placed};
 use serde::Deserialize;
 use skillbench_charts::Look;
 use skillbench_results::Stored;

@@ -49,6 +49,20 @@ pub fn table(told: &[Reported<'_>], whole: bool) -> Table {
         "change",
         "p",
         "changed_with_it",
+    ])
+    .least([
+        column::MACHINE,
+        "p",
+        "began",
+        "runs_before",
+        "runs_after",
+        column::TRUST,
+        column::PRECISION,
+        column::BENCHMARK,
+        column::THREADS,
+        column::RUN,
+        column::AXES,
+        "changed_with_it",
     ]);
     for (judged, change) in told {
         let (history, of) = (&judged.history, &judged.history.of);
@@ -77,7 +91,7 @@ pub fn table(told: &[Reported<'_>], whole: bool) -> Table {
             Cell::count(change.before.n as u64),
             figure(change.after.median),
             Cell::count(change.after.n as u64),
-            Cell { value: change.ratio.into(), shown: history.metric.describe(change.ratio) },
+            Cell::new(change.ratio, history.metric.describe(change.ratio)),
             Cell::number(change.p),
             change.explained().into(),
         ]);

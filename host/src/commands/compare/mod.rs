@@ -11,6 +11,7 @@ pub use show::{exit, outcome, table};
 use super::{Done, alert, failed};
 use crate::cli::{AcrossArg, CompareArgs, FormatArg, Global};
 use crate::output;
+use skillbench_report::Format;
 use skillbench_results::compared::Across;
 use skillbench_stats::compare::Comparison;
 use skillbench_stats::rules;
@@ -32,7 +33,13 @@ pub fn tell(global: &Global, comparison: &Comparison) -> Result<(), super::Comma
         output::print(&(text + "\n"));
         return Ok(());
     }
-    output::table(&table(comparison), global.format.into());
+    match global.format {
+        FormatArg::Table => {
+            output::table(&show::view(comparison), Format::Table);
+            output::notes(&show::not_compared(comparison));
+        }
+        format => output::table(&table(comparison), format.into()),
+    }
     if !global.quiet {
         comparison.notes.iter().for_each(|note| output::say(note));
         output::say(&show::sentence(comparison));

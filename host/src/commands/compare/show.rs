@@ -1,9 +1,11 @@
 //! A comparison as a table, as a sentence, and as an exit code.
 
 use crate::commands::Exit;
+use skillbench_report::page::Tone;
 use skillbench_report::{Cell, Table};
 use skillbench_session::compare::gate_of;
 use skillbench_stats::compare::{ComparedCell, ComparedMetric, Comparison, Gate, Subject, Verdict};
+use std::collections::BTreeMap;
 
 /// One row for each metric of each cell, and one for each cell that is not compared.
 pub fn table(comparison: &Comparison) -> Table {
@@ -44,9 +46,6 @@ pub fn table(comparison: &Comparison) -> Table {
         for metric in &cell.metrics {
             let ComparedMetric { metric: what, evidence, .. } = metric;
             let [low, high] = evidence.interval.map_or([None, None], |[low, high]| [Some(low), Some(high)]);
-            let run = metric.run.as_ref().map(|run| format!("after is run {run}"));
-            let why =
-                cell.labels.iter().cloned().chain(run).chain([metric.reason.clone()]).collect::<Vec<_>>().join("; ");
             let rest = [
                 Cell::number(evidence.before),
                 Cell::number(evidence.after),
@@ -54,7 +53,7 @@ pub fn table(comparison: &Comparison) -> Table {
                 Cell::maybe(low, ratio),
                 Cell::maybe(high, ratio),
                 metric.verdict.name().into(),
-                why.into(),
+                why(cell, metric).into(),
             ];
             table.rows.push(head(Cell::text(&what.name)).into_iter().chain(rest).collect());
         }
@@ -62,8 +61,76 @@ pub fn table(comparison: &Comparison) -> Table {
     table
 }
 
+/// What people see first: what changed, then what is undecided, then what is the same; in each the greatest difference first.
+const ORDER: [Verdict; 6] =
+    [Verdict::Slower, Verdict::More, Verdict::Faster, Verdict::Less, Verdict::Unclear, Verdict::Same];
+
+/// The comparison for people: a group for each verdict.
+pub fn view(comparison: &Comparison) -> Table {
+    let mut table = Table::new(["verdict", "model", "on", "at", "metric", "before", "after", "times (95% interval)", "why"])
+        .least(["why", "at", "on"]);
+    table.grouped = true;
+    for verdict in ORDER {
+        let all = comparison.cells.iter().flat_map(|cell| cell.metrics.iter().map(move |metric| (cell, metric)));
+        let mut of: Vec<_> = all.filter(|(_, metric)| metric.verdict == verdict).collect();
+        let size = |metric: &ComparedMetric| metric.evidence.ratio.ln().abs();
+        of.sort_by(|(_, one), (_, other)| size(other).total_cmp(&size(one)));
+        let heading = format!("{} {}", of.len(), verdict.name());
+        for (cell, metric) in of {
+            let evidence = &metric.evidence;
+            let before = name(&cell.before, &cell.after, &comparison.before.name);
+            let after = cell.side.clone().unwrap_or_else(|| name(&cell.after, &cell.before, &comparison.after.name));
+            let on = if before == after { before } else { format!("{before} → {after}") };
+            let times = match evidence.interval {
+                Some([low, high]) => format!("{:.3} ({low:.3} to {high:.3})", evidence.ratio),
+                None => format!("{:.3}", evidence.ratio),
+            };
+            let times = Cell::new(evidence.ratio, times);
+            let axes = match cell.benchmark.as_str() {
+                "inference" => cell.axes.to_string(),
+                benchmark => format!("{benchmark} {}", cell.axes),
+            };
+            table.row([
+                heading.as_str().into(),
+                Cell::text(&cell.model),
+                on.into(),
+                axes.into(),
+                Cell::text(&metric.metric.name),
+                Cell::number(evidence.before),
+                Cell::number(evidence.after),
+                match verdict {
+                    Verdict::Slower | Verdict::More => times.tone(Tone::Bad),
+                    Verdict::Faster | Verdict::Less => times.tone(Tone::Good),
+                    Verdict::Unclear => times.tone(Tone::Warn),
+                    Verdict::Same => times,
+                },
+                why(cell, metric).into(),
+            ]);
+        }
+    }
+    table
+}
+
+/// A sentence for each reason for which cells are not compared.
+pub fn not_compared(comparison: &Comparison) -> Vec<String> {
+    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
+    for reason in comparison.cells.iter().filter_map(|cell| cell.reason.as_ref()) {
+        *reasons.entry(&reason.message).or_default() += 1;
+    }
+    let told = |(reason, count): (&str, usize)| {
+        let cells = if count == 1 { "1 cell is".to_string() } else { format!("{count} cells are") };
+        format!("{cells} not compared: {reason}")
+    };
+    reasons.into_iter().map(told).collect()
+}
+
+fn why(cell: &ComparedCell, metric: &ComparedMetric) -> String {
+    let run = metric.run.as_ref().map(|run| format!("after is run {run}"));
+    cell.labels.iter().cloned().chain(run).chain([metric.reason.clone()]).collect::<Vec<_>>().join("; ")
+}
+
 fn ratio(value: f64) -> Cell {
-    Cell { value: value.into(), shown: format!("{value:.3}") }
+    Cell::new(value, format!("{value:.3}"))
 }
 
 /// What ran, and where the other is called the same, as it was named.

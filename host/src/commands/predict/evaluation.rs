@@ -23,7 +23,8 @@ pub fn evaluate(global: &Global, bench: &Bench, file: Option<&Path>) -> Done {
         "p90_error_percent",
         "coverage_percent",
         "interval_times",
-    ]);
+    ])
+    .least(["interval_times", "p90_error_percent", "out_of_range", "threads", "precision", "points"]);
     let mut answered = 0;
     for hardware in &bench.hardware {
         for quantity in Quantity::ALL {
@@ -53,7 +54,7 @@ pub fn evaluate(global: &Global, bench: &Bench, file: Option<&Path>) -> Done {
             }
         }
     }
-    let text = table.render(form(global, file));
+    let text = output::drawn(&table, form(global, file), file);
     match file {
         None => output::print(&text),
         Some(file) => output::to_file(file, text.as_bytes()).map_err(failed)?,

@@ -56,8 +56,8 @@ pub fn predict(global: &Global, args: &PredictArgs) -> Done {
     let exit = verdict(&answers, &args.about.hardware, args.generate_matrix);
     let form = form(global, args.output_file.as_deref());
     let text = match args.generate_matrix {
-        true => table::matrix(&answers, form),
-        false => table::list(&answers, form),
+        true => table::matrix(&answers, form, args.output_file.as_deref()),
+        false => output::drawn(&table::list(&answers, form), form, args.output_file.as_deref()),
     };
     match &args.output_file {
         None => output::print(&text),

@@ -1,11 +1,13 @@
 //! Answers as tables: a list of them, and a matrix of models by hardware.
 
+use crate::output;
 use skillbench_predict::{Basis, Prediction, Quantity, rule};
 use skillbench_report::{Cell, Format, Table};
 use skillbench_session::forecast::{Answer, Bench, Hardware, by_hardware};
+use std::path::Path;
 
 /// A row for each quantity of each point on each hardware.
-pub fn list(answers: &[Answer<'_>], form: Format) -> String {
+pub fn list(answers: &[Answer<'_>], form: Format) -> Table {
     let mut table = Table::new([
         "model",
         "hardware",
@@ -25,7 +27,8 @@ pub fn list(answers: &[Answer<'_>], form: Format) -> String {
         "models",
         "stands_on",
         "why_not",
-    ]);
+    ])
+    .least(["models", "run", "newer_try", "stands_on", "trust", "threads", "precision", "unit", "axes", "low", "high"]);
     answers.iter().for_each(|answer| table.rows.push(row(answer)));
     if matches!(form, Format::Table | Format::Markdown) {
         // What nobody has anything in need not be shown, and the level is told below.
@@ -33,7 +36,7 @@ pub fn list(answers: &[Answer<'_>], form: Format) -> String {
         let some = |cells: &[&Cell]| cells.iter().any(|cell| !cell.value.is_null());
         table.keep_columns(|name, cells| name != "level" && (kept.contains(&name) || some(cells)));
     }
-    table.render(form)
+    table
 }
 
 fn row(answer: &Answer<'_>) -> Vec<Cell> {
@@ -72,7 +75,7 @@ pub fn stands_on(told: &Prediction) -> &'static str {
 }
 
 /// Models by hardware. Programs get the list; people get latencies, of which predicted ones have their interval and say so.
-pub fn matrix(answers: &[Answer<'_>], form: Format) -> String {
+pub fn matrix(answers: &[Answer<'_>], form: Format, file: Option<&Path>) -> String {
     if matches!(form, Format::Json | Format::Csv) {
         return list(answers, form);
     }
@@ -85,7 +88,7 @@ pub fn matrix(answers: &[Answer<'_>], form: Format) -> String {
         }
     });
     let columns = ["model", "family", "axes"].map(String::from).into_iter().chain(hardware.clone()).collect();
-    let mut table = Table { columns, rows: vec![] };
+    let mut table = Table { columns, ..Table::default() };
     for line in groups.chunk_by(|one, two| one[0].asked.model == two[0].asked.model && one[0].axes == two[0].axes) {
         let of = &line[0][0];
         let mut row = vec![Cell::text(&of.asked.model), Cell::text(&of.asked.family), of.axes.to_string().into()];
@@ -102,7 +105,7 @@ pub fn matrix(answers: &[Answer<'_>], form: Format) -> String {
     );
     match form {
         Format::Html => page(&table.render(form), &legend),
-        _ => format!("{}\n{legend}\n", table.render(form)),
+        _ => format!("{}\n{legend}\n", output::drawn(&table, form, file)),
     }
 }
 

@@ -41,7 +41,7 @@ pub fn recommend(global: &Global, args: &RecommendArgs) -> Done {
     if form == Format::Csv && parts.len() > 1 {
         return Err(usage("a CSV file holds one table, and this analysis has several: take .md, .html or .json"));
     }
-    let text = render(&parts, form);
+    let text = render(&parts, form, args.output.as_deref());
     match &args.output {
         None => output::print(&text),
         Some(file) => output::to_file(file, text.as_bytes()).map_err(failed)?,
@@ -67,7 +67,8 @@ fn table(ranked: &[Candidate]) -> Table {
         "newer_try",
         "within",
         "note",
-    ]);
+    ])
+    .least(["run", "newer_try", "date", "within", "low", "high", "threads", "precision", "note", "axes"]);
     for one in ranked {
         table.row([
             Cell::text(&one.model),
@@ -91,7 +92,7 @@ fn table(ranked: &[Candidate]) -> Table {
     table
 }
 
-fn render(parts: &[(&str, &str, Table)], form: Format) -> String {
+fn render(parts: &[(&str, &str, Table)], form: Format, file: Option<&Path>) -> String {
     let shown = |table: &Table| {
         let mut table = table.clone();
         table.keep_columns(|_, cells| cells.iter().any(|cell| !cell.value.is_null()));
@@ -99,7 +100,7 @@ fn render(parts: &[(&str, &str, Table)], form: Format) -> String {
     };
     match (form, parts) {
         (Format::Json | Format::Csv | Format::Html, [(_, _, one)]) => one.render(form),
-        (Format::Table, [(_, _, one)]) => shown(one).render(form),
+        (Format::Table, [(_, _, one)]) => output::drawn(&shown(one), form, file),
         (Format::Json, _) => {
             let part = |(name, _, table): &(&str, &str, Table)| format!("{name:?}: {}", table.render(form).trim_end());
             format!("{{\n{}\n}}\n", parts.iter().map(part).collect::<Vec<_>>().join(",\n"))
@@ -109,7 +110,7 @@ fn render(parts: &[(&str, &str, Table)], form: Format) -> String {
             let part = |(_, title, table): &(&str, &str, Table)| {
                 let text = match table.rows.is_empty() {
                     true => "Nothing.\n".into(),
-                    false => shown(table).render(form),
+                    false => output::drawn(&shown(table), form, file),
                 };
                 if form == Format::Html { format!("<h2>{title}</h2>\n{text}") } else { format!("## {title}\n\n{text}") }
             };

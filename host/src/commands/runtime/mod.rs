@@ -35,7 +35,7 @@ pub fn runtime(global: &Global, command: &RuntimeCommand) -> Done {
 
 fn list(registry: &Registry) -> Table {
     let columns = ["package", "version", "from", "needed by", "installed", "size_mb", "folder"];
-    let mut table = Table::new(columns);
+    let mut table = Table::new(columns).least(["folder", "from", "size_mb"]);
     let mebibytes = |folder: &Path| Cell::number(runtime::size(folder) as f64 / f64::from(1 << 20));
     for package in &registry.packages {
         let own = runtime::is_installed(package).then(|| runtime::folder(package));
