@@ -84,6 +84,8 @@ impl World {
         command.env("SKILLBENCH_CONFIG", self.path().join("config"));
         command.env_remove("SKILLBENCH_REGISTRY").env_remove("SKILLBENCH_PLUGIN_PATH");
         command.env_remove("BENCHMARK_DB_PATH");
+        // A test that says nothing of the terminal runs in a pipe.
+        command.env_remove("COLUMNS").env_remove("CLICOLOR_FORCE").env_remove("NO_COLOR");
         // What cargo and the plugins' own tests set, no user has.
         command.env_remove("LD_LIBRARY_PATH").env_remove("ORT_DYLIB_PATH").env_remove("OPENVINO_LIB_PATH");
         if self.is_apart {

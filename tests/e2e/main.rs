@@ -32,6 +32,7 @@ mod session;
 mod sources;
 mod stable;
 mod stored;
+mod terminal;
 mod tokens;
 mod traps;
 mod trend;

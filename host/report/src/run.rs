@@ -13,35 +13,37 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 /// How people read a column of figures of `questions::summary`: its heading with the unit, and the columns that a narrow terminal
 /// does without come last. The last two are kept longest.
 const FIGURES: [(&str, &str); 24] = [
-    ("median_ms", "latency, ms"),
-    ("first_token_ms", "first token, ms"),
-    ("per_token_ms", "per token, ms"),
+    ("median_ms", "latency (ms)"),
+    ("first_token_ms", "first token (ms)"),
+    ("per_token_ms", "per token (ms)"),
     ("per_second", "samples/s"),
     ("speedup", "times one at a time"),
-    ("p90_ms", "p90, ms"),
-    ("decode_per_s", "decode, tokens/s (mean)"),
-    ("prefill_per_s", "prefill, tokens/s (mean)"),
-    ("gflops_float32", "float32, GFLOP/s"),
-    ("gb_per_s", "memory, GB/s"),
-    ("gflops_float16", "float16, GFLOP/s"),
-    ("gflops_bfloat16", "bfloat16, GFLOP/s"),
-    ("gops_int8", "int8, GOP/s"),
-    ("peak_mb", "peak memory, MB"),
-    (column::LOAD_MS, "load, ms"),
-    ("first_ms", "first inference, ms"),
-    ("j_per_item", "energy, J/item"),
-    ("cpu_ms", "CPU time, ms"),
-    ("flops_pct", "of peak FLOP/s, %"),
-    ("bandwidth_pct", "of peak bandwidth, %"),
+    ("p90_ms", "p90 (ms)"),
+    ("decode_per_s", "decode (mean tokens/s)"),
+    ("prefill_per_s", "prefill (mean tokens/s)"),
+    ("gflops_float32", "float32 (GFLOP/s)"),
+    ("gb_per_s", "memory (GB/s)"),
+    ("gflops_float16", "float16 (GFLOP/s)"),
+    ("gflops_bfloat16", "bfloat16 (GFLOP/s)"),
+    ("gops_int8", "int8 (GOP/s)"),
+    ("peak_mb", "peak memory (MB)"),
+    (column::LOAD_MS, "load (ms)"),
+    ("first_ms", "first inference (ms)"),
+    ("j_per_item", "energy (J/item)"),
+    ("cpu_ms", "CPU time (ms)"),
+    ("flops_pct", "of peak FLOP/s (%)"),
+    ("bandwidth_pct", "of peak bandwidth (%)"),
     (column::OTHER_CORES, "cores of others"),
     (column::THROTTLED, "throttled"),
     (column::PRECISION, "precision"),
     ("n", "samples"),
 ];
 /// So many of the figures are shown at any width.
-const KEPT: usize = 5;
+const KEPT: usize = 3;
 /// Other work on less of a core is what an idle machine does too.
 const OTHER_WORK: f64 = 0.25;
+/// A model that is what its name says: nothing to add.
+const FULL: &str = "full";
 /// So many names are listed one by one.
 const NAMES: usize = 4;
 
@@ -165,7 +167,7 @@ fn order(cells: &Rows<'_>, figures: &Rows<'_>) -> Vec<usize> {
 fn heading(cells: &Rows<'_>, row: usize) -> String {
     let model = cells.text(row, column::MODEL_ID).unwrap_or_default().to_string();
     let count = cells.number(row, column::PARAMETER_COUNT).filter(|count| *count > 0.0);
-    let parts = [count.map(|count| format!("{} parameters", shown::parameters(count as u64))), cells.text(row, column::RELATION).map(String::from)];
+    let parts = [count.map(|count| format!("{} parameters", shown::parameters(count as u64))), cells.text(row, column::RELATION).filter(|relation| *relation != FULL).map(String::from)];
     std::iter::once(model).chain(parts.into_iter().flatten()).collect::<Vec<_>>().join(", ")
 }
 

@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr;
 /// Between two columns.
 const GAP: usize = 2;
 /// No column of text is narrower, unless nothing else helps.
-const NARROW: usize = 16;
+const NARROW: usize = 24;
 /// Before the rows of a group.
 const INDENT: usize = 2;
 

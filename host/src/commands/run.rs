@@ -115,31 +115,31 @@ pub fn options(texts: &[String]) -> Result<Vec<OptionChoice>, CommandError> {
 /// Prints a run, and says where it is kept and how to go on with it.
 fn show(global: &Global, kept: &Kept) -> Result<(), String> {
     let (run, folder) = (&kept.recorded.run, kept.folder.display());
-    print(global, run)?;
-    if !kept.is_in_folder() {
-        return Ok(());
-    }
-    if global.stop.asked() {
+    let headline = print(global, run)?;
+    if kept.is_in_folder() && global.stop.asked() {
         output::say(&format!("stopped; go on with: host run --resume {folder}"));
-    } else if !global.quiet {
+    } else if kept.is_in_folder() && !global.quiet {
         pooled(&run.cells).into_iter().for_each(|text| output::say(&text));
         output::say(&format!("kept in {folder}"));
     }
+    // Who is ahead stands last, where people look.
+    headline.filter(|_| !global.quiet).iter().for_each(|headline| output::say(headline));
     Ok(())
 }
 
-fn print(global: &Global, run: &Run) -> Result<(), String> {
+/// The run in the form that was asked for; who is ahead is returned, to be said last.
+fn print(global: &Global, run: &Run) -> Result<Option<String>, String> {
     if matches!(global.format, FormatArg::Json) {
         let text = serde_json::to_string_pretty(run).map_err(|error| error.to_string())?;
         output::print(&(text + "\n"));
-        return Ok(());
+        return Ok(None);
     }
     let cells = frames::cells([run]).map_err(|error| error.to_string())?;
     // A program that reads rows gets those of the cells; the rest is in run.json.
     if matches!(global.format, FormatArg::Csv) {
         let summary = questions::summary(cells).map_err(|error| error.to_string())?;
         output::table(&skillbench_report::summary(&summary), Format::Csv);
-        return Ok(());
+        return Ok(None);
     }
     let view = skillbench_report::run_view(&cells).map_err(|error| error.to_string())?;
     output::table(&view.table, global.format.into());
@@ -154,9 +154,7 @@ fn print(global: &Global, run: &Run) -> Result<(), String> {
     }
     let more = [skillbench_report::phases(run), skillbench_report::operators(run)];
     more.into_iter().flatten().for_each(|table| output::table(&table, global.format.into()));
-    // Who is ahead stands last, where people look.
-    view.headline.filter(|_| !global.quiet).iter().for_each(|headline| output::say(headline));
-    Ok(())
+    Ok(view.headline)
 }
 
 /// What was shared between cells; `None`: nothing could be.

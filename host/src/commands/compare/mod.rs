@@ -35,8 +35,9 @@ pub fn tell(global: &Global, comparison: &Comparison) -> Result<(), super::Comma
     }
     match global.format {
         FormatArg::Table => {
-            output::table(&show::view(comparison), Format::Table);
-            output::notes(&show::not_compared(comparison));
+            let (table, reasons) = show::view(comparison);
+            output::table(&table, Format::Table);
+            output::notes(&reasons);
         }
         format => output::table(&table(comparison), format.into()),
     }

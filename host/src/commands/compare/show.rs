@@ -5,8 +5,6 @@ use skillbench_report::page::Tone;
 use skillbench_report::{Cell, Table};
 use skillbench_session::compare::gate_of;
 use skillbench_stats::compare::{ComparedCell, ComparedMetric, Comparison, Gate, Subject, Verdict};
-use std::collections::BTreeMap;
-
 /// One row for each metric of each cell, and one for each cell that is not compared.
 pub fn table(comparison: &Comparison) -> Table {
     let mut table = Table::new([
@@ -65,63 +63,94 @@ pub fn table(comparison: &Comparison) -> Table {
 const ORDER: [Verdict; 6] =
     [Verdict::Slower, Verdict::More, Verdict::Faster, Verdict::Less, Verdict::Unclear, Verdict::Same];
 
-/// The comparison for people: a group for each verdict.
-pub fn view(comparison: &Comparison) -> Table {
-    let mut table = Table::new(["verdict", "model", "on", "at", "metric", "before", "after", "times (95% interval)", "why"])
-        .least(["why", "at", "on"]);
+/// The comparison for people: a table with a group for each verdict and model, and a sentence for each reason in it.
+pub fn view(comparison: &Comparison) -> (Table, Vec<String>) {
+    let columns = ["verdict", "on", "at", "metric", "before", "after", "times (95% interval)", "why"];
+    let mut table = Table::new(columns).least(["after", "before"]);
     table.grouped = true;
+    let mut reasons = Reasons::default();
     for verdict in ORDER {
         let all = comparison.cells.iter().flat_map(|cell| cell.metrics.iter().map(move |metric| (cell, metric)));
         let mut of: Vec<_> = all.filter(|(_, metric)| metric.verdict == verdict).collect();
         let size = |metric: &ComparedMetric| metric.evidence.ratio.ln().abs();
         of.sort_by(|(_, one), (_, other)| size(other).total_cmp(&size(one)));
-        let heading = format!("{} {}", of.len(), verdict.name());
-        for (cell, metric) in of {
-            let evidence = &metric.evidence;
-            let before = name(&cell.before, &cell.after, &comparison.before.name);
-            let after = cell.side.clone().unwrap_or_else(|| name(&cell.after, &cell.before, &comparison.after.name));
-            let on = if before == after { before } else { format!("{before} → {after}") };
-            let times = match evidence.interval {
-                Some([low, high]) => format!("{:.3} ({low:.3} to {high:.3})", evidence.ratio),
-                None => format!("{:.3}", evidence.ratio),
-            };
-            let times = Cell::new(evidence.ratio, times);
-            let axes = match cell.benchmark.as_str() {
-                "inference" => cell.axes.to_string(),
-                benchmark => format!("{benchmark} {}", cell.axes),
-            };
-            table.row([
-                heading.as_str().into(),
-                Cell::text(&cell.model),
-                on.into(),
-                axes.into(),
-                Cell::text(&metric.metric.name),
-                Cell::number(evidence.before),
-                Cell::number(evidence.after),
-                match verdict {
-                    Verdict::Slower | Verdict::More => times.tone(Tone::Bad),
-                    Verdict::Faster | Verdict::Less => times.tone(Tone::Good),
-                    Verdict::Unclear => times.tone(Tone::Warn),
-                    Verdict::Same => times,
-                },
-                why(cell, metric).into(),
-            ]);
+        let mut models: Vec<&str> = vec![];
+        of.iter().for_each(|(cell, _)| {
+            if !models.contains(&cell.model.as_str()) {
+                models.push(&cell.model);
+            }
+        });
+        for model in models {
+            for (cell, metric) in of.iter().filter(|(cell, _)| cell.model == model) {
+                let row = row(cell, metric, reasons.number(why(cell, metric)));
+                table.rows.push(std::iter::once(format!("{}: {model}", verdict.name()).into()).chain(row).collect());
+            }
         }
     }
-    table
+    comparison.cells.iter().filter_map(|cell| cell.reason.as_ref()).for_each(|reason| {
+        reasons.number(format!("not compared: {}", reason.message));
+    });
+    (table, reasons.sentences())
 }
 
-/// A sentence for each reason for which cells are not compared.
-pub fn not_compared(comparison: &Comparison) -> Vec<String> {
-    let mut reasons: BTreeMap<&str, usize> = BTreeMap::new();
-    for reason in comparison.cells.iter().filter_map(|cell| cell.reason.as_ref()) {
-        *reasons.entry(&reason.message).or_default() += 1;
-    }
-    let told = |(reason, count): (&str, usize)| {
-        let cells = if count == 1 { "1 cell is".to_string() } else { format!("{count} cells are") };
-        format!("{cells} not compared: {reason}")
+/// A metric of a cell, after its heading.
+fn row(cell: &ComparedCell, metric: &ComparedMetric, reason: usize) -> [Cell; 7] {
+    let evidence = &metric.evidence;
+    let on = match &cell.side {
+        Some(side) => format!("{} → {side}", cell.before.plugin),
+        None if cell.before.plugin == cell.after.plugin => cell.before.plugin.clone(),
+        None => format!("{} → {}", cell.before.plugin, cell.after.plugin),
     };
-    reasons.into_iter().map(told).collect()
+    let at = match cell.benchmark.as_str() {
+        "inference" => cell.axes.to_string(),
+        benchmark => format!("{benchmark} {}", cell.axes),
+    };
+    let times = match evidence.interval {
+        Some([low, high]) => format!("{:.3} ({low:.3} to {high:.3})", evidence.ratio),
+        None => format!("{:.3}", evidence.ratio),
+    };
+    let times = Cell::new(evidence.ratio, times);
+    [
+        on.into(),
+        at.into(),
+        Cell::text(&metric.metric.name),
+        Cell::number(evidence.before),
+        Cell::number(evidence.after),
+        match metric.verdict {
+            Verdict::Slower | Verdict::More => times.tone(Tone::Bad),
+            Verdict::Faster | Verdict::Less => times.tone(Tone::Good),
+            Verdict::Unclear => times.tone(Tone::Warn),
+            Verdict::Same => times,
+        },
+        if reason == 0 { "".into() } else { format!("({reason})").into() },
+    ]
+}
+
+/// Reasons, each told once with how often it holds.
+#[derive(Default)]
+struct Reasons(Vec<(String, usize)>);
+
+impl Reasons {
+    /// From 1; 0 for no reason.
+    fn number(&mut self, reason: String) -> usize {
+        if reason.is_empty() {
+            return 0;
+        }
+        let place = self.0.iter().position(|(known, _)| *known == reason).unwrap_or_else(|| {
+            self.0.push((reason, 0));
+            self.0.len() - 1
+        });
+        self.0[place].1 += 1;
+        place + 1
+    }
+
+    fn sentences(self) -> Vec<String> {
+        let told = |(place, (reason, count)): (usize, (String, usize))| match count {
+            1 => format!("({}) {reason}", place + 1),
+            _ => format!("({}) {count} times: {reason}", place + 1),
+        };
+        self.0.into_iter().enumerate().map(told).collect()
+    }
 }
 
 fn why(cell: &ComparedCell, metric: &ComparedMetric) -> String {

@@ -77,7 +77,7 @@ pub fn stands_on(told: &Prediction) -> &'static str {
 /// Models by hardware. Programs get the list; people get latencies, of which predicted ones have their interval and say so.
 pub fn matrix(answers: &[Answer<'_>], form: Format, file: Option<&Path>) -> String {
     if matches!(form, Format::Json | Format::Csv) {
-        return list(answers, form);
+        return output::drawn(&list(answers, form), form, file);
     }
     let groups = by_hardware(answers);
     let mut hardware: Vec<String> = vec![];

@@ -92,7 +92,7 @@ fn table(ranked: &[Candidate]) -> Table {
     table
 }
 
-fn render(parts: &[(&str, &str, Table)], form: Format, file: Option<&Path>) -> String {
+fn render(parts: &[(&str, &str, Table)], form: Format, file: Option<&std::path::Path>) -> String {
     let shown = |table: &Table| {
         let mut table = table.clone();
         table.keep_columns(|_, cells| cells.iter().any(|cell| !cell.value.is_null()));
