@@ -69,7 +69,7 @@ fn what_makes_no_tokens_is_skipped_with_that_reason() {
 fn a_model_in_parts_has_a_figure_for_the_whole_and_one_for_each_part() {
     let asked = ["--plugin", "rten", "--model", "llava-tiny", "--bench", "inference", "--batch-sizes", "1"];
     let (ran, document) = World::default().run(&[&asked[..], &["--sequence-lengths", "16"]].concat());
-    ran.exits_with(4);
+    ran.exits_with(0);
     let metrics = &cells(&document)[0]["metrics"];
     let parts: Vec<&String> =
         metrics["series"].as_object().unwrap().keys().filter(|name| name.starts_with("latency.")).collect();
