@@ -6,7 +6,6 @@ mod output;
 mod progress;
 mod screen;
 
-use clap::Parser;
 use skillbench_record::{scratch, shown};
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -26,7 +25,7 @@ fn main() -> ExitCode {
         skillbench_worker::use_executable(worker);
     }
     std::panic::set_hook(Box::new(|panic| output::error(&format!("a fault of the host, please report it: {panic}"))));
-    let cli = cli::Cli::try_parse().unwrap_or_else(|error| refuse(&error));
+    let cli = cli::parse().unwrap_or_else(|error| refuse(&error));
     output::set_wide(cli.global.wide);
     scratch::sweep();
     // Libraries panic where a thread cannot be had; what was measured is in its journal.

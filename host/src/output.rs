@@ -71,7 +71,13 @@ pub fn drawn(table: &Table, format: Format, file: Option<&Path>) -> String {
 fn view(table: &Table) {
     let view = table.view(table_room());
     let colour = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
-    write_out(&view.lines.iter().map(|line| line.iter().map(|piece| painted(piece, colour)).collect::<String>() + "\n").collect::<String>());
+    write_out(
+        &view
+            .lines
+            .iter()
+            .map(|line| line.iter().map(|piece| painted(piece, colour)).collect::<String>() + "\n")
+            .collect::<String>(),
+    );
     if !view.left_out.is_empty() {
         say(&format!("no room for: {} (--wide shows all, --format csv writes all)", view.left_out.join(", ")));
     }
@@ -133,7 +139,7 @@ pub fn warning(text: &str) {
     say(&format!("warning: {text}"));
 }
 
-/// How something came about: for whoever asked for it with `--debug`.
+/// How something came about: for whoever asked for it with `--verbose`.
 pub fn debug(text: &str) {
     say(&format!("debug: {text}"));
 }

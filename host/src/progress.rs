@@ -38,7 +38,15 @@ impl Progress {
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar
         });
-        Progress { bar, quiet, names: names.to_vec(), places: HashMap::new(), running: BTreeMap::new(), begun: 0, told: HashSet::new() }
+        Progress {
+            bar,
+            quiet,
+            names: names.to_vec(),
+            places: HashMap::new(),
+            running: BTreeMap::new(),
+            begun: 0,
+            told: HashSet::new(),
+        }
     }
 
     /// "[3/10] bert-tiny on rten, inference, batch=1".

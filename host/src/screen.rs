@@ -19,7 +19,7 @@ pub struct Screen<'k> {
 
 impl<'k> Screen<'k> {
     pub fn new(global: &Global) -> Screen<'k> {
-        let (quiet, debug, stop) = (global.quiet, global.debug, global.stop.clone());
+        let (quiet, debug, stop) = (global.quiet, global.verbose, global.stop.clone());
         Screen { quiet, debug, progress: None, about: None, stop, on_kept: Box::new(|_| {}) }
     }
 

@@ -176,6 +176,6 @@ fn a_folder_whose_name_is_no_text_is_refused_at_once() {
     let mut command = world.command(&["run", "--output-dir"]);
     command.arg(OsStr::from_bytes(b"results-\xff")).args(ONE);
     let ran = Ran::of(command);
-    ran.exits_with(2).tells("Unicode").tells("--output-dir");
+    ran.exits_with(2).tells("Unicode").tells("--results-dir");
     assert!(!world.path().join(OsStr::from_bytes(b"results-\xff")).exists());
 }

@@ -244,7 +244,8 @@ fn every_form_of_the_table_has_a_row_for_each_cell() {
         "--budget",
         "0.1",
     ];
-    for (format, lines) in [("table", 6), ("csv", 3), ("markdown", 4)] {
+    // In the table a heading, a rule and the model's name stand above the cells; elsewhere a heading, and what its form needs.
+    for (format, lines) in [("table", 5), ("csv", 3), ("markdown", 4)] {
         let ran = world.host(&[&run[..], &["--format", format]].concat());
         ran.exits_with(0);
         assert_eq!(ran.stdout().lines().count(), lines, "{format}:\n{}", ran.stdout());

@@ -65,8 +65,10 @@ fn a_narrow_terminal_names_the_columns_it_has_no_room_for_and_wide_shows_them() 
     let narrow = in_columns(&world, 80, &["models", "--family", "vision"]);
     assert!(!narrow.stdout().contains("gflops_at"));
     assert!(narrow.stderr().contains("no room for:") && narrow.stderr().contains("gflops_at"), "{}", narrow.stderr());
-    for whole in [in_columns(&world, 80, &["models", "--family", "vision", "--wide"]), world.host(&["models", "--family", "vision"])]
-    {
+    for whole in [
+        in_columns(&world, 80, &["models", "--family", "vision", "--wide"]),
+        world.host(&["models", "--family", "vision"]),
+    ] {
         assert!(whole.stdout().contains("gflops_at") && !whole.stderr().contains("no room for"));
     }
 }

@@ -1,6 +1,6 @@
 //! Results for people: tables in the terminal, Markdown, CSV and JSON, and HTML pages. It draws what it is handed, and computes nothing.
 
-mod decision;
+pub mod decision;
 mod fit;
 mod markdown;
 pub mod page;

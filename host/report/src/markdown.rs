@@ -1,16 +1,38 @@
 //! A page as Markdown, for a pull request: what the page tells, in tables.
 
-use crate::page::{Figure, Page, PageTable, Section, Tone};
+use crate::page::{Decisions, Figure, Page, PageTable, Section, Tone};
 use crate::{Cell, Format, Table};
 use skillbench_record::shown::markdown::line;
 
 /// No cell is wider; the problems have their reasons in full.
 const WIDEST: usize = 80;
+/// So many points stand in the open, so that a pull request stays readable.
+const POINTS: usize = 16;
 
 impl Page {
-    /// The page as Markdown. Charts, the tables behind them and the table of all cells are left to the page.
+    /// The page as Markdown: what it decides first, the rest behind one click each. Charts, the tables behind them and the table of all
+    /// cells are left to the page.
     pub fn markdown(&self) -> String {
-        let mut text = format!("# {}\n\n{}\n", line(&self.title), line(&self.verdict));
+        let mut text = format!("# {}\n", line(&self.title));
+        if let Some(headline) = self.decisions.as_ref().and_then(Decisions::headline) {
+            text += &format!("\n**{}**\n", line(&headline));
+        }
+        if !self.verdict.is_empty() {
+            text += &format!("\n{}\n", line(&self.verdict));
+        }
+        if !self.context.is_empty() {
+            let context = self.context.iter().map(|(name, value)| format!("{}: {}", line(name), line(value)));
+            text += &format!("\n{}\n", context.collect::<Vec<_>>().join(" · "));
+        }
+        text += &self.decisions.as_ref().map(Decisions::markdown).unwrap_or_default();
+        text += &folded("Trust, warnings, and where these figures come from", &self.about());
+        self.sections.iter().for_each(|section| text += &folded(&section.title, &section.markdown()));
+        text
+    }
+
+    /// Badges, warnings and provenance.
+    fn about(&self) -> String {
+        let mut text = String::new();
         if !self.badges.is_empty() {
             text.push('\n');
             for badge in &self.badges {
@@ -18,16 +40,63 @@ impl Page {
             }
         }
         if !self.notes.is_empty() {
-            text += "\n## Warnings\n\n";
+            text.push('\n');
             self.notes.iter().for_each(|note| text += &format!("- {}\n", line(note)));
         }
-        self.sections.iter().for_each(|section| text += &section.markdown());
         if !self.facts.is_empty() {
             let mut table = Table::new(["what", "value"]);
             for (name, value) in &self.facts {
                 table.row([name.as_str().into(), value.as_str().into()]);
             }
-            text += &format!("\n## Where these figures come from\n\n{}", table.render(Format::Markdown));
+            text += &format!("\n{}", table.render(Format::Markdown));
+        }
+        text
+    }
+}
+
+/// A part that is opened by a click; nothing where it is empty.
+fn folded(title: &str, text: &str) -> String {
+    match text.trim().is_empty() {
+        true => String::new(),
+        false => format!("\n<details><summary>{}</summary>\n\n{}\n\n</details>\n", line(title), text.trim()),
+    }
+}
+
+impl Decisions {
+    /// A row for each point, the dearest wrong choice first; then a row for each hardware.
+    fn markdown(&self) -> String {
+        let view = self.view();
+        let facet = |facet: &str| if facet.is_empty() { String::new() } else { format!(" ({facet})") };
+        let mut points =
+            Table::new(["model", "at", "best", "ahead of the next by", "how sure", "the worst choice costs"]);
+        for row in &view.rows {
+            let at = format!("{}{}", row.at, facet(&row.facet));
+            points.row([
+                Cell::text(&row.model),
+                at.trim().into(),
+                Cell::text(&row.best),
+                Cell::text(&row.ahead),
+                row.certainty.into(),
+                Cell::text(&row.cost),
+            ]);
+        }
+        let mut hardware = Table::new(["hardware", "wins", "ties", "mean cost (geometric)", "worst case"]);
+        for row in &view.standings {
+            hardware.row([
+                Cell::text(format!("{}{}", row.hardware, facet(&row.facet))),
+                Cell::text(&row.wins),
+                Cell::count(row.ties as u64),
+                Cell::text(&row.mean),
+                Cell::text(&row.worst),
+            ]);
+        }
+        let rest = Table { rows: points.rows.split_off(points.rows.len().min(POINTS)), ..points.clone() };
+        let mut text = format!("\n{}", points.render(Format::Markdown));
+        if !rest.rows.is_empty() {
+            text += &folded(&format!("{} more points", rest.rows.len()), &rest.render(Format::Markdown));
+        }
+        if !hardware.rows.is_empty() {
+            text += &format!("\n{}", hardware.render(Format::Markdown));
         }
         text
     }
@@ -44,7 +113,7 @@ impl Section {
         if figures.is_empty() && self.findings.is_empty() {
             return String::new();
         }
-        let mut text = format!("\n## {}\n", line(&self.title));
+        let mut text = String::new();
         if !self.intro.is_empty() {
             text += &format!("\n{}\n", line(&self.intro));
         }
@@ -129,12 +198,13 @@ mod tests {
     #[test]
     fn a_page_reads_as_markdown_with_reasons_in_their_cells() {
         let text = page().markdown();
-        assert!(text.starts_with("# A &lt;run>\n\none of two\n"), "{text}");
+        assert!(text.starts_with("# A &lt;run>\n\none of two\n\n<details><summary>"), "{text}");
         assert!(text.contains("| vit   | - (it \\| crashed at once) |"), "{text}");
         for part in [
             "- **noisy**: busy",
             "- look out",
             "- **crashed**: 1 cell See its output.",
+            "<details><summary>Vision</summary>",
             "### Empty\n\nno data",
             "| kernel | 6.1   |",
         ] {

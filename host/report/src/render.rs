@@ -62,7 +62,10 @@ impl Table {
     fn markdown(&self) -> String {
         let mut drawn = comfy_table::Table::new();
         let head = self.columns.iter().map(|name| markdown::cell(&shown::line(name)));
-        drawn.load_style(presets::ASCII_MARKDOWN).set_content_arrangement(ContentArrangement::Disabled).set_header(head);
+        drawn
+            .load_style(presets::ASCII_MARKDOWN)
+            .set_content_arrangement(ContentArrangement::Disabled)
+            .set_header(head);
         for row in &self.rows {
             drawn.add_row(row.iter().map(|cell| {
                 let right = cell.value.is_number();

@@ -16,7 +16,7 @@ const FIGURES: [(&str, &str); 24] = [
     ("median_ms", "latency (ms)"),
     ("first_token_ms", "first token (ms)"),
     ("per_token_ms", "per token (ms)"),
-    ("per_second", "samples/s"),
+    ("per_second", "samples/s (mean)"),
     ("speedup", "times one at a time"),
     ("p90_ms", "p90 (ms)"),
     ("decode_per_s", "decode (mean tokens/s)"),
@@ -34,8 +34,8 @@ const FIGURES: [(&str, &str); 24] = [
     ("flops_pct", "of peak FLOP/s (%)"),
     ("bandwidth_pct", "of peak bandwidth (%)"),
     (column::OTHER_CORES, "cores of others"),
-    (column::THROTTLED, "throttled"),
-    (column::PRECISION, "precision"),
+    (column::THROTTLED, column::THROTTLED),
+    (column::PRECISION, column::PRECISION),
     ("n", "samples"),
 ];
 /// So many of the figures are shown at any width.
@@ -86,7 +86,8 @@ pub fn run_view(cells: &DataFrame) -> Result<RunView, SectionError> {
     table.least = may_go.rev().collect();
     for row in order(&cells, &figures) {
         let text = |name: &str| cells.text(row, name).unwrap_or_default();
-        let wins = winners.contains(&(text(column::MODEL_ID).to_string(), text("hardware").to_string(), place(&cells, row)));
+        let wins =
+            winners.contains(&(text(column::MODEL_ID).to_string(), text("hardware").to_string(), place(&cells, row)));
         let mut line = vec![heading(&cells, row).into(), hardware(text("hardware"), wins), point(&cells, row).into()];
         if any_unmeasured {
             line.push(result(&cells, row, &causes));
@@ -167,7 +168,10 @@ fn order(cells: &Rows<'_>, figures: &Rows<'_>) -> Vec<usize> {
 fn heading(cells: &Rows<'_>, row: usize) -> String {
     let model = cells.text(row, column::MODEL_ID).unwrap_or_default().to_string();
     let count = cells.number(row, column::PARAMETER_COUNT).filter(|count| *count > 0.0);
-    let parts = [count.map(|count| format!("{} parameters", shown::parameters(count as u64))), cells.text(row, column::RELATION).filter(|relation| *relation != FULL).map(String::from)];
+    let parts = [
+        count.map(|count| format!("{} parameters", shown::parameters(count as u64))),
+        cells.text(row, column::RELATION).filter(|relation| *relation != FULL).map(String::from),
+    ];
     std::iter::once(model).chain(parts.into_iter().flatten()).collect::<Vec<_>>().join(", ")
 }
 
@@ -217,9 +221,9 @@ fn doubts(cells: &Rows<'_>, row: usize) -> Vec<&'static str> {
     let trust = cells.text(row, column::TRUST).unwrap_or_default();
     let all = [
         ("not settled", cells.flag(row, column::STABLE) == Some(false)),
-        ("emulated", trust == questions::latest::EMULATED),
+        (column::EMULATED, trust == questions::latest::EMULATED),
         ("unverified", trust == questions::latest::UNVERIFIED),
-        ("implausible", trust == questions::latest::IMPLAUSIBLE),
+        (column::IMPLAUSIBLE, trust == questions::latest::IMPLAUSIBLE),
         ("weakly checked", has(column::WEAK) || cells.flag(row, column::WEAK) == Some(true)),
         ("done otherwise", has(column::FIXES)),
         ("side by side", has(column::BESIDE)),
@@ -260,7 +264,8 @@ impl Causes {
     /// From 1.
     fn number(&self, cells: &Rows<'_>, row: usize) -> usize {
         let key = key(cells, row);
-        let is_it = |cause: &Cause| key.as_ref().is_some_and(|key| *key == (cause.outcome.clone(), cause.reason.clone()));
+        let is_it =
+            |cause: &Cause| key.as_ref().is_some_and(|key| *key == (cause.outcome.clone(), cause.reason.clone()));
         self.0.iter().position(is_it).map_or(0, |place| place + 1)
     }
 

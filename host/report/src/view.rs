@@ -61,9 +61,11 @@ impl Table {
             if let (1, Some(heading)) = (groups, cells.first().map(|cell| shown::lines(&cell.shown)))
                 && group.as_ref() != Some(&heading)
             {
-                lines.extend(wrapped(&heading, all + indent, true).into_iter().map(|text| {
-                    vec![Piece { text, strong: true, tone: None }]
-                }));
+                lines.extend(
+                    wrapped(&heading, all + indent, true)
+                        .into_iter()
+                        .map(|text| vec![Piece { text, strong: true, tone: None }]),
+                );
                 group = Some(heading);
             }
             lines.extend(row(cells.get(groups..).unwrap_or_default(), &widths, &right, indent, false));
@@ -168,7 +170,13 @@ mod tests {
     fn table() -> Table {
         let mut table = Table::new(["model", "on", "ms", "path", "why"]).least(["path"]);
         table.grouped = true;
-        table.row(["vit".into(), "cpu".into(), Cell::number(1.5), "/a/long/path/of/a/file".into(), "because it is so".into()]);
+        table.row([
+            "vit".into(),
+            "cpu".into(),
+            Cell::number(1.5),
+            "/a/long/path/of/a/file".into(),
+            "because it is so".into(),
+        ]);
         table.row(["vit".into(), "openvino".into(), Cell::number(12.0), Cell::none(), Cell::none()]);
         table.row([Cell::text("x".repeat(200)), "cpu".into(), Cell::none(), Cell::none(), "it | crashed".into()]);
         table

@@ -60,7 +60,7 @@ pub enum SessionError {
     #[error("there is no run '{name}' in {folder}")]
     NoRun { name: String, folder: PathBuf },
     #[error(
-        "{}: workers are sent the name of a run's folder, and this one is no Unicode text: choose another with --output-dir",
+        "{}: workers are sent the name of a run's folder, and this one is no Unicode text: choose another with --results-dir",
         .0.display()
     )]
     NoText(PathBuf),

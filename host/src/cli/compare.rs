@@ -54,16 +54,16 @@ pub struct CompareArgs {
 #[derive(Args, Default)]
 pub struct LiveArgs {
     /// Models to measure [default: those of a plain run]
-    #[arg(long, alias = "models", value_delimiter = ',', num_args = 1.., value_name = "MODEL", requires = "interleave")]
+    #[arg(long, aliases = ["models", "model-id"], value_delimiter = ',', num_args = 1.., value_name = "MODEL", requires = "interleave")]
     pub model: Vec<String>,
     /// Benchmarks to measure with [default: inference]
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "BENCHMARK", requires = "interleave")]
     pub bench: Vec<String>,
     /// Batch sizes [default: 1]
-    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", requires = "interleave", value_parser = clap::value_parser!(i64).range(1..=65536))]
+    #[arg(long, alias = "batch-size", value_delimiter = ',', num_args = 1.., value_name = "N", requires = "interleave", value_parser = clap::value_parser!(i64).range(1..=65536))]
     pub batch_sizes: Vec<i64>,
     /// Sequence lengths: tokens in one item
-    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", requires = "interleave", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
+    #[arg(long, alias = "sequence-length", value_delimiter = ',', num_args = 1.., value_name = "N", requires = "interleave", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
     pub sequence_lengths: Vec<i64>,
     /// Threads of both sides, unless a side sets its own
     #[arg(long, value_name = "N", requires = "interleave", value_parser = clap::value_parser!(u64).range(1..=1024))]
@@ -108,6 +108,7 @@ pub enum BaselineCommand {
     List,
     /// Save a run as a baseline
     Save {
+        /// Its name
         name: String,
         /// The run: latest, its id, its folder
         #[arg(default_value = "latest")]
@@ -116,7 +117,10 @@ pub enum BaselineCommand {
         stored: Stored,
     },
     /// Remove a baseline
-    Remove { name: String },
+    Remove {
+        /// Its name
+        name: String,
+    },
 }
 
 #[derive(Args)]
@@ -125,10 +129,10 @@ pub struct DoctorArgs {
     #[arg(long)]
     pub noise: bool,
     /// Backends to measure [default: all usable ones that are neither emulated nor browsers]
-    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "PLUGIN", requires = "noise")]
+    #[arg(long, aliases = ["hardware", "device"], value_delimiter = ',', num_args = 1.., value_name = "PLUGIN", requires = "noise")]
     pub plugin: Vec<String>,
     /// Models to measure [default: bert-tiny]
-    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "MODEL", requires = "noise")]
+    #[arg(long, aliases = ["models", "model-id"], value_delimiter = ',', num_args = 1.., value_name = "MODEL", requires = "noise")]
     pub model: Vec<String>,
     /// Benchmarks to measure with [default: inference]
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "BENCHMARK", requires = "noise")]

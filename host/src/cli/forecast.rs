@@ -15,7 +15,7 @@ pub struct ForecastArgs {
     #[arg(long, aliases = ["models", "model-id"], value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
     pub model: Vec<String>,
     /// Only this hardware [default: all that was measured on the machine]
-    #[arg(long, aliases = ["plugin", "device"], value_delimiter = ',', num_args = 1.., value_name = "PLUGIN[:DEVICE]")]
+    #[arg(long = "plugin", aliases = ["hardware", "device"], value_delimiter = ',', num_args = 1.., value_name = "PLUGIN[:DEVICE]")]
     pub hardware: Vec<String>,
     /// Batch sizes; several make a curve
     #[arg(long = "batch-sizes", alias = "batch-size", value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=65536))]
@@ -46,8 +46,8 @@ pub struct PredictArgs {
     #[arg(long)]
     pub generate_matrix: bool,
     /// Write to this file; the ending .json, .md, .csv or .html sets the format
-    #[arg(long, alias = "output", short, value_name = "FILE")]
-    pub output_file: Option<PathBuf>,
+    #[arg(long, alias = "output-file", short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
     /// Plot latency against batch size into this .svg or .png file: measured points filled,
     /// predicted ones hollow
     #[arg(long, value_name = "FILE", conflicts_with_all = ["generate_matrix", "evaluate"])]

@@ -2,6 +2,7 @@
 
 mod alert;
 mod compare;
+mod examples;
 mod forecast;
 mod request;
 mod results;
@@ -24,7 +25,7 @@ pub use suite::{STARTER, SuiteArgs, SuiteCommand};
 pub use trend::TrendArgs;
 
 use crate::output;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use skillbench_engine::registry::Sources;
 use skillbench_engine::run::Inventory;
 use skillbench_report::Format;
@@ -41,7 +42,17 @@ pub struct Cli {
     pub command: Command,
 }
 
+/// The command line that was typed.
+///
+/// # Errors
+/// It cannot be read, or it asks for help.
+pub fn parse() -> Result<Cli, clap::Error> {
+    let mut matches = examples::with_examples(Cli::command()).try_get_matches()?;
+    Cli::from_arg_matches_mut(&mut matches)
+}
+
 #[derive(Args, Clone)]
+#[command(next_help_heading = "Global options")]
 pub struct Global {
     /// Read this registry file before all others
     #[arg(long, global = true, value_name = "FILE")]
@@ -64,9 +75,9 @@ pub struct Global {
     /// Print no progress and no hints
     #[arg(long, short, global = true)]
     pub quiet: bool,
-    /// Also print what is resolved, planned, started and logged on the way
-    #[arg(long, global = true)]
-    pub debug: bool,
+    /// Say more: what is resolved, planned, started and logged on the way; in lists, all that is known
+    #[arg(long, short, alias = "debug", global = true)]
+    pub verbose: bool,
     /// Asked by Ctrl-C once the machine is held.
     #[arg(skip)]
     pub stop: Stop,
@@ -76,7 +87,7 @@ impl Global {
     /// The plugins that are here; what is done with them ends where Ctrl-C asks for it.
     pub fn inventory(&self) -> Inventory {
         let inventory = Inventory::take(&self.sources(), &self.stop);
-        if self.debug {
+        if self.verbose {
             tell_found(&inventory);
         }
         inventory
@@ -183,15 +194,16 @@ pub enum Command {
     /// Recommend hardware for a model, with the evidence
     Recommend(Box<RecommendArgs>),
     /// List the devices of every backend, usable or not
-    Devices {
-        /// Show all that is known of each device
-        #[arg(long, short)]
-        verbose: bool,
-    },
+    Devices,
     /// List the models that can be measured; `clean` deletes built models
     Models(Box<ModelsArgs>),
     /// Explain step by step why a plugin works here or not, and a model on it
-    Why { plugin: String, model: Option<String> },
+    Why {
+        /// A plugin's id
+        plugin: String,
+        /// A model's name or file
+        model: Option<String>,
+    },
     /// Diagnose this machine, and say what to do next
     Doctor(DoctorArgs),
     /// Save, list and remove baselines of this machine
@@ -262,7 +274,7 @@ pub struct BenchArgs {
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "CATEGORY")]
     pub category: Vec<String>,
     /// Only benchmarks of these models
-    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
+    #[arg(long, aliases = ["models", "model-id"], value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
     pub model: Vec<String>,
     /// Also look in this folder, which has subfolders by category and by model
     #[arg(long, alias = "benchmark-dir", value_name = "DIR")]
@@ -312,13 +324,12 @@ fn seconds(text: &str) -> Result<f64, String> {
 #[derive(Subcommand)]
 pub enum PluginCommand {
     /// List all plugins, and those that were rejected with the reason
-    List {
-        /// Also list registry files, search paths and hidden entries
-        #[arg(long, short)]
-        verbose: bool,
-    },
+    List,
     /// Show what a plugin says of itself
-    Info { plugin: String },
+    Info {
+        /// A plugin's id
+        plugin: String,
+    },
     /// Check a plugin, or any library, against the rules of a well-behaved plugin
     Check {
         /// A plugin's id, or the path of a library
@@ -347,6 +358,7 @@ pub enum PluginCommand {
     },
     /// Register a library in the user's registry.d
     Add {
+        /// The library's file
         library: PathBuf,
         /// Under this id [default: the one it gives itself]
         #[arg(long)]
@@ -356,7 +368,10 @@ pub enum PluginCommand {
         pin: bool,
     },
     /// Unregister a library that `add` registered
-    Remove { plugin: String },
+    Remove {
+        /// A plugin's id
+        plugin: String,
+    },
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -387,8 +402,8 @@ pub enum RuntimeCommand {
         #[arg(required = true, value_delimiter = ',')]
         names: Vec<String>,
         /// The folder to write to
-        #[arg(long, short, value_name = "DIR")]
-        output: PathBuf,
+        #[arg(long, alias = "output", short_alias = 'o', value_name = "DIR")]
+        output_dir: PathBuf,
         /// Maximum size of a piece: bytes, or with kB, MB, GB, KiB, MiB, GiB
         #[arg(long, value_name = "SIZE", default_value = "60MB", value_parser = bytes)]
         piece_size: u64,
@@ -403,14 +418,34 @@ pub enum RuntimeCommand {
         names: Vec<String>,
     },
     /// Print the path that an option of a plugin gets
-    Path { plugin: String, option: String },
+    Path {
+        /// A plugin's id
+        plugin: String,
+        /// The name of one of its options
+        option: String,
+    },
 }
 
 #[cfg(test)]
 mod tests {
     use super::Cli;
     use clap::{Command, CommandFactory};
-    use std::collections::BTreeMap;
+
+    /// The one name of what flags have been called in other places. Old names are hidden.
+    const NAMES: [(&str, &str); 12] = [
+        ("batch-size", "batch-sizes"),
+        ("sequence-length", "sequence-lengths"),
+        ("hardware", "plugin"),
+        ("device", "plugin"),
+        ("models", "model"),
+        ("model-id", "model"),
+        ("db-path", "db"),
+        ("input-dir", "results-dir"),
+        ("output-file", "output"),
+        ("form", "file-format"),
+        ("image", "file-format"),
+        ("debug", "verbose"),
+    ];
 
     /// Each flag of each command, with the command's name.
     fn flags<'a>(command: &'a Command, path: &str, found: &mut Vec<(String, &'a clap::Arg)>) {
@@ -430,13 +465,37 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_that_takes_points_of_a_grid_has_one_name_everywhere() {
+    fn one_thing_has_one_name_in_every_command() {
         let (command, mut found) = (Cli::command(), vec![]);
         flags(&command, "", &mut found);
-        let other = BTreeMap::from([("batch-size", "batch-sizes"), ("sequence-length", "sequence-lengths")]);
-        let named =
-            found.iter().filter(|(_, argument)| argument.get_long().is_some_and(|long| other.contains_key(long)));
+        let is_other = |long: &str| NAMES.iter().any(|(other, _)| *other == long);
+        let named = found.iter().filter(|(_, argument)| argument.get_long().is_some_and(is_other));
         let named: Vec<String> = named.map(|(path, argument)| format!("{path} --{}", argument.get_id())).collect();
         assert!(named.is_empty(), "{named:?}");
+        // -o is a file to write, everywhere.
+        let short = found.iter().filter(|(_, argument)| argument.get_short() == Some('o'));
+        let other: Vec<_> = short.filter(|(_, argument)| argument.get_long() != Some("output")).collect();
+        assert!(other.is_empty(), "{other:?}");
+    }
+
+    #[test]
+    fn every_argument_without_a_flag_is_described() {
+        fn bare(command: &Command, found: &mut Vec<String>) {
+            let positional = command.get_positionals().filter(|argument| argument.get_help().is_none());
+            found.extend(positional.map(|argument| format!("{} {}", command.get_name(), argument.get_id())));
+            command.get_subcommands().for_each(|inner| bare(inner, found));
+        }
+        let mut found = vec![];
+        bare(&Cli::command(), &mut found);
+        assert!(found.is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn flags_of_every_command_have_a_heading_of_their_own() {
+        let command = Cli::command();
+        let global = command.get_arguments().filter(|argument| argument.is_global_set());
+        let headings: Vec<_> = global.map(|argument| argument.get_help_heading()).collect();
+        assert!(headings.len() > 6 && headings.iter().all(|heading| *heading == Some("Global options")));
+        Cli::command().debug_assert();
     }
 }

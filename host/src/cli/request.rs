@@ -48,10 +48,10 @@ pub struct RequestArgs {
     #[arg(long, alias = "type", value_delimiter = ',', num_args = 1.., value_name = "BENCHMARK")]
     pub bench: Vec<String>,
     /// Batch sizes: items in one inference
-    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=65536))]
+    #[arg(long, alias = "batch-size", value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=65536))]
     pub batch_sizes: Vec<i64>,
     /// Sequence lengths: tokens in one item
-    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
+    #[arg(long, alias = "sequence-length", value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
     pub sequence_lengths: Vec<i64>,
     /// Height and width of images: 224, or 384x512
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "HxW", value_parser = image_size)]

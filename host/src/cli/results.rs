@@ -44,12 +44,12 @@ pub enum DbCommand {
     Export {
         #[command(flatten)]
         stored: Stored,
-        /// The form of the files
-        #[arg(long, value_enum, default_value_t = ExportForm::Parquet)]
-        form: ExportForm,
+        /// The format of the files
+        #[arg(long, alias = "form", value_enum, default_value_t = ExportForm::Parquet)]
+        file_format: ExportForm,
         /// The folder to write to
-        #[arg(long, short, value_name = "DIR", default_value = "export")]
-        output: PathBuf,
+        #[arg(long, alias = "output", short_alias = 'o', value_name = "DIR", default_value = "export")]
+        output_dir: PathBuf,
         /// Only these runs
         #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "RUN")]
         run: Vec<String>,
@@ -100,10 +100,10 @@ pub struct MatrixArgs {
     #[command(flatten)]
     pub stored: Stored,
     /// Only this hardware
-    #[arg(long, alias = "plugin", value_delimiter = ',', num_args = 1.., value_name = "HARDWARE")]
+    #[arg(long = "plugin", aliases = ["hardware", "device"], value_delimiter = ',', num_args = 1.., value_name = "HARDWARE")]
     pub hardware: Vec<String>,
     /// Only these models
-    #[arg(long, alias = "models", value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
+    #[arg(long, aliases = ["models", "model-id"], value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
     pub model: Vec<String>,
     /// Write to this file; the ending .json, .md, .csv or .html sets the format
     #[arg(long, short, value_name = "FILE")]
@@ -115,18 +115,18 @@ pub struct QueryArgs {
     #[command(flatten)]
     pub stored: Stored,
     /// A statement in DuckDB's SQL, which only reads; docs/results.md lists the tables
-    #[arg(required_unless_present_any = ["sql_flag", "report", "architecture_performance_comparison", "optimal_hardware_analysis"])]
+    #[arg(required_unless_present_any = ["sql_flag", "view", "architecture_performance_comparison", "optimal_hardware_analysis"])]
     pub sql: Option<String>,
     #[arg(long = "sql", value_name = "SQL", conflicts_with = "sql", hide = true)]
     pub sql_flag: Option<String>,
     /// Print a whole table or view: comprehensive-benchmarks, latest-benchmarks, hardware-comparison ...
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["sql", "sql_flag"])]
-    pub report: Option<String>,
+    #[arg(long, alias = "report", value_name = "NAME", conflicts_with_all = ["sql", "sql_flag"])]
+    pub view: Option<String>,
     /// Print the view throughput-by-architecture
-    #[arg(long, hide = true, conflicts_with_all = ["sql", "sql_flag", "report"])]
+    #[arg(long, hide = true, conflicts_with_all = ["sql", "sql_flag", "view"])]
     pub architecture_performance_comparison: bool,
     /// As `host recommend --optimal-hardware-analysis`
-    #[arg(long, hide = true, conflicts_with_all = ["sql", "sql_flag", "report", "architecture_performance_comparison", "is_unsafe"])]
+    #[arg(long, hide = true, conflicts_with_all = ["sql", "sql_flag", "view", "architecture_performance_comparison", "is_unsafe"])]
     pub optimal_hardware_analysis: bool,
     /// Write to this file
     #[arg(long, short, value_name = "FILE")]
@@ -151,10 +151,10 @@ pub struct WhichRuns {
     #[arg(long = "where", value_name = "SQL", conflicts_with = "run")]
     pub condition: Option<String>,
     /// Only these models
-    #[arg(long, alias = "model-id", value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
+    #[arg(long, aliases = ["models", "model-id"], value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
     pub model: Vec<String>,
     /// Only this hardware: names of backends, or all
-    #[arg(long, aliases = ["plugin", "device"], value_delimiter = ',', num_args = 1.., value_name = "PLUGIN")]
+    #[arg(long = "plugin", aliases = ["hardware", "device"], value_delimiter = ',', num_args = 1.., value_name = "PLUGIN")]
     pub hardware: Vec<String>,
     /// Result files of this host to read
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "FILE", conflicts_with_all = ["run", "all", "condition", "db", "results_dir"])]
@@ -177,7 +177,8 @@ pub struct ReportArgs {
     /// Write pages about the whole database: an index, and one for each model
     #[arg(long, alias = "generate-dashboard")]
     pub dashboard: bool,
-    /// The file, or the folder of the dashboard [default: the terminal; report.html in the run's folder; dashboard/ in the folder of runs]
+    /// The file, of the format that its ending says (.html, .md, .json, .csv), or the folder of the dashboard
+    /// [default: the terminal; report.html in the run's folder; dashboard/ in the folder of runs]
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
@@ -202,14 +203,14 @@ pub struct PlotArgs {
     #[arg(long, alias = "plot-comparison", num_args = 2, value_names = ["BEFORE", "AFTER"], conflicts_with_all = ["run", "all", "condition", "json_path", "join"])]
     pub comparison: Vec<String>,
     /// One file with what is plotted: a page if it ends in .html, else the one plot as .svg or .png
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["output_dir", "image"])]
+    #[arg(long, short, value_name = "FILE", conflicts_with_all = ["output_dir", "file_format"])]
     pub output: Option<PathBuf>,
     /// The folder to write to [default: plots/ in the run's folder]
-    #[arg(long, short, value_name = "DIR")]
+    #[arg(long, value_name = "DIR")]
     pub output_dir: Option<PathBuf>,
     /// Image formats: svg, png or both
-    #[arg(long, value_enum, value_delimiter = ',', num_args = 1.., default_values = ["svg", "png"])]
-    pub image: Vec<ImageArg>,
+    #[arg(long, alias = "image", value_enum, value_delimiter = ',', num_args = 1.., default_values = ["svg", "png"])]
+    pub file_format: Vec<ImageArg>,
     /// Width in pixels
     #[arg(long, value_name = "N", default_value_t = 900, value_parser = clap::value_parser!(u32).range(320..=4000))]
     pub width: u32,

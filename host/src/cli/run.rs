@@ -27,13 +27,13 @@ pub struct RunArgs {
 #[derive(Args, Clone)]
 pub struct PersistArgs {
     /// The folder of runs [default: results]
-    #[arg(long, value_name = "DIR")]
-    pub output_dir: Option<PathBuf>,
+    #[arg(long, aliases = ["output-dir", "input-dir"], value_name = "DIR")]
+    pub results_dir: Option<PathBuf>,
     /// The database file [default: benchmarks.duckdb in the folder of runs] [env: BENCHMARK_DB_PATH]
     #[arg(long, alias = "db-path", value_name = "FILE")]
     pub db: Option<PathBuf>,
     /// Store the run in the database (always on)
-    #[arg(long, alias = "auto-store-db", conflicts_with = "no_save")]
+    #[arg(long, alias = "auto-store-db", conflicts_with = "no_save", hide = true)]
     pub save: bool,
     /// Do not store the run in the database
     #[arg(long)]

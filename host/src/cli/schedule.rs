@@ -61,8 +61,8 @@ pub struct ScheduleArgs {
     #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
     /// Write the units, or the line, to files in this folder
-    #[arg(long, short, value_name = "DIR", conflicts_with_all = ["install", "remove"])]
-    pub output: Option<PathBuf>,
+    #[arg(long, alias = "output", short_alias = 'o', value_name = "DIR", conflicts_with_all = ["install", "remove"])]
+    pub units_dir: Option<PathBuf>,
     /// Install the schedule
     #[arg(long)]
     pub install: bool,
@@ -96,7 +96,7 @@ impl ScheduleArgs {
             cron: false,
             systemd: false,
             log: None,
-            output: None,
+            units_dir: None,
             install: false,
             remove: false,
             incremental: args.incremental_benchmarks,
@@ -158,10 +158,10 @@ pub struct UpdateArgs {
     #[arg(long, value_name = "AGE", value_parser = age)]
     pub older_than: Option<f64>,
     /// Only these models
-    #[arg(long, alias = "models", value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
+    #[arg(long, aliases = ["models", "model-id"], value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
     pub model: Vec<String>,
     /// Only these backends
-    #[arg(long, alias = "hardware", value_delimiter = ',', num_args = 1.., value_name = "PLUGIN")]
+    #[arg(long, aliases = ["hardware", "device"], value_delimiter = ',', num_args = 1.., value_name = "PLUGIN")]
     pub plugin: Vec<String>,
     /// Only these benchmarks
     #[arg(long, alias = "type", value_delimiter = ',', num_args = 1.., value_name = "BENCHMARK")]
@@ -192,8 +192,8 @@ pub struct AuditArgs {
     #[arg(long, value_name = "[PLUGIN:]KEY=VALUE")]
     pub option: Vec<String>,
     /// The folder of runs
-    #[arg(long, value_name = "DIR", default_value = "results")]
-    pub output_dir: PathBuf,
+    #[arg(long, aliases = ["output-dir", "input-dir"], value_name = "DIR", default_value = "results")]
+    pub results_dir: PathBuf,
     #[command(flatten)]
     pub lock: LockArgs,
 }

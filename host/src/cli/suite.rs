@@ -19,10 +19,10 @@ pub struct SuiteArgs {
     pub config: Option<PathBuf>,
     /// As `init FILE`
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = STARTER, hide = true,
-        conflicts_with_all = ["config", "check", "model", "plugin", "output_dir", "save", "no_save", "report", "plots", "plot_only", "update_matrix_only"])]
+        conflicts_with_all = ["config", "check", "model", "plugin", "results_dir", "save", "no_save", "report", "plots", "plot_only", "update_matrix_only"])]
     pub create_config: Option<PathBuf>,
     /// As `check`; where no suite is meant, as `host doctor`
-    #[arg(long, hide = true, conflicts_with_all = ["output_dir", "save", "no_save", "report", "plots", "plot_only", "update_matrix_only"])]
+    #[arg(long, hide = true, conflicts_with_all = ["results_dir", "save", "no_save", "report", "plots", "plot_only", "update_matrix_only"])]
     pub check: bool,
     /// As `host schedule`
     #[arg(long, hide = true, conflicts_with_all = ["check", "create_config", "update_benchmarks", "incremental_benchmarks"])]
@@ -49,6 +49,7 @@ pub struct SuiteArgs {
 pub enum SuiteCommand {
     /// Run a suite
     Run {
+        /// The suite
         file: PathBuf,
         #[command(flatten)]
         request: Box<RequestArgs>,
@@ -66,6 +67,7 @@ pub enum SuiteCommand {
     },
     /// Check a suite, and say what it would measure
     Check {
+        /// The suite
         file: PathBuf,
         #[command(flatten)]
         request: Box<RequestArgs>,
@@ -81,8 +83,8 @@ pub enum SuiteCommand {
         #[command(flatten)]
         request: Box<RequestArgs>,
         /// Another folder for the suites
-        #[arg(long, value_name = "DIR")]
-        benchmark_dir: Option<PathBuf>,
+        #[arg(long, alias = "benchmark-dir", value_name = "DIR")]
+        suite_dir: Option<PathBuf>,
         /// Write the suites, and run none
         #[arg(long)]
         generate_only: bool,

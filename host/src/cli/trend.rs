@@ -11,7 +11,7 @@ pub struct TrendArgs {
     #[command(flatten)]
     pub stored: Stored,
     /// Only these models
-    #[arg(long, alias = "model-id", value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
+    #[arg(long, aliases = ["models", "model-id"], value_delimiter = ',', num_args = 1.., value_name = "MODEL")]
     pub model: Vec<String>,
     /// Only these backends
     #[arg(long, aliases = ["hardware", "device"], value_delimiter = ',', num_args = 1.., value_name = "PLUGIN")]

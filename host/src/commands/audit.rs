@@ -12,14 +12,14 @@ use skillbench_session::run::recorded;
 use skillbench_stats::compare::Noise;
 
 pub fn audit(global: &Global, args: &AuditArgs) -> Done {
-    let recorded = recorded(&args.output_dir, &args.run).map_err(run::ended)?;
+    let recorded = recorded(&args.results_dir, &args.run).map_err(run::ended)?;
     let Some(request) = request(&recorded, args.cells, args.seed) else {
         output::say("the run has no figure that could be measured again");
         return Ok(Exit::NoVerdict);
     };
     let named = run::options(&args.option)?;
     let seed = request.seed.unwrap_or_default();
-    let persist = Persist::repeating(&args.output_dir, &args.lock);
+    let persist = Persist::repeating(&args.results_dir, &args.lock);
     let mut session = persist.session();
     let noise = Noise::load(&paths::data(), &machine::this());
     let inventory = global.inventory();

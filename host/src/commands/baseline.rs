@@ -34,7 +34,11 @@ pub fn tell_saved(global: &Global, name: &str, run: &str) {
 }
 
 fn list(global: &Global) -> Done {
-    let mut table = Table::new(["name", "run", "measured_at", "machine", "here", "cells"]).least(["cells", "machine", "measured_at"]);
+    let mut table = Table::new(["name", "run", "measured_at", "machine", "here", "cells"]).least([
+        "cells",
+        "machine",
+        "measured_at",
+    ]);
     for baseline in baseline::list() {
         match baseline {
             Err(error) => output::warning(&format!("a baseline cannot be read: {error}")),

@@ -55,7 +55,8 @@ fn discover(global: &Global, which: &BenchArgs) -> Discovery {
 fn list(global: &Global, which: &BenchArgs) -> Done {
     let discovery = discover(global, which);
     let chosen = discovery.choose(&asked(which)).map_err(usage)?;
-    let mut table = Table::new(["id", "category", "model", "version", "plugin", "summary"]).least(["version", "category", "plugin"]);
+    let mut table = Table::new(["id", "category", "model", "version", "plugin", "summary"])
+        .least(["version", "category", "plugin"]);
     for found in &chosen {
         table.row([
             Cell::text(&found.description.id),

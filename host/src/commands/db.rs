@@ -56,7 +56,7 @@ pub fn db(global: &Global, command: &DbCommand) -> Done {
             Ok(Exit::Good)
         }
         DbCommand::Import { stored, place } => import(global, stored, place),
-        DbCommand::Export { stored, form, output: folder, run, condition } => {
+        DbCommand::Export { stored, file_format: form, output_dir: folder, run, condition } => {
             let database = stored.database(global);
             let filter = match condition {
                 Some(condition) => Filter::sql(condition),

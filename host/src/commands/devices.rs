@@ -12,7 +12,8 @@ use skillbench_worker::DeviceRecord;
 /// What people see of a reason without `--verbose`.
 const SHORT: usize = 90;
 
-pub fn devices(global: &Global, verbose: bool) -> Done {
+pub fn devices(global: &Global) -> Done {
+    let verbose = global.verbose;
     let inventory = global.inventory();
     let mut table = match verbose {
         false => Table::new(["plugin", "device", "status", "name"]),

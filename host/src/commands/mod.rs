@@ -154,7 +154,7 @@ pub fn dispatch(cli: Cli) -> Done {
     match cli.command {
         Command::Run(args) => run::run(global, &args),
         Command::Compare(args) => compare::compare(global, &args),
-        Command::Plugin(PluginCommand::List { verbose }) => plugin::list(global, verbose),
+        Command::Plugin(PluginCommand::List) => plugin::list(global),
         Command::Plugin(PluginCommand::Info { plugin }) => plugin::info(global, &plugin),
         Command::Plugin(PluginCommand::Check { list: true, .. }) => check::list(global),
         Command::Plugin(PluginCommand::Check { plugin, option, .. }) => {
@@ -177,7 +177,7 @@ pub fn dispatch(cli: Cli) -> Done {
         Command::Trend(args) => trend::trend(global, &args),
         Command::Predict(args) => predict::predict(global, &args),
         Command::Recommend(args) => recommend::recommend(global, &args),
-        Command::Devices { verbose } => devices::devices(global, verbose),
+        Command::Devices => devices::devices(global),
         Command::Models(args) => models::models(global, &args),
         Command::Why { plugin, model } => why::why(global, &plugin, model.as_deref()),
         Command::Doctor(args) if args.noise => noise::noise(global, &args),

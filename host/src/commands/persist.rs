@@ -42,8 +42,8 @@ pub struct Persist {
 
 impl Persist {
     pub fn new(global: &Global, args: &PersistArgs) -> Persist {
-        let output_dir = args.output_dir.clone().unwrap_or_else(|| RESULTS.into());
-        let named = match (&args.db, &args.output_dir) {
+        let output_dir = args.results_dir.clone().unwrap_or_else(|| RESULTS.into());
+        let named = match (&args.db, &args.results_dir) {
             (Some(_), _) => Named::Database,
             (None, Some(_)) => Named::Folder,
             (None, None) if db::of_environment().is_some() => Named::Environment,

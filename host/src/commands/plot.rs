@@ -39,11 +39,16 @@ pub fn plot(global: &Global, args: &PlotArgs) -> Done {
     let kinds = kinds(args)?;
     let asked = !kinds.is_empty();
     let kinds = if asked { kinds } else { PlotKind::ALL.to_vec() };
-    if let Some(file) = &args.output {
+    // A name without an ending is a folder's.
+    let (file, named) = match &args.output {
+        Some(output) if output.extension().is_none() => (None, Some(output)),
+        output => (output.as_ref(), None),
+    };
+    if let Some(file) = file {
         return to_one_file(global, &stored, &kinds, asked, args.width, file);
     }
-    let drawing = Drawing { kinds, asked, images: &args.image, width: args.width };
-    let folder = args.output_dir.clone().unwrap_or_else(|| folder.join("plots"));
+    let drawing = Drawing { kinds, asked, images: &args.file_format, width: args.width };
+    let folder = args.output_dir.as_ref().or(named).cloned().unwrap_or_else(|| folder.join("plots"));
     let files = drawing.draw(global, &stored, &folder)?;
     let mut table = Table::new(["file"]);
     files.iter().for_each(|file| table.row([file.display().to_string().into()]));

@@ -14,10 +14,10 @@ use skillbench_worker::Library;
 use skillbench_worker::sandbox::Sandbox;
 use std::path::{Path, PathBuf};
 
-pub fn list(global: &Global, verbose: bool) -> Done {
+pub fn list(global: &Global) -> Done {
     let inventory = global.inventory();
-    let mut table = Table::new(["id", "kind", "version", "door", "status", "library", "from"])
-        .least(["from", "library", "door"]);
+    let mut table =
+        Table::new(["id", "kind", "version", "door", "status", "library", "from"]).least(["from", "library", "door"]);
     for plugin in &inventory.plugins {
         table.row([
             Cell::text(&plugin.id),
@@ -43,7 +43,7 @@ pub fn list(global: &Global, verbose: bool) -> Done {
     }
     output::table(&table, global.format.into());
     tell_problems(&inventory.registry);
-    if verbose {
+    if global.verbose {
         tell_sources(&inventory.registry);
     }
     Ok(Exit::Good)

@@ -38,7 +38,7 @@ pub fn query(global: &Global, args: &QueryArgs) -> Done {
 }
 
 fn sql(database: &Database, args: &QueryArgs) -> Result<String, CommandError> {
-    let name = match (&args.report, args.architecture_performance_comparison) {
+    let name = match (&args.view, args.architecture_performance_comparison) {
         (Some(name), _) => name,
         (None, true) => BY_ARCHITECTURE,
         (None, false) => return Ok(args.sql.as_ref().or(args.sql_flag.as_ref()).cloned().unwrap_or_default()),

@@ -1,10 +1,11 @@
 //! `host report`: what runs tell.
 
 use super::{CommandError, Done, Exit, failed};
-use crate::cli::{FormatArg, Global, ReportArgs, ReportForm};
+use crate::cli::{Global, ReportArgs, ReportForm};
 use crate::output;
 use skillbench_charts::Look;
 use skillbench_engine::registry::Registry;
+use skillbench_report::Format;
 use skillbench_report::sections::{self, About};
 use skillbench_results::Stored;
 use std::path::Path;
@@ -21,16 +22,17 @@ pub fn report(global: &Global, args: &ReportArgs) -> Done {
         _ => About::Run,
     };
     let page = sections::report(&chosen.stored, about, &look).map_err(failed)?;
-    let text = match global.format {
-        FormatArg::Table | FormatArg::Markdown => page.markdown(),
-        FormatArg::Html => page.html().map_err(failed)?,
-        FormatArg::Json => page.json(),
-        FormatArg::Csv => page.data.csv.clone(),
+    let format = super::forecast::form(global, args.output.as_deref());
+    let text = match format {
+        Format::Table | Format::Markdown => page.markdown(),
+        Format::Html => page.html().map_err(failed)?,
+        Format::Json => page.json(),
+        Format::Csv => page.data.csv.clone(),
     };
     let page_file = chosen.folder.join("report.html");
-    match (&args.output, global.format) {
+    match (&args.output, format) {
         (Some(file), _) => output::to_file(file, text.as_bytes()).map_err(failed)?,
-        (None, FormatArg::Html) => output::to_file(&page_file, text.as_bytes()).map_err(failed)?,
+        (None, Format::Html) => output::to_file(&page_file, text.as_bytes()).map_err(failed)?,
         (None, _) => output::print(&text),
     }
     Ok(Exit::Good)

@@ -35,7 +35,7 @@ pub fn schedule(global: &Global, args: &ScheduleArgs) -> Done {
     match (&written, args.install) {
         (Written::Line(line), true) => install::line(&job, line)?,
         (Written::Units(units), true) => install::units(units)?,
-        _ => match &args.output {
+        _ => match &args.units_dir {
             Some(folder) => to_files(&job, &written, folder)?,
             None => show(global, &job, &written)?,
         },
@@ -153,7 +153,7 @@ fn show(global: &Global, job: &Job, written: &Written) -> Result<(), CommandErro
         }
     }
     if !global.quiet {
-        output::say("nothing is installed: --install does that, --output DIR writes files");
+        output::say("nothing is installed: --install does that, --units-dir DIR writes files");
     }
     Ok(())
 }

@@ -19,8 +19,8 @@ pub fn suite(global: &Global, args: &SuiteArgs) -> Done {
         }
         Some(SuiteCommand::Init { file }) => init(global, file),
         Some(SuiteCommand::Check { file, request }) => check(global, &file.display().to_string(), read(file)?, request),
-        Some(SuiteCommand::Generate { skillset_dir, output_dir, request, benchmark_dir, generate_only }) => {
-            let suites = benchmark_dir.as_ref().unwrap_or(output_dir);
+        Some(SuiteCommand::Generate { skillset_dir, output_dir, request, suite_dir, generate_only }) => {
+            let suites = suite_dir.as_ref().unwrap_or(output_dir);
             generate(global, skillset_dir, [suites, output_dir], request, *generate_only)
         }
     }

@@ -21,7 +21,11 @@ pub fn why(global: &Global, id: &str, model: Option<&str>) -> Done {
             tell("rejected", inventory.why_not(id));
             false
         }
-        None => return Err(usage(inventory.why_not(id))),
+        None => {
+            let is_model = inventory.catalog().find(id).is_ok();
+            let hint = if is_model { format!("; '{id}' is a model: host why PLUGIN {id}") } else { String::new() };
+            return Err(usage(inventory.why_not(id) + &hint));
+        }
         Some(plugin) => {
             // The schema of the options is a page of its own: `plugin info` has it.
             let facts = facts(plugin).into_iter().filter(|(field, _)| field != "options");

@@ -24,6 +24,9 @@ pub struct Metric {
     pub better: Better,
     /// What a hardware that is best at it is called: "fastest".
     pub best: String,
+    /// How two are compared by it: "as fast as".
+    #[serde(rename = "as")]
+    pub times: String,
     /// The benchmark that measures it.
     pub benchmark: String,
     /// The column of its value, and those of its interval where there are some.
@@ -32,9 +35,10 @@ pub struct Metric {
     pub high: Option<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Better {
+    #[default]
     Less,
     More,
 }

@@ -1,14 +1,17 @@
 //! Which hardware is best at a point, by how much, and how sure that is: one rule for pages, terminals and Markdown.
 //!
-//! `metric`: what hardware is judged by. `points`: which measurements may be compared. Here: the rule. `sentence`: what it says in words.
+//! `metric`: what hardware is judged by. `points`: which measurements may be compared. Here: the rule. `sentence`: what it
+//! says in words. `standing`: each hardware over all points.
 
 mod metric;
 mod points;
 mod sentence;
+mod standing;
 
 pub use metric::{Better, METRICS, Metric};
-pub use points::{Point, facets, points};
-pub use sentence::headline;
+pub use points::{Facet, Point, facets, points};
+pub use sentence::{COST, WORDS, dearest, headline, of_points, times};
+pub use standing::{Standing, standings};
 
 use serde::Serialize;
 
@@ -38,6 +41,15 @@ pub enum Certainty {
 }
 
 impl Certainty {
+    pub fn name(self) -> &'static str {
+        match self {
+            Certainty::Clear => "clear",
+            Certainty::Noisy => "noisy",
+            Certainty::Tie => "tie",
+            Certainty::Alone => "alone",
+        }
+    }
+
     /// Whether the best is called a winner.
     pub fn wins(self) -> bool {
         matches!(self, Certainty::Clear | Certainty::Noisy)
@@ -66,9 +78,9 @@ impl Decision {
     pub fn of(mut point: Point, better: Better) -> Option<Decision> {
         point.entries.retain(|entry| entry.value.is_finite() && entry.value > 0.0);
         let cost = |entry: &Entry| better.cost(entry.value);
-        point.entries.sort_by(|one, other| {
-            cost(one).total_cmp(&cost(other)).then_with(|| one.hardware.cmp(&other.hardware))
-        });
+        point
+            .entries
+            .sort_by(|one, other| cost(one).total_cmp(&cost(other)).then_with(|| one.hardware.cmp(&other.hardware)));
         let best = point.entries.first()?;
         let Some(next) = point.entries.get(1) else {
             return Some(Decision { point, next: None, certainty: Certainty::Alone });
@@ -93,6 +105,11 @@ impl Decision {
     pub fn costs(&self, better: Better) -> impl Iterator<Item = (&str, f64)> {
         let best = self.best().map_or(f64::NAN, |entry| better.cost(entry.value));
         self.point.entries.iter().map(move |entry| (entry.hardware.as_str(), better.cost(entry.value) / best))
+    }
+
+    /// What the worst choice among those that were measured costs, in times of the best.
+    pub fn worst(&self, better: Better) -> f64 {
+        self.costs(better).map(|(_, cost)| cost).fold(1.0, f64::max)
     }
 }
 
@@ -139,7 +156,9 @@ mod tests {
 
     #[test]
     fn no_value_that_is_none_decides() {
-        assert!(Decision::of(Point { entries: vec![entry("cpu", 0.0, 0.0)], ..Point::default() }, Better::Less).is_none());
+        assert!(
+            Decision::of(Point { entries: vec![entry("cpu", 0.0, 0.0)], ..Point::default() }, Better::Less).is_none()
+        );
         let one = decided(vec![entry("cpu", f64::NAN, 0.1), entry("rten", 1.0, 0.1)], Better::Less);
         assert_eq!(one.certainty, Certainty::Alone);
     }

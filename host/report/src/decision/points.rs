@@ -36,6 +36,8 @@ pub struct Point {
     /// "batch=1 sequence=128".
     pub axes: String,
     pub entries: Vec<Entry>,
+    /// What filters act on, but for the hardware.
+    pub attributes: BTreeMap<String, String>,
 }
 
 /// The points of a metric, in the order of the rows. `rows` are cells that count now, with `machine`, `hardware` and `trust`.
@@ -64,7 +66,9 @@ pub fn points(rows: &Rows<'_>, metric: &Metric) -> Vec<Point> {
         let (model, axes) = (text(column::MODEL_ID).unwrap_or_default(), text(column::AXES).unwrap_or_default());
         let place = *places.entry((facet.clone(), model, axes)).or_insert(points.len());
         if place == points.len() {
-            points.push(Point { facet, model: model.into(), axes: axes.into(), entries: vec![] });
+            let mut attributes = rows.attributes(row);
+            ["hardware", column::OUTCOME].iter().for_each(|own| drop(attributes.remove(*own)));
+            points.push(Point { facet, model: model.into(), axes: axes.into(), entries: vec![], attributes });
         }
         let entries = &mut points[place].entries;
         entries.retain(|known| known.hardware != entry.hardware);

@@ -5,10 +5,11 @@ use super::{Figure, PageError, Section};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Ids that the template uses itself.
-const OWN: [&str; 5] = ["main", "notes", "provenance", "data-json", "data-csv"];
+const OWN: [&str; 9] =
+    ["main", "notes", "provenance", "decisions", "decided", "standings", "data-json", "data-csv", "data-decisions"];
 
 /// What the address keeps beside filters.
-const ADDRESS: [&str; 3] = ["q", "sort", "theme"];
+const ADDRESS: [&str; 4] = ["q", "sort", "theme", "metric"];
 
 /// # Errors
 /// The first thing that cannot be part of a page.

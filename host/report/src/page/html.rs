@@ -8,6 +8,8 @@ use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
 
 const TEMPLATE: &str = include_str!("look/page.html");
 const FIGURE: &str = include_str!("look/figure.html");
+const DECISIONS: &str = include_str!("look/decisions.html");
+const DECIDE: &str = include_str!("look/decide.js");
 const STYLE: &str = include_str!("look/style.css");
 const SCRIPT: &str = include_str!("look/script.js");
 const WORDS: &str = include_str!("look/words.toml");
@@ -25,9 +27,10 @@ impl Page {
         environment.set_undefined_behavior(UndefinedBehavior::Strict);
         environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
         environment.add_template("figure.html", FIGURE)?;
+        environment.add_template("decisions.html", DECISIONS)?;
         environment.add_template("page.html", TEMPLATE)?;
         // Browsers read line ends as one character before they compare a script with the policy.
-        let script = SCRIPT.replace('\r', "");
+        let script = format!("{DECIDE}{SCRIPT}").replace('\r', "");
         let (style, policy) = (STYLE, embed::policy(&script));
         let context = context! { page => Serde(View::of(self)), words => Serde(words), style, script, policy };
         Ok(environment.get_template("page.html")?.render(context)?)

@@ -1,6 +1,6 @@
 //! A page as JSON, for programs: what it tells, without the drawings.
 
-use super::{Page, PageTable};
+use super::{Decisions, Page, PageTable};
 use serde_json::{Map, Value, json};
 use skillbench_record::catalog::column;
 
@@ -21,6 +21,9 @@ impl Page {
             .collect();
         let page = json!({
             "title": self.title,
+            "headline": self.decisions.as_ref().and_then(Decisions::headline),
+            "decisions": self.decisions.as_ref().map(decisions),
+            "context": self.context.iter().map(|(name, value)| json!({"name": name, "value": value})).collect::<Vec<_>>(),
             "verdict": self.verdict,
             "badges": self.badges,
             "notes": self.notes,
@@ -30,6 +33,12 @@ impl Page {
         });
         format!("{page:#}\n")
     }
+}
+
+/// What each metric decides at each point.
+fn decisions(of: &Decisions) -> Vec<Value> {
+    let metric = |(place, (metric, _)): (usize, &(crate::decision::Metric, Vec<crate::decision::Point>))| json!({"metric": metric, "decisions": of.decided(place).0});
+    of.metrics.iter().enumerate().map(metric).collect()
 }
 
 /// Each row as an object. Columns of one name are told apart by number.

@@ -7,6 +7,7 @@
 //! already there. Every text is taken for hostile and escaped; only drawings of `skillbench_charts` go in as they are.
 
 mod check;
+mod decisions;
 mod embed;
 mod error;
 mod html;
@@ -16,5 +17,6 @@ mod view;
 
 pub use error::PageError;
 pub use model::{
-    Badge, Choice, Data, Figure, Filter, Finding, Kind, Link, Page, PageCell, PageRow, PageTable, Section, Tone,
+    Badge, Choice, Data, Decisions, Figure, Filter, Finding, Kind, Link, Page, PageCell, PageRow, PageTable, Section,
+    Tone,
 };

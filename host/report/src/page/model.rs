@@ -1,17 +1,22 @@
 //! What a page is made of. Whoever fills it decides what is told; the page only lays it out.
 
+use crate::decision::{Metric, Point};
 use crate::{Cell, Table};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A whole page.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
     pub kind: Kind,
     pub title: String,
-    /// One sentence: what a reader in a hurry takes away.
+    /// How much was measured.
     pub verdict: String,
+    /// Which hardware to take; what a reader in a hurry takes away is computed from it.
+    pub decisions: Option<Decisions>,
+    /// Where it was measured: machine, engines, threads, precision, batch, date.
+    pub context: Vec<(String, String)>,
     pub badges: Vec<Badge>,
     /// Warnings in plain words.
     pub notes: Vec<String>,
@@ -89,6 +94,16 @@ pub struct Section {
     pub intro: String,
     pub findings: Vec<Finding>,
     pub figures: Vec<Figure>,
+    /// For whoever wants all the numbers: closed until it is asked for.
+    pub folded: bool,
+}
+
+/// What was measured at each point, by metric: those first that decide.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Decisions {
+    pub metrics: Vec<(Metric, Vec<Point>)>,
+    /// The colour of each hardware.
+    pub colours: BTreeMap<String, String>,
 }
 
 /// A problem, a way around one, or an advice.

@@ -1,8 +1,9 @@
 //! The page as the template reads it: what a table's markup needs is worked out here, once per column or cell.
 
+use super::decisions::DecisionsView;
 use super::embed;
 use super::model::{
-    Badge, Data, Figure, Filter, Finding, Kind, Link, Page, PageCell, PageRow, PageTable, Section, Tone,
+    Badge, Data, Decisions, Figure, Filter, Finding, Kind, Link, Page, PageCell, PageRow, PageTable, Section, Tone,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -13,6 +14,9 @@ pub struct View<'a> {
     kind: Kind,
     title: &'a str,
     verdict: &'a str,
+    headline: Option<String>,
+    decisions: Option<DecisionsView>,
+    context: &'a [(String, String)],
     badges: &'a [Badge],
     notes: &'a [String],
     links: &'a [Link],
@@ -34,7 +38,11 @@ struct SectionView<'a> {
     title: &'a str,
     intro: &'a str,
     findings: &'a [Finding],
+    /// What is seen at once.
     figures: Vec<FigureView<'a>>,
+    /// What is seen when it is asked for.
+    more: Vec<FigureView<'a>>,
+    folded: bool,
 }
 
 #[derive(Serialize)]
@@ -72,12 +80,29 @@ struct CellView<'a> {
 
 impl<'a> View<'a> {
     pub fn of(page: &'a Page) -> View<'a> {
-        let Page { kind, title, verdict, badges, notes, links, filters, unit, sections, facts, data } = page;
+        let Page {
+            kind,
+            title,
+            verdict,
+            decisions,
+            context,
+            badges,
+            notes,
+            links,
+            filters,
+            unit,
+            sections,
+            facts,
+            data,
+        } = page;
         let Data { json, csv, name } = data;
         View {
             kind: *kind,
             title,
             verdict,
+            headline: decisions.as_ref().map(|decisions| decisions.headline().unwrap_or_else(nothing)),
+            decisions: decisions.as_ref().map(Decisions::view),
+            context,
             badges,
             notes,
             links,
@@ -93,6 +118,14 @@ impl<'a> View<'a> {
     }
 }
 
+/// So many figures of a section are seen at once.
+const AT_ONCE: usize = 1;
+
+/// What stands in place of a headline where nothing is compared.
+fn nothing() -> String {
+    crate::decision::WORDS.get("nothing").cloned().unwrap_or_default()
+}
+
 fn has_models(section: &Section) -> bool {
     let figures = section.figures.iter();
     let rows = figures.clone().flat_map(|figure| &figure.table.rows).map(|row| &row.attributes);
@@ -103,10 +136,12 @@ fn has_models(section: &Section) -> bool {
 }
 
 fn section(section: &Section) -> SectionView<'_> {
-    let Section { id, title, intro, findings, figures } = section;
+    let Section { id, title, intro, findings, figures, folded } = section;
     let numbered = figures.iter().enumerate();
-    let figures = numbered.map(|(index, drawn)| figure(drawn, format!("{id}_{}", index + 1))).collect();
-    SectionView { id, title, intro, findings, figures }
+    let mut figures: Vec<FigureView<'_>> =
+        numbered.map(|(index, drawn)| figure(drawn, format!("{id}_{}", index + 1))).collect();
+    let more = if *folded { vec![] } else { figures.split_off(figures.len().min(AT_ONCE)) };
+    SectionView { id, title, intro, findings, figures, more, folded: *folded }
 }
 
 fn figure(figure: &Figure, id: String) -> FigureView<'_> {

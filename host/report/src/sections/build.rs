@@ -9,7 +9,7 @@ use polars::prelude::*;
 use skillbench_charts::{Look, Theme};
 use skillbench_record::catalog::column;
 use skillbench_results::Stored;
-use skillbench_results::questions::{self, Goal};
+use skillbench_results::questions;
 use std::collections::BTreeMap;
 
 /// Charts in pages are drawn this wide; the page scales them.
@@ -24,26 +24,27 @@ pub struct Asked<'a> {
 impl Asked<'_> {
     /// All sections of a report in which there is something.
     pub fn all(&self) -> Result<Vec<Section>, SectionError> {
+        let folded = |section: Section| Section { folded: true, ..section };
         let sections = vec![
-            self.hardware()?,
-            self.families()?,
-            self.relative()?,
-            self.drawn("scaling", &[PlotKind::BatchScaling, PlotKind::SequenceScaling])?,
-            self.drawn("distribution", &[PlotKind::Distribution])?,
-            self.drawn("memory", &[PlotKind::Memory, PlotKind::MemoryByHardware, PlotKind::MemoryScaling])?,
-            self.energy()?,
-            self.drawn("init", &[PlotKind::InitPhases])?,
-            self.drawn("efficiency", &[PlotKind::Efficiency])?,
             self.problems()?,
-            self.advice()?,
-            self.results()?,
+            self.generation()?,
+            self.hardware()?,
+            self.drawn("scaling", &[PlotKind::BatchScaling, PlotKind::SequenceScaling])?,
+            self.drawn("memory", &[PlotKind::MemoryByHardware, PlotKind::Memory, PlotKind::MemoryScaling])?,
+            folded(self.drawn("init", &[PlotKind::InitPhases])?),
+            folded(self.advice()?),
+            folded(self.families()?),
+            folded(self.relative()?),
+            folded(self.drawn("distribution", &[PlotKind::Distribution])?),
+            folded(self.energy()?),
+            folded(self.drawn("efficiency", &[PlotKind::Efficiency])?),
+            folded(self.results()?),
         ];
         Ok(with_content(sections))
     }
 
     pub fn comparison(&self) -> Result<Vec<Section>, SectionError> {
-        let sections =
-            vec![self.before()?, self.best()?, self.relative()?, self.groups()?, self.problems()?, self.results()?];
+        let sections = vec![self.before()?, self.relative()?, self.groups()?, self.problems()?, self.results()?];
         Ok(with_content(sections))
     }
 
@@ -151,6 +152,34 @@ impl Asked<'_> {
         Ok(section)
     }
 
+    /// Tokens: the first, each after it, and how many a second, hardware by hardware.
+    fn generation(&self) -> Result<Section, SectionError> {
+        let mut section = section("generation");
+        let frame = now(self.stored.cells.clone())?;
+        let made = frame.lazy().filter(col(column::TIME_PER_OUTPUT_TOKEN_MS).is_not_null());
+        // A rate stands beside the median that it comes from.
+        let rate = lit(1000.0) / col(column::TIME_PER_OUTPUT_TOKEN_MS);
+        let made = made.with_column(rate.alias("tokens_per_sec")).collect()?;
+        if made.height() > 0 {
+            let columns = [
+                (column::MODEL_ID, "model"),
+                ("hardware", "hardware"),
+                (column::AXES, column::AXES),
+                (column::PRECISION, column::PRECISION),
+                (column::THREADS, column::THREADS),
+                (column::TRUST, column::TRUST),
+                (column::TIME_TO_FIRST_TOKEN_MS, "first token (ms)"),
+                (column::TIME_PER_OUTPUT_TOKEN_MS, "each token after it (ms)"),
+                ("tokens_per_sec", "tokens/s"),
+                (column::PREFILL_TOKENS_PER_SEC, "prompt tokens/s (mean)"),
+                (column::STABLE, "settled"),
+            ];
+            let note = "Medians; tokens/s is 1000 over the median time of a token.";
+            section.figures.push(tabled("Tokens by hardware", note, page_table(&made, &columns)));
+        }
+        Ok(section)
+    }
+
     fn energy(&self) -> Result<Section, SectionError> {
         let mut section = section("energy");
         let frame = placed(self.stored.cells.clone())?;
@@ -194,37 +223,6 @@ impl Asked<'_> {
                 "Models that stand out",
                 "Far from the middle of their hardware, benchmark and precision.",
                 page_table(&far, &named(&far)),
-            ));
-        }
-        Ok(section)
-    }
-
-    fn best(&self) -> Result<Section, SectionError> {
-        let mut section = section("best");
-        let models = questions::optimal_per_model(self.stored.cells.clone(), Goal::Latency)?;
-        let columns = [
-            (column::MODEL_ID, "model"),
-            (column::BENCHMARK, column::BENCHMARK),
-            (column::AXES, column::AXES),
-            (column::PRECISION, column::PRECISION),
-            ("best", "best"),
-            ("best_figure", "median ms"),
-            ("second", "second"),
-            ("second_figure", "median ms"),
-            ("ahead", "ahead"),
-            ("clear", "clear"),
-            ("compared", "compared"),
-        ];
-        if models.height() > 0 {
-            section.figures.push(tabled("For each model", "", page_table(&models, &columns)));
-        }
-        let architectures = questions::optimal_per_architecture(self.stored.cells.clone(), Goal::Latency)?;
-        if architectures.height() > 0 {
-            let note = "share_of_best is 1 where it is always the best, over the work that all of them have.";
-            section.figures.push(tabled(
-                "For each architecture",
-                note,
-                page_table(&architectures, &named(&architectures)),
             ));
         }
         Ok(section)

@@ -2,7 +2,7 @@
 
 use super::build::{Asked, section, tabled, with_content};
 use super::rows::{Rows, page_table, placed};
-use super::{SectionError, data, filters, head, trend, within};
+use super::{SectionError, data, decided, filters, head, trend, within};
 use crate::Cell;
 use crate::page::{Kind, Link, Page, PageCell};
 use crate::plots::PlotKind;
@@ -100,6 +100,8 @@ fn index(stored: &Stored, look: &Look, files: &BTreeMap<String, String>) -> Resu
         kind: Kind::Dashboard,
         title: "Benchmarks".into(),
         verdict: head::verdict(&stored.cells)?,
+        decisions: decided::decisions(&stored.cells, look)?,
+        context: decided::context(stored)?,
         badges: head::badges(&stored.cells)?,
         notes: head::notes(stored)?,
         filters: filters(&stored.cells)?,
@@ -155,6 +157,8 @@ fn model_page(model: &str, stored: &Stored, look: &Look) -> Result<Page, Section
         kind: Kind::Model,
         title: model.into(),
         verdict: head::verdict(&stored.cells)?,
+        decisions: decided::decisions(&stored.cells, look)?,
+        context: decided::context(stored)?,
         badges: head::badges(&stored.cells)?,
         notes: head::notes(stored)?,
         links: vec![Link { href: "../index.html".into(), text: "All benchmarks".into() }],

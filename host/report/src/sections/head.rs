@@ -2,7 +2,6 @@
 
 use super::rows::{Rows, now};
 use super::{About, SectionError};
-use crate::decision;
 use crate::page::{Badge, Tone};
 use polars::prelude::*;
 use skillbench_record::catalog::column;
@@ -36,7 +35,7 @@ pub fn plural(count: usize, one: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") }
 }
 
-/// What a reader in a hurry takes away: how much was measured, and what is fastest of what can be compared.
+/// How much was measured, and whether it settled.
 pub fn verdict(cells: &DataFrame) -> Result<String, SectionError> {
     let frame = now(cells.clone())?;
     let rows = Rows(&frame);
@@ -60,13 +59,10 @@ pub fn verdict(cells: &DataFrame) -> Result<String, SectionError> {
     ];
     let parts = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let mut text = format!("{count} of {} measured, {parts}.", plural(rows.len(), column::CELL));
-    if let Some(winner) = decision::headline(&rows) {
-        text += &format!(" {winner}");
-        let unsettled =
-            (0..rows.len()).filter(|row| rows.flag(*row, column::STABLE) == Some(false) && measured(*row)).count();
-        if unsettled * 2 > count {
-            text += " Most figures did not settle, so that this is a hint and no verdict.";
-        }
+    let unsettled =
+        (0..rows.len()).filter(|row| rows.flag(*row, column::STABLE) == Some(false) && measured(*row)).count();
+    if unsettled * 2 > count {
+        text += " Most figures did not settle: take them as a hint, and no verdict.";
     }
     Ok(text)
 }
@@ -83,7 +79,8 @@ pub fn badges(cells: &DataFrame) -> Result<Vec<Badge>, SectionError> {
     let beside = count(&|row| rows.text(row, column::BESIDE).is_some());
     let again = count(&|row| rows.text(row, "newer_outcome").is_some());
     let set = count(&|row| rows.text(row, column::OPTIONS).is_some());
-    let unmeasured = count(&|row| !matches!(rows.text(row, column::OUTCOME), Some("measured" | "skipped")));
+    let skipped = count(&|row| rows.text(row, column::OUTCOME) == Some("skipped"));
+    let unmeasured = rows.len() - measured - skipped;
     let mut badges = vec![];
     let mut add = |count: usize, text: &str, tone: Tone, why: String| {
         if count > 0 {
@@ -110,6 +107,12 @@ pub fn badges(cells: &DataFrame) -> Result<Vec<Badge>, SectionError> {
         "not measured",
         Tone::Bad,
         format!("{}, each with its reason below", plural(unmeasured, column::CELL)),
+    );
+    add(
+        skipped,
+        "skipped",
+        Tone::Info,
+        format!("{} by a rule, each with its reason below", plural(skipped, column::CELL)),
     );
     add(
         fixed,

@@ -1,7 +1,7 @@
 //! What stored results tell: which questions are asked of them, in which order, and in which words. The page and the Markdown are
 //! drawn from it.
 //!
-//! - `head`: the sentence at the top, badges, warnings, where the figures come from.
+//! - `head`: badges, warnings, where the figures come from. `decided`: what the decision table stands on.
 //! - `build`: tables and charts by subject. `findings`: problems, ways around, and what to change.
 //! - `dashboard`: pages over all runs. `trend`: changes over time. `matrix`: the compatibility matrix. `rows`, `tables`: frames as tables that readers can filter.
 //! - `words.toml`: the words.
@@ -10,6 +10,7 @@
 
 mod build;
 mod dashboard;
+mod decided;
 mod findings;
 mod head;
 mod matrix;
@@ -28,7 +29,7 @@ pub(crate) use rows::{Rows, now, placed};
 use serde::Deserialize;
 use skillbench_charts::Look;
 use skillbench_results::Stored;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 #[derive(Debug, thiserror::Error)]
@@ -92,6 +93,8 @@ pub fn report(stored: &Stored, about: About, look: &Look) -> Result<Page, Sectio
         kind,
         title: head::title(stored, about),
         verdict: head::verdict(&stored.cells)?,
+        decisions: decided::decisions(&stored.cells, look)?,
+        context: decided::context(stored)?,
         badges: head::badges(&stored.cells)?,
         notes: head::notes(stored)?,
         links: vec![],
@@ -127,7 +130,12 @@ fn filters(cells: &DataFrame) -> Result<Vec<Filter>, SectionError> {
     let rows = Rows(&placed);
     let mut filters = vec![];
     for (key, label, column) in rows::ATTRIBUTES {
-        let values: BTreeSet<&str> = (0..rows.len()).filter_map(|row| rows.text(row, column)).collect();
+        let mut values: Vec<String> = (0..rows.len()).filter_map(|row| rows.said(row, column)).collect();
+        values.sort_by(|one, other| match (one.parse::<f64>(), other.parse::<f64>()) {
+            (Ok(one), Ok(other)) => one.total_cmp(&other),
+            _ => one.cmp(other),
+        });
+        values.dedup();
         // With one value there is nothing to choose.
         if values.len() > 1 {
             let values = values.into_iter().map(Choice::from).collect();

@@ -7,13 +7,17 @@ use skillbench_record::catalog::column;
 use skillbench_results::questions::latest;
 
 /// Attributes that readers filter by: the name, what it is called, and the column it is in.
-pub const ATTRIBUTES: [(&str, &str, &str); 6] = [
+pub const ATTRIBUTES: [(&str, &str, &str); 10] = [
     ("hardware", "Hardware", "hardware"),
     ("model", "Model", column::MODEL_ID),
     (column::FAMILY, "Family", column::FAMILY),
     (column::BENCHMARK, "Benchmark", column::BENCHMARK),
     (column::PRECISION, "Precision", column::PRECISION),
     (column::OUTCOME, "Outcome", column::OUTCOME),
+    ("batch", "Batch", column::BATCH_SIZE),
+    ("length", "Sequence length", column::SEQUENCE_LENGTH),
+    (column::THREADS, "Threads", column::THREADS),
+    (column::MACHINE, "Machine", column::MACHINE),
 ];
 
 /// The cells with `machine`, `hardware` and `trust`.
@@ -59,11 +63,19 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// A text, or a whole number as one.
+    pub fn said(&self, row: usize, column: &str) -> Option<String> {
+        match self.text(row, column) {
+            Some(text) => Some(text.to_string()),
+            None => self.value(row, column)?.extract::<i64>().map(|number| number.to_string()),
+        }
+    }
+
     /// What filters act on in this row.
     pub fn attributes(&self, row: usize) -> std::collections::BTreeMap<String, String> {
         let known = ATTRIBUTES
             .iter()
-            .filter_map(|(key, _, column)| self.text(row, column).map(|value| (key.to_string(), value.to_string())));
+            .filter_map(|(key, _, column)| self.said(row, column).map(|value| (key.to_string(), value)));
         known.collect()
     }
 }

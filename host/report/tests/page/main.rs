@@ -4,6 +4,7 @@
 
 mod browser;
 mod crowd;
+mod decisions;
 mod looks;
 mod markup;
 mod sample;

@@ -300,11 +300,12 @@ fn problems() -> Section {
             finding(Tone::Info, "Constants were folded for qnn", "2 of 5 models needed it.", None, 0, "qnn"),
         ],
         figures: vec![],
+        folded: false,
     }
 }
 
 fn section(id: &str, title: &str, intro: &str, figures: Vec<Figure>) -> Section {
-    Section { id: id.into(), title: title.into(), intro: intro.into(), figures, findings: vec![] }
+    Section { id: id.into(), title: title.into(), intro: intro.into(), figures, findings: vec![], folded: false }
 }
 
 fn filter(key: &str, label: &str, values: impl IntoIterator<Item = &'static str>) -> Filter {
@@ -322,6 +323,8 @@ pub fn page() -> Page {
     Page {
         kind: Kind::Run,
         title: "Sample run: five models on four kinds of hardware".into(),
+        decisions: None,
+        context: vec![("Machine".into(), "made up".into())],
         verdict:
             "CUDA is fastest for the four models that ran there, 7.1 times as fast as the CPU in the geometric mean; \
                   one model failed on OpenVINO."

@@ -151,8 +151,8 @@ fn everything_can_be_reached_and_used_with_the_keyboard() {
         stops.push(stop);
     }
     let count = |tag: &str| stops.iter().filter(|stop| stop[0] == tag).count();
-    // Four filters, and a table behind each of five charts.
-    assert_eq!(count("SUMMARY"), 9, "{stops:?}");
+    // Four filters, a table behind each of the four charts that are seen at once, the fifth chart, and where figures come from.
+    assert_eq!(count("SUMMARY"), 10, "{stops:?}");
     assert_eq!(count("SELECT"), 1);
     // There is nothing to reset yet.
     assert_eq!(count("BUTTON"), 2, "{stops:?}");
@@ -193,11 +193,13 @@ fn without_scripts_all_of_it_is_there() {
     browser.scripts(false);
     let mut page = Opened::page(&mut browser, &sample::page(), "#hardware=cuda");
     assert_eq!(page.value("document.documentElement.className"), "");
+    assert_eq!(page.seen(".plot svg"), 4);
+    page.value("document.querySelectorAll('.more, .fold').forEach(part => part.open = true)");
     assert_eq!(page.seen(".plot svg"), 5);
     assert_eq!(page.seen(".plot .mark"), page.value("document.querySelectorAll('.mark').length").as_u64().unwrap());
     assert_eq!(page.seen("details.behind > summary"), 5);
     assert_eq!(page.seen("main section"), 8);
-    assert_eq!(page.seen(".verdict, .badge, .findings li, dd"), 1 + 4 + 3 + 4);
+    assert_eq!(page.seen(".verdict, .badge, .findings li, dd"), 1 + 4 + 3 + 1 + 4);
     // Nothing that does not work.
     assert_eq!(page.seen("form *, .status, thead button"), 0);
     // Tables open without a script.

@@ -50,16 +50,16 @@ pub fn predict(global: &Global, args: &PredictArgs) -> Done {
         output::to_file(file, table::training(&bench).render(form).as_bytes()).map_err(failed)?;
     }
     if args.evaluate {
-        return evaluation::evaluate(global, &bench, args.output_file.as_deref());
+        return evaluation::evaluate(global, &bench, args.output.as_deref());
     }
     let answers = answers(&bench, &cells, &asked);
     let exit = verdict(&answers, &args.about.hardware, args.generate_matrix);
-    let form = form(global, args.output_file.as_deref());
+    let form = form(global, args.output.as_deref());
     let text = match args.generate_matrix {
-        true => table::matrix(&answers, form, args.output_file.as_deref()),
-        false => output::drawn(&table::list(&answers, form), form, args.output_file.as_deref()),
+        true => table::matrix(&answers, form, args.output.as_deref()),
+        false => output::drawn(&table::list(&answers, form), form, args.output.as_deref()),
     };
-    match &args.output_file {
+    match &args.output {
         None => output::print(&text),
         // A file of gaps would look like an answer to whatever reads it.
         Some(file) if !answers.iter().any(Answer::is_told) => {

@@ -28,7 +28,19 @@ pub fn list(answers: &[Answer<'_>], form: Format) -> Table {
         "stands_on",
         "why_not",
     ])
-    .least(["models", "run", "newer_try", "stands_on", "trust", "threads", "precision", "unit", "axes", "low", "high"]);
+    .least([
+        "models",
+        "run",
+        "newer_try",
+        "stands_on",
+        "trust",
+        "threads",
+        "precision",
+        "unit",
+        "axes",
+        "low",
+        "high",
+    ]);
     answers.iter().for_each(|answer| table.rows.push(row(answer)));
     if matches!(form, Format::Table | Format::Markdown) {
         // What nobody has anything in need not be shown, and the level is told below.

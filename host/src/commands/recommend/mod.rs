@@ -158,6 +158,6 @@ fn verdict(
         [] => models.to_measure(&BTreeSet::new(), "", 3),
         asked => asked.iter().take(3).map(|one| one.model.as_str()).collect(),
     };
-    output::say(&format!("measure: host run --bench inference --hardware all --model {}", names.join(",")));
+    output::say(&format!("measure: host run --bench inference --plugin all --model {}", names.join(",")));
     Exit::NoVerdict
 }

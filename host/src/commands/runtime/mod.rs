@@ -19,8 +19,8 @@ pub fn runtime(global: &Global, command: &RuntimeCommand) -> Done {
         RuntimeCommand::Install { names, from: Some(from), partial } => {
             install::carried(&registry, names, from, *partial)?;
         }
-        RuntimeCommand::Pack { names, output, piece_size, complete } => {
-            let packed = pack::pack(&registry, names, output, *piece_size, *complete)?;
+        RuntimeCommand::Pack { names, output_dir, piece_size, complete } => {
+            let packed = pack::pack(&registry, names, output_dir, *piece_size, *complete)?;
             output::table(&packed, global.format.into());
         }
         RuntimeCommand::Remove { names } => {

@@ -33,7 +33,8 @@ pub fn pack(
             }
         }
     }
-    let mut table = Table::new(["package", "version", "packed", "files", "mb", "pieces", "note"]).least(["pieces", "files"]);
+    let mut table =
+        Table::new(["package", "version", "packed", "files", "mb", "pieces", "note"]).least(["pieces", "files"]);
     for (package, leave) in &wanted {
         let row = if *leave { left_out(package) } else { one(package, into, piece_size)? };
         table.rows.push([vec![Cell::text(&package.name), Cell::text(&package.version)], row].concat());

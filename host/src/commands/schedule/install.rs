@@ -66,8 +66,8 @@ fn unit_folder() -> Result<PathBuf, CommandError> {
     // The specification has relative ones ignored.
     let config = set("XDG_CONFIG_HOME").filter(|folder| folder.is_absolute());
     let config = config.or_else(|| set("HOME").map(|home| home.join(".config")));
-    let config =
-        config.ok_or_else(|| failed("neither XDG_CONFIG_HOME nor HOME says where units go; --output writes them"))?;
+    let config = config
+        .ok_or_else(|| failed("neither XDG_CONFIG_HOME nor HOME says where units go; --units-dir writes them"))?;
     Ok(config.join("systemd/user"))
 }
 

@@ -1,5 +1,4 @@
 // Hides, sorts and saves what is already on the page. The address keeps the view.
-"use strict";
 document.documentElement.classList.add("js");
 addEventListener("DOMContentLoaded", () => {
   const root = document.documentElement;
@@ -38,6 +37,9 @@ addEventListener("DOMContentLoaded", () => {
   const sorts = new Map();
   let strangers = [];
 
+  const decisions = decider();
+  const metric = form.elements.namedItem("metric");
+
   const apply = () => {
     const picked = filters.map(({ boxes }) => new Set(boxes.filter(box => box.checked).map(box => box.value)));
     const query = form.q.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -49,6 +51,10 @@ addEventListener("DOMContentLoaded", () => {
     filters.forEach(({ any, boxes }, at) => {
       any.textContent = picked[at].size ? say("picked", { shown: picked[at].size, all: boxes.length }) : any.dataset.any;
     });
+    decisions?.show(metric?.value, (attributes, model) => keys.every((key, at) => {
+      const value = key === "outcome" ? "measured" : attributes[key];
+      return !picked[at].size || value === undefined || picked[at].has(value);
+    }) && (model === undefined || query.every(word => model.toLowerCase().includes(word))));
     const active = picked.some(set => set.size) || query.length > 0;
     root.classList.toggle("filtered", active);
     for (const { figure, rows, marks, note, size, full } of figures) {
@@ -87,7 +93,7 @@ addEventListener("DOMContentLoaded", () => {
     if (typeof a !== typeof b) return typeof a === "number" ? -1 : 1;
     return a.localeCompare(b, "en", { numeric: true });
   };
-  const order = new Map(all("main table").map(table => [table, [...table.tBodies[0].rows]]));
+  const order = new Map(all("main figure table").map(table => [table, [...table.tBodies[0].rows]]));
   const sort = table => {
     const [column, down] = sorts.get(table.id) ?? [-1, false];
     all("thead th", table).forEach((head, at) => {
@@ -103,7 +109,7 @@ addEventListener("DOMContentLoaded", () => {
     }
     table.tBodies[0].append(...rows);
   };
-  for (const head of all("main thead th")) {
+  for (const head of all("main figure thead th")) {
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = head.textContent;
@@ -125,13 +131,14 @@ addEventListener("DOMContentLoaded", () => {
     if (form.q.value.trim()) view.set("q", form.q.value.trim());
     for (const [id, [column, down]] of sorts) view.append("sort", `${id}.${column}.${down ? "down" : "up"}`);
     if (form.theme.value) view.set("theme", form.theme.value);
+    if (metric?.selectedIndex > 0) view.set("metric", metric.value);
     const text = view.toString();
     history.replaceState(null, "", text ? "#" + text : location.pathname + location.search);
   };
   const read = () => {
     // Without a "=" it is the name of a section.
     const view = new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
-    const known = new Set(["q", "sort", "theme", ...keys]);
+    const known = new Set(["q", "sort", "theme", "metric", ...keys]);
     strangers = [...new Set(view.keys())].filter(key => !known.has(key));
     for (const { boxes, key } of filters) {
       const asked = view.getAll(key), here = new Set(boxes.map(box => box.value));
@@ -141,6 +148,9 @@ addEventListener("DOMContentLoaded", () => {
     form.q.value = view.get("q") ?? "";
     form.theme.value = view.get("theme") ?? "";
     if (form.theme.selectedIndex < 0) form.theme.value = "";
+    if (metric) metric.value = view.get("metric") ?? metric.options[0].value;
+    if (view.has("metric") && !decisions?.known.includes(view.get("metric"))) strangers.push(view.get("metric"));
+    if (metric?.selectedIndex < 0) metric.selectedIndex = 0;
     const before = [...sorts.keys()];
     sorts.clear();
     for (const asked of view.getAll("sort")) {
