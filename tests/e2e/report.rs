@@ -73,20 +73,81 @@ fn the_page_of_a_real_run_opens_in_a_browser_and_can_be_explored() {
     assert_eq!(page.complaints(), [""; 0]);
 }
 
+/// The smallest letters on the page in pixels, what is wider than the page, and drawings without a title.
+const MEASURES: &str = "(() => {
+    const seen = element => element.checkVisibility();
+    const letters = [...document.querySelectorAll('body *')].filter(element =>
+        seen(element) && [...element.childNodes].some(node => node.nodeType === 3 && node.textContent.trim()));
+    const scale = element => { const svg = element.closest('svg'); return svg ? svg.getBoundingClientRect().width / svg.viewBox.baseVal.width : 1; };
+    const least = Math.min(...letters.map(element => parseFloat(getComputedStyle(element).fontSize) * scale(element)));
+    const untitled = [...document.querySelectorAll('svg.chart > title')].filter(title => !title.textContent.trim()).length;
+    return [least, document.documentElement.scrollWidth, untitled, document.querySelectorAll('svg.chart').length];
+})()";
+
+#[test]
+fn the_page_of_a_real_run_is_short_legible_and_decides_what_is_shown() {
+    let (world, _) = &*MEASURED;
+    let file = world.run_folder().join("report.html");
+    let mut browser = browser();
+    for (width, highest) in [(1200, 6000), (400, 9000)] {
+        size(&mut browser.tab, width, 900);
+        let mut page = Opened::file(&mut browser, &file, "");
+        // What is not on the screen is laid out once it has been.
+        for _ in 0..2 {
+            let height = page.value("document.documentElement.scrollHeight").as_u64().unwrap();
+            size(page.tab, width, height.min(12_000) as u32);
+            page.settle();
+        }
+        let height = page.value("document.documentElement.scrollHeight").as_u64().unwrap();
+        assert!(height <= highest, "{height} pixels at {width}");
+        let measures = page.value(MEASURES);
+        assert!(measures[0].as_f64().unwrap() >= 11.9, "letters of {} pixels at {width}", measures[0]);
+        assert_eq!(measures[1], width, "wider than the page");
+        assert_eq!(measures[2], 0, "drawings without a title");
+        assert!(measures[3].as_u64().unwrap() > 3);
+    }
+    size(&mut browser.tab, 1200, 900);
+    let mut page = Opened::file(&mut browser, &file, "");
+    for part in [".headline", ".context", "#decided", "[name=metric]"] {
+        let top = format!("document.querySelector('{part}').getBoundingClientRect().top");
+        assert!(page.value(&top).as_f64().unwrap() < 900.0, "{part} is below the fold");
+    }
+    let whole = page.text(".headline");
+    let mut page = Opened::file(&mut browser, &file, "#model=bert-tiny&hardware=cpu&hardware=rten");
+    let one = page.text(".headline");
+    assert!(one != whole && !one.contains("openvino"), "{one}");
+    let mut page = Opened::file(&mut browser, &file, "#hardware=cuda");
+    assert!(page.text(".headline").starts_with("Nothing is compared"), "{}", page.text(".headline"));
+    let mut page = Opened::file(&mut browser, &file, "#metric=memory");
+    assert!(page.text("#decisions h2").contains("Peak memory") && page.text(".headline").contains("smallest"));
+    assert_eq!(page.complaints(), [""; 0]);
+}
+
 #[test]
 fn a_report_is_markdown_for_people_and_json_and_csv_for_programs() {
     let (world, document) = &*MEASURED;
     let markdown = world.host(&["report", "latest", "--format", "markdown"]).exits_with(0).stdout();
     for part in [
         "# Benchmark report",
-        "## Hardware",
-        "## Latency and throughput",
-        "## Relative to the CPU",
-        "## Problems",
+        "fastest at",
+        "| how sure |",
+        "<summary>Hardware</summary>",
+        "<summary>Latency and throughput</summary>",
+        "<summary>Relative to the CPU</summary>",
+        "<summary>Problems</summary>",
         "cuda: unavailable",
     ] {
         assert!(markdown.contains(part), "'{part}' is not in:\n{markdown}");
     }
+    let mut is_folded = false;
+    let open = markdown.lines().filter(|line| {
+        is_folded |= line.starts_with("<details>");
+        let counts = !is_folded;
+        is_folded &= !line.starts_with("</details>");
+        counts
+    });
+    let open = open.count();
+    assert!(open <= 40 + markdown.matches("</details>").count(), "{open} lines stand in the open:\n{markdown}");
     assert!(std::fs::read_to_string(world.run_folder().join("report.md")).unwrap().contains("# Benchmark report"));
     let json: Value = serde_json::from_str(&world.host(&["report", "latest", "--format", "json"]).stdout()).unwrap();
     assert_eq!(json["cells"]["rows"].as_array().unwrap().len(), skillbench_tests::cells(document).len());
@@ -99,18 +160,20 @@ fn a_report_is_markdown_for_people_and_json_and_csv_for_programs() {
     let base = ["--db", "results/benchmarks.duckdb", "--results-dir", "nowhere"];
     let from_base = world.host(&[&["report", id, "--format", "csv"], &base[..]].concat());
     assert_eq!(from_base.exits_with(0).stdout(), from_folder);
-    world.host(&["report", "latest", "--comparative"]).exits_with(0).tells("Which hardware for which model");
+    world.host(&["report", "latest", "--comparative"]).exits_with(0).tells("how sure");
     world.host(&["report", "latest", "--optimization"]).exits_with(0).tells("What to change");
     world.host(&["report", "--where", "plugin = 'rten'"]).exits_with(0).tells("on 1 backend");
 }
 
 #[test]
-fn a_dashboard_has_an_index_and_a_page_for_each_model() {
+fn a_dashboard_has_an_index_and_a_page_for_each_model_and_backend() {
     let (world, _) = &*MEASURED;
     world.host(&["report", "--dashboard", "--output", "board"]).exits_with(0);
     let board = world.path().join("board");
     let pages: Vec<_> = std::fs::read_dir(board.join("models")).unwrap().flatten().collect();
     assert_eq!(pages.len(), MODELS.split(',').count());
+    let backends: Vec<_> = std::fs::read_dir(board.join("hardware")).unwrap().flatten().collect();
+    assert_eq!(backends.len(), BACKENDS.split(',').count() + 1);
     let mut browser = browser();
     let mut page = Opened::file(&mut browser, &board.join("index.html"), "");
     page.value("document.querySelectorAll('details').forEach(part => part.open = true)");

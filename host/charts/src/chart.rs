@@ -15,6 +15,8 @@ use crate::words::words;
 #[serde(default)]
 pub struct Head {
     pub title: String,
+    /// Whoever shows the drawing has the title as a heading: it is told, and not drawn.
+    pub titled: bool,
     /// What is measured, in which unit, and which direction is better.
     pub subtitle: String,
     /// Where the figures are from.
@@ -59,6 +61,8 @@ pub(crate) trait Kind {
 
 /// Narrower than this nothing can be read: it is drawn so wide and shown smaller.
 const NARROWEST: f64 = 320.0;
+/// A drawing is laid out smaller than it is shown by as much: its smallest letters, of nine units, are twelve pixels high.
+const ENLARGED: f64 = 12.0 / 9.0;
 const NO_DATA_HEIGHT: f64 = 70.0;
 
 impl Chart {
@@ -102,7 +106,7 @@ impl Chart {
     /// The size at which all of it can be read well: charts of rows grow with their rows.
     pub fn natural_size(&self, width: u32) -> Size {
         let kind = self.kind();
-        let drawn = f64::from(width).max(NARROWEST);
+        let drawn = (f64::from(width) / ENLARGED).max(NARROWEST);
         let body = if kind.is_empty() { NO_DATA_HEIGHT } else { kind.natural_height(Frame::body_width(drawn)) };
         let height = Frame::new(kind.head(), drawn).height() + body;
         // A chart that is drawn wider than it is shown gets lower by as much.
@@ -113,7 +117,7 @@ impl Chart {
     pub fn svg(&self, look: &Look, size: Size, theme: Theme) -> String {
         let kind = self.kind();
         let empty = kind.is_empty();
-        let mut width = f64::from(size.width.max(1)).max(NARROWEST);
+        let mut width = (f64::from(size.width.max(1)) / ENLARGED).max(NARROWEST);
         let mut height = f64::from(size.height.max(1)) * width / f64::from(size.width.max(1));
         let frame = Frame::new(kind.head(), width);
         let least = if empty { NO_DATA_HEIGHT } else { kind.least_height(Frame::body_width(width)) };

@@ -41,7 +41,7 @@ fn value_sets() -> Vec<Vec<f64>> {
 }
 
 fn head(label: &str) -> Head {
-    Head { title: label.repeat(4), subtitle: label.repeat(9), source: label.repeat(5), id: None }
+    Head { title: label.repeat(4), subtitle: label.repeat(9), source: label.repeat(5), id: None, titled: false }
 }
 
 fn estimate(value: f64) -> Estimate {

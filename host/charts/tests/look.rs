@@ -43,8 +43,14 @@ fn colours_stand_out_from_light_and_from_dark_paper() {
     let look = Look::default();
     for id in look.hardware() {
         let colour = look.colour(id);
-        assert!(colour.contrast(rgb("#ffffff")) >= 2.4, "{id} on white");
-        assert!(colour.contrast(rgb("#16181d")) >= 2.4, "{id} on near-black");
+        assert!(colour.contrast(rgb("#ffffff")) >= 3.0, "{id} on white");
+        assert!(colour.contrast(rgb("#16181d")) >= 3.0, "{id} on near-black");
+    }
+    // Those that most machines have stand together in most charts.
+    for (one, other) in [("cpu", "openvino"), ("cpu", "rten"), ("openvino", "rten"), ("cpu", "cuda"), ("cuda", "rocm")]
+    {
+        let apart = look.colour(one).contrast(look.colour(other));
+        assert!(apart >= 1.15, "{one} and {other} without their hues: {apart}");
     }
 }
 

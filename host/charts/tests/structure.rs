@@ -12,6 +12,7 @@ fn head() -> Head {
         subtitle: "ms; lower is better".to_owned(),
         source: "a run".to_owned(),
         id: None,
+        titled: false,
     }
 }
 

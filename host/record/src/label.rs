@@ -8,6 +8,8 @@ pub struct HardwareLabel<'a> {
     pub device: Option<&'a str>,
     /// As [`crate::options_text`] has them.
     pub options: Option<&'a str>,
+    /// `None`: one number of threads is about, or nobody knows it.
+    pub threads: Option<u64>,
     /// `None`: one number of requests at once is about.
     pub workers: Option<u64>,
     /// Backends that ran at the same time.
@@ -15,13 +17,15 @@ pub struct HardwareLabel<'a> {
 }
 
 impl std::fmt::Display for HardwareLabel<'_> {
-    /// "openvino:GPU (cache=off, 8 at once, beside rten)".
+    /// "openvino:GPU (cache=off, 2 threads, 8 at once, beside rten)".
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.plugin)?;
         self.device.iter().try_for_each(|device| write!(f, ":{device}"))?;
+        let threads = self.threads.map(|n| if n == 1 { "1 thread".to_string() } else { format!("{n} threads") });
         let workers = self.workers.map(|n| format!("{n} at once"));
         let beside = self.beside.map(|beside| format!("beside {beside}"));
-        let unusual: Vec<String> = [self.options.map(String::from), workers, beside].into_iter().flatten().collect();
+        let unusual = [self.options.map(String::from), threads, workers, beside];
+        let unusual: Vec<String> = unusual.into_iter().flatten().collect();
         match unusual.is_empty() {
             true => Ok(()),
             false => write!(f, " ({})", unusual.join(", ")),
@@ -41,9 +45,10 @@ mod tests {
             plugin: "openvino",
             device: Some("GPU"),
             options: Some("cache=off"),
+            threads: Some(2),
             workers: Some(8),
             beside: Some("rten"),
         };
-        assert_eq!(full.to_string(), "openvino:GPU (cache=off, 8 at once, beside rten)");
+        assert_eq!(full.to_string(), "openvino:GPU (cache=off, 2 threads, 8 at once, beside rten)");
     }
 }

@@ -58,6 +58,7 @@ fn bars() -> Chart {
         subtitle: format!("{SCRIPT} {}", "word ".repeat(90)),
         source: LONG.repeat(2),
         id: None,
+        titled: false,
     };
     Chart::Bars(Bars { head, unit: "ms".to_owned(), bars: bars.collect(), ..Bars::default() })
 }

@@ -11,7 +11,7 @@ use crate::Gallery;
 const SOURCE: &str = "run 2026-03-05T10-22-31 · float32 · batch 1, sequence 128 · 20 rounds";
 
 fn head(title: &str, subtitle: &str) -> Head {
-    Head { title: title.to_owned(), subtitle: subtitle.to_owned(), source: SOURCE.to_owned(), id: None }
+    Head { title: title.to_owned(), subtitle: subtitle.to_owned(), source: SOURCE.to_owned(), id: None, titled: false }
 }
 
 fn model(name: &str) -> Result<Attributes, ChartError> {

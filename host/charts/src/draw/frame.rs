@@ -22,7 +22,7 @@ impl Frame {
     pub(crate) fn new(head: &Head, width: f64) -> Self {
         let room = width - 2.0 * MARGIN;
         Self {
-            title: text::wrap(&head.title, room, TITLE, true, 2),
+            title: if head.titled { vec![] } else { text::wrap(&head.title, room, TITLE, true, 2) },
             subtitle: text::wrap(&head.subtitle, room, SUBTITLE, false, 3),
             source: text::wrap(&head.source, room, SOURCE, false, 2),
             width,

@@ -83,7 +83,7 @@ pub struct CellValue {
 const ROW: f64 = 32.0;
 const LEAST_ROW: f64 = 18.0;
 const TEXT: f64 = 11.0;
-const SMALL: f64 = 8.5;
+const SMALL: f64 = 9.0;
 /// What is said in place of a number.
 const QUIET: f64 = 9.5;
 

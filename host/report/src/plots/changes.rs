@@ -34,7 +34,7 @@ pub(super) fn before_after(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
                 sublabel: joined(&[&named(row), row.text(column::AXES)]),
                 before: side(row, "before"),
                 after: side(row, "after"),
-                ratio: row.number("faster").map(in_words).unwrap_or_default(),
+                ratio: told(side(row, "before"), side(row, "after"), row.number("faster")),
                 hardware: row.text("hardware").into(),
                 emulated: row.is_emulated(),
                 attributes: attributes(row)?,
@@ -62,6 +62,15 @@ pub(super) fn before_after(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
         plots.push(plot(kind, &under, Chart::Pairs(chart), &behind));
     }
     Ok(plots)
+}
+
+/// How the two differ; where their intervals overlap, they do not.
+fn told(before: Estimate, after: Estimate, faster: Option<f64>) -> String {
+    let ends = |estimate: Estimate| estimate.low.zip(estimate.high);
+    match ends(before).zip(ends(after)) {
+        Some((before, after)) if before.0 <= after.1 && after.0 <= before.1 => words().same.clone(),
+        _ => faster.map(in_words).unwrap_or_default(),
+    }
 }
 
 /// "1.3× faster".

@@ -45,7 +45,13 @@ pub(super) fn head(kind: PlotKind, sources: &Sources, of: &str, under: &[&str]) 
     let words = words().of(kind);
     let title = if of.is_empty() { words.title.clone() } else { format!("{}: {of}", words.title) };
     let said = under.iter().copied().chain([words.shows.as_str()]).filter(|part| !part.is_empty());
-    Head { title, subtitle: said.collect::<Vec<_>>().join(" · "), source: sources.source.clone(), id: None }
+    Head {
+        title,
+        subtitle: said.collect::<Vec<_>>().join(" · "),
+        source: sources.source.clone(),
+        id: None,
+        titled: false,
+    }
 }
 
 /// A plot whose name is made of its kind and these parts.

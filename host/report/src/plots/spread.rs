@@ -95,7 +95,10 @@ pub(super) fn distribution(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
         "series",
         "unit",
     ]);
-    for rows in charts.into_iter().filter(|rows| !is_of_a_start(rows[0].text("series"))) {
+    // What has one sample a cell is no distribution: a yes or no, a figure of the whole.
+    let spreads =
+        |rows: &Vec<Row<'_>>| !is_of_a_start(rows[0].text("series")) && rows.iter().any(|row| row.count("n") > 1);
+    for rows in charts.into_iter().filter(spreads) {
         let first = rows[0];
         let (scale, unit) = if first.text("unit") == "ns" { (1e-6, "ms") } else { (1.0, first.text("unit")) };
         let figure = |row: &Row<'_>, name: &str| row.number(name).map(|value| scale * value);

@@ -16,6 +16,7 @@ pub(super) struct Words {
     pub after: String,
     pub faster: String,
     pub slower: String,
+    pub same: String,
     pub ideal_batch: String,
     pub ideal_sequence: String,
     pub bytes_per_parameter: String,

@@ -78,10 +78,13 @@ impl Asked<'_> {
     pub fn figures_of(&self, kind: PlotKind, even_empty: bool) -> Result<Vec<Figure>, SectionError> {
         let mut figures = vec![];
         let plots = plots::draw(kind, &sources(self.stored, kind)?)?;
-        for mut plot in plots.into_iter().filter(|plot| even_empty || !plot.chart.is_empty()) {
+        // One value is told by a table; a chart of it compares nothing.
+        let says = |plot: &plots::Plot| !plot.chart.is_empty() && plot.table.rows.len() > 1;
+        for mut plot in plots.into_iter().filter(|plot| even_empty || says(plot)) {
             // The page has the title as a heading of its own.
             let head = plot.chart.head_mut();
-            let title = std::mem::take(&mut head.title);
+            let title = head.title.clone();
+            head.titled = true;
             head.id = Some(plot.name.clone());
             figures.push(Figure {
                 title,

@@ -1,10 +1,10 @@
-//! Pages over all that is stored: an index of runs, and one page for each model.
+//! Pages over all that is stored: an index of runs, and one page for each model and each backend.
 
 use super::build::{Asked, section, tabled, with_content};
 use super::rows::{Rows, page_table, placed};
 use super::{SectionError, data, decided, filters, head, trend, within};
 use crate::Cell;
-use crate::page::{Kind, Link, Page, PageCell};
+use crate::page::{Kind, Link, Page, PageCell, PageRow, PageTable};
 use crate::plots::PlotKind;
 use polars::prelude::*;
 use skillbench_charts::Look;
@@ -22,21 +22,30 @@ pub struct Site {
 /// # Errors
 /// Results that cannot be worked through.
 pub fn dashboard(stored: &Stored, look: &Look) -> Result<Site, SectionError> {
-    let names = files(&stored.cells);
-    let mut pages = vec![("index.html".to_string(), index(stored, look, &names)?)];
-    for (model, file) in &names {
-        let cells = stored.cells.clone().lazy().filter(col(column::MODEL_ID).eq(lit(model.as_str()))).collect()?;
-        let runs: BTreeSet<String> = texts(&cells, column::RUN).into_iter().collect();
-        let of_model = Stored {
-            runs: stored.runs.iter().filter(|run| runs.contains(&run.run_id)).cloned().collect(),
-            cells,
-            samples: None,
-            plugin_metrics: vec![],
-            damaged: vec![],
-        };
-        pages.push((format!("models/{file}"), model_page(model, &of_model, look)?));
+    let (models, backends) = (files(&stored.cells, column::MODEL_ID), files(&stored.cells, column::PLUGIN));
+    let mut pages = vec![("index.html".to_string(), index(stored, look, &models, &backends)?)];
+    for (model, file) in &models {
+        pages.push((format!("models/{file}"), page_of(model, &only(stored, column::MODEL_ID, model)?, look)?));
+    }
+    for (backend, file) in &backends {
+        let page = page_of(backend, &only(stored, column::PLUGIN, backend)?, look)?;
+        // A backend by itself decides nothing.
+        pages.push((format!("hardware/{file}"), Page { decisions: None, ..page }));
     }
     Ok(Site { pages })
+}
+
+/// What is stored of one model or backend.
+fn only(stored: &Stored, column: &str, name: &str) -> Result<Stored, SectionError> {
+    let cells = stored.cells.clone().lazy().filter(col(column).eq(lit(name))).collect()?;
+    let runs: BTreeSet<String> = texts(&cells, column::RUN).into_iter().collect();
+    Ok(Stored {
+        runs: stored.runs.iter().filter(|run| runs.contains(&run.run_id)).cloned().collect(),
+        cells,
+        samples: None,
+        plugin_metrics: vec![],
+        damaged: vec![],
+    })
 }
 
 fn texts(frame: &DataFrame, column: &str) -> Vec<String> {
@@ -44,11 +53,11 @@ fn texts(frame: &DataFrame, column: &str) -> Vec<String> {
     (0..rows.len()).filter_map(|row| rows.text(row, column)).map(String::from).collect()
 }
 
-/// A file for each model. Names may hold anything; files do not.
-fn files(cells: &DataFrame) -> BTreeMap<String, String> {
+/// A file for each name in a column. Names may hold anything; files do not.
+fn files(cells: &DataFrame, column: &str) -> BTreeMap<String, String> {
     let mut taken: BTreeSet<String> = BTreeSet::new();
     let mut files = BTreeMap::new();
-    for model in texts(cells, column::MODEL_ID).into_iter().collect::<BTreeSet<_>>() {
+    for model in texts(cells, column).into_iter().collect::<BTreeSet<_>>() {
         let plain: String = model
             .chars()
             .map(|c| if c.is_ascii_alphanumeric() || c == '-' { c.to_ascii_lowercase() } else { '-' })
@@ -64,7 +73,12 @@ fn files(cells: &DataFrame) -> BTreeMap<String, String> {
     files
 }
 
-fn index(stored: &Stored, look: &Look, files: &BTreeMap<String, String>) -> Result<Page, SectionError> {
+fn index(
+    stored: &Stored,
+    look: &Look,
+    files: &BTreeMap<String, String>,
+    backends: &BTreeMap<String, String>,
+) -> Result<Page, SectionError> {
     let asked = Asked { stored, look };
     let mut models = section("models");
     let mut table = page_table(
@@ -92,6 +106,7 @@ fn index(stored: &Stored, look: &Look, files: &BTreeMap<String, String>) -> Resu
         }
     }
     models.figures.push(tabled("All models", "", table));
+    models.figures.push(tabled("All backends", "", backends_table(stored, backends)));
     let mut matrix = section("hardware");
     matrix.figures = asked.figures(PlotKind::ModelHeatMap)?;
     matrix.figures.extend(asked.figures(PlotKind::HeatMap)?);
@@ -113,6 +128,20 @@ fn index(stored: &Stored, look: &Look, files: &BTreeMap<String, String>) -> Resu
     })
 }
 
+/// Each backend with its page, and how many of its cells were measured.
+fn backends_table(stored: &Stored, files: &BTreeMap<String, String>) -> PageTable {
+    let rows = Rows(&stored.cells);
+    let columns = ["backend", "cells", "measured"].map(String::from).into();
+    let of = |(backend, file): (&String, &String)| {
+        let own: Vec<usize> =
+            (0..rows.len()).filter(|row| rows.text(*row, column::PLUGIN) == Some(backend.as_str())).collect();
+        let measured = own.iter().filter(|row| rows.text(**row, column::OUTCOME) == Some("measured")).count();
+        let name = PageCell::from(backend.as_str()).href(format!("hardware/{file}"));
+        PageRow::new(&[], [name, Cell::count(own.len() as u64).into(), Cell::count(measured as u64).into()])
+    };
+    PageTable { columns, rows: files.iter().map(of).collect() }
+}
+
 /// The index of runs.
 fn runs(stored: &Stored) -> Result<crate::page::Section, SectionError> {
     let frame = placed(stored.cells.clone())?;
@@ -123,14 +152,14 @@ fn runs(stored: &Stored) -> Result<crate::page::Section, SectionError> {
         count.0 += 1;
         count.1 += u64::from(rows.text(row, column::OUTCOME) == Some("measured"));
     }
-    let mut table = crate::page::PageTable {
+    let mut table = PageTable {
         columns: [column::RUN, "began", column::MACHINE, "cells", "measured", "command"].map(String::from).into(),
         rows: vec![],
     };
     for run in stored.runs.iter().rev() {
         let (cells, measured) = counts.get(run.run_id.as_str()).copied().unwrap_or_default();
         let machine = run.environment.hostname.clone().unwrap_or_default();
-        table.rows.push(crate::page::PageRow {
+        table.rows.push(PageRow {
             attributes: BTreeMap::new(),
             cells: vec![
                 PageCell::from(run.run_id.as_str()),
@@ -147,7 +176,8 @@ fn runs(stored: &Stored) -> Result<crate::page::Section, SectionError> {
     Ok(section)
 }
 
-fn model_page(model: &str, stored: &Stored, look: &Look) -> Result<Page, SectionError> {
+/// The page of a model, or of a backend.
+fn page_of(name: &str, stored: &Stored, look: &Look) -> Result<Page, SectionError> {
     let asked = Asked { stored, look };
     let mut sections = asked.all()?;
     let trend = with_content(vec![trend::section(&asked)?]);
@@ -155,7 +185,7 @@ fn model_page(model: &str, stored: &Stored, look: &Look) -> Result<Page, Section
     sections.splice(before_results..before_results, trend);
     Ok(Page {
         kind: Kind::Model,
-        title: model.into(),
+        title: name.into(),
         verdict: head::verdict(&stored.cells)?,
         decisions: decided::decisions(&stored.cells, look)?,
         context: decided::context(stored)?,

@@ -90,10 +90,14 @@ fn hardware(cells: &DataFrame) -> PolarsResult<Vec<Option<String>>> {
         (Texts::of(cells, column::OPTIONS)?, Texts::of(cells, column::BESIDE)?, Texts::of(cells, column::BENCHMARK)?);
     let workers = cells.column(column::WORKERS)?.cast(&DataType::Int64)?;
     let workers = workers.i64()?;
+    let threads = cells.column(column::THREADS)?.cast(&DataType::Int64)?;
+    let threads = threads.i64()?;
+    let mut threads_of: HashMap<&str, HashSet<i64>> = HashMap::new();
     let mut of_plugin: HashMap<&str, HashSet<&str>> = HashMap::new();
     let mut of_benchmark: HashMap<&str, HashSet<i64>> = HashMap::new();
     for row in 0..cells.height() {
         of_plugin.entry(plugins.or_empty(row)).or_default().extend(devices.get(row));
+        threads_of.entry(plugins.or_empty(row)).or_default().extend(threads.get(row));
         of_benchmark.entry(benchmarks.or_empty(row)).or_default().extend(workers.get(row));
     }
     let named = |row: usize| {
@@ -102,6 +106,8 @@ fn hardware(cells: &DataFrame) -> PolarsResult<Vec<Option<String>>> {
             plugin,
             device: devices.get(row).filter(|_| of_plugin[plugin].len() > 1),
             options: options.get(row),
+            // Another number of threads is other hardware: nothing is compared across them without a word.
+            threads: threads.get(row).filter(|_| threads_of[plugin].len() > 1).and_then(|n| u64::try_from(n).ok()),
             workers: workers
                 .get(row)
                 .filter(|_| of_benchmark[benchmarks.or_empty(row)].len() > 1)

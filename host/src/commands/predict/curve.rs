@@ -61,6 +61,7 @@ pub fn draw(global: &Global, answers: &[Answer<'_>], bench: &Bench, file: &Path)
             ),
             source: bench.machine_label.clone(),
             id: None,
+            titled: false,
         },
         x_label: "batch size".into(),
         y_label: "latency, ms".into(),
