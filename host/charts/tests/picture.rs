@@ -32,7 +32,7 @@ fn a_picture_has_the_size_of_the_drawing_and_its_colours() {
         let has = |red: u8, green: u8, blue: u8| {
             picture.pixels().iter().any(|pixel| (pixel.red(), pixel.green(), pixel.blue()) == (red, green, blue))
         };
-        assert!(has(0x1f, 0x77, 0xb4) && has(0xff, 0x7f, 0x0e));
+        assert!(has(0x1f, 0x77, 0xb4) && has(0xec, 0x6f, 0x00));
         assert!(
             picture.pixels().iter().all(|pixel| pixel.alpha() == 255),
             "no pixel is left open, the last row included"

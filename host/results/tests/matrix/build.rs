@@ -166,7 +166,7 @@ fn of_two_precisions_each_is_rated_and_the_first_of_the_rule_is_shown() {
     let told =
         |speedup: &skillbench_results::matrix::Speedup| (speedup.precision.clone(), speedup.value, speedup.rating);
     assert_eq!(told(entry.speedup.as_ref().unwrap()), ("float32".into(), 4.0, Rating::High));
-    assert_eq!(entry.others.iter().map(told).collect::<Vec<_>>(), [("int8".into(), 2.0, Rating::MediumHigh)]);
+    assert_eq!(entry.others.iter().map(told).collect::<Vec<_>>(), [("int8".into(), 2.0, Rating::High)]);
     assert_eq!(entry.history.len(), 2, "one line of history for each precision");
 }
 

@@ -26,7 +26,7 @@ fn names_are_those_of_files() {
 fn a_bound_belongs_to_the_rating_above_it() {
     let of = |speedup| rule().rating(speedup).name();
     assert_eq!(
-        [of(3.0), of(2.99), of(1.5), of(1.0), of(0.67), of(0.66)],
+        [of(2.0), of(1.99), of(1.1), of(1.0), of(0.91), of(0.9)],
         ["high", "medium-high", "medium-high", "medium", "medium", "low"]
     );
 }
