@@ -47,7 +47,7 @@ fn a_part_that_a_backend_refuses_is_left_out_with_its_reason_and_the_others_are_
     let record = run(&rten(), &["read"], SHORT);
     record.outcome.as_ref().unwrap();
     assert!(record.values("matmul.float16.256").is_empty() && record.values("peak.float16").is_empty());
-    assert!(!record.values("matmul.int8.512").is_empty() && !record.values("copy.64MiB").is_empty());
+    assert!(!record.values("matmul.int8.256").is_empty() && !record.values("copy.64MiB").is_empty());
     for left_out in ["matmul-float16-256: 'x256' is float16", "read-128MiB: fallback refused"] {
         assert!(record.attached.contains(left_out), "{}", record.attached);
         assert!(record.logs.iter().any(|log| log.contains(left_out)), "{:?}", record.logs);
@@ -63,7 +63,7 @@ fn samples_stand_for_the_work_of_the_graph_and_peaks_for_rates() {
         assert_eq!(values.len(), if peak { 1 } else { 4 }, "{}", info.name);
     }
     let info = |name: &str| &record.series.iter().find(|(info, _)| info.name == name).unwrap().0;
-    assert_eq!(info("matmul.float32.512").items_per_sample, 4.0 * 2.0 * 512f64.powi(3));
+    assert_eq!(info("matmul.float32.256").items_per_sample, 8.0 * 2.0 * 256f64.powi(3));
     assert_eq!(info("copy.64MiB").items_per_sample, f64::from(2 * (64 << 20)));
     assert_eq!((info("peak.int8").unit.as_str(), info("peak.bandwidth").unit.as_str()), ("OP/s", "B/s"));
     assert_eq!((info("peak.float32").unit.as_str(), info("peak.float32").higher_is_better), ("FLOP/s", Some(true)));
@@ -92,7 +92,7 @@ fn what_onnx_runtime_cannot_tell_the_precision_of_is_measured_and_counts_for_no_
     // The processor's float16 kernels cast to float32 and back.
     let record = run(&onnxruntime(), &["float16"], SHORT);
     record.outcome.as_ref().unwrap();
-    assert!(!record.values("matmul.qdq.512").is_empty());
+    assert!(!record.values("matmul.qdq.256").is_empty());
     assert!(record.attached.contains("matmul-qdq-256: the backend cannot tell"), "{}", record.attached);
     assert_eq!(record.values("peak.int8"), [best(&record, "matmul.int8")]);
     assert_eq!(record.values("peak.float32"), [best(&record, "matmul.float32")]);
