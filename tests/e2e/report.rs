@@ -166,7 +166,7 @@ fn a_report_is_markdown_for_people_and_json_and_csv_for_programs() {
 }
 
 #[test]
-fn a_dashboard_has_an_index_and_a_page_for_each_model_and_backend() {
+fn a_dashboard_has_an_index_and_a_page_for_each_model_backend_and_run() {
     let (world, _) = &*MEASURED;
     world.host(&["report", "--dashboard", "--output", "board"]).exits_with(0);
     let board = world.path().join("board");
@@ -186,6 +186,11 @@ fn a_dashboard_has_an_index_and_a_page_for_each_model_and_backend() {
     }
     assert_eq!(page.complaints(), [""; 0]);
     picture(&mut page, "dashboard");
+    let run = page.value("document.querySelector('a[href^=\"runs/\"]').getAttribute('href')");
+    let run = board.join(run.as_str().unwrap());
+    let mut page = Opened::file(&mut browser, &run, "");
+    assert!(page.seen("#decided tbody tr") > 0, "the page of a run decides as the run's report does");
+    assert_eq!(page.value("document.querySelector('nav.links a').getAttribute('href')"), "../index.html");
     let mut page = Opened::file(&mut browser, &board.join("models/bert-tiny.html"), "");
     assert_eq!(page.text("h1"), "bert-tiny");
     assert_eq!(page.complaints(), [""; 0]);

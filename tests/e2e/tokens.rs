@@ -18,6 +18,12 @@ fn a_model_without_a_cache_is_measured_by_the_one_that_has_it_and_its_times_add_
         assert_eq!(cell["skill"], "llama-tiny-kv");
         assert_eq!(cell["axes"]["sequence"], cell["axes"]["prompt"], "the first run sees the whole prompt");
         let tokens = &cell["metrics"]["generation"];
+        // With few sequences there is no interval.
+        let few = tokens["end_to_end_ms"]["n"].as_u64().is_some_and(|n| n < 6);
+        for name in ["time_to_first_token_ms", "time_per_output_token_ms"].into_iter().filter(|_| !few) {
+            let [low, high] = [0, 1].map(|end| tokens[name]["ci95"][end].as_f64().unwrap());
+            assert!(low <= figure(cell, name) && figure(cell, name) <= high, "{name}: {tokens:#}");
+        }
         let (first, each) = (figure(cell, "time_to_first_token_ms"), figure(cell, "time_per_output_token_ms"));
         assert!(first > 0.0 && each > 0.0);
         let gaps = tokens["inter_token_ms"]["n"].as_u64().unwrap();
@@ -75,4 +81,32 @@ fn a_model_in_parts_has_a_figure_for_the_whole_and_one_for_each_part() {
         metrics["series"].as_object().unwrap().keys().filter(|name| name.starts_with("latency.")).collect();
     assert!(parts.len() >= 2, "{parts:?}");
     assert!(metrics["latency_ms"]["median"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn the_page_of_a_generation_decides_by_its_tokens() {
+    let world = World::default();
+    let asked = ["--plugin", "rten,cpu", "--model", "llama-tiny", "--bench", "generation", "--report", "html"];
+    let (ran, _) = world.run(&[&asked[..], &["--prompt-lengths", "8", "--new-tokens", "4", "--budget", "1"]].concat());
+    ran.exits_with(0).tells("±");
+    let page = std::fs::read_to_string(world.run_folder().join("report.html")).unwrap();
+    for part in ["Time per token", "Tokens by hardware", " ms/token", "95% from"] {
+        assert!(page.contains(part), "{part}");
+    }
+    let ends = "SELECT plugin, time_per_output_token_ci95_low_ms <= time_per_output_token_ms AS holds FROM benchmark_results ORDER BY 1";
+    world.host(&["query", ends, "--format", "csv"]).exits_with(0).tells("cpu,true").tells("rten,true");
+}
+
+#[test]
+fn a_denoising_network_runs_once_for_each_step_of_its_scheduler() {
+    let asked =
+        ["--plugin", "cpu", "--model", "stable-diffusion-reduced", "--bench", "inference", "--batch-sizes", "1"];
+    let (ran, document) = World::default().run(&[&asked[..], &["--dim", "steps=3"]].concat());
+    ran.exits_with(0);
+    let cell = &cells(&document)[0];
+    assert_eq!((&cell["axes"]["steps"], &cell["relation"]), (&3.into(), &"reduced".into()));
+    let median = |series: &str| cell["metrics"]["series"][series]["stats"]["median"].as_f64().unwrap();
+    let parts = median("latency.text-encoder") + 3.0 * median("latency.unet") + median("latency.vae-decoder");
+    let ratio = median("latency") / parts;
+    assert!((0.6..1.6).contains(&ratio), "{ratio}: {cell:#}");
 }

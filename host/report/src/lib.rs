@@ -9,6 +9,7 @@ mod profile;
 mod render;
 mod run;
 pub mod sections;
+mod spark;
 mod table;
 mod view;
 

@@ -202,12 +202,20 @@ fn result(cells: &Rows<'_>, row: usize, causes: &Causes) -> Cell {
     }
 }
 
-/// The median with half its interval, every other figure as it is.
+/// Half the interval of a median stands beside it.
+const HALVES: [(&str, &str); 3] = [
+    ("median_ms", "interval_pct"),
+    ("first_token_ms", "first_token_interval_pct"),
+    ("per_token_ms", "per_token_interval_pct"),
+];
+
+/// A median with half its interval, every other figure as it is.
 fn figure(figures: &Rows<'_>, row: usize, name: &str) -> Cell {
     let Some(value) = figures.number(row, name) else {
         return figures.text(row, name).map_or_else(Cell::none, Cell::text);
     };
-    match figures.number(row, "interval_pct").filter(|_| name == "median_ms") {
+    let half = HALVES.iter().find(|(figure, _)| *figure == name);
+    match half.and_then(|(_, half)| figures.number(row, half)) {
         Some(percent) => Cell::new(value, format!("{} ± {}%", shown::number(value), shown::short(percent))),
         None if name == "n" => Cell::count(value as u64),
         None => Cell::number(value),

@@ -9,7 +9,7 @@
 
 #![deny(unsafe_code)]
 
-use skillbench_pipeline as pipeline;
+use skillbench_pipeline::{self as pipeline, Stage};
 use skillbench_plugin_api::sdk::{Benchmark, Context};
 use skillbench_plugin_api::{Result, SeriesInfo};
 use std::ffi::CStr;
@@ -41,21 +41,21 @@ impl Benchmark for Inference {
         let cold_start = context.options.parse("cold_start")?.unwrap_or(false);
         let items = target.batch_size() as f64;
 
-        let parts = pipeline::order(target)?;
-        let models = pipeline::load(target, &parts)?;
-        let mut requests = pipeline::prepared(target, &models)?;
+        let order = pipeline::order(target)?;
+        let models = pipeline::load(target, &order)?;
+        let mut prepared = pipeline::prepared(target, &order, &models)?;
 
         // Only the first run of all can be cold, so it is timed before its outputs are checked. Where they turn out to be
         // wrong, the whole cell fails, and this figure with it.
         let first = reporter.series(&SeriesInfo::duration("first_inference", items))?;
         let start = Instant::now();
-        let mut ends = Vec::with_capacity(requests.len());
-        for request in &mut requests {
-            request.run()?;
+        let mut ends = Vec::with_capacity(order.len());
+        for (request, times) in &mut prepared.stages {
+            (0..*times).try_for_each(|_| request.run())?;
             ends.push(start.elapsed().as_nanos() as f64);
         }
         reporter.single(first, ends[ends.len() - 1])?;
-        for (index, name) in each(&parts).enumerate() {
+        for (index, name) in each(&order).enumerate() {
             let first = reporter.series(&SeriesInfo::duration(&format!("first_inference.{name}"), items))?;
             reporter.single(first, ends[index] - if index == 0 { 0.0 } else { ends[index - 1] })?;
         }
@@ -63,10 +63,10 @@ impl Benchmark for Inference {
             return Ok(());
         }
 
-        pipeline::verify(target, &models, &mut requests)?;
+        prepared.verify(target, &models)?;
         let latency = reporter.series(&SeriesInfo::duration("latency", items))?;
-        reporter.time(latency, || pipeline::run(&mut requests))?;
-        for (name, request) in each(&parts).zip(&mut requests) {
+        reporter.time(latency, || prepared.run())?;
+        for (name, (request, _)) in each(&order).zip(&mut prepared.stages) {
             let latency = reporter.series(&SeriesInfo::duration(&format!("latency.{name}"), items))?;
             reporter.time(latency, || request.run())?;
         }
@@ -74,9 +74,9 @@ impl Benchmark for Inference {
     }
 }
 
-/// The parts that have figures of their own: none, where there is only one.
-fn each(parts: &[String]) -> impl Iterator<Item = &String> {
-    parts.iter().filter(|_| parts.len() > 1)
+/// The parts that have figures of their own, each of one run: none, where there is only one.
+fn each(order: &[Stage]) -> impl Iterator<Item = &String> {
+    order.iter().filter(|_| order.len() > 1).map(|stage| &stage.part)
 }
 
 skillbench_plugin_api::export_plugin! {

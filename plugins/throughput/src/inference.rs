@@ -4,8 +4,7 @@
 
 use crate::crew::Crew;
 use crate::{turns, workers};
-use skillbench_pipeline as pipeline;
-use skillbench_plugin_api::client::Request;
+use skillbench_pipeline::{self as pipeline, Prepared, Stage};
 use skillbench_plugin_api::sdk::{Benchmark, Context, TargetModel};
 use skillbench_plugin_api::{Code, Error, Result};
 use std::ffi::CStr;
@@ -32,8 +31,9 @@ impl Benchmark for ThroughputInference {
     fn run(context: &Context<'_>) -> Result<()> {
         let target = context.target()?;
         let workers = workers::count(&context.options)?;
-        let models = pipeline::load(target, &pipeline::order(target)?)?;
-        let requests = (0..workers).map(|_| verified(context, &models)).collect::<Result<Vec<_>>>()?;
+        let order = pipeline::order(target)?;
+        let models = pipeline::load(target, &order)?;
+        let requests = (0..workers).map(|_| verified(context, &order, &models)).collect::<Result<Vec<_>>>()?;
         let runs = runs_per_sample(&requests)?;
         let items = (workers as u64 * runs) as f64 * target.batch_size() as f64;
         std::thread::scope(|scope| {
@@ -50,22 +50,22 @@ impl Benchmark for ThroughputInference {
 }
 
 /// A lane, locked by whoever works on it: its worker, or the control thread for a sequential sample. Never both.
-type Lane<'m> = Mutex<Vec<Request<'m>>>;
+type Lane<'m> = Mutex<Prepared<'m>>;
 
-fn verified<'m>(context: &Context<'_>, models: &'m [TargetModel<'_>]) -> Result<Lane<'m>> {
+fn verified<'m>(context: &Context<'_>, order: &[Stage], models: &'m [TargetModel<'_>]) -> Result<Lane<'m>> {
     if context.host.stopping() {
         return Err(Error::new(Code::Cancelled, "the run is being stopped"));
     }
     let target = context.target()?;
-    let mut requests = pipeline::prepared(target, models)?;
-    pipeline::run(&mut requests)?;
-    pipeline::verify(target, models, &mut requests)?;
-    Ok(Mutex::new(requests))
+    let mut prepared = pipeline::prepared(target, order, models)?;
+    prepared.run()?;
+    prepared.verify(target, models)?;
+    Ok(Mutex::new(prepared))
 }
 
 fn run(lane: &Lane<'_>, times: u64) -> Result<()> {
-    let mut requests = lane.lock().unwrap_or_else(PoisonError::into_inner);
-    (0..times).try_for_each(|_| pipeline::run(&mut requests))
+    let mut prepared = lane.lock().unwrap_or_else(PoisonError::into_inner);
+    (0..times).try_for_each(|_| prepared.run())
 }
 
 /// So many that even the fastest run seen, and a perfect gain, fill the time of a sample.

@@ -3,7 +3,7 @@
 
 use crate::crew::Crew;
 use crate::{turns, workers};
-use skillbench_pipeline as pipeline;
+use skillbench_pipeline::{self as pipeline, Stage};
 use skillbench_plugin_api::Result;
 use skillbench_plugin_api::sdk::{Benchmark, Context, Target};
 use std::ffi::CStr;
@@ -22,9 +22,9 @@ impl Benchmark for ThroughputLoad {
     fn run(context: &Context<'_>) -> Result<()> {
         let target = context.target()?;
         let workers = workers::count(&context.options)?;
-        let parts = pipeline::order(target)?;
-        verify(target, &parts)?;
-        let load = || pipeline::load(target, &parts);
+        let order = pipeline::order(target)?;
+        verify(target, &order)?;
+        let load = || pipeline::load(target, &order);
         std::thread::scope(|scope| {
             let crew = Crew::assemble(scope, std::iter::repeat_n(load, workers))?;
             let mut sequential = || {
@@ -41,9 +41,9 @@ impl Benchmark for ThroughputLoad {
 }
 
 /// A load counts only of a model that gives right answers.
-fn verify(target: &Target<'_>, parts: &[String]) -> Result<()> {
-    let models = pipeline::load(target, parts)?;
-    let mut requests = pipeline::prepared(target, &models)?;
-    pipeline::run(&mut requests)?;
-    pipeline::verify(target, &models, &mut requests)
+fn verify(target: &Target<'_>, order: &[Stage]) -> Result<()> {
+    let models = pipeline::load(target, order)?;
+    let mut prepared = pipeline::prepared(target, order, &models)?;
+    prepared.run()?;
+    prepared.verify(target, &models)
 }

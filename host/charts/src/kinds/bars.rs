@@ -96,7 +96,9 @@ impl Bars {
         let (from, to) = (plane.x(start), plane.x(value));
         let thick = (0.62 * place.height).min(15.0);
         if logarithmic {
-            scene.line(&[(from, place.middle), (to, place.middle)], Style::line(style.stroke, 1.0).opacity(0.5));
+            // No stem: its length would say nothing. A dotted line across leads the eye from label to point.
+            let across = [(plane.area.x, place.middle), (plane.area.right(), place.middle)];
+            scene.line(&across, Style::line(Paint::Grid, 1.0).dash("1 3"));
             scene.circle(to, place.middle, 4.5, style);
         } else {
             scene.rect(from.min(to), place.middle - thick / 2.0, (to - from).abs(), thick, style);

@@ -35,6 +35,9 @@ pub struct Change {
     pub attributes: Attributes,
 }
 
+/// An axis of time is at least as many seconds wide.
+const NARROWEST: f64 = 60.0;
+
 /// Years that dates are written for: 1 to 9999.
 fn is_time(seconds: f64) -> bool {
     (-62_135_596_800.0..253_402_300_800.0).contains(&seconds)
@@ -45,18 +48,15 @@ fn moment(seconds: f64) -> Option<NaiveDateTime> {
 }
 
 fn say(seconds: f64) -> String {
-    moment(seconds).map_or_else(String::new, |time| time.format("%Y-%m-%d %H:%M UTC").to_string())
+    moment(seconds).map_or_else(String::new, |time| time.format("%Y-%m-%d %H:%M:%S UTC").to_string())
 }
 
 impl Trend {
     fn domain(&self) -> Domain {
         let drawn = xs(&self.series, &is_time);
         let changes = self.changes.iter().map(|change| change.at).filter(|at| is_time(*at));
-        let domain = Domain::of(drawn.into_iter().chain(changes)).unwrap_or(Domain { low: 0.0, high: 86_400.0 });
-        if domain.high - domain.low >= 120.0 {
-            return domain;
-        }
-        let room = 12.0 * 3600.0;
+        let domain = Domain::of(drawn.into_iter().chain(changes)).unwrap_or(Domain { low: 0.0, high: DAY as f64 });
+        let room = (NARROWEST - (domain.high - domain.low)).max(0.0) / 2.0;
         Domain { low: domain.low - room, high: domain.high + room }
     }
 
@@ -137,23 +137,28 @@ impl Kind for Trend {
 
 /// A step between ticks, and how the time is written at one.
 enum Step {
-    Minutes(i64, &'static str),
+    Seconds(i64, &'static str),
     Months(u32, &'static str),
 }
 
-const STEPS: [Step; 21] = [
-    Step::Minutes(1, "%H:%M"),
-    Step::Minutes(5, "%H:%M"),
-    Step::Minutes(15, "%H:%M"),
-    Step::Minutes(30, "%H:%M"),
-    Step::Minutes(60, "%-d %b %H:%M"),
-    Step::Minutes(180, "%-d %b %H:%M"),
-    Step::Minutes(360, "%-d %b %H:%M"),
-    Step::Minutes(720, "%-d %b %H:%M"),
-    Step::Minutes(1440, "%-d %b"),
-    Step::Minutes(2880, "%-d %b"),
-    Step::Minutes(10_080, "%-d %b"),
-    Step::Minutes(20_160, "%-d %b"),
+const DAY: i64 = 86_400;
+
+const STEPS: [Step; 24] = [
+    Step::Seconds(5, "%H:%M:%S"),
+    Step::Seconds(10, "%H:%M:%S"),
+    Step::Seconds(30, "%H:%M:%S"),
+    Step::Seconds(60, "%H:%M"),
+    Step::Seconds(300, "%H:%M"),
+    Step::Seconds(900, "%H:%M"),
+    Step::Seconds(1_800, "%H:%M"),
+    Step::Seconds(3_600, "%-d %b %H:%M"),
+    Step::Seconds(10_800, "%-d %b %H:%M"),
+    Step::Seconds(21_600, "%-d %b %H:%M"),
+    Step::Seconds(43_200, "%-d %b %H:%M"),
+    Step::Seconds(86_400, "%-d %b"),
+    Step::Seconds(172_800, "%-d %b"),
+    Step::Seconds(604_800, "%-d %b"),
+    Step::Seconds(1_209_600, "%-d %b"),
     Step::Months(1, "%b %Y"),
     Step::Months(3, "%b %Y"),
     Step::Months(6, "%b %Y"),
@@ -168,7 +173,7 @@ const STEPS: [Step; 21] = [
 fn time_ticks(domain: Domain, most: f64) -> Vec<(f64, String)> {
     let span = domain.high - domain.low;
     let seconds = |step: &Step| match step {
-        Step::Minutes(minutes, _) => *minutes as f64 * 60.0,
+        Step::Seconds(seconds, _) => *seconds as f64,
         Step::Months(months, _) => f64::from(*months) * 30.44 * 86_400.0,
     };
     let step = STEPS.iter().find(|step| span / seconds(step) <= most).unwrap_or(&STEPS[STEPS.len() - 1]);
@@ -176,10 +181,10 @@ fn time_ticks(domain: Domain, most: f64) -> Vec<(f64, String)> {
         return Vec::new();
     };
     let (mut tick, format) = match step {
-        Step::Minutes(minutes, format) => {
+        Step::Seconds(seconds, format) => {
             let day = start.date().and_time(NaiveTime::MIN);
-            let into = (start - day).num_minutes();
-            (day + Duration::minutes(into - into % minutes.min(&1440)), *format)
+            let into = (start - day).num_seconds();
+            (day + Duration::seconds(into - into % seconds.min(&DAY)), *format)
         }
         Step::Months(months, format) => {
             let count = start.year() * 12 + start.month0() as i32;
@@ -194,7 +199,7 @@ fn time_ticks(domain: Domain, most: f64) -> Vec<(f64, String)> {
             ticks.push((tick.and_utc().timestamp() as f64, tick.format(format).to_string()));
         }
         let next = match step {
-            Step::Minutes(minutes, _) => tick.checked_add_signed(Duration::minutes(*minutes)),
+            Step::Seconds(seconds, _) => tick.checked_add_signed(Duration::seconds(*seconds)),
             Step::Months(months, _) => tick.checked_add_months(Months::new(*months)),
         };
         let Some(next) = next else { break };
@@ -206,6 +211,8 @@ fn time_ticks(domain: Domain, most: f64) -> Vec<(f64, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::estimate::Estimate;
+    use crate::kinds::Point;
 
     fn labels(low: f64, high: f64) -> Vec<String> {
         time_ticks(Domain { low, high }, 6.0).into_iter().map(|(_, label)| label).collect()
@@ -216,11 +223,26 @@ mod tests {
         let day = 86_400.0;
         // 2025-12-01 00:00 UTC
         let start = 1_764_547_200.0;
+        assert_eq!(labels(start, start + 50.0)[..2], ["00:00:00", "00:00:10"]);
+        assert_eq!(labels(start, start + 120.0), ["00:00:00", "00:00:30", "00:01:00", "00:01:30", "00:02:00"]);
         assert_eq!(labels(start, start + 90.0 * 60.0), ["00:00", "00:15", "00:30", "00:45", "01:00", "01:15", "01:30"]);
         assert_eq!(labels(start + 1.0, start + 3.0 * day)[..2], ["1 Dec 12:00", "2 Dec 00:00"]);
         assert_eq!(labels(start, start + 5.0 * day)[..2], ["1 Dec", "2 Dec"]);
         assert_eq!(labels(start, start + 150.0 * day), ["Dec 2025", "Jan 2026", "Feb 2026", "Mar 2026", "Apr 2026"]);
         assert_eq!(labels(start, start + 5.0 * 365.25 * day), ["2026", "2027", "2028", "2029", "2030"]);
+    }
+
+    #[test]
+    fn runs_minutes_apart_fill_the_axis() {
+        let at = |second: f64| Point { x: 1_764_547_200.0 + second, estimate: Estimate::of(1.0) };
+        let of = |seconds: &[f64]| {
+            let series = Series { points: seconds.iter().map(|second| at(*second)).collect(), ..Series::default() };
+            let domain = Trend { series: vec![series], ..Trend::default() }.domain();
+            domain.high - domain.low
+        };
+        assert_eq!(of(&[0.0, 20.0, 55.0, 90.0, 119.0]), 119.0);
+        assert_eq!(of(&[0.0]), NARROWEST);
+        assert_eq!(of(&[0.0, 0.5]), NARROWEST);
     }
 
     #[test]

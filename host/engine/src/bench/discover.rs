@@ -18,6 +18,8 @@ use std::path::{Path, PathBuf};
 pub struct Found {
     pub plugin: String,
     pub plugin_version: String,
+    /// The way into its library.
+    pub plugin_door: &'static str,
     pub library: Library,
     pub description: BenchmarkDescription,
     /// Its own, else that of the library's folder.
@@ -122,6 +124,7 @@ impl Discovery {
             let one = Found {
                 plugin: plugin.into(),
                 plugin_version: description.version.clone(),
+                plugin_door: description.entry.name(),
                 library: library.clone(),
                 description: benchmark.clone(),
                 category: own.or_else(|| labels.category.clone()),

@@ -44,11 +44,12 @@ impl Discovery {
 impl PlannedFunction {
     /// Its cell, before it is run.
     pub fn cell(&self, index: usize) -> Cell {
-        let Found { plugin, plugin_version, description, category, model, .. } = &self.found;
+        let Found { plugin, plugin_version, plugin_door, description, category, model, .. } = &self.found;
         Cell {
             index,
             plugin: plugin.clone(),
             plugin_version: plugin_version.clone(),
+            plugin_door: Some(plugin_door.to_string()),
             about: model.clone(),
             family: FUNCTION.into(),
             category: category.clone().unwrap_or_default(),

@@ -282,6 +282,7 @@ impl Runner<'_, '_> {
             index: planned.index,
             plugin: backend.choice.plugin.clone(),
             plugin_version: backend.version.clone(),
+            plugin_door: backend.door.map(String::from),
             device: backend.choice.device.clone().unwrap_or_default(),
             skill: skill.id.clone(),
             family: skill.family.clone(),

@@ -18,6 +18,8 @@ use std::collections::BTreeMap;
 pub struct PlannedBackend {
     pub choice: BackendChoice,
     pub version: String,
+    /// The way into its library.
+    pub door: Option<&'static str>,
     pub plugin: PluginUse,
     pub asked: Asked,
     /// Why no such plugin can be opened here: it was asked for by its name, and its cells say so.
@@ -76,13 +78,24 @@ pub(super) fn choose_backends(
         let set = |options: &PluginOptions| options.get("threads").and_then(|text| text.parse().ok());
         let threads = set(&own).or(request.threads).or_else(|| set(&plugin.entry.options));
         let version = plugin.description.version.clone();
+        let door = Some(plugin.description.entry.name());
         let key_options = skillbench_worker::options::of_key(&opened.options, plugin.options_schema());
-        backends.push(PlannedBackend { choice, version, plugin: opened, asked, rejected: None, threads, key_options });
+        backends.push(PlannedBackend {
+            choice,
+            version,
+            door,
+            plugin: opened,
+            asked,
+            rejected: None,
+            threads,
+            key_options,
+        });
     }
     backends.extend(rejected.into_iter().map(|(choice, reason)| PlannedBackend {
         plugin: PluginUse { id: choice.plugin.clone(), library: Library::default(), options: PluginOptions::new() },
         choice,
         version: String::new(),
+        door: None,
         asked: Asked::ByName,
         rejected: Some(reason),
         threads: None,

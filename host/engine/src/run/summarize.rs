@@ -96,7 +96,9 @@ pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
 /// `None`: no tokens were made.
 fn generation(report: &CellReport, launches: impl Fn(&SeriesRecord) -> Option<Launches>) -> Option<GenerationMetrics> {
     let whole = find(report, "end_to_end")?;
-    let singles = |name: &str| find(report, name).and_then(|series| summarize(&series.singles, NS_TO_MS));
+    // What launches differ by is seen of whole sequences; their parts have no rounds of their own.
+    let apart = launches(whole);
+    let singles = |name: &str| find(report, name).and_then(|series| summarize_rounds(&series.singles, NS_TO_MS, apart));
     let per_second = |name: &str| {
         let series = find(report, name)?;
         let mean_s = summarize(&series.singles, 1e-9)?.mean;
@@ -108,7 +110,7 @@ fn generation(report: &CellReport, launches: impl Fn(&SeriesRecord) -> Option<La
         time_per_output_token_ms: singles("time_per_output_token"),
         time_per_output_token_formula: "(end to end - first token) / (tokens - 1)".into(),
         inter_token_ms: singles("inter_token"),
-        end_to_end_ms: summarize_rounds(&measured(whole), NS_TO_MS, launches(whole)),
+        end_to_end_ms: summarize_rounds(&measured(whole), NS_TO_MS, apart),
         // With an encoder or an image before it, the time to the first token is not that of the prompt.
         prefill_tokens_per_s: match report.series.iter().any(|series| series.name.starts_with("part.")) {
             true => None,

@@ -49,6 +49,9 @@ pub(super) static COLUMNS: &[Column] = &[
         Value::filled(&row.cell.plugin)
     }),
     column!("plugin_version", Text, "Version of its plugin", |row| Value::filled(&row.cell.plugin_version)),
+    column!("plugin_door", Text, "The way into its library: C table, abi_stable root module", |row| {
+        Value::some(row.cell.plugin_door.as_deref(), Value::filled)
+    }),
     column!("device_id", Text, "The device among those of the backend", |row| Value::filled(&row.cell.device)),
     column!("device_name", Text, "What the backend calls it", |row| hardware(row, |h| &h.name)),
     column!("device_kind", Text, "cpu, gpu, npu, browser ...", |row| hardware(row, |h| &h.kind)),

@@ -264,6 +264,26 @@ pub(super) static METRICS: &[Metric] = &[
         |m| Some(m.generation.as_ref()?.time_to_first_token_ms.as_ref()?.median)
     ),
     figure!(
+        time_to_first_token_ci95_low_ms,
+        "generation.time_to_first_token_ms.ci95.0",
+        "generation.time_to_first_token_ms.ci95.0",
+        "ms",
+        Lower,
+        "time to first token, 95% from",
+        "95% interval of the median, lower end",
+        |m| Some(m.generation.as_ref()?.time_to_first_token_ms.as_ref()?.ci95?[0])
+    ),
+    figure!(
+        time_to_first_token_ci95_high_ms,
+        "generation.time_to_first_token_ms.ci95.1",
+        "generation.time_to_first_token_ms.ci95.1",
+        "ms",
+        Lower,
+        "time to first token, 95% to",
+        "95% interval of the median, upper end",
+        |m| Some(m.generation.as_ref()?.time_to_first_token_ms.as_ref()?.ci95?[1])
+    ),
+    figure!(
         time_per_output_token_ms,
         "time_per_output_token_ms",
         "generation.time_per_output_token_ms.median",
@@ -272,6 +292,26 @@ pub(super) static METRICS: &[Metric] = &[
         "time per output token",
         "(end to end - first token) / (tokens - 1), median",
         |m| Some(m.generation.as_ref()?.time_per_output_token_ms.as_ref()?.median)
+    ),
+    figure!(
+        time_per_output_token_ci95_low_ms,
+        "generation.time_per_output_token_ms.ci95.0",
+        "generation.time_per_output_token_ms.ci95.0",
+        "ms",
+        Lower,
+        "time per output token, 95% from",
+        "95% interval of the median, lower end",
+        |m| Some(m.generation.as_ref()?.time_per_output_token_ms.as_ref()?.ci95?[0])
+    ),
+    figure!(
+        time_per_output_token_ci95_high_ms,
+        "generation.time_per_output_token_ms.ci95.1",
+        "generation.time_per_output_token_ms.ci95.1",
+        "ms",
+        Lower,
+        "time per output token, 95% to",
+        "95% interval of the median, upper end",
+        |m| Some(m.generation.as_ref()?.time_per_output_token_ms.as_ref()?.ci95?[1])
     ),
     figure!(
         end_to_end_ms,

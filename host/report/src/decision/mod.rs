@@ -16,7 +16,7 @@ pub use standing::{Standing, standings};
 use serde::Serialize;
 
 /// What was measured of one hardware at a point.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Entry {
     pub hardware: String,
     /// The median, in the unit of its metric.
@@ -25,6 +25,17 @@ pub struct Entry {
     pub interval: Option<(f64, f64)>,
     /// Whether the series settled.
     pub stable: bool,
+    /// The same figure in the runs so far; `None` with one run.
+    pub course: Option<Course>,
+}
+
+/// A figure over time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Course {
+    /// A bar for each run, oldest first.
+    pub line: String,
+    /// "5 runs, from 1.21 to 1.34".
+    pub told: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -118,7 +129,8 @@ mod tests {
     use super::*;
 
     fn entry(hardware: &str, value: f64, spread: f64) -> Entry {
-        Entry { hardware: hardware.into(), value, interval: Some((value - spread, value + spread)), stable: true }
+        let interval = Some((value - spread, value + spread));
+        Entry { hardware: hardware.into(), value, interval, stable: true, course: None }
     }
 
     fn decided(entries: Vec<Entry>, better: Better) -> Decision {

@@ -57,6 +57,7 @@ pub fn points(rows: &Rows<'_>, metric: &Metric) -> Vec<Point> {
             value,
             interval: end(&metric.low).zip(end(&metric.high)),
             stable: rows.flag(row, column::STABLE) == Some(true),
+            course: None,
         };
         let facet = Facet {
             machine: text(column::MACHINE).unwrap_or_default().into(),

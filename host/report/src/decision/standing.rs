@@ -70,6 +70,7 @@ mod tests {
                 value: *value,
                 interval: Some((value * 0.99, value * 1.01)),
                 stable: true,
+                course: None,
             };
             let entries = values.iter().map(entry).collect();
             Decision::of(Point { model: model.into(), entries, ..Point::default() }, Better::Less).unwrap()

@@ -9,7 +9,7 @@ const OWN: [&str; 9] =
     ["main", "notes", "provenance", "decisions", "decided", "standings", "data-json", "data-csv", "data-decisions"];
 
 /// What the address keeps beside filters.
-const ADDRESS: [&str; 4] = ["q", "sort", "theme", "metric"];
+const ADDRESS: [&str; 5] = ["q", "sort", "theme", "metric", "at"];
 
 /// # Errors
 /// The first thing that cannot be part of a page.

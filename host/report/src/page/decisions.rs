@@ -1,7 +1,9 @@
 //! The decision table as the template reads it, and as the page's script does: the rule and the words are those of `decision`.
 
 use super::model::Decisions;
-use crate::decision::{COST, Decision, Facet, Metric, Point, Standing, WORDS, facets, of_points, standings, times};
+use crate::decision::{
+    COST, Course, Decision, Entry, Facet, Metric, Point, Standing, WORDS, facets, of_points, standings, times,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 use skillbench_record::shown;
@@ -23,6 +25,8 @@ pub struct DecisionsView {
     pub metrics: Vec<(String, String)>,
     /// Whether rows are of several machines, precisions or numbers of threads.
     pub several: bool,
+    /// Whether any figure has runs before it.
+    pub courses: bool,
     pub rows: Vec<RowView>,
     pub standings: Vec<StandingView>,
     /// Shape, name and colour of each hardware.
@@ -39,6 +43,8 @@ pub struct RowView {
     pub at: String,
     pub facet: String,
     pub best: String,
+    /// How the best was in the runs so far.
+    pub course: Option<Course>,
     pub marks: Vec<Mark>,
     pub ahead: String,
     pub certainty: &'static str,
@@ -88,9 +94,12 @@ impl Decisions {
         (decisions, standings)
     }
 
+    fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.metrics.iter().flat_map(|(_, points)| points).flat_map(|point| &point.entries)
+    }
+
     fn hardware(&self) -> BTreeSet<&str> {
-        let points = self.metrics.iter().flat_map(|(_, points)| points);
-        points.flat_map(|point| &point.entries).map(|entry| entry.hardware.as_str()).collect()
+        self.entries().map(|entry| entry.hardware.as_str()).collect()
     }
 
     fn facets(&self) -> Vec<&Facet> {
@@ -121,6 +130,7 @@ impl Decisions {
                 at: decision.point.axes.clone(),
                 facet: named(&decision.point.facet),
                 best: format!("{} {} {}", best.hardware, shown::number(best.value), metric.unit),
+                course: best.course.clone(),
                 marks: marks(decision, metric, widest, &legend),
                 ahead: decision
                     .next
@@ -143,6 +153,7 @@ impl Decisions {
             unit: metric.map_or_else(String::new, |metric| metric.unit.clone()),
             metrics: self.metrics.iter().map(|(metric, _)| (metric.name.clone(), metric.title.clone())).collect(),
             several,
+            courses: self.entries().any(|entry| entry.course.is_some()),
             rows: rows.collect(),
             standings: standings.into_iter().map(stand).collect(),
             scale: format!("{widest:.2}"),
@@ -156,7 +167,8 @@ impl Decisions {
         let facets = self.facets();
         let point = |point: &Point| {
             let entries = point.entries.iter().map(|entry| {
-                json!({"hardware": entry.hardware, "value": entry.value, "interval": entry.interval, "stable": entry.stable})
+                json!({"hardware": entry.hardware, "value": entry.value, "interval": entry.interval, "stable": entry.stable,
+                    "course": entry.course})
             });
             json!({
                 "facet": facets.iter().position(|facet| **facet == point.facet),
@@ -194,7 +206,7 @@ fn marks(decision: &Decision, metric: &Metric, widest: f64, legend: &[(&'static 
     let Some(best) = decision.best().map(|entry| better.cost(entry.value)) else { return vec![] };
     let at = |cost: f64| (FROM + REACH * (cost / best).ln() / widest.ln()).clamp(0.0, 100.0);
     let percent = |place: f64| format!("{place:.1}");
-    let mark = |entry: &crate::decision::Entry| {
+    let mark = |entry: &Entry| {
         let (shape, _, colour) = legend.iter().find(|(_, name, _)| *name == entry.hardware)?;
         let place = at(better.cost(entry.value));
         let (from, to) = entry.interval.map_or((place, place), |interval| {

@@ -10,6 +10,7 @@ const TEMPLATE: &str = include_str!("look/page.html");
 const FIGURE: &str = include_str!("look/figure.html");
 const DECISIONS: &str = include_str!("look/decisions.html");
 const DECIDE: &str = include_str!("look/decide.js");
+const SHARE: &str = include_str!("look/share.js");
 const STYLE: &str = include_str!("look/style.css");
 const SCRIPT: &str = include_str!("look/script.js");
 const WORDS: &str = include_str!("look/words.toml");
@@ -30,7 +31,7 @@ impl Page {
         environment.add_template("decisions.html", DECISIONS)?;
         environment.add_template("page.html", TEMPLATE)?;
         // Browsers read line ends as one character before they compare a script with the policy.
-        let script = format!("{DECIDE}{SCRIPT}").replace('\r', "");
+        let script = format!("{DECIDE}{SHARE}{SCRIPT}").replace('\r', "");
         let (style, policy) = (STYLE, embed::policy(&script));
         let context = context! { page => Serde(View::of(self)), words => Serde(words), style, script, policy };
         Ok(environment.get_template("page.html")?.render(context)?)

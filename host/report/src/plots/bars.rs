@@ -1,14 +1,15 @@
 //! Bars: hardware, models and groups side by side.
 
 use super::common::{
-    apart, attributes, baseline, batch, belongs, far_apart, head, joined, latency, machine, missing, named, other_axes,
-    plot, precision, reason, together,
+    self, apart, attributes, baseline, batch, belongs, estimate, far_apart, head, joined, latency, machine, missing,
+    named, other_axes, plot, precision, reason, together,
 };
+use super::measure::Measure;
 use super::rows::{Row, Rows, taken};
 use super::words::words;
 use super::{Plot, PlotError, PlotKind, Sources};
 use polars::prelude::DataFrame;
-use skillbench_charts::{Bar, Bars, Chart, Estimate, number};
+use skillbench_charts::{Bar, Bars, Chart, number};
 use skillbench_record::catalog::column;
 use skillbench_results::questions::{BASELINE, by_architecture, by_category, by_model, relative_to_cpu, speedups};
 
@@ -27,7 +28,7 @@ fn absent(row: Row<'_>) -> Result<Bar, PlotError> {
     Ok(Bar { note: reason(row), ..bar(row)? })
 }
 
-/// The hardware on each model, a chart for each batch: latency, or throughput for benchmarks that have no latency.
+/// The hardware on each model, a chart for each batch, by what its benchmark is compared by.
 pub(super) fn hardware(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
     let kind = PlotKind::HardwareComparison;
     let frame = relative_to_cpu(sources.cells.clone())?;
@@ -35,14 +36,7 @@ pub(super) fn hardware(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
     let mut plots = vec![];
     for rows in Rows::of(&frame).groups(&[column::MACHINE, column::BENCHMARK, column::PRECISION, column::BATCH_SIZE]) {
         let first = rows[0];
-        let by_latency = rows.iter().any(|row| row.number(column::LATENCY_MEDIAN_MS).is_some());
-        let figure = |row: Row<'_>| match by_latency {
-            true => latency(row),
-            false => Estimate { value: row.number(column::THROUGHPUT_SAMPLES_PER_SEC), ..Estimate::default() },
-        };
-        if rows.iter().all(|row| figure(*row).value.is_none()) {
-            continue;
-        }
+        let Some(measure) = Measure::of_rows(&rows) else { continue };
         let behind = taken(&frame, &rows)?;
         let unmeasured: Vec<Row<'_>> = Rows::of(&missing)
             .all()
@@ -56,7 +50,7 @@ pub(super) fn hardware(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
                     Some(ratio) if row.text(column::PLUGIN) != BASELINE => format!("{}× {BASELINE}", number(ratio)),
                     _ => String::new(),
                 };
-                bars.push(Bar { group: group.clone(), estimate: figure(*row), note, ..bar(*row)? });
+                bars.push(Bar { group: group.clone(), estimate: (measure.of)(*row), note, ..bar(*row)? });
             }
             let same = |row: &&Row<'_>| {
                 [column::MODEL_ID, column::AXES].iter().all(|name| row.text(name) == model[0].text(name))
@@ -68,13 +62,9 @@ pub(super) fn hardware(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
         let batch = batch(first);
         let under = [first.text(column::BENCHMARK), precision(first), &batch, machine(&frame, first)];
         let mut head = head(kind, sources, "", &under);
-        let mut unit = words().of(kind).unit.clone();
-        if !by_latency {
-            let throughput = words().of(PlotKind::Throughput);
-            head.subtitle = head.subtitle.replace(&words().of(kind).shows, &throughput.shows);
-            unit = throughput.unit.clone();
-        }
-        let chart = Bars { head, unit, log: by_latency && spread(&bars), bars, ..Bars::default() };
+        head.subtitle = head.subtitle.replace(&words().of(kind).shows, &measure.words().shows);
+        let unit = measure.words().unit.clone();
+        let chart = Bars { head, unit, log: measure.is_time && spread(&bars), bars, ..Bars::default() };
         plots.push(plot(kind, &under, Chart::Bars(chart), &together(behind.clone(), &missing, &unmeasured)?));
     }
     Ok(plots)
@@ -131,8 +121,8 @@ pub(super) fn groups(kind: PlotKind, sources: &Sources) -> Result<Vec<Plot>, Plo
         let behind = taken(&frame, &rows)?;
         let mut bars = vec![];
         for row in Rows::of(&behind).groups(&[column]).into_iter().flatten().filter(others) {
-            let estimate = Estimate { value: row.number("speedup"), ..Estimate::default() };
-            bars.push(Bar { group: row.text(column).into(), estimate, note: of_models(row), ..bar(row)? });
+            let (estimate, note) = (common::speedup(row), of_models(row));
+            bars.push(Bar { group: row.text(column).into(), estimate, note, ..bar(row)? });
         }
         let first = rows[0];
         let under = [first.text(column::BENCHMARK), precision(first), machine(&frame, first)];
@@ -172,17 +162,18 @@ fn overall(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
         let behind = taken(&frame, &rows)?;
         let mut bars = vec![];
         for row in Rows::of(&behind).all().filter(|row| !is_baseline(*row)) {
-            let value = |column: &str| Estimate { value: row.number(column), ..Estimate::default() };
+            let of_all = ["speedup_all", "speedup_all_low", "speedup_all_high"];
+            let of_common = ["speedup_common", "speedup_common_low", "speedup_common_high"];
             let (used, missing) = (row.count("models_used"), row.count("models_missing"));
             let gone = if missing > 0 { format!("{missing} {}", words.missing) } else { String::new() };
             let note = joined(&[&words.models(used), &gone]);
             let sublabel = words.all_workloads.clone();
-            bars.push(Bar { sublabel, estimate: value("speedup_all"), note, ..bar(row)? });
+            bars.push(Bar { sublabel, estimate: estimate(row, of_all), note, ..bar(row)? });
             if !row.is_emulated() {
                 let common = row.count("models_common");
                 let note = if common > 0 { words.models(common) } else { words.no_common.clone() };
                 let sublabel = words.common_workloads.clone();
-                bars.push(Bar { sublabel, estimate: value("speedup_common"), note, ..bar(row)? });
+                bars.push(Bar { sublabel, estimate: estimate(row, of_common), note, ..bar(row)? });
             }
         }
         let first = rows[0];
@@ -209,7 +200,7 @@ fn by_models(sources: &Sources, frame: &DataFrame) -> Result<Vec<Plot>, PlotErro
         let behind = taken(frame, &rows)?;
         let mut bars = vec![];
         for row in Rows::of(&behind).all() {
-            let estimate = Estimate { value: row.number("speedup"), ..Estimate::default() };
+            let estimate = common::speedup(row);
             let range = || {
                 let [least, most] = ["speedup_least", "speedup_most"].map(|column| row.number(column));
                 Some(format!("{}–{}", number(least?), number(most?)))

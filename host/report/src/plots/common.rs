@@ -124,12 +124,36 @@ pub(super) fn joined(parts: &[&str]) -> String {
     parts.iter().copied().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
+/// A figure with the ends of its interval.
+pub(super) fn estimate(row: Row<'_>, [value, low, high]: [&str; 3]) -> Estimate {
+    Estimate { value: row.number(value), low: row.number(low), high: row.number(high) }
+}
+
 pub(super) fn latency(row: Row<'_>) -> Estimate {
-    Estimate {
-        value: row.number(column::LATENCY_MEDIAN_MS),
-        low: row.number(column::LATENCY_CI95_LOW_MS),
-        high: row.number(column::LATENCY_CI95_HIGH_MS),
-    }
+    estimate(row, [column::LATENCY_MEDIAN_MS, column::LATENCY_CI95_LOW_MS, column::LATENCY_CI95_HIGH_MS])
+}
+
+pub(super) fn time_per_token(row: Row<'_>) -> Estimate {
+    estimate(
+        row,
+        [
+            column::TIME_PER_OUTPUT_TOKEN_MS,
+            column::TIME_PER_OUTPUT_TOKEN_CI95_LOW_MS,
+            column::TIME_PER_OUTPUT_TOKEN_CI95_HIGH_MS,
+        ],
+    )
+}
+
+pub(super) fn throughput(row: Row<'_>) -> Estimate {
+    estimate(
+        row,
+        [column::THROUGHPUT_SAMPLES_PER_SEC, column::THROUGHPUT_CI95_LOW_PER_SEC, column::THROUGHPUT_CI95_HIGH_PER_SEC],
+    )
+}
+
+/// How many times as fast as the CPU.
+pub(super) fn speedup(row: Row<'_>) -> Estimate {
+    estimate(row, ["speedup", "speedup_low", "speedup_high"])
 }
 
 /// Whether values are so far apart that the small ones could not be read on a linear axis.

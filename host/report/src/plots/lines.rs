@@ -1,6 +1,9 @@
 //! Figures against the batch or the sequence, a chart for each model.
 
-use super::common::{attributes, far_apart, head, joined, latency, machine, missing, named, plot, precision, reason};
+use super::common::{
+    attributes, estimate, far_apart, head, joined, latency, machine, missing, named, plot, precision, reason,
+    throughput,
+};
 use super::rows::{Row, Rows, taken};
 use super::words::words;
 use super::{Plot, PlotError, PlotKind, Sources};
@@ -20,10 +23,8 @@ pub(super) fn against(kind: PlotKind, sources: &Sources) -> Result<Vec<Plot>, Pl
     let along = if kind == PlotKind::SequenceScaling { Along::Sequence } else { Along::Batch };
     let frame = scaling(sources.cells.clone(), along)?;
     let estimate = |row: Row<'_>| match kind {
-        PlotKind::Throughput => {
-            Estimate { value: row.number(column::THROUGHPUT_SAMPLES_PER_SEC), ..Estimate::default() }
-        }
-        PlotKind::BatchScaling => Estimate { value: row.number("gain"), ..Estimate::default() },
+        PlotKind::Throughput => throughput(row),
+        PlotKind::BatchScaling => self::estimate(row, ["gain", "gain_low", "gain_high"]),
         _ => latency(row),
     };
     let scales = matches!(kind, PlotKind::BatchScaling | PlotKind::SequenceScaling);

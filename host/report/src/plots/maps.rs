@@ -1,8 +1,9 @@
 //! Heat maps: architectures and models by hardware. Failed, unavailable and not run are three different things.
 
 use super::common::{
-    attributes, batch, belongs, head, latency, machine, missing, named, other_axes, plot, precision, reason, together,
+    attributes, batch, belongs, head, machine, missing, named, other_axes, plot, precision, reason, together,
 };
+use super::measure::Measure;
 use super::rows::{Row, Rows, taken};
 use super::words::words;
 use super::{Plot, PlotError, PlotKind, Sources};
@@ -46,12 +47,12 @@ pub(super) fn models(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
         row: [column::MODEL_ID, column::AXES],
         chart: &[column::MACHINE, column::BENCHMARK, column::PRECISION, column::BATCH_SIZE],
         value: |row| {
-            let latency = latency(row);
-            let per_sec = row.number(column::THROUGHPUT_SAMPLES_PER_SEC).map(|rate| format!("{}/s", number(rate)));
+            let measure = Measure::of_rows(&[row]);
+            let estimate = measure.map(|measure| (measure.of)(row)).unwrap_or_default();
             CellValue {
-                text: latency.value.map(|ms| format!("{} ms", number(ms))).or(per_sec).unwrap_or_default(),
-                value: latency.value,
-                interval: latency.low.zip(latency.high),
+                text: measure.map(|measure| measure.text(row)).unwrap_or_default(),
+                value: estimate.value,
+                interval: estimate.low.zip(estimate.high),
                 ratio: row.number("speedup"),
                 ratio_text: row.number("speedup").map(|ratio| format!("{}×", number(ratio))).unwrap_or_default(),
             }

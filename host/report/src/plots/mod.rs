@@ -14,6 +14,7 @@ mod common;
 mod kind;
 mod lines;
 mod maps;
+mod measure;
 mod memory;
 mod rows;
 mod spread;

@@ -45,6 +45,7 @@ pub(super) struct Words {
     pub batch: String,
     pub one_sample: String,
     plots: BTreeMap<String, Of>,
+    measures: BTreeMap<String, MeasureWords>,
     opportunities: BTreeMap<String, String>,
     phases: BTreeMap<String, String>,
 }
@@ -61,7 +62,22 @@ pub(super) struct Of {
     pub empty: String,
 }
 
+/// The words of what hardware is compared by.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MeasureWords {
+    pub shows: String,
+    pub unit: String,
+    /// Behind a figure.
+    pub short: String,
+}
+
 impl Words {
+    pub(super) fn measure(&self, name: &str) -> &MeasureWords {
+        // A test asks for every measure.
+        &self.measures[name]
+    }
+
     pub(super) fn of(&self, kind: PlotKind) -> &Of {
         // A test asks for every kind.
         &self.plots[kind.name()]

@@ -1,8 +1,9 @@
-//! Pages over all that is stored: an index of runs, and one page for each model and each backend.
+//! Pages over all that is stored: an index of runs, and one page for each model, each backend and each of the newest runs. Wherever a
+//! run is named, its page is a step away.
 
 use super::build::{Asked, section, tabled, with_content};
 use super::rows::{Rows, page_table, placed};
-use super::{SectionError, data, decided, filters, head, trend, within};
+use super::{About, SectionError, data, decided, filters, head, report, trend, within};
 use crate::Cell;
 use crate::page::{Kind, Link, Page, PageCell, PageRow, PageTable};
 use crate::plots::PlotKind;
@@ -11,6 +12,9 @@ use skillbench_charts::Look;
 use skillbench_record::catalog::column;
 use skillbench_results::{Stored, questions};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// So many runs have pages of their own, the newest.
+const RUN_PAGES: usize = 50;
 
 /// Pages by their file, relative to the first.
 pub struct Site {
@@ -23,6 +27,9 @@ pub struct Site {
 /// Results that cannot be worked through.
 pub fn dashboard(stored: &Stored, look: &Look) -> Result<Site, SectionError> {
     let (models, backends) = (files(&stored.cells, column::MODEL_ID), files(&stored.cells, column::PLUGIN));
+    let mut runs = files(&stored.cells, column::RUN);
+    let newest: BTreeSet<&str> = stored.runs.iter().rev().take(RUN_PAGES).map(|run| run.run_id.as_str()).collect();
+    runs.retain(|run, _| newest.contains(run.as_str()));
     let mut pages = vec![("index.html".to_string(), index(stored, look, &models, &backends)?)];
     for (model, file) in &models {
         pages.push((format!("models/{file}"), page_of(model, &only(stored, column::MODEL_ID, model)?, look)?));
@@ -32,10 +39,32 @@ pub fn dashboard(stored: &Stored, look: &Look) -> Result<Site, SectionError> {
         // A backend by itself decides nothing.
         pages.push((format!("hardware/{file}"), Page { decisions: None, ..page }));
     }
+    for (run, file) in &runs {
+        let page = report(&only(stored, column::RUN, run)?, About::Run, look)?;
+        pages.push((format!("runs/{file}"), Page { links: vec![back()], ..page }));
+    }
+    for (file, page) in &mut pages {
+        link_runs(page, &runs, if file.contains('/') { "../" } else { "" });
+    }
     Ok(Site { pages })
 }
 
-/// What is stored of one model or backend.
+/// Leads from each run that a table names to its page.
+fn link_runs(page: &mut Page, runs: &BTreeMap<String, String>, to_index: &str) {
+    for table in page.sections.iter_mut().flat_map(|section| &mut section.figures).map(|figure| &mut figure.table) {
+        let Some(place) = table.columns.iter().position(|name| name == column::RUN) else { continue };
+        for cell in table.rows.iter_mut().filter_map(|row| row.cells.get_mut(place)) {
+            let file = cell.value.as_str().and_then(|run| runs.get(run));
+            cell.href = file.map(|file| format!("{to_index}runs/{file}"));
+        }
+    }
+}
+
+fn back() -> Link {
+    Link { href: "../index.html".into(), text: "All benchmarks".into() }
+}
+
+/// What is stored of one model, backend or run.
 fn only(stored: &Stored, column: &str, name: &str) -> Result<Stored, SectionError> {
     let cells = stored.cells.clone().lazy().filter(col(column).eq(lit(name))).collect()?;
     let runs: BTreeSet<String> = texts(&cells, column::RUN).into_iter().collect();
@@ -191,7 +220,7 @@ fn page_of(name: &str, stored: &Stored, look: &Look) -> Result<Page, SectionErro
         context: decided::context(stored)?,
         badges: head::badges(&stored.cells)?,
         notes: head::notes(stored)?,
-        links: vec![Link { href: "../index.html".into(), text: "All benchmarks".into() }],
+        links: vec![back()],
         filters: filters(&stored.cells)?,
         unit: "cells".into(),
         sections: within(sections),

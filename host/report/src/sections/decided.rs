@@ -2,13 +2,16 @@
 
 use super::SectionError;
 use super::rows::{Rows, now};
-use crate::decision::{METRICS, points};
+use crate::decision::{Course, Facet, METRICS, Metric, Point, points};
 use crate::page::Decisions;
+use crate::spark;
 use polars::prelude::DataFrame;
 use skillbench_charts::Look;
 use skillbench_record::catalog::column;
-use skillbench_results::Stored;
-use std::collections::BTreeSet;
+use skillbench_record::shown;
+use skillbench_results::questions::latest::HARDWARE;
+use skillbench_results::{Stored, trend};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// So many values are listed one by one.
 const LISTED: usize = 4;
@@ -18,10 +21,39 @@ pub fn decisions(cells: &DataFrame, look: &Look) -> Result<Option<Decisions>, Se
     let frame = now(cells.clone())?;
     let rows = Rows(&frame);
     let metrics = METRICS.iter().map(|metric| (metric.clone(), points(&rows, metric)));
-    let metrics: Vec<_> = metrics.filter(|(_, points)| !points.is_empty()).collect();
+    let mut metrics: Vec<_> = metrics.filter(|(_, points)| !points.is_empty()).collect();
+    for (metric, points) in &mut metrics {
+        courses(cells, metric, points)?;
+    }
     let hardware = metrics.iter().flat_map(|(_, points)| points).flat_map(|point| &point.entries);
     let colours = hardware.map(|entry| (entry.hardware.clone(), String::from(look.colour(&entry.hardware)))).collect();
     Ok((!metrics.is_empty()).then_some(Decisions { metrics, colours }))
+}
+
+/// Tells each entry how its figure was in the runs before.
+fn courses(cells: &DataFrame, metric: &Metric, points: &mut [Point]) -> Result<(), SectionError> {
+    let Some(measure) = trend::metrics().find(|measure| measure.column == metric.value) else { return Ok(()) };
+    let mut courses = BTreeMap::new();
+    for history in trend::histories(cells.clone(), &[], Some(&[measure]))? {
+        let of = history.of;
+        let values: Vec<f64> = history.points.iter().map(|point| point.value).collect();
+        let (Some(first), Some(last), line) = (values.first(), values.last(), spark::line(&values)) else { continue };
+        if of.trust != HARDWARE || of.benchmark != metric.benchmark || line.is_empty() {
+            continue;
+        }
+        let ends = format!("from {} to {}", shown::number(*first), shown::number(*last));
+        let course = Course { line, told: format!("{} runs, {ends} {}", values.len(), metric.unit) };
+        let threads = of.threads.and_then(|threads| usize::try_from(threads).ok()).unwrap_or(0);
+        let precision = of.precision.unwrap_or_else(|| "unknown".into());
+        courses.insert((Facet { machine: of.machine, precision, threads }, of.model_id, of.axes, of.hardware), course);
+    }
+    for point in points {
+        for entry in &mut point.entries {
+            let key = (point.facet.clone(), point.model.clone(), point.axes.clone(), entry.hardware.clone());
+            entry.course = courses.get(&key).cloned();
+        }
+    }
+    Ok(())
 }
 
 /// Machine, engines with their versions, threads, precision, batch and date.

@@ -116,7 +116,7 @@ pub fn page_table(frame: &DataFrame, columns: &[(&str, &str)]) -> PageTable {
 }
 
 /// What stands in the table of all cells, and not again behind every chart.
-const ONCE: [&str; 22] = [
+const ONCE: [&str; 26] = [
     column::RUN,
     column::TIMESTAMP,
     column::CELL,
@@ -135,9 +135,13 @@ const ONCE: [&str; 22] = [
     "cpu_run",
     "cpu_hardware",
     "cpu_threads",
-    "cpu_low_ms",
-    "cpu_high_ms",
-    "cpu_per_sec",
+    "cpu_latency_ci95_low_ms",
+    "cpu_latency_ci95_high_ms",
+    "cpu_time_per_output_token_ci95_low_ms",
+    "cpu_time_per_output_token_ci95_high_ms",
+    "cpu_throughput_samples_per_sec",
+    "cpu_throughput_ci95_low_per_sec",
+    "cpu_throughput_ci95_high_per_sec",
     column::REASON_CODE,
 ];
 

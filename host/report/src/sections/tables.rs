@@ -43,14 +43,18 @@ pub const RESULTS: [(&str, &str); 33] = [
     (column::RUN, column::RUN),
 ];
 
-pub const SPEEDUPS: [(&str, &str); 10] = [
+pub const SPEEDUPS: [(&str, &str); 14] = [
     ("hardware", "hardware"),
     (column::BENCHMARK, column::BENCHMARK),
     (column::PRECISION, column::PRECISION),
     (column::TRUST, column::TRUST),
     ("speedup_common", "speed-up, common work"),
+    ("speedup_common_low", "95% from"),
+    ("speedup_common_high", "to"),
     ("models_common", "models"),
     ("speedup_all", "speed-up, all it has"),
+    ("speedup_all_low", "95% from"),
+    ("speedup_all_high", "to"),
     ("models_used", "models"),
     ("models_missing", "models missing"),
     ("workloads_missing", "points missing"),

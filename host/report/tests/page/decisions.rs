@@ -2,7 +2,7 @@
 
 use crate::browser::{Opened, browser, size};
 use serde_json::Value;
-use skillbench_report::decision::{Entry, Facet, METRICS, Point};
+use skillbench_report::decision::{Course, Entry, Facet, METRICS, Point};
 use skillbench_report::page::{Choice, Decisions, Filter, Page};
 use std::collections::BTreeMap;
 
@@ -29,7 +29,10 @@ fn decisions() -> Decisions {
                     let interval =
                         (random() > 0.1).then_some((value * (1.0 - spread / 2.0), value * (1.0 + spread / 2.0)));
                     if there {
-                        entries.push(Entry { hardware: hardware.into(), value, interval, stable: random() > 0.3 });
+                        let stable = random() > 0.3;
+                        let course = (random() > 0.5)
+                            .then(|| Course { line: "▁█".into(), told: format!("2 runs, from 1 to {value:.1}") });
+                        entries.push(Entry { hardware: hardware.into(), value, interval, stable, course });
                     }
                 }
                 let attributes = [("model", model), ("precision", facet.precision.as_str())];
@@ -163,6 +166,7 @@ fn names_of_200_characters_and_forty_backends_stay_on_the_page() {
         value: 1e-6 * 10f64.powi((n % 8) as i32),
         interval: None,
         stable: true,
+        course: None,
     };
     let point = |n: usize| Point {
         model: format!("{n}{}", "m".repeat(200)),

@@ -8,4 +8,5 @@ mod decisions;
 mod looks;
 mod markup;
 mod sample;
+mod share;
 mod views;

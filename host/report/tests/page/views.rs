@@ -154,8 +154,8 @@ fn everything_can_be_reached_and_used_with_the_keyboard() {
     // Four filters, a table behind each of the four charts that are seen at once, the fifth chart, and where figures come from.
     assert_eq!(count("SUMMARY"), 10, "{stops:?}");
     assert_eq!(count("SELECT"), 1);
-    // There is nothing to reset yet.
-    assert_eq!(count("BUTTON"), 2, "{stops:?}");
+    // Two that save the data and one below each chart: there is nothing to reset yet.
+    assert_eq!(count("BUTTON"), 2 + 4, "{stops:?}");
 
     // A filter is opened, used and closed again.
     page.value("document.querySelector('[data-key=hardware] summary').focus()");

@@ -6,7 +6,7 @@
 
 use super::latest::HARDWARE;
 use super::math::in_order;
-use super::math::{columns, geometric_mean};
+use super::math::{columns, end_of_mean, geometric_mean};
 use super::relative::relative;
 use super::rules::rules;
 use polars::prelude::*;
@@ -42,6 +42,8 @@ pub fn by_model(cells: DataFrame) -> PolarsResult<DataFrame> {
             col("speedup").count().cast(DataType::Int64).alias("cells_used"),
             col("speedup").null_count().cast(DataType::Int64).alias("cells_without_cpu"),
             geometric_mean(col("speedup")).alias("speedup"),
+            end_of_mean(col("speedup_low"), col("speedup")).alias("speedup_low"),
+            end_of_mean(col("speedup_high"), col("speedup")).alias("speedup_high"),
             col("speedup").min().alias("speedup_least"),
             col("speedup").max().alias("speedup_most"),
         ])
@@ -116,6 +118,8 @@ fn grouped(cells: LazyFrame, group: &[&str]) -> PolarsResult<DataFrame> {
             len().alias("cells"),
             col(column::STABLE).not().sum().alias("unstable"),
             geometric_mean(col("speedup")).alias("speedup"),
+            end_of_mean(col("speedup_low"), col("speedup")).alias("speedup_low"),
+            end_of_mean(col("speedup_high"), col("speedup")).alias("speedup_high"),
             col(column::SHARE_OF_PEAK_FLOPS).max(),
         ])
         .group_by_stable(columns(key()))
@@ -126,6 +130,8 @@ fn grouped(cells: LazyFrame, group: &[&str]) -> PolarsResult<DataFrame> {
             col("speedup").count().cast(DataType::Int64).alias("models_used"),
             col("speedup").null_count().cast(DataType::Int64).alias("models_without_cpu"),
             geometric_mean(col("speedup")).alias("speedup"),
+            end_of_mean(col("speedup_low"), col("speedup")).alias("speedup_low"),
+            end_of_mean(col("speedup_high"), col("speedup")).alias("speedup_high"),
             col("speedup").min().alias("speedup_least"),
             col("speedup").max().alias("speedup_most"),
             col(column::MODEL_ID).sort_by(["speedup"], highest_first()).first().alias("fastest_model"),
@@ -169,7 +175,11 @@ pub fn speedups(cells: DataFrame) -> PolarsResult<DataFrame> {
             column::MODEL_ID,
             column::AXES,
         ]))
-        .agg([col("speedup").max()]);
+        .agg([
+            col("speedup").max(),
+            col("speedup_low").sort_by(["speedup"], highest_first()).first(),
+            col("speedup_high").sort_by(["speedup"], highest_first()).first(),
+        ]);
     let comparable = || ratios.clone().filter(col(column::TRUST).eq(lit(HARDWARE)));
     let wholes = comparable().group_by(set()).agg([
         col(column::MODEL_ID).n_unique().cast(DataType::Int64).alias("models_in_all"),
@@ -183,23 +193,32 @@ pub fn speedups(cells: DataFrame) -> PolarsResult<DataFrame> {
         .select(
             workload().into_iter().chain([col("on").eq(col("hardware_in_all")).alias("common")]).collect::<Vec<_>>(),
         );
-    let shared = || col("common").and(col(column::TRUST).eq(lit(HARDWARE)));
+    let shared = || col("common").and(col(column::TRUST).eq(lit(HARDWARE))).fill_null(lit(false));
+    let of_common = |name: &str| col(name).filter(shared());
     ratios
         .clone()
         .join(common, workload(), workload(), in_order(JoinType::Left))
         .group_by_stable(of().into_iter().chain([col(column::MODEL_ID)]).collect::<Vec<_>>())
         .agg([
             len().alias("workloads"),
-            geometric_mean(col("speedup").filter(shared().fill_null(lit(false)))).alias("common"),
+            geometric_mean(of_common("speedup")).alias("common"),
+            end_of_mean(of_common("speedup_low"), of_common("speedup")).alias("common_low"),
+            end_of_mean(of_common("speedup_high"), of_common("speedup")).alias("common_high"),
             geometric_mean(col("speedup")).alias("all"),
+            end_of_mean(col("speedup_low"), col("speedup")).alias("all_low"),
+            end_of_mean(col("speedup_high"), col("speedup")).alias("all_high"),
         ])
         .group_by_stable(of())
         .agg([
             len().cast(DataType::Int64).alias("models_used"),
             col("workloads").sum().cast(DataType::Int64).alias("workloads_used"),
             geometric_mean(col("all")).alias("speedup_all"),
+            end_of_mean(col("all_low"), col("all")).alias("speedup_all_low"),
+            end_of_mean(col("all_high"), col("all")).alias("speedup_all_high"),
             col("common").count().cast(DataType::Int64).alias("models_common"),
             geometric_mean(col("common")).alias("speedup_common"),
+            end_of_mean(col("common_low"), col("common")).alias("speedup_common_low"),
+            end_of_mean(col("common_high"), col("common")).alias("speedup_common_high"),
         ])
         .join(wholes, set(), set(), in_order(JoinType::Left))
         .with_columns([
@@ -217,8 +236,12 @@ pub fn speedups(cells: DataFrame) -> PolarsResult<DataFrame> {
             "workloads_used",
             "workloads_missing",
             "speedup_all",
+            "speedup_all_low",
+            "speedup_all_high",
             "models_common",
             "speedup_common",
+            "speedup_common_low",
+            "speedup_common_high",
         ]))
         .collect()
 }

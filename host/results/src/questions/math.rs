@@ -32,6 +32,12 @@ pub(super) fn geometric_mean(of: Expr) -> Expr {
     exp(ln(of).mean())
 }
 
+/// One end of the interval of a geometric mean: that of the same ends of all it is made of, which is wider than chance would have it.
+/// Nothing where one of them has no interval.
+pub(super) fn end_of_mean(end: Expr, of: Expr) -> Expr {
+    when(end.clone().count().eq(of.count())).then(geometric_mean(end)).otherwise(lit(NULL))
+}
+
 /// Nothing in place of a quotient by 0 and of one that is no number.
 pub(super) fn ratio(of: Expr, over: Expr) -> Expr {
     each(of.cast(DataType::Float64) / over.cast(DataType::Float64), |value| {

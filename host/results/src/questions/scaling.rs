@@ -79,6 +79,7 @@ fn at_smallest(figure: &str) -> PolarsResult<Expr> {
 /// - `latency_ratio`, `throughput_ratio`: the figure over that at the smallest point.
 /// - `gain`: how much more is done in the same time, in items or in positions of the sequence: `growth / latency_ratio`; 1 means
 ///   that time grows as the work does. Without a latency it is the throughput's ratio, times `growth` for a sequence.
+///   `gain_low` and `gain_high` are from the ends of both intervals; the smallest point itself has none.
 /// - `efficiency`: `gain / growth`; 1 is ideal: the larger point takes no longer than the smallest.
 ///
 /// A line of one point has ratios of 1 and says `points` = 1.
@@ -95,7 +96,23 @@ pub fn scaling(cells: DataFrame, along: Along) -> PolarsResult<DataFrame> {
         column::LATENCY_CI95_LOW_MS,
         column::LATENCY_CI95_HIGH_MS,
         column::THROUGHPUT_SAMPLES_PER_SEC,
+        column::THROUGHPUT_CI95_LOW_PER_SEC,
+        column::THROUGHPUT_CI95_HIGH_PER_SEC,
     ];
+    let latency = [column::LATENCY_CI95_LOW_MS, column::LATENCY_CI95_HIGH_MS];
+    let rate = [column::THROUGHPUT_CI95_LOW_PER_SEC, column::THROUGHPUT_CI95_HIGH_PER_SEC];
+    // The lower end of a gain is from the slowest that this point may be and the fastest that the smallest may be.
+    let end = |from: usize| -> PolarsResult<Expr> {
+        let to = 1 - from;
+        let of_work = match along {
+            Along::Batch => lit(1.0),
+            Along::Sequence => col("growth"),
+        };
+        let by_latency = col("growth") * ratio(at_smallest(latency[from])?, col(latency[to]));
+        let by_throughput = ratio(col(rate[from]), at_smallest(rate[to])?) * of_work;
+        let gain = when(col("latency_ratio").is_not_null()).then(by_latency).otherwise(by_throughput);
+        Ok(when(col("growth").gt(lit(1.0))).then(gain).otherwise(lit(NULL)))
+    };
     lines(cells, along)?
         .filter(col(column::LATENCY_MEDIAN_MS).is_not_null().or(col(column::THROUGHPUT_SAMPLES_PER_SEC).is_not_null()))
         .with_columns([
@@ -105,13 +122,19 @@ pub fn scaling(cells: DataFrame, along: Along) -> PolarsResult<DataFrame> {
                 .alias("throughput_ratio"),
         ])
         .with_column(coalesce(&[ratio(col("growth"), col("latency_ratio")), by_throughput]).alias("gain"))
-        .with_column(ratio(col("gain"), col("growth")).alias("efficiency"))
+        .with_columns([
+            ratio(col("gain"), col("growth")).alias("efficiency"),
+            end(0)?.alias("gain_low"),
+            end(1)?.alias("gain_high"),
+        ])
         .select(columns(
             KEY.into_iter().chain([column::AXES, "point", "points", column::STABLE]).chain(figures).chain([
                 "growth",
                 "latency_ratio",
                 "throughput_ratio",
                 "gain",
+                "gain_low",
+                "gain_high",
                 "efficiency",
             ]),
         ))

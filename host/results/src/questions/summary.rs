@@ -19,16 +19,30 @@ pub fn summary(cells: DataFrame) -> PolarsResult<DataFrame> {
         col(column::PRECISION),
         col(column::OUTCOME),
     ];
-    let width = (col(column::LATENCY_CI95_HIGH_MS) - col(column::LATENCY_CI95_LOW_MS)) / lit(2.0);
+    // Half of an interval over its figure.
+    let half = |[value, low, high]: [&str; 3]| (col(high) - col(low)) / lit(2.0) / col(value) * lit(100.0);
+    let latency = [column::LATENCY_MEDIAN_MS, column::LATENCY_CI95_LOW_MS, column::LATENCY_CI95_HIGH_MS];
+    let first_token = [
+        column::TIME_TO_FIRST_TOKEN_MS,
+        column::TIME_TO_FIRST_TOKEN_CI95_LOW_MS,
+        column::TIME_TO_FIRST_TOKEN_CI95_HIGH_MS,
+    ];
+    let per_token = [
+        column::TIME_PER_OUTPUT_TOKEN_MS,
+        column::TIME_PER_OUTPUT_TOKEN_CI95_LOW_MS,
+        column::TIME_PER_OUTPUT_TOKEN_CI95_HIGH_MS,
+    ];
     let figures = [
         col(column::LATENCY_MEDIAN_MS).alias("median_ms"),
-        (width / col(column::LATENCY_MEDIAN_MS) * lit(100.0)).alias("interval_pct"),
+        half(latency).alias("interval_pct"),
         col(column::LATENCY_90P_MS).alias("p90_ms"),
         col(column::CPU_MEDIAN_MS).alias("cpu_ms"),
         col(column::THROUGHPUT_SAMPLES_PER_SEC).alias("per_second"),
         col(column::SPEEDUP_OVER_SEQUENTIAL).alias("speedup"),
         col(column::TIME_TO_FIRST_TOKEN_MS).alias("first_token_ms"),
+        half(first_token).alias("first_token_interval_pct"),
         col(column::TIME_PER_OUTPUT_TOKEN_MS).alias("per_token_ms"),
+        half(per_token).alias("per_token_interval_pct"),
         col(column::PREFILL_TOKENS_PER_SEC).alias("prefill_per_s"),
         col(column::DECODE_TOKENS_PER_SEC).alias("decode_per_s"),
         col(column::LOAD_MS),

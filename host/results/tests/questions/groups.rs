@@ -89,6 +89,14 @@ fn sizes_have_published_bounds_and_what_nobody_counted_is_a_group_of_its_own() {
 }
 
 #[test]
+fn a_mean_has_no_interval_where_one_of_its_ratios_has_none() {
+    let bare = |plugin| measured(plugin, "b", 1.0).without("latency_ci95_low_ms").without("latency_ci95_high_ms");
+    let both = [measured("cpu", "a", 2.0), measured("cuda", "a", 1.0), bare("cpu"), bare("cuda")];
+    let found = only(&by_hardware(frame(both)).unwrap(), "hardware", "cuda");
+    assert_eq!((number(&found, "speedup_low"), number(&found, "speedup_high")), (None, None));
+}
+
+#[test]
 fn tasks_are_told_apart() {
     let cells = frame([
         measured("cpu", "a", 1.0).with("task", "fill-mask"),
@@ -102,6 +110,9 @@ fn the_mean_of_speedups_says_what_it_leaves_out() {
     let found = speedups(frame(rows())).unwrap();
     let cuda = only(&found, "hardware", "cuda");
     assert!(near(number(&cuda, "speedup_all"), 2.0));
+    // Each ratio is known to within 1% on either side.
+    assert!(near(number(&cuda, "speedup_all_low"), 2.0 * 0.99 / 1.01));
+    assert!(near(number(&cuda, "speedup_all_high"), 2.0 * 1.01 / 0.99));
     assert_eq!((number(&cuda, "models_used"), number(&cuda, "models_missing")), (Some(2.0), Some(1.0)));
     assert_eq!((number(&cuda, "workloads_used"), number(&cuda, "workloads_missing")), (Some(3.0), Some(1.0)));
 }

@@ -102,3 +102,24 @@ fn nothing_measured_gives_no_row() {
     assert_eq!(relative_to_cpu(frame([])).unwrap().height(), 0);
     assert_eq!(relative_to_cpu(frame([ended("cpu", "a", "skipped", "by rule")])).unwrap().height(), 0);
 }
+
+#[test]
+fn a_generation_is_held_against_the_cpu_by_its_time_per_token() {
+    let cell = |plugin, ms: f64| {
+        measured(plugin, "a", 1.0)
+            .with("benchmark", "generation")
+            .without("latency_median_ms")
+            .without("latency_ci95_low_ms")
+            .without("latency_ci95_high_ms")
+            .with("time_per_output_token_ms", ms)
+            .with("time_per_output_token_ci95_low_ms", ms * 0.9)
+            .with("time_per_output_token_ci95_high_ms", ms * 1.1)
+            .with("throughput_samples_per_sec", 1.0)
+    };
+    let found = relative_to_cpu(frame([cell("cpu", 40.0), cell("cuda", 10.0)])).unwrap();
+    let cuda = only(&found, "hardware", "cuda");
+    assert_eq!(text(&cuda, "by").as_deref(), Some("time per token"));
+    assert!(near(number(&cuda, "speedup"), 4.0));
+    assert!(near(number(&cuda, "speedup_low"), 40.0 * 0.9 / (10.0 * 1.1)));
+    assert!(near(number(&cuda, "speedup_high"), 40.0 * 1.1 / (10.0 * 0.9)));
+}

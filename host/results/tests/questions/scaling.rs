@@ -15,6 +15,9 @@ fn a_larger_batch_is_held_against_the_smallest_that_was_measured() {
     assert_eq!(numbers(&found, "gain"), [Some(1.0), Some(2.0)]);
     assert_eq!(numbers(&found, "throughput_ratio"), [Some(1.0), Some(2.0)]);
     assert_eq!(numbers(&found, "efficiency"), [Some(1.0), Some(0.5)]);
+    let ends = ["gain_low", "gain_high"].map(|end| numbers(&found, end));
+    assert_eq!([ends[0][0], ends[1][0]], [None, None], "the smallest is held against itself");
+    assert!(near(ends[0][1], 2.0 * 0.99 / 1.01) && near(ends[1][1], 2.0 * 1.01 / 0.99));
 }
 
 #[test]

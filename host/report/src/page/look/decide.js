@@ -122,6 +122,12 @@ const decider = () => {
     cell.append(box);
     return cell;
   };
+  const course = ({ course }) => {
+    const cell = make("td", undefined, "course");
+    if (course) cell.append(make("span", course.line));
+    if (course) cell.firstChild.title = course.told;
+    return cell;
+  };
   const row = (decided, widest, { unit }) => {
     const { point, best, next, entries, certainty, ratio, interval } = decided;
     const head = make("th", point.model);
@@ -129,7 +135,7 @@ const decider = () => {
     const last = entries.at(-1), cost = last.price / best.price;
     const tr = make("tr");
     tr.append(head, make("td", point.axes), make("td", several ? facets[point.facet] : "", "facet"),
-      make("td", `${best.hardware} ${number(best.value)} ${unit}`), strip(decided, widest, unit),
+      make("td", `${best.hardware} ${number(best.value)} ${unit}`), course(best), strip(decided, widest, unit),
       make("td", next ? `${times(ratio, interval)} ${next.hardware}` : ""), make("td", certainty, certainty),
       make("td", cost > least ? `${two(cost)} times (${last.hardware})` : ""));
     return tr;

@@ -125,20 +125,27 @@ addEventListener("DOMContentLoaded", () => {
     head.replaceChildren(button);
   }
 
-  const write = () => {
+  // The view, at a place of the page where one is named.
+  const address = at => {
     const view = new URLSearchParams();
     for (const { boxes, key } of filters) for (const box of boxes) if (box.checked) view.append(key, box.value);
     if (form.q.value.trim()) view.set("q", form.q.value.trim());
     for (const [id, [column, down]] of sorts) view.append("sort", `${id}.${column}.${down ? "down" : "up"}`);
     if (form.theme.value) view.set("theme", form.theme.value);
     if (metric?.selectedIndex > 0) view.set("metric", metric.value);
+    if (at) view.set("at", at);
     const text = view.toString();
-    history.replaceState(null, "", text ? "#" + text : location.pathname + location.search);
+    return text ? "#" + text : location.pathname + location.search;
+  };
+  const write = () => history.replaceState(null, "", address());
+  const go = target => {
+    for (let part = target; part; part = part.parentElement) if (part.matches("details")) part.open = true;
+    target.scrollIntoView();
   };
   const read = () => {
     // Without a "=" it is the name of a section.
     const view = new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
-    const known = new Set(["q", "sort", "theme", "metric", ...keys]);
+    const known = new Set(["q", "sort", "theme", "metric", "at", ...keys]);
     strangers = [...new Set(view.keys())].filter(key => !known.has(key));
     for (const { boxes, key } of filters) {
       const asked = view.getAll(key), here = new Set(boxes.map(box => box.value));
@@ -160,7 +167,10 @@ addEventListener("DOMContentLoaded", () => {
       else strangers.push(asked);
     }
     for (const id of new Set([...before, ...sorts.keys()])) sort(document.getElementById(id));
+    const at = view.has("at") && document.getElementById(view.get("at"));
+    if (at === null) strangers.push(view.get("at"));
     apply();
+    if (at) go(at);
   };
   const changed = () => {
     strangers = [];
@@ -201,16 +211,13 @@ addEventListener("DOMContentLoaded", () => {
     target.focus({ preventScroll: true });
     target.scrollIntoView();
   });
+  const share = sharer({ say, address });
   for (const button of all("[data-save]")) {
     button.onclick = () => {
       const csv = button.dataset.save === "csv";
       const text = document.getElementById("data-" + button.dataset.save).textContent;
       const blob = new Blob([csv ? JSON.parse(text) : text], { type: csv ? "text/csv" : "application/json" });
-      const link = document.createElement("a");
-      link.href = URL.createObjectURL(blob);
-      link.download = button.dataset.name;
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+      share.save(blob, button.dataset.name);
     };
   }
   let closed = [];
