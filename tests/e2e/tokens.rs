@@ -86,8 +86,8 @@ fn a_model_in_parts_has_a_figure_for_the_whole_and_one_for_each_part() {
 #[test]
 fn the_page_of_a_generation_decides_by_its_tokens() {
     let world = World::default();
-    let asked = ["--plugin", "rten,cpu", "--model", "llama-tiny", "--bench", "generation", "--report", "html"];
-    let (ran, _) = world.run(&[&asked[..], &["--prompt-lengths", "8", "--new-tokens", "4", "--budget", "1"]].concat());
+    let asked = ["run", "--plugin", "rten,cpu", "--model", "llama-tiny", "--bench", "generation", "--report", "html"];
+    let ran = world.host(&[&asked[..], &["--prompt-lengths", "8", "--new-tokens", "4", "--budget", "1"]].concat());
     ran.exits_with(0).tells("±");
     let page = std::fs::read_to_string(world.run_folder().join("report.html")).unwrap();
     for part in ["Time per token", "Tokens by hardware", " ms/token", "95% from"] {

@@ -187,7 +187,7 @@ fn point(cells: &Rows<'_>, row: usize) -> String {
     let text = |name: &str| cells.text(row, name).unwrap_or_default();
     match (text(column::BENCHMARK), text(column::AXES)) {
         ("inference", axes) => axes.to_string(),
-        (benchmark, axes) => format!("{benchmark} {axes}").trim_end().to_string(),
+        (benchmark, axes) => format!("{benchmark} {}", shown::axes(axes)).trim_end().to_string(),
     }
 }
 

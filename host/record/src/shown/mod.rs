@@ -55,9 +55,24 @@ pub fn parameters(count: u64) -> String {
     format!("{text}{name}")
 }
 
+/// The axes of a point as people chose them. Of a generation all but these follow from the prompt.
+pub fn axes(axes: &str) -> String {
+    let chosen = ["batch", "prompt", "new_tokens"];
+    let is_generation = axes.split(' ').any(|axis| axis.starts_with("new_tokens="));
+    let name = |axis: &&str| axis.split_once('=').is_none_or(|(name, _)| chosen.contains(&name));
+    axes.split(' ').filter(|axis| !is_generation || name(axis)).collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{number, parameters, short};
+    use super::{axes, number, parameters, short};
+
+    #[test]
+    fn of_a_generation_only_what_was_chosen_is_shown() {
+        assert_eq!(axes("batch=1 new_tokens=4 past=0 prompt=8 sequence=8"), "batch=1 new_tokens=4 prompt=8");
+        assert_eq!(axes("batch=1 sequence=128"), "batch=1 sequence=128");
+        assert_eq!(axes(""), "");
+    }
 
     #[test]
     fn a_share_has_two_digits_at_most() {

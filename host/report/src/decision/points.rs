@@ -5,6 +5,7 @@ use super::{Decision, Entry, Metric};
 use crate::sections::Rows;
 use serde::Serialize;
 use skillbench_record::catalog::column;
+use skillbench_record::shown;
 use skillbench_results::questions::latest;
 use std::collections::BTreeMap;
 
@@ -33,7 +34,7 @@ impl Facet {
 pub struct Point {
     pub facet: Facet,
     pub model: String,
-    /// "batch=1 sequence=128".
+    /// "batch=1 sequence=128", as people chose them.
     pub axes: String,
     pub entries: Vec<Entry>,
     /// What filters act on, but for the hardware.
@@ -69,7 +70,7 @@ pub fn points(rows: &Rows<'_>, metric: &Metric) -> Vec<Point> {
         if place == points.len() {
             let mut attributes = rows.attributes(row);
             ["hardware", column::OUTCOME].iter().for_each(|own| drop(attributes.remove(*own)));
-            points.push(Point { facet, model: model.into(), axes: axes.into(), entries: vec![], attributes });
+            points.push(Point { facet, model: model.into(), axes: shown::axes(axes), entries: vec![], attributes });
         }
         let entries = &mut points[place].entries;
         entries.retain(|known| known.hardware != entry.hardware);

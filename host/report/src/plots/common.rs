@@ -7,6 +7,7 @@ use crate::Table;
 use polars::prelude::*;
 use skillbench_charts::{Attributes, Bars, Chart, Estimate, Head, Reference};
 use skillbench_record::catalog::column;
+use skillbench_record::shown;
 use skillbench_results::questions::{latest, not_measured, problems};
 use std::collections::BTreeSet;
 
@@ -111,7 +112,7 @@ pub(super) fn named(row: Row<'_>) -> String {
 
 /// Axes without the batch, which a chart has elsewhere.
 pub(super) fn other_axes(axes: &str) -> String {
-    axes.split(' ').filter(|axis| !axis.starts_with("batch=")).collect::<Vec<_>>().join(" ")
+    shown::axes(axes).split(' ').filter(|axis| !axis.starts_with("batch=")).collect::<Vec<_>>().join(" ")
 }
 
 /// "batch 4"; empty where there is none.

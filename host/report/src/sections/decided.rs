@@ -45,7 +45,10 @@ fn courses(cells: &DataFrame, metric: &Metric, points: &mut [Point]) -> Result<(
         let course = Course { line, told: format!("{} runs, {ends} {}", values.len(), metric.unit) };
         let threads = of.threads.and_then(|threads| usize::try_from(threads).ok()).unwrap_or(0);
         let precision = of.precision.unwrap_or_else(|| "unknown".into());
-        courses.insert((Facet { machine: of.machine, precision, threads }, of.model_id, of.axes, of.hardware), course);
+        courses.insert(
+            (Facet { machine: of.machine, precision, threads }, of.model_id, shown::axes(&of.axes), of.hardware),
+            course,
+        );
     }
     for point in points {
         for entry in &mut point.entries {

@@ -4,6 +4,7 @@ use crate::page::{PageCell, PageRow, PageTable, Tone};
 use crate::{Cell, Table};
 use polars::prelude::*;
 use skillbench_record::catalog::column;
+use skillbench_record::shown;
 use skillbench_results::questions::latest;
 
 /// Attributes that readers filter by: the name, what it is called, and the column it is in.
@@ -101,6 +102,7 @@ pub fn page_table(frame: &DataFrame, columns: &[(&str, &str)]) -> PageTable {
             column::OUTCOME | "state" => toned(cell, rows.text(row, column::REASON)),
             column::TRUST if cell.shown != latest::HARDWARE => cell.tone(Tone::Emulated),
             column::STABLE if rows.flag(row, column) == Some(false) => cell.tone(Tone::Warn),
+            column::AXES => PageCell { shown: shown::axes(&cell.shown), ..cell },
             _ => cell,
         }
     };
