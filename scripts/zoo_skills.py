@@ -113,6 +113,8 @@ def composed(entry, by_id):
     parts = {name: by_id.get(skeleton) for name, skeleton in entry["parts"].items()}
     if None in parts.values():
         return None
+    if "pipeline" in entry:
+        return in_steps(entry, parts)
     decoder = parts["decoder"]
     # Two parts may mean different lengths by one name: the decoder keeps its names.
     others = {"encoder": {"sequence": "encoder_sequence"}, "embed": {"sequence": "prompt"}}
@@ -140,6 +142,39 @@ def composed(entry, by_id):
         "axes": axes,
         "flops": composed_flops(parts, renamed),
         "generation": composed_generation(parts, axes),
+    }
+
+
+def in_steps(entry, parts):
+    """A skill whose parts run one after the other, one of them once for each step of a scheduler. What it is follows from that one."""
+    stepped = next(stage["part"] for stage in entry["pipeline"] if isinstance(stage, dict))
+    main = parts[stepped]
+    axes = {}
+    for part in parts.values():
+        for axis, limits in part["axes"].items():
+            least, most = axes.get(axis, limits)
+            axes[axis] = [max(least, limits[0]), min(most, limits[1])]
+    kept = "published_id family architecture category task".split()
+    reductions = list(dict.fromkeys(part["reduced"] for part in parts.values() if part["reduced"]))
+    flops = []
+    for count in main["flops"]:
+        others = [flops_at(part, {axis: count["axes"][axis] for axis in part["axes"]}) for name, part in parts.items() if name != stepped]
+        if None in others:
+            continue
+        # A host draws a curve through three counts.
+        for steps in (1, 2, entry["usual"]["steps"]):
+            flops.append({"value": sum(others) + steps * count["value"], "axes": {**count["axes"], "steps": steps}})
+    return {
+        "id": entry["id"],
+        **{key: main[key] for key in kept},
+        "parts": [{"name": name, "skill": part["id"], "axes": {}} for name, part in parts.items()],
+        "pipeline": entry["pipeline"],
+        "parameters": entry["parameters"],
+        "parameters_read": sum(part["parameters_read"] for part in parts.values()),
+        "reduced": "; ".join(reductions) or None,
+        "axes": {**axes, "steps": entry["steps"]},
+        "usual": entry["usual"],
+        "flops": flops,
     }
 
 

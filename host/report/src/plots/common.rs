@@ -214,7 +214,9 @@ pub(super) fn nothing(kind: PlotKind, sources: &Sources) -> Result<Plot, PlotErr
     let measured = outcomes.is_some_and(|outcomes| outcomes.iter().any(|outcome| outcome == Some("measured")));
     let mut why = words().of(kind).empty.clone();
     let mut behind = DataFrame::default();
-    if cells.height() == 0 && sources.before.is_none() {
+    if measured && sources.before.is_some() {
+        why = words().no_pair.clone();
+    } else if cells.height() == 0 && sources.before.is_none() {
         why = words().no_cells.clone();
     } else if !measured && cells.height() > 0 {
         behind = problems(cells.clone())?;

@@ -44,6 +44,7 @@ pub(super) struct Words {
     pub threads: String,
     pub batch: String,
     pub one_sample: String,
+    pub no_pair: String,
     plots: BTreeMap<String, Of>,
     measures: BTreeMap<String, MeasureWords>,
     opportunities: BTreeMap<String, String>,

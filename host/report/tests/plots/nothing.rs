@@ -40,6 +40,14 @@ fn one_point_is_drawn_by_every_kind_or_said_to_be_too_little() {
 }
 
 #[test]
+fn two_runs_without_a_cell_in_common_say_what_may_differ() {
+    let of = |threads: i64| frame([measured("cpu", "a", 1.0).with("threads", threads)]);
+    let sources = Sources { cells: of(2), before: Some(of(1)), ..Sources::default() };
+    let plots = draw(PlotKind::BeforeAfter, &sources).unwrap();
+    assert!(drawn(&plots[0]).contains("they differ in model, point, precision, threads"), "{}", drawn(&plots[0]));
+}
+
+#[test]
 fn a_frame_that_is_none_of_cells_is_an_error_and_no_panic() {
     let strange = polars::prelude::df!("outcome" => ["measured"], "this" => [1.0]).unwrap();
     for kind in PlotKind::ALL {
