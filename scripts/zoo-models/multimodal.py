@@ -156,7 +156,6 @@ MODELS.add(
     "google/siglip2-base-patch16-naflex",
     {"text_config": {"vocab_size": 256000, "bos_token_id": 2, "eos_token_id": 1, "pad_token_id": 0}},
     axes={"sequence": [1, 64]},
-    weightless=True,
     **MULTI,
 )
 MODELS.add(

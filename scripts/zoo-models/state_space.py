@@ -99,6 +99,5 @@ MODELS.add(
         "use_cache": False,
         "layer_types": ["full_attention" if layer in (2, 5, 8, 10, 12, 14) else "conv" for layer in range(16)],
     },
-    weightless=True,
     **STATE,
 )

@@ -186,7 +186,6 @@ MODELS.add(
     HIDDEN,
     "FacebookAI/xlm-mlm-en-2048",
     {"emb_dim": 2048, "n_words": 30145, "n_heads": 16, "n_layers": 12},
-    weightless=True,
     **TEXT,
 )
 MODELS.add(

@@ -41,10 +41,11 @@ class Plain(torch.nn.Module):
         return self.model
 
     def keywords(self, tensors):
-        """Arguments by name; those in args nested={argument: [inputs]} as dictionaries."""
+        """Arguments by name; those in args nested={argument: [inputs]} as dictionaries, those in args listed as lists of one."""
         given = {i.name: t for i, t in zip(self.inputs, tensors)}
         for argument, names in self.spec.args.get("nested", {}).items():
             given[argument] = {name: given.pop(name) for name in names}
+        given.update({name: [given[name]] for name in self.spec.args.get("listed", [])})
         return {**self.spec.const, **given}
 
     def pick(self, result):
@@ -54,7 +55,9 @@ class Plain(torch.nn.Module):
             return tuple(flatten(result)[: len(self.outputs)])
         picked = []
         for name in self.attributes:
-            value = getattr(result, name, None)
+            value = result
+            for part in name.split("."):
+                value = getattr(value, part, None)
             if value is None and isinstance(result, dict):
                 value = result.get(name)
             if value is None:
@@ -302,6 +305,74 @@ class Decode(Plain):
         return (self.model.decode(*tensors, return_dict=False)[0],)
 
 
+class RoundTrip(Plain):
+    """An autoencoder whole: an image to latents, and back. Of a distribution the most likely latents are taken."""
+
+    def forward(self, *tensors):
+        latents = self.model.encode(*tensors, return_dict=False)[0]
+        latents = latents if torch.is_tensor(latents) else latents.mode()
+        return (self.model.decode(latents, return_dict=False)[0],)
+
+
+class MediaPrompt(Plain):
+    """A prompt that begins with an image, a video or a sound: the rows that its tower makes of it, then the text, through the language
+    model. args: which method makes the rows, and the name of the language model."""
+
+    def rows(self, inner, media):
+        return getattr(inner, self.spec.args["method"])(media, **self.spec.args.get("options", {})).pooler_output
+
+    def forward(self, media, tokens):
+        inner = getattr(self.model, "model", self.model)
+        language = getattr(inner, self.spec.args.get("language", "language_model"))
+        embedded = language.get_input_embeddings()(tokens)
+        rows = self.rows(inner, media)
+        rows = torch.cat(list(rows)) if isinstance(rows, (tuple, list)) else rows
+        rows = rows.reshape(embedded.shape[0], -1, embedded.shape[-1])
+        result = language(inputs_embeds=torch.cat([rows, embedded], 1), use_cache=False)
+        logits = result.logits if hasattr(result, "logits") else self.model.lm_head(result.last_hidden_state)
+        return (logits,)
+
+
+class TowerPrompt(MediaPrompt):
+    """As MediaPrompt, where the tower and what fits its rows to the text are used themselves: args say their names, the layer of the
+    tower that is read, and its first row."""
+
+    def rows(self, inner, media):
+        args = self.spec.args
+        seen = at(inner, args["tower"])(media, output_hidden_states=True)
+        layer = args.get("layer")
+        rows = seen.last_hidden_state if layer is None else seen.hidden_states[layer]
+        return at(inner, args["projector"])(rows[:, args.get("first", 0) :])
+
+
+class QueriesPrompt(MediaPrompt):
+    """As MediaPrompt, for BLIP-2."""
+
+    def rows(self, inner, media):
+        return QueryingTransformer.forward(self, media)[0]
+
+
+class PixelsPrompt(MediaPrompt):
+    """As MediaPrompt, for a model that projects the patches of an image and has no tower."""
+
+    def rows(self, inner, media):
+        return inner.vision_embed_tokens(media)
+
+
+class ImageToText(Plain):
+    """A vision tower before an encoder-decoder of text: its rows and the prompt through the encoder, then the decoder."""
+
+    def forward(self, pixels, tokens, decoder_tokens):
+        inner = self.model.model
+        rows = inner.get_image_features(pixels).pooler_output
+        embedded = torch.cat([rows, inner.get_input_embeddings()(tokens)], 1)
+        encoded = inner.language_model.encoder(inputs_embeds=embedded).last_hidden_state
+        decoded = inner.language_model.decoder(
+            input_ids=decoder_tokens, encoder_hidden_states=encoded, use_cache=False
+        ).last_hidden_state
+        return (self.model.lm_head(decoded),)
+
+
 class PatchFeatures(Plain):
     """The image side of a Qwen vision-language model, for one image whose grid of patches is given; and what its decoder sees of it
     in its first layers."""
@@ -349,6 +420,12 @@ ADAPTERS = {
         ImageFeatures,
         BeforeLast,
         Decode,
+        RoundTrip,
+        MediaPrompt,
+        TowerPrompt,
+        QueriesPrompt,
+        PixelsPrompt,
+        ImageToText,
         PatchFeatures,
     )
 }
