@@ -1,6 +1,7 @@
 //! Models: what they are, before anything is loaded.
 //!
 //! - `manifest`: the form of descriptions and of `skill.json`.
+//! - `stages`: how often one inference runs each part of a skill.
 //! - `stored`: what the weights of a graph are stored as.
 //! - `work`: operations and bytes of an inference.
 //! - [`count`]: counts that work in a graph that nobody counted before.
@@ -16,6 +17,7 @@ mod fill;
 mod fuzz;
 mod manifest;
 mod renewal;
+mod stages;
 pub mod stored;
 pub mod user_models;
 mod work;
@@ -24,4 +26,5 @@ pub use dims::{evaluate, resolve_port, standard_axis, unreached};
 pub use fill::{default_rule, fill};
 pub use manifest::{DimRule, Generation, InputRule, Manifest, Moves, Power, SkillDescription};
 pub use renewal::Renewal;
+pub use stages::StageRule;
 pub use work::{FlopCount, FlopCounts};

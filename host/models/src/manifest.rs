@@ -1,5 +1,6 @@
 //! The form of a skill's description and of `skill.json`. `docs/skills.md` tells it to people.
 
+use super::stages::StageRule;
 use super::work::FlopCounts;
 use serde::{Deserialize, Serialize};
 use skillbench_record::Axes;
@@ -60,6 +61,9 @@ pub struct SkillDescription {
     /// How far outputs move, measured once where the skill was made; `None`: nobody measured.
     #[serde(default)]
     pub power: Option<Power>,
+    /// Of a skill in several parts: the order in which one inference runs them, and how often.
+    #[serde(default)]
+    pub pipeline: Option<Vec<StageRule>>,
     /// How the skill makes tokens; `None`: it makes none.
     #[serde(default)]
     pub generation: Option<Generation>,
@@ -210,7 +214,8 @@ impl Manifest {
         Manifest { description, tolerance, ..self.clone() }
     }
 
-    /// Of these axes, those that are about a part: what only the inputs of other parts name is theirs.
+    /// Of these axes, those that are about a part: what only the inputs of other parts name is theirs, and how often
+    /// a part runs is about none.
     pub fn axes_of_part(&self, part: &str, axes: &Axes) -> Axes {
         let names = |input: &InputRule, axis: &str| {
             input.dims.iter().any(|dim| match dim {
@@ -222,7 +227,7 @@ impl Manifest {
         let named =
             |axis: &str, own: bool| inputs.iter().any(|input| (input.part == part) == own && names(input, axis));
         let mut kept = axes.clone();
-        kept.retain(|axis, _| named(axis, true) || !named(axis, false));
+        kept.retain(|axis, _| named(axis, true) || !(named(axis, false) || self.is_of_pipeline(axis)));
         kept
     }
 

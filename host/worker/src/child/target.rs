@@ -101,7 +101,7 @@ impl<'i, 'c> CellTarget<'i, 'c> {
         verified: &'c AtomicBool,
     ) -> CellTarget<'i, 'c> {
         let (serial, loads, seen) = Default::default();
-        let audit = Audit::new();
+        let audit = Audit::new(manifest.repeats(&job.axes));
         CellTarget { services, opened, pool, job, manifest, device, audit, serial, loads, verified, seen }
     }
 
@@ -150,7 +150,7 @@ impl<'i, 'c> CellTarget<'i, 'c> {
         let model = self.opened.instance.load(&load)?;
         let total_ns = start.elapsed().as_nanos() as u64;
         drop(one_at_a_time);
-        self.audit.timed(total_ns);
+        self.audit.timed(total_ns, None);
 
         let placement = model.placement()?;
         self.refuse_other_placement(&placement)?;

@@ -138,14 +138,14 @@ impl<'i> Lane<'i> {
             // What a benchmark binds and takes itself is its own affair; how long it runs is not.
             let start = Instant::now();
             let ran = run(&mut state.request);
-            audit.timed(nanoseconds(start, Instant::now()));
+            audit.timed(nanoseconds(start, Instant::now()), Some(self.part()));
             return ran;
         }
         let Some(turn) = audit.turn(self.part(), checks, entered) else { return run(&mut state.request) };
         let ran = state.audited(audit, self.model(), turn, run).map_err(|error| placed(error, audit));
         drop(state);
         let (ran, checked) = ran?;
-        audit.ran(ran, checked.is_some());
+        audit.ran(ran, self.part(), checked.is_some());
         Ok(())
     }
 

@@ -7,7 +7,8 @@
 //!   held against the reference. One more is run after the last round.
 //! - The host times each run by its own clock (`clock`). What the audit costs is taken out of the samples.
 //!
-//! - `lane`: a request that a benchmark made, with what is bound to it. `unseen`: inputs with reference outputs.
+//! - `lane`: a request that a benchmark made, with what is bound to it. `unseen`: inputs with reference outputs. `stages`:
+//!   how often each part of a skill runs.
 //!
 //! Not here: rounds and series, and what a benchmark asks of its target.
 
@@ -15,6 +16,7 @@ mod clock;
 mod lane;
 mod poison;
 mod random;
+mod stages;
 mod unseen;
 
 pub(super) use clock::{Corrected, Ran, correct};
@@ -24,8 +26,9 @@ pub(super) use unseen::Unseen;
 use super::target::lock;
 use lane::{Cpu, Moment};
 use random::Random;
-use skillbench_plugin_api::{Result, Round, RoundKind};
+use skillbench_plugin_api::{Error, Result, Round, RoundKind, Why};
 use skillbench_record::Audit as Record;
+use stages::Stages;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -68,6 +71,7 @@ pub(super) struct Audit<'i> {
     /// A part has several requests, which may run at once.
     shared: AtomicBool,
     lanes: Mutex<Vec<Weak<Lane<'i>>>>,
+    stages: Stages,
     state: Mutex<State>,
 }
 
@@ -76,6 +80,10 @@ struct State {
     random: Random,
     round: Option<OpenRound>,
     seen: Seen,
+    /// How often each part ran in this round, where that is watched.
+    of_parts: BTreeMap<String, u64>,
+    /// What was seen to run less often than it has to.
+    lost: Option<String>,
     /// The run of this round that gets an unseen input, counted from 0.
     chosen: Option<usize>,
     begun: usize,
@@ -106,9 +114,10 @@ struct Turn {
 }
 
 impl<'i> Audit<'i> {
-    pub fn new() -> Audit<'i> {
+    /// `stages`: how often one inference runs each part; empty where each runs once.
+    pub fn new(stages: Vec<(String, u64)>) -> Audit<'i> {
         let (open, differs, shared, lanes, state) = Default::default();
-        Audit { open, differs, shared, lanes, state }
+        Audit { open, differs, shared, lanes, stages: Stages(stages), state }
     }
 
     pub fn differs(&self) -> bool {
@@ -175,8 +184,9 @@ impl<'i> Audit<'i> {
         })
     }
 
-    fn ran(&self, run: Ran, checked: bool) {
+    fn ran(&self, run: Ran, part: &str, checked: bool) {
         let mut state = lock(&self.state);
+        self.stages.count(&mut state.of_parts, part);
         state.seen.runs.push(run);
         state.report.runs += 1;
         state.report.inputs += u64::from(checked);
@@ -190,10 +200,12 @@ impl<'i> Audit<'i> {
         lock(&self.state).seen.outside_ns += ns;
     }
 
-    /// Notes a load, or a run that nothing was done around.
-    pub fn timed(&self, run_ns: u64) {
+    /// Notes a load, or the run of a part that nothing was done around.
+    pub fn timed(&self, run_ns: u64, part: Option<&str>) {
         if self.open.load(Ordering::SeqCst) {
-            lock(&self.state).seen.runs.push(Ran { thread: clock::thread(), run_ns, ..Ran::default() });
+            let mut state = lock(&self.state);
+            part.into_iter().for_each(|part| self.stages.count(&mut state.of_parts, part));
+            state.seen.runs.push(Ran { thread: clock::thread(), run_ns, ..Ran::default() });
         }
     }
 
@@ -244,8 +256,11 @@ impl<'i> Audit<'i> {
     /// Runs each part that the series used once more, on inputs that it never saw.
     ///
     /// # Errors
-    /// `WrongOutput`, and whatever the backend says.
+    /// `WrongOutput`, and whatever the backend says. `Unimplemented` where a part ran less often than one inference of the skill does.
     pub fn after_the_last_round(&self) -> Result<()> {
+        if let Some(lost) = lock(&self.state).lost.take() {
+            return Err(Error::unimplemented(Why::MODEL, lost));
+        }
         let mut lanes: Vec<Arc<Lane<'i>>> = lock(&self.lanes).iter().filter_map(Weak::upgrade).collect();
         let first = lock(&self.state).random.next() % lanes.len().max(1) as u64;
         lanes.rotate_left(first as usize);
@@ -283,6 +298,7 @@ impl<'i> Audit<'i> {
         state.chosen = is_audited.then(|| (state.random.next() % runs as u64) as usize);
         state.begun = 0;
         state.seen = Seen { runs: Vec::with_capacity(runs), outside_ns: 0 };
+        state.of_parts.clear();
         state.round = Some(OpenRound { series: series.into(), id: round.id, measured, checked: false });
         self.open.store(true, Ordering::SeqCst);
     }
@@ -297,6 +313,7 @@ impl<'i> Audit<'i> {
                 state.audited.insert(round.series);
             }
         }
+        state.lost = state.lost.take().or_else(|| self.stages.lost(&state.of_parts));
         state.runs_per_iteration = state.seen.runs.len() / (iterations.max(1) as usize);
         std::mem::take(&mut state.seen)
     }
