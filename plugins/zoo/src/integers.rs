@@ -273,3 +273,6 @@ fn floats(name: &str, numbers: &[f32]) -> Tensor {
     let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
     Tensor::of_bytes(name, FLOAT, &[numbers.len() as i64], bytes)
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,7 +19,7 @@ struct Measured {
 
 /// How far the outputs of a skill in int8 are from those in float32, in the scale of a comparison.
 #[derive(Debug, Deserialize)]
-struct Error8 {
+struct Apart {
     id: String,
     error: f64,
 }
@@ -27,7 +27,7 @@ struct Error8 {
 #[derive(Debug, Deserialize)]
 struct File {
     skeletons: Vec<Measured>,
-    skills: Vec<Error8>,
+    skills: Vec<Apart>,
 }
 
 fn file() -> &'static (BTreeMap<String, Ranges>, BTreeMap<String, f64>) {
@@ -41,13 +41,18 @@ fn file() -> &'static (BTreeMap<String, Ranges>, BTreeMap<String, f64>) {
 }
 
 /// Of a skeleton; `None`: nobody measured.
-pub fn of(skeleton: &str) -> Option<&'static Ranges> {
+pub(crate) fn of(skeleton: &str) -> Option<&'static Ranges> {
     file().0.get(skeleton)
 }
 
 /// How far a skill in int8 is from the same in float32; `None`: nobody measured.
-pub fn error(skill: &str) -> Option<f64> {
+pub(crate) fn error(skill: &str) -> Option<f64> {
     file().1.get(skill).copied()
+}
+
+/// The skeletons of a skill, in the order of its parts.
+pub fn skeletons(skill: &str) -> Vec<&'static str> {
+    crate::skills::find(skill).map(|skill| skill.parts().iter().map(|part| part.skeleton).collect()).unwrap_or_default()
 }
 
 /// The values of a built graph whose ranges are to be measured.
@@ -66,10 +71,18 @@ pub fn wanted(model: &[u8]) -> Result<BTreeSet<String>> {
     Ok(found)
 }
 
+/// The names of the outputs of a model.
+///
+/// # Errors
+/// Bytes that are no model.
+pub fn outputs_of(model: &[u8]) -> Result<HashSet<String>> {
+    messages_of(model, MODEL_GRAPH).map(outputs).try_fold(HashSet::new(), |all, found| Ok(&all | &found?))
+}
+
 /// The names of the outputs of a graph.
 ///
 /// # Errors
 /// Bytes that are no graph.
-pub fn outputs(graph: &[u8]) -> Result<HashSet<String>> {
+pub(crate) fn outputs(graph: &[u8]) -> Result<HashSet<String>> {
     Ok(decoded::<ValueInfo>(graph, GRAPH_OUTPUT)?.into_iter().map(|output| output.name).collect())
 }
