@@ -4,7 +4,8 @@
 //! - A layer is a `MatMul`, `Gemm` or `Conv` with weights. Its data goes through a point first.
 //! - Behind a convolution is a point too, behind the `Relu` that follows it if one does: ONNX Runtime multiplies integers in a convolution
 //!   only where it gives 8 bits. A `Clip` stays behind the point, since its limit is no multiple of the scale.
-//! - A bias of a `Conv` or `Gemm` is in int32, in units of the product, so that an engine can add it to the sum.
+//! - A bias is in int32, in units of the product, so that an engine can add it to the sum; also the one that is added behind a `MatMul`:
+//!   of the two ONNX Runtime makes a `Gemm` where sizes are fixed, and multiplies integers in that only with such a bias.
 //! - Products of data with data (attention) stay in float32.
 
 use crate::eight::{Eight, Point, Scale};
@@ -101,6 +102,19 @@ fn settled<'g>(graph: &'g Graph<'_>, outputs: &HashSet<String>, node: usize) -> 
     };
     let value = of(place)?;
     (!graph.users(value).is_empty()).then_some((value, place))
+}
+
+/// Where the bias of a layer is read: by itself, or by the one addition behind a product.
+fn place_of_bias(graph: &Graph<'_>, values: &Values<'_>, layer: usize) -> Option<(usize, usize)> {
+    let node = &graph.nodes[layer];
+    if node.op_type != "MatMul" {
+        return (node.input.len() > 2).then_some((layer, 2));
+    }
+    let output = node.output.first().filter(|output| !values.outputs.contains(*output))?;
+    match graph.users(output)[..] {
+        [(add, place)] if graph.nodes[add].op_type == "Add" && place < 2 => Some((add, 1 - place)),
+        _ => None,
+    }
 }
 
 /// The values that go through a point in the form int8: those whose ranges are measured.
@@ -235,11 +249,11 @@ impl Integers {
 
     fn bias(&mut self, graph: &Graph<'_>, values: &Values<'_>, layer: &Layer<'_>) -> Result<()> {
         let node = &graph.nodes[layer.node];
-        let bias = node.input.get(2).filter(|_| node.op_type != "MatMul");
-        let numbers = bias.and_then(|bias| Some((bias, values.vectors.get(bias)?)));
-        let numbers = numbers.filter(|(_, numbers)| numbers.len() as i64 == layer.by.count);
+        let Some((reader, place)) = place_of_bias(graph, values, layer.node) else { return Ok(()) };
+        let bias = &graph.nodes[reader].input[place];
+        let numbers = values.vectors.get(bias).filter(|numbers| numbers.len() as i64 == layer.by.count);
         let point = node.input.first().and_then(|data| self.points.get(data));
-        let (Some((bias, numbers)), Some(point), Some(output)) = (numbers, point, node.output.first()) else {
+        let (Some(numbers), Some(point), Some(output)) = (numbers, point, node.output.first()) else {
             return Ok(());
         };
         let weights = self.scales[layer.weight];
@@ -252,8 +266,8 @@ impl Integers {
         self.constants.push(floats(&scale, &scales));
         self.constants.push(Tensor::of_bytes(&zeros, INT32, &[layer.by.count], bytes(&vec![0; units.len()])));
         let read = Node::new("DequantizeLinear", &[&stored, &scale, &zeros], &whole).with("axis", 0);
-        self.before.entry(layer.node).or_default().push(read);
-        self.read(layer.node, 2, whole);
+        self.before.entry(reader).or_default().push(read);
+        self.read(reader, place, whole);
         let read_elsewhere = |(user, place): &(usize, usize)| {
             self.inputs.get(user).is_some_and(|places| places.contains_key(place))
         };

@@ -14,6 +14,9 @@ use std::sync::LazyLock;
 /// hosts keep what was built.
 const WEIGHTS: &str = "seeded by weights/2";
 
+/// Where int8 has its points, and what their scales are. A change of it is a new version.
+const POINTS: &str = "points/1";
+
 /// What a record tells of its skeleton, and the skeleton itself tells better.
 const OF_THE_GRAPH: [&str; 2] = ["outputs", "opset"];
 
@@ -196,7 +199,8 @@ impl Skill {
     fn ranges(&self) -> Option<String> {
         let parts = self.parts();
         let all = parts.iter().map(|part| ranges::of(part.skeleton)).collect::<Option<Vec<_>>>()?;
-        let texts: Vec<String> = all.into_iter().map(|ranges| format!("{ranges:?}")).collect();
+        let texts: Vec<String> =
+            all.into_iter().map(|ranges| format!("{ranges:?}")).chain([POINTS.to_string()]).collect();
         Some(sha256(&texts.iter().map(String::as_bytes).collect::<Vec<_>>()))
     }
 
