@@ -33,13 +33,15 @@ fn engines_with_integer_kernels_multiply_integers_and_one_without_says_that_weig
 }
 
 #[test]
-fn integers_and_float32_come_to_the_same_outputs_of_the_same_graph() {
+fn integers_and_float32_come_so_close_on_the_same_graph_that_the_check_proves_something() {
     let world = World::default();
     for model in ["bert-tiny", "resnet-18"] {
         for cell in cells(&world, model, "cpu", "int8") {
-            let apart = cell["audit"]["furthest"].as_f64().unwrap();
-            assert!(apart < 1e-3, "{model}: {apart:e} from {}", cell["verification"]["reference"]);
-            assert!(cell["verification"]["reference"].as_str().unwrap().starts_with("rten"), "{cell}");
+            let (audit, verification) = (&cell["audit"], &cell["verification"]);
+            // One element that is rounded to its other neighbour is 1e-2, of the tolerance a tenth.
+            assert!(audit["furthest"].as_f64() < verification["tolerance"].as_f64().map(|most| most / 2.0), "{audit}");
+            assert!(audit["weak"].is_null(), "{model}: {audit}");
+            assert_eq!(verification["reference"], "rten", "{verification}");
         }
     }
 }
@@ -61,7 +63,8 @@ fn a_skill_whose_ranges_were_not_measured_is_refused_in_int8_with_the_reason_and
     let cell = &document["cells"][0];
     assert_eq!(cell["outcome"], "unsupported");
     let reason = cell["reason"].to_string();
-    for part in ["is not written in int8", "scripts/zoo-ranges", "it has float16-stored, bfloat16-stored, int8-stored"] {
+    for part in ["is not written in int8", "scripts/zoo-ranges", "it has float16-stored, bfloat16-stored, int8-stored"]
+    {
         assert!(reason.contains(part), "{reason}");
     }
 }
@@ -72,5 +75,8 @@ fn a_model_of_ones_own_is_not_quantized_and_the_cell_says_in_what_it_was_measure
     world.write("probe.onnx", std::fs::read(workspace().join("host/worker/data/probe.onnx")).unwrap());
     let cells = cells(&world, "probe.onnx", "cpu", "int8");
     assert_eq!(cells[0]["placement"]["precision"], "float32");
-    assert_eq!((&cells[0]["fixes"][0]["from"], &cells[0]["fixes"][0]["to"]), (&"int8".into(), &"that of the graph".into()));
+    assert_eq!(
+        (&cells[0]["fixes"][0]["from"], &cells[0]["fixes"][0]["to"]),
+        (&"int8".into(), &"that of the graph".into())
+    );
 }

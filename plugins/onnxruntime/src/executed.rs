@@ -49,8 +49,9 @@ fn precision(products: &Products) -> Option<&'static str> {
     match products {
         Products { all: 0, .. } => None,
         Products { integer, .. } if most(*integer) => Some("int8"),
+        // What is asked to compute in float32 only reads its weights in less.
+        Products { integer: 0, int4, narrow, in_float32, .. } if int4 + narrow == *in_float32 => Some("float32"),
         Products { int4, .. } if most(*int4) => Some("int4"),
-        Products { integer: 0, int4: 0, narrow: 0, .. } => Some("float32"),
         _ => None,
     }
 }
@@ -61,12 +62,15 @@ mod tests {
 
     #[test]
     fn more_than_half_of_the_products_decide_and_a_mixture_has_no_name() {
-        let of = |all, integer, int4, narrow| precision(&Products { all, integer, int4, narrow, ..Products::default() });
+        let of =
+            |all, integer, int4, narrow| precision(&Products { all, integer, int4, narrow, ..Products::default() });
         assert_eq!(of(17, 13, 0, 0), Some("int8"));
         assert_eq!(of(17, 0, 0, 0), Some("float32"));
         assert_eq!(of(17, 8, 0, 0), None);
         assert_eq!(of(17, 0, 13, 0), Some("int4"));
         assert_eq!(of(17, 0, 0, 1), None, "weights in 8 bits, and what their products compute in cannot be told");
+        let stored = Products { all: 17, narrow: 13, in_float32: 13, ..Products::default() };
+        assert_eq!(precision(&stored), Some("float32"));
         assert_eq!(of(0, 0, 0, 0), None);
     }
 }

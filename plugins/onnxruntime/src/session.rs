@@ -16,6 +16,8 @@ use std::path::Path;
 pub(crate) const EXTERNAL_FOLDER: &str = "session.model_external_initializers_file_folder_path";
 /// Folds what is constant at any size: by default nothing beyond 1 GiB, which weights can be.
 pub(crate) const FOLD_ALL: (&str, &str) = ("optimization.constant_folding_max_output_size_in_bytes", "0");
+/// A product whose weights alone are quantized computes in float32, as the graph says: by default its data is quantized to 8 bits as well.
+const AS_THE_GRAPH_SAYS: (&str, &str) = ("session.qdq_matmulnbits_accuracy_level", "1");
 /// Packs no weights for kernels.
 const NO_PACKING: (&str, &str) = ("session.disable_prepacking", "1");
 const NO_FALLBACK: &str = "session.disable_cpu_ep_fallback";
@@ -86,7 +88,8 @@ impl Recipe<'_> {
         builder = builder
             .with_intra_threads(settings.threads)?
             .with_optimization_level(settings.optimization)?
-            .with_config_entry(EXTERNAL_FOLDER, folder)?;
+            .with_config_entry(EXTERNAL_FOLDER, folder)?
+            .with_config_entry(AS_THE_GRAPH_SAYS.0, AS_THE_GRAPH_SAYS.1)?;
         for (key, value) in &configuration.session {
             builder = builder.with_config_entry(key, value)?;
         }

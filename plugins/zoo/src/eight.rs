@@ -105,7 +105,8 @@ impl Point {
     pub fn bias(self, weights: Scale, bias: f32) -> Result<i32> {
         let units = (bias / self.product(weights)).round_ties_even();
         let fits = units.abs() < 2f32.powi(30);
-        fits.then_some(units as i32).ok_or_else(|| Error::internal(format!("a bias of {bias} is {units} steps of a product")))
+        fits.then_some(units as i32)
+            .ok_or_else(|| Error::internal(format!("a bias of {bias} is {units} steps of a product")))
     }
 
     /// The scale of products of this data and these weights.

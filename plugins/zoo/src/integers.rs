@@ -268,9 +268,8 @@ impl Integers {
         let read = Node::new("DequantizeLinear", &[&stored, &scale, &zeros], &whole).with("axis", 0);
         self.before.entry(reader).or_default().push(read);
         self.read(reader, place, whole);
-        let read_elsewhere = |(user, place): &(usize, usize)| {
-            self.inputs.get(user).is_some_and(|places| places.contains_key(place))
-        };
+        let read_elsewhere =
+            |(user, place): &(usize, usize)| self.inputs.get(user).is_some_and(|places| places.contains_key(place));
         if graph.users(bias).iter().all(read_elsewhere) {
             self.tensors.insert(bias.clone(), vec![]);
         }

@@ -170,7 +170,8 @@ impl Skill {
             let why = |form: Form| Some((form.name().to_string(), self.can_be(form).err()?.message.into()));
             let withheld: Map<String, Value> = cannot.into_iter().filter_map(why).collect();
             description.insert("withheld".into(), withheld.into());
-            let contents: Map<String, Value> = self.ranges().map(|of| (Form::Int8.name().into(), of.into())).into_iter().collect();
+            let contents: Map<String, Value> =
+                self.ranges().map(|of| (Form::Int8.name().into(), of.into())).into_iter().collect();
             description.insert("form_contents".into(), contents.into());
         }
         self.add_counts(&mut description);

@@ -96,8 +96,7 @@ fn the_shapes_of_inner_values_are_kept() {
             let graph = graph_of(model);
             skillbench_onnx::messages_of(&graph, GRAPH_VALUE_INFO).map(<[u8]>::to_vec).collect::<Vec<_>>()
         };
-        let (before, after) =
-            (shapes(&skeleton), shapes(&refill(&skeleton, PLAIN).unwrap().graph));
+        let (before, after) = (shapes(&skeleton), shapes(&refill(&skeleton, PLAIN).unwrap().graph));
         assert!(before == after, "{name}");
         // A look-up of rows has no inner values.
         assert!(name == "probe-mlp" || name.ends_with("-embed") || before.len() > 10, "{name}: {}", before.len());

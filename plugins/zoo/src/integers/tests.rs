@@ -68,13 +68,15 @@ fn every_layer_reads_weights_in_int8_and_data_in_uint8_and_a_bias_in_int32() {
 #[test]
 fn behind_every_convolution_is_a_point_and_it_keeps_its_attributes() {
     let built = built("resnet-18", Form::Int8);
-    let readers = |value: &str| built.nodes.iter().filter(move |node| node.input.iter().any(|input| input == value));
+    let readers = |value: &str| -> Vec<&Node> {
+        built.nodes.iter().filter(|node| node.input.iter().any(|input| input == value)).collect()
+    };
     for node in built.layers().filter(|node| node.op_type == "Conv") {
-        let mut all: Vec<&Node> = readers(&node.output[0]).collect();
+        let mut all = readers(&node.output[0]);
         if let [relu] = all[..]
             && relu.op_type == "Relu"
         {
-            all = readers(&relu.output[0]).collect();
+            all = readers(&relu.output[0]);
         }
         assert!(all.iter().all(|reader| reader.op_type == "QuantizeLinear") && all.len() == 1, "{}", node.name);
         for attribute in ["strides", "pads", "auto_pad"] {

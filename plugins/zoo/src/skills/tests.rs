@@ -46,7 +46,8 @@ fn a_manifest_holds_its_whole_description() {
         let manifest: Value = serde_json::from_str(&skill.manifest(Form::Float32)).unwrap();
         // Which forms there are is said before one of them is built.
         let of_forms = ["precisions", "withheld", "form_contents"];
-        for (key, value) in description.as_object().unwrap().iter().filter(|(key, _)| !of_forms.contains(&key.as_str())) {
+        for (key, value) in description.as_object().unwrap().iter().filter(|(key, _)| !of_forms.contains(&key.as_str()))
+        {
             assert_eq!(&manifest[key], value, "{} of {}", key, skill.id);
         }
         assert!(!manifest["parts"].as_array().unwrap().is_empty(), "{}", skill.id);

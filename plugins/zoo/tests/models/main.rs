@@ -6,9 +6,9 @@
 mod generate;
 mod model;
 mod power;
-mod ranges;
 #[path = "../../../cpu/src/provider.rs"]
 mod provider;
+mod ranges;
 
 use model::{Part, Skill};
 use skillbench_onnxruntime::OrtBackend;

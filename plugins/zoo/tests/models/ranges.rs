@@ -22,7 +22,8 @@ pub fn of_part(engine: &Instance, skill: &Skill, part: &str, folder: &Path) -> R
     let graph = std::fs::read(folder.join(&file)).map_err(|error| told(&error))?;
     let wanted = skillbench_zoo::ranges::wanted(&graph).map_err(|error| told(&error))?;
     let own = skillbench_zoo::ranges::outputs_of(&graph).map_err(|error| told(&error))?;
-    let shown = with_outputs(&graph, wanted.iter().filter(|name| !own.contains(*name))).map_err(|error| told(&error))?;
+    let shown =
+        with_outputs(&graph, wanted.iter().filter(|name| !own.contains(*name))).map_err(|error| told(&error))?;
     std::fs::write(folder.join(&file), shown).map_err(|error| told(&error))?;
     let ran = Part::load(engine, skill, part, folder).and_then(|loaded| {
         let axes = skill.smallest();
@@ -33,7 +34,8 @@ pub fn of_part(engine: &Instance, skill: &Skill, part: &str, folder: &Path) -> R
     for (name, tensor) in ran?.iter().flatten().filter(|(name, _)| wanted.contains(*name)) {
         let Some(values) = tensor.as_slice::<f32>().filter(|values| !values.is_empty()) else { continue };
         let [least, most] = ranges.entry(name.clone()).or_insert([f32::INFINITY, f32::NEG_INFINITY]);
-        (*least, *most) = values.iter().fold((*least, *most), |(least, most), value| (value.min(least), value.max(most)));
+        (*least, *most) =
+            values.iter().fold((*least, *most), |(least, most), value| (value.min(least), value.max(most)));
     }
     let finite = |range: &[f32; 2]| range.iter().all(|value| value.is_finite());
     let ranges: BTreeMap<String, [f64; 2]> =
