@@ -31,6 +31,12 @@ pub struct SkillDescription {
     /// The forms besides float32 in which the skillset writes its weights: "float16-stored", "int4" ...
     #[serde(default)]
     pub precisions: Vec<String>,
+    /// Why it does not write a form that it has for other skills.
+    #[serde(default)]
+    pub withheld: BTreeMap<String, String>,
+    /// What else the files of a form depend on; changes whenever building that form would write something else.
+    #[serde(default)]
+    pub form_contents: BTreeMap<String, String>,
     /// What was made smaller than the published model; null: nothing.
     #[serde(default)]
     pub reduced: Option<serde_json::Value>,

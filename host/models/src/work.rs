@@ -111,16 +111,18 @@ impl SkillDescription {
     }
 
     /// About how large the files of the model are in the form that a skillset writes for a precision; blocks of int4 have a scale each, and tables
-    /// stay in float16 there. `None` where the parameters were not counted.
+    /// stay in float16 there and in int8. `None` where the parameters were not counted.
     pub fn file_bytes(&self, form: &str) -> Option<u64> {
         /// With the scale in float32 of each 32.
         const BITS_IN_BLOCKS: u64 = 5;
         let all = self.parameters?;
-        if !form.starts_with("int4") {
-            return bytes(all, form);
-        }
+        let bits = match stored::stored_in(form) {
+            "int4" => BITS_IN_BLOCKS,
+            "int8" => 8,
+            _ => return bytes(all, form),
+        };
         let read = self.parameters_read.unwrap_or(all).min(all);
-        (read / 8).checked_mul(BITS_IN_BLOCKS)?.checked_add(bytes(all - read, "float16")?)
+        (read / 8).checked_mul(bits)?.checked_add(bytes(all - read, "float16")?)
     }
 }
 

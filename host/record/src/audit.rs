@@ -23,6 +23,9 @@ pub struct Audit {
     pub repeat_difference: Option<f64>,
     /// How far outputs move, at the least, from one input to another, in the scale of the tolerance. `None`: nobody could tell.
     pub movement: Option<f64>,
+    /// How far the outputs of any input that was compared were from the reference, in the scale of the tolerance. `None`: none was.
+    #[serde(default)]
+    pub furthest: Option<f64>,
     /// Why passing proves little; `None`: it proves what it should.
     pub weak: Option<String>,
     /// Which lower precision might pass for the one that was read back; `None`: none that is known.

@@ -27,7 +27,8 @@ impl Provider for Cpu {
 
     fn configure(&self, load: &Load, _device: &Device) -> Result<Configuration> {
         match load.precision.as_deref() {
-            None | Some("float32") => Ok(Configuration::default()),
+            // A graph with points where to quantize computes in int8, if its kernels then do: that is read back.
+            None | Some("float32" | "int8") => Ok(Configuration::default()),
             Some(other) => {
                 let text = format!(
                     "the CPU provider computes as the graph says, not in {other} on demand: load a graph in it"
@@ -35,6 +36,10 @@ impl Provider for Cpu {
                 Err(Error::unimplemented(Why::PRECISION, text))
             }
         }
+    }
+
+    fn shows_integers(&self) -> bool {
+        true
     }
 
     /// Graphs in float16 and bfloat16 are stored so, but most kernels cast to float32 and back, and which ones do cannot be

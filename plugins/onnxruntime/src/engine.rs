@@ -3,6 +3,7 @@
 use crate::adapt::adapt;
 use crate::assignment::Assignment;
 use crate::errors;
+use crate::executed::Unread;
 use crate::graph::{Arithmetic, open_dimensions};
 use crate::model::OrtModel;
 use crate::ports;
@@ -25,7 +26,7 @@ use std::time::{Duration, Instant};
 pub struct Engine<P> {
     host: Host,
     runtime: &'static Runtime,
-    provider: P,
+    provider: Arc<P>,
     settings: Settings,
     /// Each with the index among those that the provider lists; none where it cannot be used.
     devices: Vec<(Option<usize>, Device)>,
@@ -60,7 +61,7 @@ impl<P: Provider> Engine<P> {
             );
             return Err(Error::unavailable(Why::DEVICE, text));
         }
-        Ok(Engine { host, runtime, provider, settings, devices })
+        Ok(Engine { host, runtime, provider: Arc::new(provider), settings, devices })
     }
 
     pub fn devices(&self) -> Vec<Device> {
@@ -117,7 +118,10 @@ impl<P: Provider> Engine<P> {
         let half = self.is_put_in_float16(load, arithmetic);
         let arithmetic = if half { Some(Arithmetic::Float16) } else { arithmetic };
         let precision = self.provider.precision(load, device, arithmetic);
-        applied(load, precision)?;
+        let unread = self.unread(load, listed, arithmetic, &graph, &declared);
+        if unread.is_none() || !matches!(load.precision.as_deref(), None | Some("int8")) {
+            applied(load, precision)?;
+        }
         if self.provider.fixed_shapes() {
             all_fixed(load, &declared, self.settings.dynamic_shapes)?;
         }
@@ -135,7 +139,7 @@ impl<P: Provider> Engine<P> {
         }
         let recipe = Recipe {
             runtime: self.runtime,
-            provider: &self.provider,
+            provider: &*self.provider,
             listed,
             settings: &self.settings,
             load,
@@ -164,7 +168,28 @@ impl<P: Provider> Engine<P> {
         };
         let session = Arc::new(session);
         let recorder = scratch.map(|scratch| Recorder::new(Arc::clone(&session), device.clone(), scratch));
-        OrtModel::new(self.runtime, session, inputs, outputs, placement, recorder)
+        OrtModel::new(self.runtime, session, inputs, outputs, placement, unread, recorder)
+    }
+
+    /// A load whose precision only shows in what the session makes of its points where to quantize.
+    fn unread(
+        &self,
+        load: &Load,
+        listed: usize,
+        arithmetic: Option<Arithmetic>,
+        graph: &[u8],
+        declared: &Declared,
+    ) -> Option<Unread> {
+        let open = matches!(arithmetic, Some(Arithmetic::Quantized | Arithmetic::Quantizable));
+        let floats = || matches!(Arithmetic::of_floats(graph, declared), None | Some(Arithmetic::Float32));
+        (open && self.provider.shows_integers() && floats()).then(|| Unread {
+            runtime: self.runtime,
+            provider: self.provider.clone(),
+            listed,
+            settings: self.settings.clone(),
+            load: load.clone(),
+            graph: graph.to_vec(),
+        })
     }
 
     /// Whether the graph is put in float16: that is asked for, it is in float32, and the provider has kernels for it.

@@ -46,6 +46,11 @@ impl Arithmetic {
             Products { integer, points, .. } if integer + points > 0 => return Some(Arithmetic::Quantizable),
             _ => {}
         }
+        Arithmetic::of_floats(model, declared)
+    }
+
+    /// What a graph computes floats in, wherever integers are.
+    pub(crate) fn of_floats(model: &[u8], declared: &Declared) -> Option<Arithmetic> {
         let widened = widened(model);
         let computed = |weight: &Stored| if widened.contains(weight.name.as_bytes()) { FLOAT } else { weight.element };
         let weights = declared.weights.iter().map(|weight| (computed(weight), weight.count));

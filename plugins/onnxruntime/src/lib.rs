@@ -7,7 +7,7 @@
 //! - `append`: providers that ONNX Runtime lists no devices of;
 //! - `settings`: the options all these backends share; `engine` and `session`: from a load to a session;
 //! - `adapt`, `rewrite`: a graph in other operators, for a provider that lacks some;
-//! - `graph`, `products`, `assignment`, `ports`: what is read back: types, placement of nodes, ports;
+//! - `graph`, `products`, `executed`, `assignment`, `ports`: what is read back: types, kernels, placement of nodes, ports;
 //! - `model`, `request`, `value`: running; the only code that a measured iteration goes through, with `binding` where values
 //!   stay in a device's memory between runs;
 //! - `profile`: what operators cost, by the session's own profile;
@@ -24,6 +24,7 @@ mod backend;
 mod binding;
 mod engine;
 mod errors;
+mod executed;
 mod graph;
 mod library;
 mod model;

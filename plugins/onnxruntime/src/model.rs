@@ -1,5 +1,6 @@
 //! A loaded model: a session, its ports, and their names as the C API takes them.
 
+use crate::executed::Unread;
 use crate::profile::Recorder;
 use crate::request::OrtRequest;
 use crate::runtime::Runtime;
@@ -7,7 +8,14 @@ use ort::session::Session;
 use skillbench_plugin_api::sdk::{Model, Profile};
 use skillbench_plugin_api::{Error, Placement, Port, Result};
 use std::ffi::{CString, c_char};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a model says of where and how it runs.
+struct Told {
+    placement: Placement,
+    /// What its precision is still to be read from.
+    unread: Option<Unread>,
+}
 
 /// A session. Its requests share it, and with it the weights.
 pub struct OrtModel {
@@ -17,7 +25,7 @@ pub struct OrtModel {
     pub(crate) output_names: Names,
     inputs: Vec<Port>,
     outputs: Vec<Port>,
-    placement: Placement,
+    placement: Mutex<Told>,
     pub(crate) recorder: Option<Recorder>,
 }
 
@@ -28,9 +36,11 @@ impl OrtModel {
         inputs: Vec<Port>,
         outputs: Vec<Port>,
         placement: Placement,
+        unread: Option<Unread>,
         recorder: Option<Recorder>,
     ) -> Result<OrtModel> {
         let (input_names, output_names) = (Names::of(&inputs)?, Names::of(&outputs)?);
+        let placement = Mutex::new(Told { placement, unread });
         Ok(OrtModel { runtime, session, input_names, output_names, inputs, outputs, placement, recorder })
     }
 }
@@ -39,7 +49,11 @@ impl Model for OrtModel {
     type Request = OrtRequest;
 
     fn placement(&self) -> Placement {
-        self.placement.clone()
+        let mut told = self.placement.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(unread) = told.unread.take() {
+            told.placement.precision = unread.precision().unwrap_or_default().into();
+        }
+        told.placement.clone()
     }
 
     fn inputs(&self) -> &[Port] {

@@ -13,6 +13,10 @@ pub(crate) struct Products {
     pub quantized: usize,
     /// Of weights in 4 bits.
     pub int4: usize,
+    /// Of weights in another number of bits, in blocks.
+    pub narrow: usize,
+    /// Of those two, the ones that are asked to compute in float32.
+    pub in_float32: usize,
     /// Points where to quantize.
     pub points: usize,
 }
@@ -66,12 +70,30 @@ impl Products {
         let mut found = Products::default();
         for node in nodes() {
             match first(node, NODE_OPERATOR) {
-                b"QLinearMatMul" | b"QLinearConv" | b"MatMulInteger" | b"ConvInteger" | b"QGemm" => {
+                b"QLinearMatMul"
+                | b"QLinearConv"
+                | b"MatMulInteger"
+                | b"ConvInteger"
+                | b"QGemm"
+                | b"QAttention"
+                | b"MatMulIntegerToFloat"
+                | b"DynamicQuantizeMatMul" => {
                     (found.all, found.integer) = (found.all + 1, found.integer + 1);
                 }
-                b"MatMulNBits" if number_of(node, b"bits").is_none_or(|bits| bits == 4) => {
-                    (found.all, found.int4) = (found.all + 1, found.int4 + 1);
+                b"MatMulNBits" => {
+                    let four = usize::from(number_of(node, b"bits").is_none_or(|bits| bits == 4));
+                    (found.all, found.int4, found.narrow) = (found.all + 1, found.int4 + four, found.narrow + 1 - four);
+                    found.in_float32 += usize::from(number_of(node, b"accuracy_level") == Some(1));
                 }
+                // As the optimizer writes them.
+                b"FusedMatMul"
+                | b"FusedGemm"
+                | b"FusedConv"
+                | b"NhwcFusedConv"
+                | b"TransposeMatMul"
+                | b"Attention"
+                | b"MultiHeadAttention"
+                | b"GroupQueryAttention" => found.all += 1,
                 b"MatMul" | b"Gemm" | b"Conv" | b"ConvTranspose" => {
                     let both = messages(node, NODE_INPUT).take(2).all(|input| dequantized.contains(input));
                     (found.all, found.quantized) = (found.all + 1, found.quantized + usize::from(both));
@@ -89,6 +111,8 @@ impl Products {
             integer: self.integer + other.integer,
             quantized: self.quantized + other.quantized,
             int4: self.int4 + other.int4,
+            narrow: self.narrow + other.narrow,
+            in_float32: self.in_float32 + other.in_float32,
             points: self.points + other.points,
         }
     }

@@ -61,6 +61,11 @@ pub trait Provider: Send + Sync + 'static {
         false
     }
 
+    /// Whether what it makes of points where to quantize shows in the optimized graph of a session: which kernels multiply integers.
+    fn shows_integers(&self) -> bool {
+        false
+    }
+
     /// Whether it computes a sum or a product with a constant that is repeated along outer dimensions wrongly, where a LayerNormalization
     /// takes the result. Such constants are written out before it gets the graph.
     fn mistakes_repeated_constants(&self) -> bool {

@@ -16,6 +16,10 @@ use std::path::Path;
 pub(crate) const EXTERNAL_FOLDER: &str = "session.model_external_initializers_file_folder_path";
 /// Folds what is constant at any size: by default nothing beyond 1 GiB, which weights can be.
 pub(crate) const FOLD_ALL: (&str, &str) = ("optimization.constant_folding_max_output_size_in_bytes", "0");
+/// A product whose weights alone are quantized computes in float32, as the graph says: by default its data is quantized to 8 bits as well.
+const AS_THE_GRAPH_SAYS: (&str, &str) = ("session.qdq_matmulnbits_accuracy_level", "1");
+/// Packs no weights for kernels.
+const NO_PACKING: (&str, &str) = ("session.disable_prepacking", "1");
 const NO_FALLBACK: &str = "session.disable_cpu_ep_fallback";
 
 /// Everything that a session is made with.
@@ -46,6 +50,18 @@ impl Recipe<'_> {
         self.commit(graph, allowed, None)
     }
 
+    /// Writes the graph as a session would run it; weights that lie in a file beside it stay there.
+    ///
+    /// # Errors
+    /// As for [`Recipe::make`].
+    pub fn write_optimized(&self, graph: &[u8], to: &Path) -> Result<()> {
+        let failed = |error: ort::Error| errors::loading(&self.load.source.path, &error);
+        let mut builder = self.builder(self.load.allow_fallback).map_err(failed)?;
+        builder = builder.with_optimized_model_path(to).map_err(|error| failed(error.into()))?;
+        builder = builder.with_config_entry(NO_PACKING.0, NO_PACKING.1).map_err(|error| failed(error.into()))?;
+        builder.commit_from_memory(graph).map(drop).map_err(failed)
+    }
+
     fn commit(&self, graph: &[u8], allow_fallback: bool, profile: Option<&Scratch>) -> Result<Session> {
         let path = &self.load.source.path;
         let mut builder = self.builder(allow_fallback).map_err(|error| errors::loading(path, &error))?;
@@ -72,7 +88,8 @@ impl Recipe<'_> {
         builder = builder
             .with_intra_threads(settings.threads)?
             .with_optimization_level(settings.optimization)?
-            .with_config_entry(EXTERNAL_FOLDER, folder)?;
+            .with_config_entry(EXTERNAL_FOLDER, folder)?
+            .with_config_entry(AS_THE_GRAPH_SAYS.0, AS_THE_GRAPH_SAYS.1)?;
         for (key, value) in &configuration.session {
             builder = builder.with_config_entry(key, value)?;
         }

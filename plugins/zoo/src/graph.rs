@@ -4,10 +4,12 @@
 //! stands, so that nothing is lost, not even what a later version of ONNX adds.
 
 use crate::form::Form;
+use crate::integers::{Ranges, Values};
+use crate::ranges;
 use crate::rule::{Element, Rule};
 use crate::skills::renamed;
 use crate::spread;
-use crate::stored::{self, Stores};
+use crate::stored::{self, Ruled, Stores};
 use crate::weights::Weights;
 use skillbench_onnx::fields::{put, put_number};
 use skillbench_onnx::messages::*;
@@ -21,16 +23,36 @@ pub struct Refilled {
     pub weights: Weights,
 }
 
-/// The runnable graph of a skeleton. It finds its weights in `file`, in this form, and its axes have the names that `axes` gives them.
-pub fn refill(skeleton: &[u8], file: &str, axes: Option<&BTreeMap<String, String>>, form: Form) -> Result<Refilled> {
+/// How a graph is to be.
+#[derive(Clone, Copy, Default)]
+pub struct Wanted<'a> {
+    /// Where it finds its weights.
+    pub file: &'a str,
+    /// Other names for its axes.
+    pub axes: Option<&'a BTreeMap<String, String>>,
+    pub form: Form,
+    /// Between which numbers its values lie; the form int8 needs them.
+    pub ranges: Option<&'a Ranges>,
+}
+
+/// The runnable graph of a skeleton.
+///
+/// # Errors
+/// Bytes that are no graph, or what cannot be in this form.
+pub fn refill(skeleton: &[u8], wanted: Wanted<'_>) -> Result<Refilled> {
+    let Wanted { file, axes, form, .. } = wanted;
     let mut weights = Weights::default();
     let graph = replace(skeleton, MODEL_GRAPH, &mut |graph| {
         let layers = spread::deviations(graph)?;
-        let stores = stores(graph, form)?;
+        let stores = stores(graph, &layers, wanted)?;
         let mut graph =
             edited(graph, GRAPH_INITIALIZER, &mut |tensor| initializer(tensor, file, &layers, &stores, &mut weights))?;
         let mut index = 0..;
-        graph = edited(&graph, GRAPH_NODE, &mut |node| Ok(index.next().and_then(|index| nodes(node, index, &stores))))?;
+        graph = edited(&graph, GRAPH_NODE, &mut |node| match index.next() {
+            Some(index) => nodes(node, index, &stores),
+            None => Ok(None),
+        })?;
+        stores.constants.iter().for_each(|tensor| put(&mut graph, GRAPH_INITIALIZER, &tensor.encode_to_vec()));
         if let Some(axes) = axes.filter(|axes| !axes.is_empty()) {
             for ports in [GRAPH_INPUT, GRAPH_OUTPUT, GRAPH_VALUE_INFO] {
                 graph = replace(&graph, ports, &mut |port| rename(port, axes))?;
@@ -46,25 +68,66 @@ pub fn refill(skeleton: &[u8], file: &str, axes: Option<&BTreeMap<String, String
 }
 
 /// How the weights of a graph are stored in a form.
-fn stores(graph: &[u8], form: Form) -> Result<Stores> {
+fn stores(graph: &[u8], layers: &BTreeMap<String, f64>, wanted: Wanted<'_>) -> Result<Stores> {
     let nodes = spread::decoded::<Node>(graph, GRAPH_NODE)?;
     let tensors = spread::decoded::<Tensor>(graph, GRAPH_INITIALIZER)?;
-    let of_rule = tensors.into_iter().filter(|tensor| tensor.data_type == FLOAT && rule_of(tensor).is_some());
-    Ok(Stores::of(&nodes, &of_rule.map(|tensor| (tensor.name, tensor.dims)).collect(), form))
+    let (mut ruled, mut vectors) = (BTreeMap::new(), BTreeMap::new());
+    for tensor in tensors.into_iter().filter(|tensor| tensor.data_type == FLOAT) {
+        let rule = rule_of(&tensor).map(|rule| Rule::parse(&tensor.name, rule, Element::Single)).transpose()?;
+        if let ([count], true) = (&tensor.dims[..], wanted.form.is_int8()) {
+            vectors.extend(numbers(&tensor, rule.as_ref(), *count).map(|numbers| (tensor.name.clone(), numbers)));
+        }
+        if let Some(rule) = rule {
+            let rule = spread_as(rule, &tensor.name, layers);
+            ruled.insert(tensor.name, Ruled { dims: tensor.dims, rule });
+        }
+    }
+    let none = Ranges::new();
+    let outputs = ranges::outputs(graph)?;
+    let values = Values { ranges: wanted.ranges.unwrap_or(&none), vectors: &vectors, outputs: &outputs };
+    Stores::of(&nodes, &ruled, &values, wanted.form)
+}
+
+/// The numbers of a small tensor, by its rule or as they stand; `None`: they are elsewhere, or many.
+fn numbers(tensor: &Tensor, rule: Option<&Rule>, count: i64) -> Option<Vec<f32>> {
+    const MANY: usize = 1 << 20;
+    let count = usize::try_from(count).ok().filter(|count| *count <= MANY)?;
+    let mut bytes = tensor.raw_data.clone();
+    if let Some(rule) = rule {
+        bytes.resize(count * size_of::<f32>(), 0);
+        rule.write(0, &mut bytes);
+    }
+    let (numbers, rest) = bytes.as_chunks::<4>();
+    (numbers.len() == count && rest.is_empty()).then(|| numbers.iter().map(|n| f32::from_le_bytes(*n)).collect())
+}
+
+fn spread_as(rule: Rule, name: &str, layers: &BTreeMap<String, f64>) -> Rule {
+    layers.get(name).map_or(rule.clone(), |deviation| rule.spread(*deviation))
 }
 
 /// What stands in the place of a node; `None`: it stays.
-fn nodes(node: &[u8], index: usize, stores: &Stores) -> Option<Vec<Vec<u8>>> {
-    let (before, instead) = (stores.before.get(&index), stores.nodes.get(&index));
-    if before.is_none() && instead.is_none() {
-        return None;
+fn nodes(node: &[u8], index: usize, stores: &Stores) -> Result<Option<Vec<Vec<u8>>>> {
+    let (before, after) = (stores.before.get(&index), stores.after.get(&index));
+    let (instead, inputs) = (stores.nodes.get(&index), stores.inputs.get(&index));
+    if before.is_none() && after.is_none() && instead.is_none() && inputs.is_none() {
+        return Ok(None);
     }
     let mut all: Vec<Vec<u8>> = before.into_iter().flatten().map(Message::encode_to_vec).collect();
-    match instead {
-        Some(nodes) => all.extend(nodes.iter().map(Message::encode_to_vec)),
-        None => all.push(node.to_vec()),
+    match (instead, inputs) {
+        (Some(nodes), _) => all.extend(nodes.iter().map(Message::encode_to_vec)),
+        (None, Some(inputs)) => all.push(reading(node, inputs)?),
+        (None, None) => all.push(node.to_vec()),
     }
-    Some(all)
+    all.extend(after.into_iter().flatten().map(Message::encode_to_vec));
+    Ok(Some(all))
+}
+
+/// A node that reads other values; the rest of it stays as it stands, attributes of any kind included.
+fn reading(node: &[u8], inputs: &BTreeMap<usize, String>) -> Result<Vec<u8>> {
+    let mut place = 0..;
+    replace(node, NODE_INPUT, &mut |_| {
+        Ok(place.next().and_then(|place: usize| inputs.get(&place)).map(|value| value.clone().into_bytes()))
+    })
 }
 
 /// A model that says it needs at least this version of an operator set.
@@ -118,7 +181,10 @@ fn initializer(
     weights: &mut Weights,
 ) -> Result<Option<Vec<Vec<u8>>>> {
     let tensor = Tensor::decode(bytes).map_err(|error| broken(format!("in an initializer: {error}")))?;
-    let Some(rule) = rule_of(&tensor) else { return Ok(None) };
+    let Some(rule) = rule_of(&tensor) else {
+        // It goes where nothing reads it any more.
+        return Ok(stores.tensors.get(&tensor.name).filter(|stored| stored.is_empty()).map(|_| vec![]));
+    };
     let element = match tensor.data_type {
         FLOAT => Element::Single,
         DOUBLE => Element::Double,
@@ -129,7 +195,7 @@ fn initializer(
         }
     };
     let rule = Rule::parse(&tensor.name, rule, element)?;
-    let rule = layers.get(&tensor.name).map_or(rule.clone(), |deviation| rule.spread(*deviation));
+    let rule = spread_as(rule, &tensor.name, layers);
     let numbers = tensor.dims.iter().try_fold(1_u64, |product, dim| product.checked_mul(u64::try_from(*dim).ok()?));
     let mut placed = |name: &str, data_type: i32, dims: &[i64], rule: Rule| {
         let place = numbers.and_then(|numbers| weights.add(rule, numbers)).ok_or_else(|| {

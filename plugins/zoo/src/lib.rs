@@ -4,7 +4,8 @@
 //! - `skills`: the records of `data/skills.json`, and what they become: descriptions and `skill.json`.
 //! - `skeleton`: the shipped graphs, unpacked and held against their hash.
 //! - `graph`: a skeleton's way to a graph that finds its weights in a file beside it.
-//! - `form`: in which forms weights are written. `stored`: what of a graph a form changes. `blocks`: weights in 4 bits.
+//! - `form`: in which forms weights are written. `stored`: what of a graph a form changes. `blocks`: weights in 4 bits;
+//!   `eight`: numbers in 8. `integers`: the layers that multiply those, `ranges`: between which numbers their data lies.
 //! - `rule`: the numbers of a weight, `spread`: how large they are. `weights`: the file they are written to.
 //!
 //! Not here: which inputs a run gets (the host fills them by the record's rules), and any engine.
@@ -12,8 +13,11 @@
 #![deny(unsafe_code)]
 
 mod blocks;
+mod eight;
 mod form;
 mod graph;
+mod integers;
+pub mod ranges;
 mod rule;
 mod skeleton;
 mod skills;
@@ -22,6 +26,7 @@ mod stored;
 mod weights;
 
 use form::Form;
+use graph::Wanted;
 use skillbench_plugin_api::sdk::{Host, Skillset};
 use skillbench_plugin_api::{Error, Options, Result};
 use std::ffi::{CStr, CString};
@@ -43,13 +48,16 @@ impl Skillset for Zoo {
     fn build(host: Host, skill: &str, options: &Options, directory: &Path) -> Result<()> {
         let record = skills::find(skill).ok_or_else(|| Error::not_found(unknown(skill)))?;
         let form = Form::asked(options)?;
+        record.can_be(form)?;
         host.phase("build", 0.0);
         let mut files = Vec::new();
         let mut graphs = Vec::new();
         for part in record.parts() {
             let skeleton = skeleton::unpack(part.skeleton, part.sha256)?;
-            let refilled = graph::refill(&skeleton, &part.weights(), part.axes, form)?;
-            files.push((part.weights(), refilled.weights));
+            let file = part.weights();
+            let wanted = Wanted { file: &file, axes: part.axes, form, ranges: ranges::of(part.skeleton) };
+            let refilled = graph::refill(&skeleton, wanted)?;
+            files.push((file, refilled.weights));
             graphs.push((part.graph(), refilled.graph));
         }
         let outcome = write_all(&host, directory, &files, &graphs, &record.manifest(form));

@@ -4,6 +4,7 @@
 //! Every tensor has a seed of its own: equal tensors would be kinder to caches than real weights are.
 
 use crate::blocks::{Layout, Matrix};
+use crate::eight::{self, Eight};
 use skillbench_onnx::half;
 use skillbench_plugin_api::{Error, Result};
 
@@ -37,6 +38,8 @@ pub enum Element {
     Blocks(Matrix, Layout),
     /// The scales of blocks, in float32.
     Scales(Matrix, Layout),
+    /// Weights in 8 bits.
+    Eight(Eight),
 }
 
 impl Element {
@@ -47,6 +50,7 @@ impl Element {
             Element::Double => size_of::<f64>(),
             Element::Half | Element::Brain => size_of::<u16>(),
             Element::Blocks(matrix, layout) => matrix.unit(layout),
+            Element::Eight(_) => size_of::<i8>(),
         }
     }
 
@@ -55,12 +59,23 @@ impl Element {
         match self {
             Element::Blocks(matrix, layout) => matrix.units(layout),
             Element::Scales(matrix, _) => matrix.blocks() * matrix.outputs,
-            Element::Single | Element::Double | Element::Half | Element::Brain => numbers,
+            Element::Single | Element::Double | Element::Half | Element::Brain | Element::Eight(_) => numbers,
         }
     }
 }
 
+/// No number of a normal distribution is further from its mean than so many deviations.
+const FURTHEST: f32 = 131_070.0 / 37_837.227;
+
 impl Source {
+    /// No number has a larger magnitude.
+    pub fn bound(&self) -> f32 {
+        match *self {
+            Source::Fill(value) => (value as f32).abs(),
+            Source::Normal { mean, deviation, .. } => mean.abs() + FURTHEST * deviation.abs(),
+        }
+    }
+
     /// Numbers that lie `step` apart, the first of them at `index`.
     pub fn strided<const COUNT: usize>(&self, index: u64, step: u64) -> [f32; COUNT] {
         match *self {
@@ -110,7 +125,6 @@ impl Rule {
         self.element
     }
 
-    #[cfg(test)]
     pub fn source(&self) -> &Source {
         &self.source
     }
@@ -120,6 +134,15 @@ impl Rule {
         match (&self.source, self.element) {
             (source, Element::Blocks(matrix, layout)) => matrix.write(layout, source, first, out),
             (source, Element::Scales(matrix, layout)) => matrix.write_scales(layout, source, first, out),
+            (&Source::Normal { seed, mean, deviation }, Element::Eight(Eight { scale, transposed: None })) => {
+                let inverse = scale.inverse();
+                put_normal(out, first, seed, |number| eight::weight((mean + deviation * number) * inverse));
+            }
+            (source, Element::Eight(eight)) => {
+                let inverse = eight.scale.inverse();
+                let number = |place| source.strided::<1>(eight.index(place), 0)[0];
+                put(out, first, |place| eight::weight(number(place) * inverse));
+            }
             (Source::Fill(value), Element::Single) => put(out, first, |_| (*value as f32).to_le_bytes()),
             (Source::Fill(value), Element::Double) => put(out, first, |_| value.to_le_bytes()),
             (Source::Fill(value), Element::Half) => put(out, first, |_| half(*value as f32).to_le_bytes()),

@@ -1,9 +1,11 @@
 //! The records of `data/skills.json`, and the two texts they become: a description and `skill.json`.
 
 use crate::form::Form;
+use crate::ranges;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
+use skillbench_plugin_api::{Error, Result, Why};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -11,6 +13,9 @@ use std::sync::LazyLock;
 /// What a skill built from the zoo says of its weights. A change of the rule or of the file's layout is a new version:
 /// hosts keep what was built.
 const WEIGHTS: &str = "seeded by weights/2";
+
+/// Where int8 has its points, and what their scales are. A change of it is a new version.
+const POINTS: &str = "points/1";
 
 /// What a record tells of its skeleton, and the skeleton itself tells better.
 const OF_THE_GRAPH: [&str; 2] = ["outputs", "opset"];
@@ -159,18 +164,55 @@ impl Skill {
     pub fn description(&self) -> String {
         let mut description = self.described();
         description.insert("content".into(), self.content().into());
+        let (can, cannot): (Vec<Form>, Vec<Form>) = Form::narrower().partition(|form| self.can_be(*form).is_ok());
         if self.weights.is_none() {
-            description.insert("precisions".into(), Form::offered().collect());
+            description.insert("precisions".into(), can.into_iter().map(Form::name).collect());
+            let why = |form: Form| Some((form.name().to_string(), self.can_be(form).err()?.message.into()));
+            let withheld: Map<String, Value> = cannot.into_iter().filter_map(why).collect();
+            description.insert("withheld".into(), withheld.into());
+            let contents: Map<String, Value> =
+                self.ranges().map(|of| (Form::Int8.name().into(), of.into())).into_iter().collect();
+            description.insert("form_contents".into(), contents.into());
         }
         self.add_counts(&mut description);
         Value::from(description).to_string()
     }
 
+    /// # Errors
+    /// `Unimplemented` for a form that the skill has not, with those that it has.
+    pub fn can_be(&self, form: Form) -> Result<()> {
+        if form != Form::Int8 || self.weights.is_some() {
+            return Ok(());
+        }
+        let parts = self.parts();
+        let Some(part) = parts.iter().find(|part| ranges::of(part.skeleton).is_none()) else { return Ok(()) };
+        let others: Vec<&str> = Form::narrower().filter(|form| *form != Form::Int8).map(Form::name).collect();
+        let text = format!(
+            "'{}' is not written in int8: between which numbers the values of its graph '{}' lie was not measured (scripts/zoo-ranges does); it has {}",
+            self.id,
+            part.skeleton,
+            others.join(", ")
+        );
+        Err(Error::unimplemented(Why::PRECISION, text))
+    }
+
+    /// Changes whenever the ranges do; `None`: they are not measured.
+    fn ranges(&self) -> Option<String> {
+        let parts = self.parts();
+        let all = parts.iter().map(|part| ranges::of(part.skeleton)).collect::<Option<Vec<_>>>()?;
+        let texts: Vec<String> =
+            all.into_iter().map(|ranges| format!("{ranges:?}")).chain([POINTS.to_string()]).collect();
+        Some(sha256(&texts.iter().map(String::as_bytes).collect::<Vec<_>>()))
+    }
+
     pub fn manifest(&self, form: Form) -> String {
         let mut manifest = self.manifested();
         manifest.insert("weights".into(), self.weights_in(form).into());
-        // Its products are asked to compute in float32.
-        manifest.insert("tolerance".into(), json!({"float32": 1e-3, "int4": 1e-3}));
+        // Products of int4 are asked to compute in float32.
+        let mut tolerance = object(json!({"float32": 1e-3, "int4": 1e-3}));
+        // An engine that rounds an element elsewhere may round all that follow elsewhere too: as far as int8 is from float32, and no further.
+        tolerance.extend(ranges::error(&self.id).map(|error| (Form::Int8.name().into(), error.max(1e-3).into())));
+        manifest.insert("tolerance".into(), tolerance.into());
         manifest.insert("content".into(), self.content().into());
         self.add_counts(&mut manifest);
         format!("{:#}\n", Value::from(manifest))

@@ -5,8 +5,10 @@
 
 use crate::blocks::{BLOCK, Layout, Matrix};
 use crate::form::Form;
-use crate::rule::Element;
+use crate::integers::{Integers, Values};
+use crate::rule::{Element, Rule};
 use skillbench_onnx::messages::*;
+use skillbench_plugin_api::Result;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The type that ONNX has for signed numbers of 4 bits.
@@ -15,8 +17,10 @@ const INT4: i32 = 22;
 const DOMAIN: &str = "com.microsoft";
 /// Since when `DequantizeLinear` takes blocks of int4.
 const BLOCKS_SINCE: u64 = 21;
+/// Since when it takes a scale for each channel.
+const CHANNELS_SINCE: u64 = 13;
 /// Smaller weights are no matter of memory.
-const SMALLEST: i64 = 1024;
+pub const SMALLEST: i64 = 1024;
 
 /// A tensor that stands in the place of a weight.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,8 +38,20 @@ pub struct Stores {
     pub tensors: BTreeMap<String, Vec<Stored>>,
     /// What stands in the place of a node, by its number.
     pub nodes: BTreeMap<usize, Vec<Node>>,
-    /// Casts, by the node that they stand before.
+    /// Casts and points, by the node that they stand before.
     pub before: BTreeMap<usize, Vec<Node>>,
+    /// Points, by the node that they stand behind.
+    pub after: BTreeMap<usize, Vec<Node>>,
+    /// Other values at inputs of a node that stays, by its number and theirs.
+    pub inputs: BTreeMap<usize, BTreeMap<usize, String>>,
+    /// Tensors that are added, as they stand in the graph.
+    pub constants: Vec<Tensor>,
+}
+
+/// A tensor of a graph that a rule fills.
+pub struct Ruled {
+    pub dims: Vec<i64>,
+    pub rule: Rule,
 }
 
 /// The version of an operator set that a graph in this form needs: its domain ("" for ONNX's own) and the least number.
@@ -44,29 +60,36 @@ pub fn operators(form: Form) -> Option<(&'static str, u64)> {
         Form::Float32 | Form::Float16Stored | Form::BFloat16Stored => None,
         Form::Int4 => Some((DOMAIN, 1)),
         Form::Int4Stored => Some(("", BLOCKS_SINCE)),
+        Form::Int8 | Form::Int8Stored => Some(("", CHANNELS_SINCE)),
     }
 }
 
 impl Stores {
-    /// `weights`: those with a rule, by name, in float32, with their dimensions.
-    pub fn of(nodes: &[Node], weights: &HashMap<String, Vec<i64>>, form: Form) -> Stores {
+    /// `weights`: those with a rule, by name, in float32. `values`: what the form int8 has to know besides.
+    ///
+    /// # Errors
+    /// What cannot be in 8 bits.
+    pub fn of(nodes: &[Node], weights: &BTreeMap<String, Ruled>, values: &Values<'_>, form: Form) -> Result<Stores> {
         let mut stores = Stores::default();
         if form == Form::Float32 {
-            return stores;
+            return Ok(stores);
         }
-        let mut users: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
-        for (index, node) in nodes.iter().enumerate() {
-            for (place, input) in node.input.iter().enumerate() {
-                users.entry(input).or_default().push((index, place));
-            }
+        let graph = Graph::new(nodes);
+        if form.is_int8() {
+            Integers::of(&graph, weights, values, form)?.put(&mut stores);
         }
-        let graph = Graph { nodes, users };
-        for (name, dims) in weights {
+        for (name, Ruled { dims, .. }) in weights {
             if dims.len() >= 2 && dims.iter().product::<i64>() >= SMALLEST {
                 stores.weight(&graph, name, dims, form);
             }
         }
-        stores
+        Ok(stores)
+    }
+
+    /// Whether a node no longer reads a weight there.
+    fn is_elsewhere(&self, user: (usize, usize)) -> bool {
+        let reads_other = self.inputs.get(&user.0).is_some_and(|places| places.contains_key(&user.1));
+        reads_other || self.nodes.contains_key(&user.0)
     }
 
     fn weight(&mut self, graph: &Graph<'_>, name: &str, dims: &[i64], form: Form) {
@@ -79,7 +102,8 @@ impl Stores {
             // A graph within this one may read it.
             return;
         }
-        let mut stored = vec![];
+        left.retain(|user| !self.is_elsewhere(*user));
+        let mut stored = self.tensors.remove(name).unwrap_or_default();
         if let Some(products) = graph.products(name, dims).filter(|_| matches!(form, Form::Int4 | Form::Int4Stored)) {
             stored.extend(self.blocks(graph, name, &products, form));
             left.retain(|user| !products.replaced.contains(&user.0));
@@ -154,13 +178,24 @@ struct Products {
     replaced: BTreeSet<usize>,
 }
 
-struct Graph<'a> {
-    nodes: &'a [Node],
+/// A graph by who reads its values: nodes, and at which of their inputs.
+pub struct Graph<'a> {
+    pub nodes: &'a [Node],
     users: HashMap<&'a str, Vec<(usize, usize)>>,
 }
 
-impl Graph<'_> {
-    fn users(&self, value: &str) -> Vec<(usize, usize)> {
+impl<'a> Graph<'a> {
+    pub fn new(nodes: &'a [Node]) -> Graph<'a> {
+        let mut users: HashMap<&str, Vec<(usize, usize)>> = HashMap::new();
+        for (index, node) in nodes.iter().enumerate() {
+            for (place, input) in node.input.iter().enumerate() {
+                users.entry(input).or_default().push((index, place));
+            }
+        }
+        Graph { nodes, users }
+    }
+
+    pub fn users(&self, value: &str) -> Vec<(usize, usize)> {
         self.users.get(value).cloned().unwrap_or_default()
     }
 
@@ -200,12 +235,12 @@ impl Graph<'_> {
     }
 }
 
-fn flag(node: &Node, name: &str) -> bool {
+pub fn flag(node: &Node, name: &str) -> bool {
     node.attribute.iter().any(|attribute| attribute.name == name && attribute.i != 0)
 }
 
 /// A Gemm that multiplies its first input as it is. The exporter gives none another factor than 1, which a test holds.
-fn is_plain(node: &Node) -> bool {
+pub fn is_plain(node: &Node) -> bool {
     !flag(node, "transA")
 }
 

@@ -52,6 +52,7 @@ fn both(one: &Audit, other: &Audit) -> Audit {
         inputs: one.inputs + other.inputs,
         after_last: one.after_last + other.after_last,
         runs: one.runs + other.runs,
+        furthest: one.furthest.into_iter().chain(other.furthest).reduce(f64::max),
         repeat_difference: one.repeat_difference.into_iter().chain(other.repeat_difference).reduce(f64::max),
         ..one.clone()
     }

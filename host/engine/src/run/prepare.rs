@@ -94,7 +94,9 @@ impl Shared {
         let form = plan.models[model].form_for(asked);
         let built = self.model(plan, model, form, limits)?;
         // A graph that is written in it needs no backend that puts it in it.
-        Ok(Attempt::new(built, asked.filter(|asked| form != Some(*asked)).map(String::from)))
+        let precision = asked.filter(|asked| form != Some(*asked)).map(String::from);
+        let withheld = asked.and_then(|asked| plan.models[model].description.withheld.get(asked)).cloned();
+        Ok(Attempt { withheld, ..Attempt::new(built, precision) })
     }
 
     /// The model with weights in the form that stands for a precision which a backend does not compute in.

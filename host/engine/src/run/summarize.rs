@@ -205,14 +205,18 @@ pub(crate) fn audit(report: &CellReport, power: Option<&Power>) -> Option<Audit>
     let rounds = || report.series.iter().flat_map(|series| &series.rounds).filter(|round| round.measured);
     let (audit, wall) =
         rounds().fold((0u64, 0u64), |(audit, wall), round| (audit + round.audit_ns, wall + round.wall_ns));
-    let (verified, tolerance) = match &report.verification {
-        Some(Verification::Passed { tolerance, .. }) => (1, Some(*tolerance)),
+    let (verified, passed) = match &report.verification {
+        Some(Verification::Passed { tolerance, max_relative_difference, .. }) => {
+            (1, Some((*tolerance, *max_relative_difference)))
+        }
         _ => (0, None),
     };
+    let furthest = passed.map(|(_, first)| seen.furthest.unwrap_or_default().max(first));
     Some(Audit {
         inputs: seen.inputs + verified,
         share_of_time: audit as f64 / (audit + wall).max(1) as f64,
-        weak: tolerance.and_then(|tolerance| weak(seen, power, tolerance)),
+        furthest,
+        weak: passed.zip(furthest).and_then(|((tolerance, _), furthest)| weak(seen, power, tolerance, furthest)),
         undecidable: undecidable(report),
         binding_counts: report.series.iter().any(|series| series.binding_counts),
         ..seen.clone()
@@ -222,10 +226,16 @@ pub(crate) fn audit(report: &CellReport, power: Option<&Power>) -> Option<Audit>
 /// A check proves little where a constant would come close to passing it.
 const MOVES_ENOUGH: f64 = 3.0;
 
-fn weak(seen: &Audit, power: Option<&Power>, tolerance: f64) -> Option<String> {
-    let layer = power.and_then(|power| power.layers.as_ref()).filter(|layer| layer.moves < MOVES_ENOUGH * tolerance);
+/// What was so many times closer on every input than the outputs move is right by what came out, however much was allowed.
+const CLOSER: f64 = 30.0;
+/// Nothing is closer than rounding.
+const CLOSEST: f64 = 1e-5;
+
+fn weak(seen: &Audit, power: Option<&Power>, tolerance: f64, furthest: f64) -> Option<String> {
+    let enough = MOVES_ENOUGH * tolerance.min((CLOSER * furthest).max(CLOSEST));
+    let layer = power.and_then(|power| power.layers.as_ref()).filter(|layer| layer.moves < enough);
     match seen.movement {
-        Some(moves) if moves < MOVES_ENOUGH * tolerance => Some(format!(
+        Some(moves) if moves < enough => Some(format!(
             "outputs move by {moves:.1e} from one input to another, and the tolerance is {tolerance:.0e}: a constant would {}",
             if moves <= tolerance { "pass" } else { "nearly pass" }
         )),

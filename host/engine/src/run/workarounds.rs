@@ -20,11 +20,13 @@ pub(super) struct Attempt {
     pub built: BuiltModel,
     pub precision: Option<String>,
     pub fixes: Vec<Workaround>,
+    /// Why the skillset does not write the model in the precision.
+    pub withheld: Option<String>,
 }
 
 impl Attempt {
     pub fn new(built: BuiltModel, precision: Option<String>) -> Attempt {
-        Attempt { built, precision, fixes: vec![] }
+        Attempt { built, precision, fixes: vec![], withheld: None }
     }
 
     /// Changes what stands in the way; `None`: no safe way around this is known, or it was gone already. `stored` makes the model with
@@ -77,11 +79,19 @@ impl Attempt {
             }
             None => "that of the graph".into(),
         };
-        Some(Workaround { what: "precision".into(), from, to, why: failure.to_string() })
+        Some(Workaround { what: "precision".into(), from, to, why: self.with_withheld(failure) })
+    }
+
+    /// A refusal of a precision, with why there is no graph that has it.
+    fn with_withheld(&self, failure: &Failure) -> String {
+        self.withheld.as_ref().map_or(failure.to_string(), |why| format!("{failure}; {why}"))
     }
 
     /// A failure, with what was tried before it.
     pub fn describe(&self, mut failure: Failure) -> Failure {
+        if let Some(why) = self.withheld.as_ref().filter(|_| failure.is_about(Why::PRECISION)) {
+            failure.reason.message.push_str(&format!("; {why}"));
+        }
         for fix in &self.fixes {
             failure.reason.message.push_str(&format!(" (with {})", fix.describe()));
         }
@@ -110,6 +120,15 @@ mod tests {
         let fix = attempt.fix(&refused, |_| None).unwrap();
         assert_eq!((fix.from.as_str(), attempt.precision.as_deref()), ("int8", None));
         assert_eq!(attempt.fix(&refused, |_| None), None);
+    }
+
+    #[test]
+    fn why_there_is_no_graph_in_the_precision_is_told_with_the_refusal() {
+        let refused = Failure::from_plugin(&Error::unimplemented(Why::PRECISION, "no int8 here"));
+        let mut attempt = Attempt { withheld: Some("its ranges are not measured".into()), ..attempt() };
+        for text in [attempt.describe(refused.clone()).to_string(), attempt.fix(&refused, |_| None).unwrap().why] {
+            assert!(text.contains("no int8 here") && text.contains("its ranges are not measured"), "{text}");
+        }
     }
 
     #[test]

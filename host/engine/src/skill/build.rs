@@ -33,7 +33,7 @@ pub fn build(skill: &Skill, form: Option<&str>, limits: &Limits) -> Result<Built
         SkillSource::UserModel(user_model) => of_user_model(user_model, &cache()),
         SkillSource::Bad { why, .. } => Err(Failure::failed("bad-model", why)),
         SkillSource::Skillset { library, plugin } => {
-            let version = &sha256_text(&skill.description.content)[..16];
+            let version = &sha256_text(&skill.content_of(form))[..16];
             let suffix = form.map_or(String::new(), |form| format!("-{form}"));
             let name = format!("{plugin}-{}-{version}{suffix}", skill.id());
             let fill = |folder: &Path| {
@@ -54,6 +54,12 @@ impl Skill {
     /// About how large the model's files are in a form; 0 where nobody counted.
     pub fn bytes_estimate(&self, form: Option<&str>) -> u64 {
         self.description.file_bytes(form.unwrap_or("float32")).unwrap_or_default()
+    }
+
+    /// Changes whenever building this form would write something else.
+    fn content_of(&self, form: Option<&str>) -> String {
+        let of_form = form.and_then(|form| self.description.form_contents.get(form));
+        of_form.map_or(self.description.content.clone(), |of_form| format!("{}|{of_form}", self.description.content))
     }
 
     /// The form in which the weights are to be written for a precision; `None`: float32, or as a user's files are.
@@ -83,7 +89,7 @@ fn of_folder(skill: &Skill, form: Option<&str>, folder: &Path) -> Result<BuiltMo
         return Err(bad("skill.json names no part".into()));
     }
     let content = match form {
-        Some(form) => format!("{}|{}|{form}", skill.id(), skill.description.content),
+        Some(form) => format!("{}|{}|{form}", skill.id(), skill.content_of(Some(form))),
         None => format!("{}|{}", skill.id(), skill.description.content),
     };
     Ok(BuiltModel {

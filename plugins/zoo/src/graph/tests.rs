@@ -2,6 +2,7 @@ use super::*;
 use crate::{skeleton, skills};
 
 const WEIGHTS: &str = "model.onnx.data";
+const PLAIN: Wanted<'static> = Wanted { file: WEIGHTS, axes: None, form: Form::Float32, ranges: None };
 
 /// A model of one graph of one initializer.
 fn model(tensor: &Tensor) -> Vec<u8> {
@@ -71,7 +72,7 @@ fn what_is_not_edited_stays_byte_for_byte() {
 #[test]
 fn no_rule_is_left_and_every_weight_has_its_place() {
     for (name, skeleton) in skeletons() {
-        let Refilled { graph, weights } = refill(&skeleton, WEIGHTS, None, Form::Float32).unwrap();
+        let Refilled { graph, weights } = refill(&skeleton, PLAIN).unwrap();
         let mut end = 0;
         for tensor in initializers(&graph).iter().filter(|tensor| !tensor.external_data.is_empty()) {
             let values: Vec<&str> = tensor.external_data.iter().map(|entry| entry.value.as_str()).collect();
@@ -95,8 +96,7 @@ fn the_shapes_of_inner_values_are_kept() {
             let graph = graph_of(model);
             skillbench_onnx::messages_of(&graph, GRAPH_VALUE_INFO).map(<[u8]>::to_vec).collect::<Vec<_>>()
         };
-        let (before, after) =
-            (shapes(&skeleton), shapes(&refill(&skeleton, WEIGHTS, None, Form::Float32).unwrap().graph));
+        let (before, after) = (shapes(&skeleton), shapes(&refill(&skeleton, PLAIN).unwrap().graph));
         assert!(before == after, "{name}");
         // A look-up of rows has no inner values.
         assert!(name == "probe-mlp" || name.ends_with("-embed") || before.len() > 10, "{name}: {}", before.len());
@@ -109,7 +109,7 @@ fn an_axis_gets_its_other_name_wherever_it_stands() {
     let skeleton = skeleton::unpack(part.skeleton, part.sha256).unwrap();
     let axes = BTreeMap::from([("sequence".to_string(), "encoder_sequence".to_string())]);
     let before = dimensions(&skeleton);
-    let after = dimensions(&refill(&skeleton, WEIGHTS, Some(&axes), Form::Float32).unwrap().graph);
+    let after = dimensions(&refill(&skeleton, Wanted { axes: Some(&axes), ..PLAIN }).unwrap().graph);
     assert!(before.iter().any(|name| name == "sequence"));
     let expected: Vec<String> = before.iter().map(|name| name.replace("sequence", "encoder_sequence")).collect();
     assert_eq!(after, expected);
@@ -117,14 +117,14 @@ fn an_axis_gets_its_other_name_wherever_it_stands() {
 
 #[test]
 fn a_type_that_is_not_generated_is_refused_by_name() {
-    let error = refill(&model(&generated(10, &[4])), WEIGHTS, None, Form::Float32).err().unwrap();
+    let error = refill(&model(&generated(10, &[4])), PLAIN).err().unwrap();
     assert!(error.message.contains("'w'") && error.message.contains("type 10"), "{error}");
 }
 
 #[test]
 fn dimensions_that_cannot_be_are_refused() {
     for dims in [&[-1, 4][..], &[i64::MAX, 3], &[i64::MAX]] {
-        assert!(refill(&model(&generated(FLOAT, dims)), WEIGHTS, None, Form::Float32).is_err(), "{dims:?}");
+        assert!(refill(&model(&generated(FLOAT, dims)), PLAIN).is_err(), "{dims:?}");
     }
 }
 
@@ -132,6 +132,6 @@ fn dimensions_that_cannot_be_are_refused() {
 fn a_graph_that_is_cut_short_is_refused() {
     let whole = model(&generated(FLOAT, &[4]));
     for length in 1..whole.len() {
-        assert!(refill(&whole[..length], WEIGHTS, None, Form::Float32).is_err(), "{length} bytes");
+        assert!(refill(&whole[..length], PLAIN).is_err(), "{length} bytes");
     }
 }

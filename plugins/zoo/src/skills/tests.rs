@@ -45,7 +45,9 @@ fn a_manifest_holds_its_whole_description() {
         let description: Value = serde_json::from_str(&skill.description()).unwrap();
         let manifest: Value = serde_json::from_str(&skill.manifest(Form::Float32)).unwrap();
         // Which forms there are is said before one of them is built.
-        for (key, value) in description.as_object().unwrap().iter().filter(|(key, _)| *key != "precisions") {
+        let of_forms = ["precisions", "withheld", "form_contents"];
+        for (key, value) in description.as_object().unwrap().iter().filter(|(key, _)| !of_forms.contains(&key.as_str()))
+        {
             assert_eq!(&manifest[key], value, "{} of {}", key, skill.id);
         }
         assert!(!manifest["parts"].as_array().unwrap().is_empty(), "{}", skill.id);
@@ -62,6 +64,29 @@ fn what_is_moved_is_counted_where_operations_are_and_of_skills_that_are_there() 
         assert!(traffic.kernels > 0, "{id}");
         assert_eq!(counted(&traffic.elements), counted(&skill(id).told["flops"]), "{id}");
         assert!(traffic.elements.as_array().unwrap().iter().all(|count| count["value"].as_f64() > Some(0.0)), "{id}");
+    }
+}
+
+#[test]
+fn int8_is_offered_where_ranges_are_measured_and_withheld_with_the_reason_elsewhere() {
+    let described = |id: &str| serde_json::from_str::<Value>(&skill(id).description()).unwrap();
+    let offers = |described: &Value| described["precisions"].as_array().unwrap().iter().any(|form| form == "int8");
+    let (with, without) = (described("bert-tiny"), described("llama-3.1-8b-kv"));
+    assert!(offers(&with) && with["withheld"].as_object().unwrap().is_empty());
+    assert!(with["form_contents"]["int8"].is_string());
+    assert!(!offers(&without) && without["form_contents"].as_object().unwrap().is_empty());
+    let why = without["withheld"]["int8"].as_str().unwrap();
+    for part in ["'llama-3.1-8b-kv' is not written in int8", "scripts/zoo-ranges", "int8-stored, int4"] {
+        assert!(why.contains(part), "{why}");
+    }
+}
+
+#[test]
+fn whatever_is_offered_in_int8_has_a_measured_error_and_so_a_tolerance() {
+    for skill in all().iter().filter(|skill| skill.weights.is_none() && skill.can_be(Form::Int8).is_ok()) {
+        let manifest: Value = serde_json::from_str(&skill.manifest(Form::Int8)).unwrap();
+        let tolerance = manifest["tolerance"]["int8"].as_f64();
+        assert!(tolerance.is_some_and(|tolerance| tolerance.is_finite() && tolerance >= 1e-3), "{}", skill.id);
     }
 }
 

@@ -8,6 +8,7 @@ mod model;
 mod power;
 #[path = "../../../cpu/src/provider.rs"]
 mod provider;
+mod ranges;
 
 use model::{Part, Skill};
 use skillbench_onnxruntime::OrtBackend;
@@ -15,7 +16,6 @@ use skillbench_plugin_api::client::{Instance, Plugin, SkillsetRef};
 use skillbench_plugin_api::host_tables::HostTable;
 use skillbench_plugin_api::{Code, Options, Why, raw};
 use skillbench_testkit::Quiet;
-use skillbench_zoo as _;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::sync::Mutex;
@@ -65,9 +65,13 @@ fn by_size(mut skills: Vec<Skill>) -> Vec<Skill> {
 }
 
 fn built(skill: &Skill) -> Result<tempfile::TempDir, String> {
+    built_in(skill, &Options::default())
+}
+
+fn built_in(skill: &Skill, options: &Options) -> Result<tempfile::TempDir, String> {
     let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
     let text = |error: skillbench_plugin_api::Error| error.to_string();
-    zoo().build(HostTable::leak(&Quiet), &skill.id, &Options::default(), folder.path()).map_err(text)?;
+    zoo().build(HostTable::leak(&Quiet), &skill.id, options, folder.path()).map_err(text)?;
     Ok(folder)
 }
 
@@ -131,6 +135,39 @@ fn the_power_of_every_skill_is_measured() {
     let wrong = each(|skill| {
         let folder = built(skill)?;
         let record = power::record(&engine, skill, folder.path())?;
+        writeln!(file.lock().unwrap(), "{record}").map_err(|error| error.to_string())
+    });
+    assert!(wrong.is_empty(), "{} skills:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// Writes a line for each skeleton into the file that `SKILLBENCH_TEST_RANGES` names.
+#[test]
+#[ignore = "measures for an hour; scripts/zoo-ranges runs it"]
+fn the_ranges_of_every_skill_are_measured() {
+    let (Some(engine), Some(file)) = (engine(), std::env::var_os("SKILLBENCH_TEST_RANGES")) else { return };
+    let file = Mutex::new(std::fs::OpenOptions::new().append(true).create(true).open(file).unwrap());
+    let wrong = each(|skill| {
+        let folder = built(skill)?;
+        for (part, skeleton) in skill.parts.iter().zip(skillbench_zoo::ranges::skeletons(&skill.id)) {
+            let mut record = ranges::of_part(&engine, skill, part, folder.path())?;
+            record["id"] = skeleton.into();
+            writeln!(file.lock().unwrap(), "{record}").map_err(|error| error.to_string())?;
+        }
+        Ok(())
+    });
+    assert!(wrong.is_empty(), "{} skills:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// As above, a line for each skill: how far it is in int8 from what it is in float32.
+#[test]
+#[ignore = "measures for an hour; scripts/zoo-ranges runs it"]
+fn the_error_of_every_skill_in_int8_is_measured() {
+    let (Some(engine), Some(file)) = (engine(), std::env::var_os("SKILLBENCH_TEST_RANGES")) else { return };
+    let file = Mutex::new(std::fs::OpenOptions::new().append(true).create(true).open(file).unwrap());
+    let int8 = Options([("precision".into(), "int8".into())].into());
+    let wrong = each(|skill| {
+        let error = ranges::error(&engine, skill, built(skill)?.path(), built_in(skill, &int8)?.path())?;
+        let record = serde_json::json!({"id": skill.id, "error": format!("{error:.1e}").parse::<f64>().unwrap()});
         writeln!(file.lock().unwrap(), "{record}").map_err(|error| error.to_string())
     });
     assert!(wrong.is_empty(), "{} skills:\n{}", wrong.len(), wrong.join("\n"));

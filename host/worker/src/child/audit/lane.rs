@@ -387,7 +387,7 @@ impl State<'_> {
         // On the word of one engine.
         audit.differs.fetch_or(found.is_err(), Ordering::SeqCst);
         drop(views);
-        found.map(|_| outcome).map_err(wrong)
+        found.map(|found| audit.was_apart(found.max_relative)).map(|()| outcome).map_err(wrong)
     }
 
     fn outcome(&mut self, model: &Model<'_>) -> Result<Outcome> {

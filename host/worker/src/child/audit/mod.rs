@@ -30,7 +30,7 @@ use skillbench_plugin_api::{Error, Result, Round, RoundKind, Why};
 use skillbench_record::Audit as Record;
 use stages::Stages;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 /// So many inputs that were never seen are held against the reference, where it has as many: a plugin that skips every other run passes
@@ -68,6 +68,8 @@ pub(super) struct Audit<'i> {
     open: AtomicBool,
     /// Outputs were not what one engine says.
     differs: AtomicBool,
+    /// The bits of the largest difference that was allowed: of numbers that are not negative, those of a larger one are larger.
+    furthest: AtomicU64,
     /// A part has several requests, which may run at once.
     shared: AtomicBool,
     lanes: Mutex<Vec<Weak<Lane<'i>>>>,
@@ -116,8 +118,12 @@ struct Turn {
 impl<'i> Audit<'i> {
     /// `stages`: how often one inference runs each part; empty where each runs once.
     pub fn new(stages: Vec<(String, u64)>) -> Audit<'i> {
-        let (open, differs, shared, lanes, state) = Default::default();
-        Audit { open, differs, shared, lanes, stages: Stages(stages), state }
+        let (open, differs, furthest, shared, lanes, state) = Default::default();
+        Audit { open, differs, furthest, shared, lanes, stages: Stages(stages), state }
+    }
+
+    pub fn was_apart(&self, difference: f64) {
+        self.furthest.fetch_max(difference.to_bits(), Ordering::SeqCst);
     }
 
     pub fn differs(&self) -> bool {
@@ -286,7 +292,12 @@ impl<'i> Audit<'i> {
         let state = lock(&self.state);
         let known = state.parts.values().filter_map(|part| part.movement().map(|moves| (moves, part.tolerance())));
         let weakest = known.min_by(|one, other| (one.0 / one.1).total_cmp(&(other.0 / other.1)));
-        Record { movement: weakest.map(|(moves, _)| moves), ..state.report.clone() }
+        let furthest = f64::from_bits(self.furthest.load(Ordering::SeqCst));
+        Record {
+            movement: weakest.map(|(moves, _)| moves),
+            furthest: (state.report.inputs > 0).then_some(furthest),
+            ..state.report.clone()
+        }
     }
 
     pub fn begin(&self, series: &str, round: &Round) {
