@@ -307,3 +307,17 @@ MODELS.add(
     {**RESNET_50, "backbone_config": {"model_type": "resnet", "out_features": ["stage4"], "depths": [3, 4, 23, 3]}},
     **DETECTION,
 )
+MODELS.add(
+    "sam-vit-base",
+    "SamModel",
+    [
+        pixels(1024),
+        "input_points:f32[batch,1,points,2]=uniform:0:1024",
+        "input_labels:i64[batch,1,points]=ones",
+    ],
+    "iou_scores pred_masks",
+    "facebook/sam-vit-base",
+    const={"multimask_output": True},
+    weightless=True,
+    **SEGMENTATION,
+)

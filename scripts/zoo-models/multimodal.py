@@ -219,19 +219,3 @@ MODELS.add(
     },
     **MULTI,
 )
-MODELS.add(
-    "tvp-base-reduced",
-    "TvpForVideoGrounding",
-    [ids(30522), "pixel_values:f32[batch,4,3,224,224]=normal", mask()],
-    "logits",
-    "Intel/tvp-base",
-    {
-        "backbone_config": {"model_type": "resnet", "out_features": ["stage4"]},
-        "use_timm_backbone": False,
-        "backbone": None,
-        "num_frames": 4,
-        "max_img_size": 224,
-    },
-    reduced="frames 48->4, image 448->224",
-    **dict(MULTI, category="video", task="video-grounding"),
-)

@@ -1,6 +1,6 @@
 """Decoders at the size at which they were published. They are exported without ever holding their weights."""
 
-from common import DECODER, HIDDEN, STEP, TEXT, decoder_inputs, text
+from common import DECODER, HIDDEN, STEP, TEXT, decoder_inputs, step_inputs, text
 from export.spec import Table
 
 MODELS = Table()
@@ -293,4 +293,24 @@ decoder(
     2048,
     {"n_embd": 2048, "n_layer": 24, "n_head": 16, "n_positions": 2048, "vocab_size": 49280},
     args={"kv_heads": 1},
+)
+decoder(
+    MODELS,
+    "ctrl-kv",
+    "CTRLLMHeadModel",
+    "Salesforce/ctrl",
+    256,
+    {"n_positions": 256, "vocab_size": 246534},
+    1.6,
+)
+MODELS[-1].axes = {"sequence": [1, 128], "past": [0, 128]}
+decoder(
+    MODELS,
+    "mpt-7b-kv",
+    "MptForCausalLM",
+    "mosaicml/mpt-7b",
+    2048,
+    {"d_model": 4096, "n_heads": 32, "n_layers": 32, "max_seq_len": 2048, "vocab_size": 50432},
+    6.6,
+    inputs=step_inputs(50432, False),
 )

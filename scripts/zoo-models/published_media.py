@@ -1,7 +1,7 @@
 """Images, videos and sound with text, and codecs of sound, as one graph at the size at which they were published."""
 
 from audio import WAVE
-from common import AUDIO, SPEECH_TEXT, VIDEO, VISION, VLM, ids, mask, pixels
+from common import AUDIO, MULTI, SPEECH_TEXT, VIDEO, VISION, VLM, ids, mask, pixels
 from export.spec import Table
 from published import TIED, UNTIED, rotary, unrun, widths
 
@@ -352,4 +352,46 @@ MODELS.add(
     unrun="64 frames are 8,192 rows, whose attention takes more memory than the exporter lets one model hold",
     weightless=True,
     **VIDEO,
+)
+MODELS.add(
+    "moonshine-streaming-tiny",
+    "MoonshineStreamingForConditionalGeneration",
+    [WAVE, ids(32768, "decoder_input_ids", "decoder_sequence")],
+    "logits",
+    "UsefulSensors/moonshine-streaming-tiny",
+    {"use_cache": False, "num_key_value_heads": 8, **TIED},
+    **SPEECH_TEXT,
+)
+MODELS.add(
+    "medasr",
+    "LasrForCTC",
+    ["input_features:f32[batch,frames,128]=normal", "attention_mask:bool[batch,frames]=ones"],
+    "logits",
+    "google/medasr",
+    **AUDIO,
+)
+MODELS.add(
+    "fastspeech2-hifigan",
+    "FastSpeech2ConformerHifiGan",
+    ["spectrogram:f32[batch,frames,80]=normal"],
+    "waveform",
+    "espnet/fastspeech2_conformer_hifigan",
+    test={"frames": (50, 100)},
+    **dict(AUDIO, task="text-to-speech"),
+)
+MODELS.add(
+    "tvp-base",
+    "TvpForVideoGrounding",
+    [ids(30522), "pixel_values:f32[batch,48,3,448,448]=normal", mask()],
+    "logits",
+    "Intel/tvp-base",
+    {
+        "backbone_config": {"model_type": "resnet", "out_features": ["stage4"]},
+        "use_timm_backbone": False,
+        "backbone": None,
+        "num_frames": 48,
+        "max_img_size": 448,
+    },
+    axes={"sequence": [1, 128], "batch": [1, 8]},
+    **dict(MULTI, category="video", task="video-grounding"),
 )

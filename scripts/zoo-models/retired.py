@@ -1,6 +1,6 @@
 """Classes that Transformers dropped in version 5: exported with 4.57.6, which has them."""
 
-from common import DECODER, DETECTION, HIDDEN, MULTI, POOLED, SEQ2SEQ, TEXT, VISION, ids, mask, pixels, text
+from common import AUDIO, DECODER, DETECTION, HIDDEN, MULTI, POOLED, SEQ2SEQ, TEXT, VISION, ids, mask, pixels, text
 from export.spec import Table
 
 MODELS = Table()
@@ -163,4 +163,22 @@ MODELS.add(
     {"num_frames": 2, "spectrogram_length": 256},
     reduced="frames 8->2, spectrogram 2048->256",
     **dict(MULTI, category="video", task="video-classification"),
+)
+MODELS.add(
+    "tvlt-base",
+    "TvltModel",
+    ["pixel_values:f32[batch,8,3,224,224]=normal", "audio_values:f32[batch,1,2048,128]=normal"],
+    "last_hidden_state last_pixel_hidden_state",
+    "ZinengTang/tvlt-base",
+    **dict(MULTI, category="video", task="video-classification"),
+)
+MODELS.add(
+    "m-ctc-t-large",
+    "MCTCTForCTC",
+    ["input_features:f32[batch,frames,80]=normal", mask(length="frames")],
+    "logits",
+    "speechbrain/m-ctc-t-large",
+    axes={"frames": [16, 2700]},
+    weightless=True,
+    **AUDIO,
 )

@@ -260,7 +260,7 @@ MODELS.add(
     "clvp-text-encoder",
     "ClvpModelForConditionalGeneration",
     [ids(255), mask()],
-    "text_embeds",
+    "text_embeds=embeds",
     "susnato/clvp_dev",
     adapter="Submodule",
     args={"path": "text_encoder_model"},

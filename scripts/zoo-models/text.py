@@ -288,3 +288,18 @@ MODELS.add(
     {"vocab_size": 50267, "max_position_embeddings": 514},
     **TEXT,
 )
+MODELS.add(
+    "luke-base",
+    "LukeModel",
+    text(50267)
+    + [
+        "entity_ids:i64[batch,4]=ids:500000",
+        "entity_attention_mask:i64[batch,4]=ones",
+        "entity_position_ids:i64[batch,4,30]=zeros",
+    ],
+    "last_hidden_state entity_last_hidden_state pooler_output",
+    "studio-ousia/luke-base",
+    {"vocab_size": 50267, "entity_vocab_size": 500000, "max_position_embeddings": 514, "type_vocab_size": 1},
+    weightless=True,
+    **TEXT,
+)

@@ -4,7 +4,6 @@ Every `forward` takes `*tensors`, because the exporter wants the dynamic shapes 
 """
 
 import torch
-from transformers import vision_utils
 from transformers.cache_utils import DynamicCache, EncoderDecoderCache
 from transformers.modeling_outputs import BaseModelOutput
 
@@ -378,6 +377,8 @@ class PatchFeatures(Plain):
     in its first layers."""
 
     def __init__(self, model, spec):
+        from transformers import vision_utils  # which version 4 does not have
+
         super().__init__(model, spec)
         grid, config = torch.tensor([spec.args["grid"]]), model.model.visual.config
         merge = config.spatial_merge_size
