@@ -14,6 +14,9 @@ use std::sync::LazyLock;
 /// hosts keep what was built.
 const WEIGHTS: &str = "seeded by weights/2";
 
+/// From so far on, outputs in int8 have nothing to do with those in float32, and anything would pass.
+const HOPELESS: f64 = 1.0;
+
 /// Where int8 has its points, and what their scales are. A change of it is a new version.
 const POINTS: &str = "points/1";
 
@@ -164,11 +167,23 @@ impl Skill {
     pub fn description(&self) -> String {
         let mut description = self.described();
         description.insert("content".into(), self.content().into());
-        let (can, cannot): (Vec<Form>, Vec<Form>) = Form::narrower().partition(|form| self.can_be(*form).is_ok());
+        let (can, cannot): (Vec<Form>, Vec<Form>) = Form::narrower().partition(|form| self.offers(*form));
         if self.weights.is_none() {
             description.insert("precisions".into(), can.into_iter().map(Form::name).collect());
-            let why = |form: Form| Some((form.name().to_string(), self.can_be(form).err()?.message.into()));
-            let withheld: Map<String, Value> = cannot.into_iter().filter_map(why).collect();
+            let why = |form: Form| {
+                let undecided = || match ranges::error(&self.id) {
+                    Some(error) => format!(
+                        "'{}' in int8 is {error:.1} times its outputs away from float32, so nothing could be told of it",
+                        self.id
+                    ),
+                    None => format!(
+                        "how far '{}' in int8 is from float32 was not measured (scripts/zoo-ranges does)",
+                        self.id
+                    ),
+                };
+                (form.name().to_string(), self.can_be(form).err().map_or_else(undecided, |error| error.message).into())
+            };
+            let withheld: Map<String, Value> = cannot.into_iter().map(why).collect();
             description.insert("withheld".into(), withheld.into());
             let contents: Map<String, Value> =
                 self.ranges().map(|of| (Form::Int8.name().into(), of.into())).into_iter().collect();
@@ -194,6 +209,12 @@ impl Skill {
             others.join(", ")
         );
         Err(Error::unimplemented(Why::PRECISION, text))
+    }
+
+    /// Whether hosts are told of a form: outputs in int8 cannot be judged where nobody knows how far they are from those in float32.
+    fn offers(&self, form: Form) -> bool {
+        let judged = || form != Form::Int8 || ranges::error(&self.id).is_some_and(|error| error < HOPELESS);
+        self.can_be(form).is_ok() && judged()
     }
 
     /// Changes whenever the ranges do; `None`: they are not measured.

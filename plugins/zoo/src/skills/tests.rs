@@ -83,7 +83,7 @@ fn int8_is_offered_where_ranges_are_measured_and_withheld_with_the_reason_elsewh
 
 #[test]
 fn whatever_is_offered_in_int8_has_a_measured_error_and_so_a_tolerance() {
-    for skill in all().iter().filter(|skill| skill.weights.is_none() && skill.can_be(Form::Int8).is_ok()) {
+    for skill in all().iter().filter(|skill| skill.weights.is_none() && skill.offers(Form::Int8)) {
         let manifest: Value = serde_json::from_str(&skill.manifest(Form::Int8)).unwrap();
         let tolerance = manifest["tolerance"]["int8"].as_f64();
         assert!(tolerance.is_some_and(|tolerance| tolerance.is_finite() && tolerance >= 1e-3), "{}", skill.id);
