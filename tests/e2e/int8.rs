@@ -41,7 +41,7 @@ fn integers_and_float32_come_so_close_on_the_same_graph_that_the_check_proves_so
             // One element that is rounded to its other neighbour is 1e-2, of the tolerance a tenth.
             assert!(audit["furthest"].as_f64() < verification["tolerance"].as_f64().map(|most| most / 2.0), "{audit}");
             assert!(audit["weak"].is_null(), "{model}: {audit}");
-            assert_eq!(verification["reference"], "rten", "{verification}");
+            assert!(verification["reference"].as_str().unwrap().starts_with("rten"), "{verification}");
         }
     }
 }
@@ -59,7 +59,7 @@ fn weights_alone_in_8_bits_are_computed_with_in_float32() {
 fn a_skill_whose_ranges_were_not_measured_is_refused_in_int8_with_the_reason_and_what_it_has() {
     let world = World::default();
     let asked = ["--model", "sd15-vae-decoder", "--plugin", "cpu", "--precision", "int8"];
-    let (_, document) = world.run(&[&asked[..], &ONE, &["--no-fix"]].concat());
+    let (_, document) = world.run(&[&asked[..], &ONE, &["--no-fix", "--no-verify"]].concat());
     let cell = &document["cells"][0];
     assert_eq!(cell["outcome"], "unsupported");
     let reason = cell["reason"].to_string();

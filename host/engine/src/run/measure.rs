@@ -81,7 +81,7 @@ impl Runner<'_, '_> {
         loop {
             match self.judged(planned, &attempt, next) {
                 Ok(measured) => return Ok((measured, attempt)),
-                Err(failure) if self.plan.request.no_fix => return Err(failure),
+                Err(failure) if self.plan.request.no_fix => return Err(attempt.describe(failure)),
                 Err(failure) => {
                     let fix = {
                         let _alone = self.common.fixing.lock();
