@@ -39,7 +39,8 @@ fn no_line_of_a_run_or_a_comparison_is_wider_than_the_terminal() {
     for columns in [80, 120, 200] {
         let ran = in_columns(&world, columns, &RUN);
         ran.exits_with(4);
-        assert!(ran.stdout().contains("latency (ms)") && ran.stdout().contains("± "), "{}", ran.stdout());
+        // A heading may break where its column is narrow.
+        assert!(["latency", "(ms)", "± "].iter().all(|part| ran.stdout().contains(part)), "{}", ran.stdout());
         assert_fits(&ran, columns);
     }
     let mut runs: Vec<String> = std::fs::read_dir(world.path().join("results"))
