@@ -199,6 +199,7 @@ impl Manifest {
         let inputs = &self.description.inputs;
         for (what, count, most) in [
             ("parts", self.parts.len(), PARTS),
+            ("stages", self.description.pipeline.as_ref().map_or(0, Vec::len), PARTS),
             ("inputs", inputs.len(), INPUTS),
             ("dimensions of inputs", inputs.iter().map(|input| input.dims.len()).sum(), DIMENSIONS),
             ("axes", self.description.axes.len(), AXES),

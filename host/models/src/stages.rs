@@ -45,7 +45,7 @@ impl Manifest {
         for stage in stages {
             let Some(times) = stage.times(axes) else { return vec![] };
             match all.iter_mut().find(|(part, _)| part == stage.part()) {
-                Some((_, sum)) => *sum += times,
+                Some((_, sum)) => *sum = sum.saturating_add(times),
                 None => all.push((stage.part().into(), times)),
             }
         }

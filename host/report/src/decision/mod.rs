@@ -35,7 +35,7 @@ pub struct Course {
     /// A bar for each run, oldest first.
     pub line: String,
     /// "5 runs, from 1.21 to 1.34".
-    pub told: String,
+    pub summary: String,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -2,7 +2,7 @@
 
 use super::SectionError;
 use super::rows::{Rows, now};
-use crate::decision::{Course, Facet, METRICS, Metric, Point, points};
+use crate::decision::{Course, METRICS, Metric, Point, points};
 use crate::page::Decisions;
 use crate::spark;
 use polars::prelude::DataFrame;
@@ -11,7 +11,7 @@ use skillbench_record::catalog::column;
 use skillbench_record::shown;
 use skillbench_results::questions::latest::HARDWARE;
 use skillbench_results::{Stored, trend};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// So many values are listed one by one.
 const LISTED: usize = 4;
@@ -22,41 +22,55 @@ pub fn decisions(cells: &DataFrame, look: &Look) -> Result<Option<Decisions>, Se
     let rows = Rows(&frame);
     let metrics = METRICS.iter().map(|metric| (metric.clone(), points(&rows, metric)));
     let mut metrics: Vec<_> = metrics.filter(|(_, points)| !points.is_empty()).collect();
-    for (metric, points) in &mut metrics {
-        courses(cells, metric, points)?;
+    if several_runs(cells) {
+        courses(cells, &mut metrics)?;
     }
     let hardware = metrics.iter().flat_map(|(_, points)| points).flat_map(|point| &point.entries);
     let colours = hardware.map(|entry| (entry.hardware.clone(), String::from(look.colour(&entry.hardware)))).collect();
     Ok((!metrics.is_empty()).then_some(Decisions { metrics, colours }))
 }
 
-/// Tells each entry how its figure was in the runs before.
-fn courses(cells: &DataFrame, metric: &Metric, points: &mut [Point]) -> Result<(), SectionError> {
-    let Some(measure) = trend::metrics().find(|measure| measure.column == metric.value) else { return Ok(()) };
-    let mut courses = BTreeMap::new();
-    for history in trend::histories(cells.clone(), &[], Some(&[measure]))? {
-        let of = history.of;
-        let values: Vec<f64> = history.points.iter().map(|point| point.value).collect();
-        let (Some(first), Some(last), line) = (values.first(), values.last(), spark::line(&values)) else { continue };
-        if of.trust != HARDWARE || of.benchmark != metric.benchmark || line.is_empty() {
-            continue;
-        }
-        let ends = format!("from {} to {}", shown::number(*first), shown::number(*last));
-        let course = Course { line, told: format!("{} runs, {ends} {}", values.len(), metric.unit) };
-        let threads = of.threads.and_then(|threads| usize::try_from(threads).ok()).unwrap_or(0);
-        let precision = of.precision.unwrap_or_else(|| "unknown".into());
-        courses.insert(
-            (Facet { machine: of.machine, precision, threads }, of.model_id, shown::axes(&of.axes), of.hardware),
-            course,
-        );
-    }
-    for point in points {
-        for entry in &mut point.entries {
-            let key = (point.facet.clone(), point.model.clone(), point.axes.clone(), entry.hardware.clone());
-            entry.course = courses.get(&key).cloned();
+fn several_runs(cells: &DataFrame) -> bool {
+    cells.column(column::RUN).and_then(|runs| runs.n_unique()).is_ok_and(|count| count > 1)
+}
+
+/// Gives each entry the history that ends with its figure: of histories that differ in options alone, there may be several.
+fn courses(cells: &DataFrame, metrics: &mut [(Metric, Vec<Point>)]) -> Result<(), SectionError> {
+    let measures: Vec<_> =
+        trend::metrics().filter(|measure| metrics.iter().any(|(metric, _)| metric.value == measure.column)).collect();
+    let histories = trend::histories(cells.clone(), &[], Some(&measures))?;
+    for (metric, points) in metrics {
+        let of_metric: Vec<_> = histories
+            .iter()
+            .filter(|history| history.metric.column == metric.value && history.of.benchmark == metric.benchmark)
+            .filter(|history| history.of.trust == HARDWARE)
+            .collect();
+        for point in points {
+            let Point { facet, model, axes, entries, .. } = point;
+            for entry in entries {
+                let is_its = |history: &&&trend::History| {
+                    let of = &history.of;
+                    let same = (&of.machine, &of.model_id, &of.hardware) == (&facet.machine, model, &entry.hardware);
+                    let threads = of.threads.and_then(|threads| usize::try_from(threads).ok()).unwrap_or(0);
+                    same && threads == facet.threads
+                        && of.precision.as_deref().unwrap_or("unknown") == facet.precision
+                        && shown::axes(&of.axes) == *axes
+                        && history.points.last().is_some_and(|last| last.value == entry.value)
+                };
+                entry.course = of_metric.iter().find(is_its).and_then(|history| course(history, &metric.unit));
+            }
         }
     }
     Ok(())
+}
+
+/// `None`: one run alone.
+fn course(history: &trend::History, unit: &str) -> Option<Course> {
+    let values: Vec<f64> = history.points.iter().map(|point| point.value).collect();
+    let line = spark::line(&values);
+    let (first, last) = (shown::number(*values.first()?), shown::number(*values.last()?));
+    let summary = format!("{} runs, from {first} to {last} {unit}", values.len());
+    (!line.is_empty()).then_some(Course { line, summary })
 }
 
 /// Machine, engines with their versions, threads, precision, batch and date.

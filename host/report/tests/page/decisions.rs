@@ -31,7 +31,9 @@ fn decisions() -> Decisions {
                     if there {
                         let stable = random() > 0.3;
                         let course = (random() > 0.5)
-                            .then(|| Course { line: "▁█".into(), told: format!("2 runs, from 1 to {value:.1}") });
+                            .then(|| Course {
+                                line: "▁█".into(), summary: format!("2 runs, from 1 to {value:.1}")
+                            });
                         entries.push(Entry { hardware: hardware.into(), value, interval, stable, course });
                     }
                 }

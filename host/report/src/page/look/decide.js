@@ -125,7 +125,7 @@ const decider = () => {
   const course = ({ course }) => {
     const cell = make("td", undefined, "course");
     if (course) cell.append(make("span", course.line));
-    if (course) cell.firstChild.title = course.told;
+    if (course) cell.firstChild.title = course.summary;
     return cell;
   };
   const row = (decided, widest, { unit }) => {

@@ -13,14 +13,13 @@ const sharer = ({ say, address }) => {
 
   const picture = async figure => {
     const svg = figure.querySelector(".plot svg"), page = getComputedStyle(document.documentElement);
-    const { width, height } = svg.viewBox.baseVal.width ? svg.viewBox.baseVal : svg.getBoundingClientRect();
-    const wide = Number(svg.getAttribute("width")) || width, scale = wide / width;
+    const [wide, high] = ["width", "height"].map(name => Number(svg.getAttribute(name)));
     const image = new Image();
     image.src = drawing(svg);
     await image.decode();
     const canvas = document.createElement("canvas");
     canvas.width = sharpness * wide;
-    canvas.height = sharpness * (height * scale + head);
+    canvas.height = sharpness * (high + head);
     const paper = canvas.getContext("2d");
     paper.scale(sharpness, sharpness);
     paper.fillStyle = page.getPropertyValue("--ground");
@@ -28,7 +27,7 @@ const sharer = ({ say, address }) => {
     paper.fillStyle = page.getPropertyValue("--ink");
     paper.font = `600 18px ${page.getPropertyValue("--sans")}`;
     paper.fillText(figure.querySelector("h3").textContent, margin, 30, wide - 2 * margin);
-    paper.drawImage(image, 0, head, wide, height * scale);
+    paper.drawImage(image, 0, head, wide, high);
     return new Promise(done => canvas.toBlob(done, "image/png"));
   };
 

@@ -21,8 +21,8 @@ impl Stages {
     pub fn lost(&self, runs: &BTreeMap<String, u64>) -> Option<String> {
         let ran = || self.0.iter().filter_map(|(part, times)| Some((part, *times, *runs.get(part)?)));
         ran().find_map(|(part, times, count)| {
-            let (other, of_other, more) = ran().find(|(_, of_other, more)| count * of_other < more * times)?;
-            let wanted = more * times / of_other.max(1);
+            let (other, of_other, more) = ran().find(|(_, of_other, more)| count.saturating_mul(*of_other) < more.saturating_mul(times))?;
+            let wanted = more.saturating_mul(times) / of_other.max(1);
             Some(format!("'{part}' ran {count} times in a round in which '{other}' ran {more} times: one inference needs {wanted}"))
         })
     }
