@@ -1,0 +1,497 @@
+/* @NAME@: a skillbench backend in one file of C99. It computes ONNX graphs of MatMul, Gemm, Add and Relu in float32 on the CPU.
+ *
+ * Read from the end, it is what the host sees: the exported symbol, the table behind it, and the slots of that table, which the host
+ * calls in this order: open, device, load, port, request, bind, run, output. Read from the start, it is an engine that reads a graph and
+ * computes it. The engine is there to be replaced by yours; the slots are there to stay.
+ *
+ * skillbench.h is the contract. What matters of it is said again beside each slot: [main] is called on one thread, [any] on several at
+ * once, [lane] on one at a time for each request. */
+#include "skillbench.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Fills a struct of the caller. Its `size` says how much of it there is: an older host knows fewer fields than this file, a newer one
+ * more. The size that is left says what was filled. Every struct that can grow begins with it. */
+static void fill(void *to, const void *from) {
+  uint32_t size = *(const uint32_t *)from;
+  if (to == NULL) return;
+  if (*(uint32_t *)to < size) size = *(uint32_t *)to;
+  memcpy(to, from, size);
+  *(uint32_t *)to = size;
+}
+
+/* Fills the caller's error and returns its code, so that a slot can end with `return fail(...)`. Say what happened, where, and what to
+ * do next: this text is all that a user gets to see. */
+static sb_status fail(sb_error *error, sb_status code, uint32_t why, const char *format, ...) {
+  sb_error made = {sizeof made, why, code, 0, ""};
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(made.message, sizeof made.message, format, arguments);
+  va_end(arguments);
+  fill(error, &made);
+  return code;
+}
+
+static sb_status no_memory(sb_error *error) { return fail(error, SB_RESOURCE_EXHAUSTED, SB_WHY_MEMORY, "there is not enough memory"); }
+
+/* A piece of the model's file. Names and weights are used where they lie in it. */
+typedef struct span { uint8_t *at, *end; } span;
+#define TEXT(span) (int)((span).end - (span).at), (const char *)(span).at /* for "%.*s" */
+
+typedef enum { WEIGHT, INPUT, MATMUL, GEMM, ADD, RELU } operation;
+static const struct { const char *name; uint32_t least, most; } known[] = {
+  {"", 0, 0}, {"", 0, 0}, {"MatMul", 2, 2}, {"Gemm", 2, 3}, {"Add", 2, 2}, {"Relu", 1, 1}};
+
+/* A tensor of the graph, and what makes it: left * right + bias, or a part of that. A row of N numbers counts as [1, N]. */
+typedef struct block { sb_owned owned; int64_t shape[2]; size_t size; } block; /* the numbers follow */
+typedef struct value {
+  operation op;
+  uint32_t operands, in[3];   /* which values it is made from; they come before it */
+  int transposed;             /* the right operand of Gemm */
+  span names[3];              /* its own, and those of its dimensions; `texts` are the same, once the whole file is read */
+  const char *texts[3];
+  int64_t dims[2];            /* -1: known when a run begins */
+  uint8_t *data;              /* in the file, in `result`, or where the caller wants it; it may be aligned to nothing */
+  block *result;              /* memory of the request, until the caller takes it */
+  int64_t bound[2];           /* the shape of the caller's memory for an output; -1: there is none */
+} value;
+
+/* What the handles point to. A model does not change once it is loaded, so that its requests may run at once. */
+static struct sb_instance { const sb_host *host; } opened;
+struct sb_model { uint8_t *file; value *values; uint32_t *ports[2], port_counts[2], value_count, nodes; uint64_t read_ns; int damaged; };
+struct sb_request { sb_model *model; value *values; int has_run; };
+
+/* An ONNX file is a protobuf message: a row of fields, each a number and what it holds, which may be a message again. No length in it is
+ * believed: a field that reaches beyond its message marks the model as damaged, and nothing is found in it any more. */
+typedef struct field { uint64_t number, value; span bytes; } field;
+
+static uint64_t varint(sb_model *model, span *rest) {
+  uint64_t number = 0;
+  unsigned shift;
+  for (shift = 0; shift < 64 && rest->at < rest->end; shift += 7) {
+    number |= (uint64_t)(*rest->at & 0x7F) << shift;
+    if (*rest->at++ < 0x80) return number;
+  }
+  model->damaged = 1;
+  return 0;
+}
+
+/* The next field of this number: an integer (wire type 0), eight bytes (1), a counted row of bytes (2) or four (5). 0: no more. */
+static int next(sb_model *model, span *rest, uint64_t number, field *out) {
+  while (rest->at < rest->end && !model->damaged) {
+    uint64_t key = varint(model, rest), wire = key & 7, length = wire == 5 ? 4 : wire == 1 ? 8 : 0;
+    out->number = key >> 3;
+    out->value = wire == 0 ? varint(model, rest) : 0;
+    if (wire == 2) length = varint(model, rest);
+    model->damaged |= wire == 3 || wire == 4 || wire > 5 || length > (uint64_t)(rest->end - rest->at);
+    if (model->damaged) return 0;
+    out->bytes.at = rest->at;
+    out->bytes.end = rest->at += length;
+    if (out->number == number) return 1;
+  }
+  return 0;
+}
+
+/* The last field of this number; empty where there is none. */
+static field get(sb_model *model, span message, uint64_t number) {
+  field found = {0, 0, {message.end, message.end}}, one;
+  while (next(model, &message, number, &one)) found = one;
+  return found;
+}
+
+static int same(span a, const void *text, size_t length) { return (size_t)(a.end - a.at) == length && memcmp(a.at, text, length) == 0; }
+static int is(span a, const char *text) { return same(a, text, strlen(text)); }
+
+/* The number of the first value of this name; how many there are, where none has it. */
+static uint32_t find(const sb_model *model, span name) {
+  uint32_t i = 0;
+  while (i < model->value_count && !same(model->values[i].names[0], name.at, (size_t)(name.end - name.at))) i++;
+  return i;
+}
+
+static float at(const value *of, int64_t row, int64_t column) {
+  int64_t index = (of->dims[0] == 1 ? 0 : row) * of->dims[1] + (of->dims[1] == 1 ? 0 : column);
+  float number; /* a file has the low byte first, as every machine of today */
+  memcpy(&number, of->data + (size_t)index * sizeof number, sizeof number);
+  return number;
+}
+
+static int is_product(const value *of) { return of->op == MATMUL || of->op == GEMM; }
+
+/* Computes a value whose shape is known. As simple as it can be: your kernels go here. */
+static void compute(const value *values, const value *out) {
+  const value *left = &values[out->in[0]], *right = &values[out->in[1]], *bias = &values[out->in[out->op == ADD ? 1 : 2]];
+  uint8_t *to = out->data;
+  int64_t row, column, k;
+  for (row = 0; row < out->dims[0]; row++)
+    for (column = 0; column < out->dims[1]; column++, to += sizeof(float)) {
+      float sum = is_product(out) ? 0 : at(left, row, column);
+      for (k = 0; is_product(out) && k < left->dims[1]; k++)
+        sum += at(left, row, k) * (out->transposed ? at(right, column, k) : at(right, k, column));
+      if (out->op == ADD || out->operands == 3) sum += at(bias, row, column);
+      if (out->op == RELU && sum < 0) sum = 0; /* NaN stays NaN */
+      memcpy(to, &sum, sizeof sum);
+    }
+}
+
+static int agree(int64_t a, int64_t b) { return a == b || a == -1 || b == -1; }
+
+/* The shape of a value: asked at load with what is known then, and again in each run. 0: what it is made from does not fit together. A
+ * bias is repeated over the rest where it has one row or one column. */
+static int infer(const value *values, value *out) {
+  const value *left = &values[out->in[0]], *right = &values[out->in[1]], *bias = &values[out->in[out->op == ADD ? 1 : 2]];
+  int i, fits = !is_product(out) || agree(left->dims[1], right->dims[out->transposed]);
+  out->dims[0] = left->dims[0];
+  out->dims[1] = is_product(out) ? right->dims[!out->transposed] : left->dims[1];
+  for (i = 0; i < 2 && (out->op == ADD || out->operands == 3); i++) fits &= bias->dims[i] == 1 || agree(bias->dims[i], out->dims[i]);
+  return fits;
+}
+
+/* WEIGHT where the engine has no such operator. */
+static operation operation_of(sb_model *model, span node) {
+  span type = get(model, node, 4).bytes, domain = get(model, node, 7).bytes;
+  int op = is(domain, "") || is(domain, "ai.onnx") ? RELU : INPUT;
+  while (op > INPUT && !is(type, known[op].name)) op--;
+  return op > INPUT ? (operation)op : WEIGHT;
+}
+
+/* Names ALL operators that are missing, each once: whoever has to add them wants to learn it in one go. */
+static sb_status check_operators(sb_model *model, span graph, sb_error *error) {
+  char missing[400] = ", ", name[100];
+  field node;
+  while (next(model, &graph, 1, &node)) {
+    span type = get(model, node.bytes, 4).bytes, domain = get(model, node.bytes, 7).bytes;
+    snprintf(name, sizeof name, ", %.*s%s%.*s, ", TEXT(domain), is(domain, "") ? "" : ".", TEXT(type));
+    if (operation_of(model, node.bytes) == WEIGHT && strstr(missing, name) == NULL && strlen(missing) + strlen(name) < sizeof missing)
+      strcat(missing, name + 2);
+  }
+  return strlen(missing) == 2 ? SB_OK : fail(error, SB_UNIMPLEMENTED, SB_WHY_MODEL,
+    "operators that this engine lacks: %.*s; it has MatMul, Gemm, Add and Relu", (int)strlen(missing) - 4, missing + 2);
+}
+
+/* TensorProto: dims (1), data_type (2), float_data (4), name (8), raw_data (9). */
+static sb_status read_weight(sb_model *model, span tensor, value *made, sb_error *error) {
+  span raw = get(model, tensor, 9).bytes, rest = tensor;
+  int64_t count, rank = 0;
+  field dim;
+  if (raw.at == raw.end) raw = get(model, tensor, 4).bytes; /* a packed row of floats is the same bytes */
+  count = (raw.end - raw.at) / (int64_t)sizeof(float);
+  made->data = raw.at;
+  made->names[0] = get(model, tensor, 8).bytes;
+  made->dims[0] = made->dims[1] = 1;
+  for (; next(model, &rest, 1, &dim); rank++) {
+    made->dims[0] = made->dims[1];
+    made->dims[1] = (int64_t)dim.value;
+  }
+  if (rank > 2 || get(model, tensor, 2).value != 1)
+    return fail(error, SB_UNIMPLEMENTED, SB_WHY_MODEL, "weight '%.*s': this engine takes float32 of rank 2 or less", TEXT(made->names[0]));
+  if (made->dims[0] < 0 || made->dims[1] < 0 || made->dims[0] > count || made->dims[1] > count || made->dims[0] * made->dims[1] != count)
+    return fail(error, SB_INVALID_ARGUMENT, SB_WHY_MODEL, "weight '%.*s': its numbers are not all in the file", TEXT(made->names[0]));
+  return SB_OK;
+}
+
+/* NodeProto: input (1), output (2), op_type (4), attribute (5). AttributeProto: name (1), f (2), i (3). */
+static sb_status read_node(sb_model *model, span node, value *made, sb_error *error) {
+  span rest = node;
+  field field;
+  made->names[0] = get(model, node, 2).bytes;
+  made->op = operation_of(model, node);
+  made->bound[0] = -1;
+  while (next(model, &rest, 5, &field)) {
+    span name = get(model, field.bytes, 1).bytes, number = get(model, field.bytes, 2).bytes;
+    int is_set = get(model, field.bytes, 3).value != 0;
+    made->transposed |= is_set && is(name, "transB");
+    if ((is_set && is(name, "transA")) || (number.at != number.end && !same(number, "\0\0\x80\x3F", 4))) /* 1, as float32 */
+      return fail(error, SB_UNIMPLEMENTED, SB_WHY_MODEL, "'%.*s': this engine has no Gemm with %.*s", TEXT(made->names[0]), TEXT(name));
+  }
+  for (rest = node; next(model, &rest, 1, &field);) {
+    uint32_t from = find(model, field.bytes);
+    if (is(field.bytes, "")) continue; /* an optional one that is left out */
+    if (from == model->value_count || made->operands == 3)
+      return fail(error, SB_INVALID_ARGUMENT, SB_WHY_MODEL, "nothing makes '%.*s', which a node reads", TEXT(field.bytes));
+    made->in[made->operands++] = from;
+  }
+  if (made->op == ADD && model->values[made->in[0]].op == WEIGHT) { /* what is added to the other is the smaller of the two */
+    uint32_t weight = made->in[0];
+    made->in[0] = made->in[1];
+    made->in[1] = weight;
+  }
+  if (made->operands < known[made->op].least || made->operands > known[made->op].most || !infer(model->values, made))
+    return fail(error, SB_INVALID_ARGUMENT, SB_WHY_MODEL, "'%.*s': what it is made from does not fit together", TEXT(made->names[0]));
+  model->nodes++;
+  return SB_OK;
+}
+
+/* ValueInfoProto: name (1), type (2); in that tensor_type (1); in that elem_type (1) and shape (2); in that dim (1); in that dim_value (1)
+ * or dim_param (2). An output is a value that is there already, and gets the names of its dimensions. */
+static sb_status read_port(sb_model *model, span info, int direction, sb_error *error) {
+  span name = get(model, info, 1).bytes, type = get(model, get(model, info, 2).bytes, 1).bytes, shape = get(model, type, 2).bytes;
+  uint32_t number = find(model, name), rank = 0;
+  value *made = &model->values[number];
+  field dim;
+  if (direction == SB_INPUT && number < model->value_count) return SB_OK; /* old files name weights among the inputs, too */
+  if (direction == SB_OUTPUT && (number == model->value_count || made->op <= INPUT))
+    return fail(error, SB_INVALID_ARGUMENT, SB_WHY_MODEL, "no node makes the output '%.*s'", TEXT(name));
+  made->names[0] = name;
+  for (; next(model, &shape, 1, &dim) && rank < 2; rank++) {
+    field length = get(model, dim.bytes, 1);
+    made->names[1 + rank] = get(model, dim.bytes, 2).bytes;
+    if (direction == SB_INPUT) made->dims[rank] = length.number != 0 && length.value <= INT64_MAX ? (int64_t)length.value : -1;
+  }
+  model->ports[direction][model->port_counts[direction]++] = number;
+  if (direction == SB_OUTPUT) return SB_OK;
+  made->op = INPUT;
+  model->value_count++;
+  return rank == 2 && shape.at == shape.end && get(model, type, 1).value == 1 ? SB_OK
+    : fail(error, SB_UNIMPLEMENTED, SB_WHY_MODEL, "input '%.*s': this engine takes float32 of rank 2", TEXT(name));
+}
+
+/* ModelProto: graph (7). GraphProto: node (1), initializer (5), input (11), output (12). What others are made from is read first. */
+static sb_status read_model(sb_model *model, span file, sb_error *error) {
+  static const uint64_t passes[4] = {5, 11, 1, 12};
+  span graph = get(model, file, 7).bytes, rest;
+  sb_status status = check_operators(model, graph, error);
+  uint32_t pass, i, count = 1;
+  field found;
+  for (pass = 0; pass < 4; pass++)
+    for (rest = graph; next(model, &rest, passes[pass], &found);) count++;
+  model->values = (value *)calloc(count, sizeof *model->values);
+  model->ports[SB_INPUT] = (uint32_t *)calloc(count, sizeof **model->ports);
+  model->ports[SB_OUTPUT] = (uint32_t *)calloc(count, sizeof **model->ports);
+  if (model->values == NULL || model->ports[SB_INPUT] == NULL || model->ports[SB_OUTPUT] == NULL) return no_memory(error);
+  for (pass = 0; pass < 4; pass++)
+    for (rest = graph; status == SB_OK && next(model, &rest, passes[pass], &found);) {
+      value *made = &model->values[model->value_count];
+      if (pass % 2 == 1) status = read_port(model, found.bytes, pass / 2, error);
+      else status = pass == 0 ? read_weight(model, found.bytes, made, error) : read_node(model, found.bytes, made, error);
+      model->value_count += pass % 2 == 0 && status == SB_OK;
+    }
+  if (model->damaged || (status == SB_OK && model->port_counts[SB_OUTPUT] == 0))
+    return fail(error, SB_INVALID_ARGUMENT, SB_WHY_MODEL, "the model cannot be read, or is no complete ONNX file");
+  for (i = 0; i < model->value_count * 3; i++) { /* the byte behind a name began the next field; now it ends a text of C */
+    span name = model->values[i / 3].names[i % 3];
+    if (name.at == NULL) continue;
+    *name.end = 0;
+    model->values[i / 3].texts[i % 3] = (const char *)name.at;
+  }
+  return status;
+}
+
+/* A copy of the file, which the model keeps. One that cannot be read has no bytes. */
+static span read_source(sb_model *model, const sb_source *source) {
+  FILE *from = source->path != NULL ? fopen(source->path, "rb") : NULL;
+  long size = from != NULL && fseek(from, 0, SEEK_END) == 0 ? ftell(from) : 0;
+  size_t length = source->path == NULL ? (size_t)source->length : size > 0 ? (size_t)size : 0;
+  span file = {NULL, NULL};
+  if ((file.at = model->file = (uint8_t *)malloc(length + 1)) == NULL) length = 0;
+  if (length > 0 && source->path == NULL) memcpy(file.at, source->bytes, length);
+  if (from != NULL) {
+    rewind(from);
+    length = fread(file.at, 1, length, from);
+    fclose(from);
+  }
+  file.end = file.at + length;
+  return file;
+}
+
+static uint64_t now(void) { return SB_CALL(sb_host, opened.host, now_ns) ? opened.host->now_ns(opened.host->ctx) : SB_UNKNOWN; }
+
+/* [main] Opens the runtime. A vendor's library is loaded here, with dlopen; where there is none this says SB_UNAVAILABLE, what was looked
+ * for, where, and how to install it. The options were checked against the schema below. The host outlives every handle. */
+static sb_status open_instance(const sb_host *host, const sb_options *options, sb_instance **out, sb_error *error) {
+  (void)options, (void)error;
+  opened.host = host;
+  *out = &opened;
+  return SB_OK;
+}
+
+/* [main] No model is alive. */
+static void close_instance(sb_instance *instance) { (void)instance; }
+
+static uint32_t device_count(sb_instance *instance) { return instance != NULL ? 1 : 0; }
+
+/* [any] A device that is known of but cannot be used is told too: with `why`, and in `reason` what was looked at. */
+static sb_status device(sb_instance *instance, uint32_t index, sb_device *out, sb_error *error) {
+  static const sb_device cpu = {sizeof cpu, SB_CPU, 0, 0, {SB_HOST_MEMORY, 0}, SB_UNKNOWN, "cpu0", "The CPU, in plain C", "", "", "", ""};
+  if (index >= device_count(instance)) return fail(error, SB_NOT_FOUND, SB_WHY_DEVICE, "there is no device %u", (unsigned)index);
+  fill(out, &cpu);
+  return SB_OK;
+}
+
+/* [any] No request is alive. */
+static void unload(sb_model *model) {
+  free(model->ports[SB_INPUT]);
+  free(model->ports[SB_OUTPUT]);
+  free(model->values);
+  free(model->file);
+  free(model);
+}
+
+/* [any] What is asked for is done or refused, never ignored: a figure of the wrong precision is worse than none. All that `load` points to
+ * is borrowed until the call returns. */
+static sb_status load_model(sb_instance *instance, const sb_load *load, sb_model **out, sb_error *error) {
+  uint64_t start = now();
+  sb_status status;
+  sb_model *made;
+  if (load->precision != NULL && strcmp(load->precision, "float32") != 0)
+    return fail(error, SB_UNIMPLEMENTED, SB_WHY_PRECISION, "precision '%s': this engine computes in float32", load->precision);
+  if (load->device_count > 0 && load->devices[0] >= device_count(instance))
+    return fail(error, SB_NOT_FOUND, SB_WHY_DEVICE, "there is no device %u", (unsigned)load->devices[0]);
+  if (load->source->format == NULL || strcmp(load->source->format, "onnx") != 0)
+    return fail(error, SB_UNIMPLEMENTED, SB_WHY_MODEL, "this engine reads ONNX files");
+  if ((made = (sb_model *)calloc(1, sizeof *made)) == NULL) return no_memory(error);
+  status = read_model(made, read_source(made, load->source), error);
+  made->read_ns = start == SB_UNKNOWN ? SB_UNKNOWN : now() - start;
+  if (status == SB_OK) *out = made;
+  else unload(made);
+  return status;
+}
+
+/* [any] Why a load would not work, as far as it can be told without compiling. Here reading is all that there is to it. */
+static sb_status supports(sb_instance *instance, const sb_load *load, sb_error *error) {
+  sb_model *made;
+  sb_status status = load_model(instance, load, &made, error);
+  if (status == SB_OK) unload(made);
+  return status;
+}
+
+/* [any] Reads back what happened, never what was asked for. An engine that leaves nodes to another device says so here. */
+static sb_status placement(sb_model *model, sb_placement *out, sb_error *error) {
+  sb_placement told = {sizeof told, 0, model->nodes, model->nodes, SB_UNKNOWN, model->read_ns, SB_UNKNOWN, SB_UNKNOWN,
+                       "float32", "cpu0", "@NAME@ 0.1.0"}; /* unknown: it has no cache, compiles nothing, uploads nothing */
+  (void)error;
+  fill(out, &told);
+  return SB_OK;
+}
+
+static uint32_t port_count(sb_model *model, int32_t direction) { return model->port_counts[direction]; }
+
+/* [any] What the port points to lives until the model is unloaded. */
+static sb_status port(sb_model *model, int32_t direction, uint32_t index, sb_port *out, sb_error *error) {
+  const value *of = index < port_count(model, direction) ? &model->values[model->ports[direction][index]] : NULL;
+  sb_port told = {sizeof told, 2, NULL, NULL, NULL, {SB_FLOAT, 32, 1}, 0};
+  if (of == NULL) return fail(error, SB_NOT_FOUND, 0, "the model has no port %u there", (unsigned)index);
+  told.name = of->texts[0];
+  told.shape = of->dims;
+  told.dim_names = of->texts + 1;
+  fill(out, &told);
+  return SB_OK;
+}
+
+/* [any] A request has values of its own, with the weights of the model. */
+static sb_status request(sb_model *model, sb_request **out, sb_error *error) {
+  sb_request *made = (sb_request *)malloc(sizeof *made + model->value_count * sizeof(value));
+  if (made == NULL) return no_memory(error);
+  made->model = model;
+  made->has_run = 0;
+  made->values = (value *)memcpy(made + 1, model->values, model->value_count * sizeof(value));
+  *out = made;
+  return SB_OK;
+}
+
+/* [lane] Outputs that were taken live on. */
+static void release(sb_request *request) {
+  uint32_t i;
+  for (i = 0; i < request->model->value_count; i++) free(request->values[i].result);
+  free(request);
+}
+
+/* [lane] The struct is copied, the data is borrowed until the port is bound again: an input is read in the run, an output written in it.
+ * NULL for an output: the backend allocates. */
+static sb_status bind(sb_request *request, int32_t direction, uint32_t index, const sb_tensor *tensor, const sb_place *place,
+                      sb_error *error) {
+  uint32_t number = index < port_count(request->model, direction) ? request->model->ports[direction][index] : 0, i;
+  const value *port = &request->model->values[number];
+  value *to = &request->values[number];
+  if (index >= port_count(request->model, direction)) return fail(error, SB_NOT_FOUND, 0, "the model has no port %u there", (unsigned)index);
+  if ((tensor != NULL ? tensor->place.type : place != NULL ? place->type : SB_HOST_MEMORY) != SB_HOST_MEMORY)
+    return fail(error, SB_UNIMPLEMENTED, 0, "'%s': this engine reads and writes memory of the host", port->texts[0]);
+  if (tensor == NULL ? direction == SB_INPUT : tensor->data == NULL || tensor->strides != NULL || tensor->ndim != 2 ||
+      tensor->dtype.code != SB_FLOAT || tensor->dtype.bits != 32 || tensor->dtype.lanes != 1)
+    return fail(error, SB_INVALID_ARGUMENT, 0, "'%s' takes a dense tensor of float32, of rank 2", port->texts[0]);
+  for (i = 0; tensor != NULL && i < 2; i++)
+    if (!agree(port->dims[i], tensor->shape[i]))
+      return fail(error, SB_INVALID_ARGUMENT, 0, "'%s': dimension %u is not %ld", port->texts[0], (unsigned)i, (long)tensor->shape[i]);
+  for (i = 0; i < 2; i++) (direction == SB_INPUT ? to->dims : to->bound)[i] = tensor != NULL ? tensor->shape[i] : -1;
+  to->data = tensor != NULL ? (uint8_t *)tensor->data + tensor->byte_offset : NULL;
+  free(to->result);
+  to->result = NULL;
+  return SB_OK;
+}
+
+static void release_block(sb_owned *owned) { free(owned->owner); }
+
+/* Memory for a value of known shape, if it has none: the caller has bound none, or took it after the last run. */
+static sb_status make_room(value *of, sb_error *error) {
+  size_t size = (size_t)of->dims[0] * (size_t)of->dims[1] * sizeof(float);
+  if (of->bound[0] != -1)
+    return of->bound[0] == of->dims[0] && of->bound[1] == of->dims[1] ? SB_OK
+      : fail(error, SB_INVALID_ARGUMENT, 0, "'%s': the memory bound to it has another shape", of->texts[0]);
+  if (of->dims[1] > 0 && (uint64_t)of->dims[0] > SIZE_MAX / 8 / (uint64_t)of->dims[1]) return no_memory(error);
+  if (of->result == NULL || of->result->size != size) {
+    free(of->result);
+    if ((of->result = (block *)calloc(1, sizeof *of->result + size)) == NULL) return no_memory(error);
+    of->result->size = size;
+  }
+  of->data = (uint8_t *)(of->result + 1);
+  return SB_OK;
+}
+
+/* [lane] Returns when the outputs can be read. A run that fails computes nothing and leaves no output. */
+static sb_status run(sb_request *request, sb_timing *timing, sb_error *error) {
+  sb_timing told = {sizeof told, 0, SB_UNKNOWN, now(), 0, SB_UNKNOWN, SB_UNKNOWN, SB_UNKNOWN};
+  uint32_t i;
+  request->has_run = 0;
+  for (i = 0; i < request->model->value_count; i++) {
+    value *of = &request->values[i];
+    if (of->op == INPUT && of->data == NULL) return fail(error, SB_FAILED_PRECONDITION, 0, "input '%s' is not bound", of->texts[0]);
+    if (of->op > INPUT && !infer(request->values, of))
+      return fail(error, SB_INVALID_ARGUMENT, 0, "the inputs do not fit together, at '%s'", of->texts[0]);
+    if (of->op > INPUT && make_room(of, error) != SB_OK) return error != NULL ? error->code : SB_INTERNAL;
+  }
+  for (i = 0; i < request->model->value_count; i++) {
+    if (SB_CALL(sb_host, opened.host, stopping) && opened.host->stopping(opened.host->ctx)) return fail(error, SB_CANCELLED, 0, "stopped");
+    if (request->values[i].op > INPUT) compute(request->values, &request->values[i]);
+  }
+  told.end_ns = now();
+  fill(timing, &told);
+  request->has_run = 1;
+  return SB_OK;
+}
+
+/* [lane] Gives an output of the last run away, once. The caller releases it on any thread, before the model is unloaded. */
+static sb_status output(sb_request *request, uint32_t index, sb_owned **out, sb_error *error) {
+  value *of = index < port_count(request->model, SB_OUTPUT) ? &request->values[request->model->ports[SB_OUTPUT][index]] : NULL;
+  sb_owned given = {{NULL, {SB_HOST_MEMORY, 0}, 2, {SB_FLOAT, 32, 1}, NULL, NULL, 0}, NULL, release_block};
+  if (of == NULL) return fail(error, SB_NOT_FOUND, 0, "the model has no output %u", (unsigned)index);
+  if (!request->has_run || of->result == NULL) return fail(error, SB_FAILED_PRECONDITION, 0, "'%s' holds nothing to take", of->texts[0]);
+  memcpy(of->result->shape, of->dims, sizeof of->dims);
+  given.tensor.data = of->data;
+  given.tensor.shape = of->result->shape;
+  given.owner = of->result;
+  *out = &of->result->owned;
+  **out = given;
+  of->result = NULL; /* the next run makes another one */
+  return SB_OK;
+}
+
+/* By position, so that the compiler holds each slot against its type. NULL: this backend does not have it; which may be NULL says
+ * skillbench.h. The schema is closed: the host refuses an option that is not in it. */
+static const sb_backend backend = {
+  sizeof(sb_backend), 0, "@NAME@", "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{}}",
+  open_instance, close_instance, device_count, device, supports, load_model, unload, placement, port_count, port,
+  NULL, NULL,                                 /* allocate, copy: only memory of the host is bound */
+  request, release, bind,
+  NULL, NULL,                                 /* alias, reset: nothing is kept from run to run */
+  run, output,
+  NULL, NULL, NULL, NULL};                    /* submit, cancel, memory, extension */
+
+static const void *factory(const char *id) { return strcmp(id, SB_BACKEND) == 0 ? &backend : NULL; }
+
+/* The one symbol that the host looks up. The library is described without a device being touched. */
+const sb_plugin skillbench_plugin = {
+  sizeof(sb_plugin), SB_ABI_MAJOR, "@NAME@", "@NAME@", "0.1.0", NULL, NULL, NULL, /* id, name, version, vendor, license, url */
+  NULL, factory};                                                                   /* init, factory */
