@@ -84,12 +84,12 @@ const Message = struct {
     fn weight(self: *Message, name: []const u8, dims: []const u64, seed: *u32) Memory!void {
         var made = self.within();
         var raw = self.within();
-        var count: usize = 1;
+        var numbers: usize = 1;
         for (dims) |dim| {
             try made.integer(1, dim);
-            count *= @intCast(dim);
+            numbers *= @intCast(dim);
         }
-        for (0..count) |_| {
+        for (0..numbers) |_| {
             seed.* = seed.* *% 1664525 +% 1013904223;
             const number = 0.3 * ((@as(f32, @floatFromInt(seed.* >> 8)) + 0.5) / 8388608.0 - 1.0); // between -0.3 and 0.3
             try raw.all.appendSlice(self.memory, std.mem.asBytes(&number)); // the low byte first, as ONNX has it and every machine of today
