@@ -35,6 +35,9 @@ static sb_status fail(sb_error *error, sb_status code, uint32_t why, const char 
   return code;
 }
 
+/* What is wrong with a model, and what the engine lacks for it. */
+#define BROKEN(...) fail(error, SB_INVALID_ARGUMENT, SB_WHY_MODEL, __VA_ARGS__)
+#define LACKING(...) fail(error, SB_UNIMPLEMENTED, SB_WHY_MODEL, __VA_ARGS__)
 static sb_status no_memory(sb_error *error) { return fail(error, SB_RESOURCE_EXHAUSTED, SB_WHY_MEMORY, "there is not enough memory"); }
 
 /* A piece of the model's file. Names and weights are used where they lie in it. */
@@ -168,7 +171,7 @@ static sb_status check_operators(sb_model *model, span graph, sb_error *error) {
     if (operation_of(model, node.bytes) == WEIGHT && strstr(missing, name) == NULL && strlen(missing) + strlen(name) < sizeof missing)
       strcat(missing, name + 2);
   }
-  return strlen(missing) == 2 ? SB_OK : fail(error, SB_UNIMPLEMENTED, SB_WHY_MODEL,
+  return strlen(missing) == 2 ? SB_OK : LACKING(
     "operators that this engine lacks: %.*s; it has MatMul, Gemm, Add and Relu", (int)strlen(missing) - 4, missing + 2);
 }
 
@@ -182,14 +185,16 @@ static sb_status read_weight(sb_model *model, span tensor, value *made, sb_error
   made->data = raw.at;
   made->names[0] = get(model, tensor, 8).bytes;
   made->dims[0] = made->dims[1] = 1;
-  for (; next(model, &rest, 1, &dim); rank++) {
-    made->dims[0] = made->dims[1];
-    made->dims[1] = (int64_t)dim.value;
-  }
+  while (next(model, &rest, 1, &dim))
+    do { /* one number, or a packed row of them */
+      made->dims[0] = made->dims[1];
+      made->dims[1] = (int64_t)(dim.bytes.at < dim.bytes.end ? varint(model, &dim.bytes) : dim.value);
+      rank++;
+    } while (dim.bytes.at < dim.bytes.end && !model->damaged);
   if (rank > 2 || get(model, tensor, 2).value != 1)
-    return fail(error, SB_UNIMPLEMENTED, SB_WHY_MODEL, "weight '%.*s': this engine takes float32 of rank 2 or less", TEXT(made->names[0]));
+    return LACKING("weight '%.*s': this engine takes float32 of rank 2 or less", TEXT(made->names[0]));
   if (made->dims[0] < 0 || made->dims[1] < 0 || made->dims[0] > count || made->dims[1] > count || made->dims[0] * made->dims[1] != count)
-    return fail(error, SB_INVALID_ARGUMENT, SB_WHY_MODEL, "weight '%.*s': its numbers are not all in the file", TEXT(made->names[0]));
+    return BROKEN("weight '%.*s': its numbers are not all in the file", TEXT(made->names[0]));
   return SB_OK;
 }
 
@@ -205,13 +210,13 @@ static sb_status read_node(sb_model *model, span node, value *made, sb_error *er
     int is_set = get(model, field.bytes, 3).value != 0;
     made->transposed |= is_set && is(name, "transB");
     if ((is_set && is(name, "transA")) || (number.at != number.end && !same(number, "\0\0\x80\x3F", 4))) /* 1, as float32 */
-      return fail(error, SB_UNIMPLEMENTED, SB_WHY_MODEL, "'%.*s': this engine has no Gemm with %.*s", TEXT(made->names[0]), TEXT(name));
+      return LACKING("'%.*s': this engine has no Gemm with %.*s", TEXT(made->names[0]), TEXT(name));
   }
   for (rest = node; next(model, &rest, 1, &field);) {
     uint32_t from = find(model, field.bytes);
     if (is(field.bytes, "")) continue; /* an optional one that is left out */
     if (from == model->value_count || made->operands == 3)
-      return fail(error, SB_INVALID_ARGUMENT, SB_WHY_MODEL, "nothing makes '%.*s', which a node reads", TEXT(field.bytes));
+      return BROKEN("nothing makes '%.*s', which a node reads", TEXT(field.bytes));
     made->in[made->operands++] = from;
   }
   if (made->op == ADD && model->values[made->in[0]].op == WEIGHT) { /* what is added to the other is the smaller of the two */
@@ -220,7 +225,7 @@ static sb_status read_node(sb_model *model, span node, value *made, sb_error *er
     made->in[1] = weight;
   }
   if (made->operands < known[made->op].least || made->operands > known[made->op].most || !infer(model->values, made))
-    return fail(error, SB_INVALID_ARGUMENT, SB_WHY_MODEL, "'%.*s': what it is made from does not fit together", TEXT(made->names[0]));
+    return BROKEN("'%.*s': what it is made from does not fit together", TEXT(made->names[0]));
   model->nodes++;
   return SB_OK;
 }
@@ -234,7 +239,7 @@ static sb_status read_port(sb_model *model, span info, int direction, sb_error *
   field dim;
   if (direction == SB_INPUT && number < model->value_count) return SB_OK; /* old files name weights among the inputs, too */
   if (direction == SB_OUTPUT && (number == model->value_count || made->op <= INPUT))
-    return fail(error, SB_INVALID_ARGUMENT, SB_WHY_MODEL, "no node makes the output '%.*s'", TEXT(name));
+    return BROKEN("no node makes the output '%.*s'", TEXT(name));
   made->names[0] = name;
   for (; next(model, &shape, 1, &dim) && rank < 2; rank++) {
     field length = get(model, dim.bytes, 1);
@@ -246,7 +251,7 @@ static sb_status read_port(sb_model *model, span info, int direction, sb_error *
   made->op = INPUT;
   model->value_count++;
   return rank == 2 && shape.at == shape.end && get(model, type, 1).value == 1 ? SB_OK
-    : fail(error, SB_UNIMPLEMENTED, SB_WHY_MODEL, "input '%.*s': this engine takes float32 of rank 2", TEXT(name));
+    : LACKING("input '%.*s': this engine takes float32 of rank 2", TEXT(name));
 }
 
 /* ModelProto: graph (7). GraphProto: node (1), initializer (5), input (11), output (12). What others are made from is read first. */
@@ -270,7 +275,7 @@ static sb_status read_model(sb_model *model, span file, sb_error *error) {
       model->value_count += pass % 2 == 0 && status == SB_OK;
     }
   if (model->damaged || (status == SB_OK && model->port_counts[SB_OUTPUT] == 0))
-    return fail(error, SB_INVALID_ARGUMENT, SB_WHY_MODEL, "the model cannot be read, or is no complete ONNX file");
+    return BROKEN("the model cannot be read, or is no complete ONNX file");
   for (i = 0; i < model->value_count * 3; i++) { /* the byte behind a name began the next field; now it ends a text of C */
     span name = model->values[i / 3].names[i % 3];
     if (name.at == NULL) continue;
@@ -341,7 +346,7 @@ static sb_status load_model(sb_instance *instance, const sb_load *load, sb_model
   if (load->device_count > 0 && load->devices[0] >= device_count(instance))
     return fail(error, SB_NOT_FOUND, SB_WHY_DEVICE, "there is no device %u", (unsigned)load->devices[0]);
   if (load->source->format == NULL || strcmp(load->source->format, "onnx") != 0)
-    return fail(error, SB_UNIMPLEMENTED, SB_WHY_MODEL, "this engine reads ONNX files");
+    return LACKING("this engine reads ONNX files");
   if ((made = (sb_model *)calloc(1, sizeof *made)) == NULL) return no_memory(error);
   status = read_model(made, read_source(made, load->source), error);
   made->read_ns = start == SB_UNKNOWN ? SB_UNKNOWN : now() - start;

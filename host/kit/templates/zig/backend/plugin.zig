@@ -162,7 +162,7 @@ const Step = struct {
     }
 };
 
-const Port = struct { name: [:0]const u8, dims: [2]i64, dim_names: [2][*c]const u8, value: usize };
+const Port = struct { name: [:0]const u8, value: usize, dims: [2]i64 = .{ 1, 1 }, dim_names: [2][*c]const u8 = @splat(null) };
 
 /// A model does not change once it is loaded, so that its requests may run at once. All of it lies in its arena.
 const Model = struct {
@@ -225,13 +225,18 @@ const Model = struct {
         var weight: Array = .{ .data = floats(if (raw.len > 0) raw else (try get(tensor, 4)).bytes) }; // packed floats are the same bytes
         var fields: Message = .{ .rest = tensor };
         var rank: usize = 0;
-        while (try fields.next(1)) |dim| : (rank += 1) {
-            if (dim.value > weight.data.len) return fault.model(c.SB_INVALID_ARGUMENT, "weight '{s}': its numbers are not all in the file", .{name});
-            weight.dims = .{ weight.dims[1], @intCast(dim.value) };
+        while (try fields.next(1)) |dim| {
+            var row: Message = .{ .rest = dim.bytes }; // a packed row of numbers; empty where it is one
+            while (true) {
+                const length = if (dim.bytes.len > 0) try row.varint() else dim.value;
+                weight.dims = .{ weight.dims[1], std.math.cast(i32, length) orelse return error.Broken };
+                rank += 1;
+                if (row.rest.len == 0) break;
+            }
         }
         if (rank > 2 or (try get(tensor, 2)).value != 1)
             return fault.model(c.SB_UNIMPLEMENTED, "weight '{s}': this engine takes float32 of rank 2 or less", .{name});
-        if (@as(u128, @intCast(weight.dims[0])) * @as(u128, @intCast(weight.dims[1])) != weight.data.len)
+        if (weight.dims[0] * weight.dims[1] != weight.data.len)
             return fault.model(c.SB_INVALID_ARGUMENT, "weight '{s}': its numbers are not all in the file", .{name});
         try self.add(name, weight);
     }
@@ -245,7 +250,7 @@ const Model = struct {
         const found = self.find(name);
         if (direction == c.SB_INPUT and found != null) return; // old files name weights among the inputs, too
         if (direction == c.SB_OUTPUT and found == null) return fault.model(c.SB_INVALID_ARGUMENT, "nothing makes the output '{s}'", .{name});
-        var port: Port = .{ .name = try memory.dupeSentinel(u8, name, 0), .dims = .{ 1, 1 }, .dim_names = @splat(null), .value = found orelse self.values.items.len };
+        var port: Port = .{ .name = try memory.dupeSentinel(u8, name, 0), .value = found orelse self.values.items.len };
         var shape: Message = .{ .rest = (try get(kind, 2)).bytes };
         var rank: usize = 0;
         while (try shape.next(1)) |dim| : (rank += 1) {
@@ -340,7 +345,10 @@ extern fn fclose(file: *anyopaque) c_int;
 
 /// A copy of the file, which the model keeps; without bytes where it cannot be read.
 fn readSource(memory: std.mem.Allocator, source: *const c.sb_source) Failure![]const u8 {
-    if (source.path == null) return memory.dupe(u8, @as([*]const u8, @ptrCast(source.bytes orelse return ""))[0..@intCast(source.length)]);
+    if (source.path == null) {
+        const bytes: [*]const u8 = @ptrCast(source.bytes orelse return "");
+        return memory.dupe(u8, bytes[0..@intCast(source.length)]);
+    }
     const file = fopen(source.path, "rb") orelse return "";
     defer _ = fclose(file);
     var bytes: std.ArrayList(u8) = .empty;
@@ -431,7 +439,9 @@ const float32: c.sb_dtype = .{ .code = c.SB_FLOAT, .bits = 32, .lanes = 1 };
 fn portSlot(handle: ?*c.sb_model, direction: i32, index: u32, out: [*c]c.sb_port, to: [*c]c.sb_error) callconv(.c) c.sb_status {
     var fault: Fault = .{ .to = to };
     const of = portAt(modelOf(handle), direction, index, &fault) catch |failure| return fault.status(failure);
-    fill(c.sb_port, out, .{ .size = @sizeOf(c.sb_port), .ndim = 2, .name = of.name.ptr, .shape = &of.dims, .dim_names = &of.dim_names, .dtype = float32 });
+    var told: c.sb_port = .{ .size = @sizeOf(c.sb_port), .ndim = 2, .name = of.name.ptr, .shape = &of.dims, .dtype = float32 };
+    told.dim_names = &of.dim_names;
+    fill(c.sb_port, out, told);
     return c.SB_OK;
 }
 
@@ -448,7 +458,8 @@ const Given = struct {
         const made = try gpa.create(Given);
         made.* = .{ .shape = value.dims, .numbers = numbers };
         made.owned = .{ .owner = made, .release = drop };
-        made.owned.tensor = .{ .data = numbers.ptr, .place = .{ .type = c.SB_HOST_MEMORY }, .ndim = 2, .dtype = float32, .shape = &made.shape };
+        made.owned.tensor = .{ .data = numbers.ptr, .ndim = 2, .dtype = float32, .shape = &made.shape };
+        made.owned.tensor.place.type = c.SB_HOST_MEMORY;
         return made;
     }
 
@@ -459,6 +470,8 @@ const Given = struct {
     }
 };
 
+const Tensor = [*c]const c.sb_tensor;
+const Place = [*c]const c.sb_place;
 const Bound = struct { dims: [2]i64, bytes: [*]u8 };
 
 /// What a run changes is the request's; the weights are the model's.
@@ -497,7 +510,7 @@ const Request = struct {
         self.kept[output] = null;
     }
 
-    fn bind(self: *Request, direction: i32, index: u32, tensor: [*c]const c.sb_tensor, place: [*c]const c.sb_place, fault: *Fault) Failure!void {
+    fn bind(self: *Request, direction: i32, index: u32, tensor: Tensor, place: Place, fault: *Fault) Failure!void {
         const port = try portAt(self.model, direction, index, fault);
         var made: ?Bound = null;
         if (tensor != null) {
@@ -506,7 +519,8 @@ const Request = struct {
             const same = given.dtype.code == c.SB_FLOAT and given.dtype.bits == 32 and given.dtype.lanes == 1;
             if (!same or given.ndim != 2 or given.strides != null or given.data == null)
                 return fault.refuse(c.SB_INVALID_ARGUMENT, 0, "'{s}' takes a dense tensor of float32, of rank 2", .{port.name});
-            made = .{ .dims = .{ given.shape[0], given.shape[1] }, .bytes = @as([*]u8, @ptrCast(given.data)) + @as(usize, @intCast(given.byte_offset)) };
+            const bytes = @as([*]u8, @ptrCast(given.data)) + @as(usize, @intCast(given.byte_offset));
+            made = .{ .dims = .{ given.shape[0], given.shape[1] }, .bytes = bytes };
             for (made.?.dims, port.dims) |have, want| if (!agree(have, want))
                 return fault.refuse(c.SB_INVALID_ARGUMENT, 0, "'{s}': a dimension is {}, not {}", .{ port.name, want, have });
         } else if (direction == c.SB_INPUT) {
@@ -566,7 +580,7 @@ fn release(handle: ?*c.sb_request) callconv(.c) void {
 
 /// [lane] The struct is the caller's, the data is borrowed until the port is bound again: an input is read in the run, an output written in
 /// it. Null for an output: the backend allocates.
-fn bind(handle: ?*c.sb_request, direction: i32, index: u32, tensor: [*c]const c.sb_tensor, place: [*c]const c.sb_place, to: [*c]c.sb_error) callconv(.c) c.sb_status {
+fn bind(handle: ?*c.sb_request, direction: i32, index: u32, tensor: Tensor, place: Place, to: [*c]c.sb_error) callconv(.c) c.sb_status {
     var fault: Fault = .{ .to = to };
     requestOf(handle).bind(direction, index, tensor, place, &fault) catch |failure| return fault.status(failure);
     return c.SB_OK;

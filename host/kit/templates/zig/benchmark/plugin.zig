@@ -56,7 +56,8 @@ const Work = struct {
     /// One round: so many samples, after some iterations that let caches and clocks settle. All that a round does stands in its samples,
     /// since the host times the round as a whole and holds the samples against that.
     fn measureRound(self: Work, series: u32, round: c.sb_round) c.sb_status {
-        const values = gpa.alloc(f64, @intCast(round.iterations)) catch return fail(self.err, c.SB_RESOURCE_EXHAUSTED, "there is no memory for samples");
+        const values = gpa.alloc(f64, @intCast(round.iterations)) catch
+            return fail(self.err, c.SB_RESOURCE_EXHAUSTED, "there is no memory for the samples of a round");
         defer gpa.free(values);
         for (0..@intCast(round.settle)) |_| {
             const status = self.once();
@@ -68,7 +69,9 @@ const Work = struct {
             if (status != c.SB_OK) return status;
             value.* = @floatFromInt(self.host.now_ns.?(self.host.ctx) - start);
         }
-        const samples: c.sb_samples = .{ .size = @sizeOf(c.sb_samples), .series = series, .round = round.id, .count = values.len, .values = values.ptr };
+        var samples: c.sb_samples = .{ .size = @sizeOf(c.sb_samples), .series = series, .round = round.id };
+        samples.count = values.len;
+        samples.values = values.ptr;
         return self.reporter.samples.?(self.reporter.ctx, &samples, self.err);
     }
 
@@ -97,7 +100,13 @@ fn prepare(target: c.sb_target, model: ?*c.sb_model, request: ?*c.sb_request, er
 
 /// [main] Called once for each cell. Target, options and reporter are lent until it returns. Whatever it returns other than SB_OK is the cell's
 /// outcome, and no sample of it counts.
-fn run(host: [*c]const c.sb_host, given: [*c]const c.sb_target, options: [*c]const c.sb_options, reporter: [*c]const c.sb_reporter, err: [*c]c.sb_error) callconv(.c) c.sb_status {
+fn run(
+    host: [*c]const c.sb_host,
+    given: [*c]const c.sb_target,
+    options: [*c]const c.sb_options,
+    reporter: [*c]const c.sb_reporter,
+    err: [*c]c.sb_error,
+) callconv(.c) c.sb_status {
     if (given == null) return fail(err, c.SB_INVALID_ARGUMENT, "this benchmark needs a target: a backend and a model");
     const target = given.*;
     if (target.part_count != 1) return fail(err, c.SB_UNIMPLEMENTED, "this benchmark measures models of one part: take `inference` for others");
