@@ -215,8 +215,7 @@ static sb_status read_node(sb_model *model, span node, value *made, sb_error *er
   for (rest = node; next(model, &rest, 1, &field);) {
     uint32_t from = find(model, field.bytes);
     if (is(field.bytes, "")) continue; /* an optional one that is left out */
-    if (from == model->value_count || made->operands == 3)
-      return BROKEN("nothing makes '%.*s', which a node reads", TEXT(field.bytes));
+    if (from == model->value_count || made->operands == 3) return BROKEN("nothing makes '%.*s', which a node reads", TEXT(field.bytes));
     made->in[made->operands++] = from;
   }
   if (made->op == ADD && model->values[made->in[0]].op == WEIGHT) { /* what is added to the other is the smaller of the two */
@@ -264,9 +263,9 @@ static sb_status read_model(sb_model *model, span file, sb_error *error) {
   for (pass = 0; pass < 4; pass++)
     for (rest = graph; next(model, &rest, passes[pass], &found);) count++;
   model->values = (value *)calloc(count, sizeof *model->values);
-  model->ports[SB_INPUT] = (uint32_t *)calloc(count, sizeof **model->ports);
-  model->ports[SB_OUTPUT] = (uint32_t *)calloc(count, sizeof **model->ports);
-  if (model->values == NULL || model->ports[SB_INPUT] == NULL || model->ports[SB_OUTPUT] == NULL) return no_memory(error);
+  model->ports[SB_INPUT] = (uint32_t *)calloc(count, 2 * sizeof **model->ports);
+  if (model->values == NULL || model->ports[SB_INPUT] == NULL) return no_memory(error);
+  model->ports[SB_OUTPUT] = model->ports[SB_INPUT] + count;
   for (pass = 0; pass < 4; pass++)
     for (rest = graph; status == SB_OK && next(model, &rest, passes[pass], &found);) {
       value *made = &model->values[model->value_count];
@@ -329,7 +328,6 @@ static sb_status device(sb_instance *instance, uint32_t index, sb_device *out, s
 /* [any] No request is alive. */
 static void unload(sb_model *model) {
   free(model->ports[SB_INPUT]);
-  free(model->ports[SB_OUTPUT]);
   free(model->values);
   free(model->file);
   free(model);
@@ -345,23 +343,17 @@ static sb_status load_model(sb_instance *instance, const sb_load *load, sb_model
     return fail(error, SB_UNIMPLEMENTED, SB_WHY_PRECISION, "precision '%s': this engine computes in float32", load->precision);
   if (load->device_count > 0 && load->devices[0] >= device_count(instance))
     return fail(error, SB_NOT_FOUND, SB_WHY_DEVICE, "there is no device %u", (unsigned)load->devices[0]);
-  if (load->source->format == NULL || strcmp(load->source->format, "onnx") != 0)
-    return LACKING("this engine reads ONNX files");
+  if (load->source->format == NULL || strcmp(load->source->format, "onnx") != 0) return LACKING("this engine reads ONNX files");
   if ((made = (sb_model *)calloc(1, sizeof *made)) == NULL) return no_memory(error);
   status = read_model(made, read_source(made, load->source), error);
   made->read_ns = start == SB_UNKNOWN ? SB_UNKNOWN : now() - start;
-  if (status == SB_OK) *out = made;
+  if (status == SB_OK && out != NULL) *out = made;
   else unload(made);
   return status;
 }
 
 /* [any] Why a load would not work, as far as it can be told without compiling. Here reading is all that there is to it. */
-static sb_status supports(sb_instance *instance, const sb_load *load, sb_error *error) {
-  sb_model *made;
-  sb_status status = load_model(instance, load, &made, error);
-  if (status == SB_OK) unload(made);
-  return status;
-}
+static sb_status supports(sb_instance *instance, const sb_load *load, sb_error *error) { return load_model(instance, load, NULL, error); }
 
 /* [any] Reads back what happened, never what was asked for. An engine that leaves nodes to another device says so here. */
 static sb_status placement(sb_model *model, sb_placement *out, sb_error *error) {
@@ -438,7 +430,7 @@ static sb_status make_room(value *of, sb_error *error) {
   if (of->dims[1] > 0 && (uint64_t)of->dims[0] > SIZE_MAX / 8 / (uint64_t)of->dims[1]) return no_memory(error);
   if (of->result == NULL || of->result->size != size) {
     free(of->result);
-    if ((of->result = (block *)calloc(1, sizeof *of->result + size)) == NULL) return no_memory(error);
+    if ((of->result = (block *)malloc(sizeof *of->result + size)) == NULL) return no_memory(error);
     of->result->size = size;
   }
   of->data = (uint8_t *)(of->result + 1);
