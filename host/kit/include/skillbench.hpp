@@ -257,7 +257,9 @@ public:
   virtual std::vector<Device> devices() = 0;                     // [main] asked once, after `open`
   virtual void supports(const Load &) {}                         // [any] throws why a load would not work, without compiling
   virtual std::unique_ptr<Model> load(const Load &) = 0;         // [any] the backend outlives the model
-  virtual const void *extension(const char *) { return nullptr; }  // [any] an sb_power, sb_counters or sb_profile
+
+  // [any] Tables of skillbench.h by their ids, such as an sb_power for SB_POWER. A slot finds this object at `instance->backend`.
+  virtual const void *extension(const char *) { return nullptr; }
 };
 
 }  // namespace skillbench
@@ -671,12 +673,12 @@ template <class... All> struct benchmarks {
 
 // A class derived from it has two constants more:
 //   static constexpr const char *id, *summary;
-// One object serves all calls, from several threads at once. It is made when it is first asked.
+// Each call is made on an object of its own, so that it need not think of threads.
 class Skillset {
 public:
   virtual ~Skillset() = default;
 
-  // [any] One JSON object for each skill. Asked once, and kept; cheap, since nothing is built for it.
+  // [any] One JSON object for each skill. Asked once, and kept; cheap, since nothing is built for it. Where it throws, there is no skill.
   virtual std::vector<std::string> describe() const = 0;
 
   // [any] Writes skill.json and all that it names into an empty folder, skill.json last. The same files each time. An id that is not there

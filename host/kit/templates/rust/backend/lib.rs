@@ -98,32 +98,14 @@ impl Array<'_> {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Operator {
-    MatMul,
-    Gemm,
-    Add,
-    Relu,
-}
-
-fn operator(name: &str, domain: &str) -> Option<Operator> {
-    match (name, domain) {
-        ("MatMul", "" | "ai.onnx") => Some(Operator::MatMul),
-        ("Gemm", "" | "ai.onnx") => Some(Operator::Gemm),
-        ("Add", "" | "ai.onnx") => Some(Operator::Add),
-        ("Relu", "" | "ai.onnx") => Some(Operator::Relu),
-        _ => None,
-    }
-}
-
 /// left * right + bias, or a part of that. Operands are numbers of values that come before it.
 struct Step {
-    operator: Operator,
     left: usize,
     right: Option<usize>,
     bias: Option<usize>,
     /// The right operand of Gemm.
     transposed: bool,
+    relu: bool,
     name: String,
 }
 
@@ -164,7 +146,7 @@ impl Step {
                     None => left.at(row, column),
                 };
                 sum += bias.map_or(0.0, |bias| bias.at(row, column));
-                data.push(if self.operator == Operator::Relu && sum < 0.0 { 0.0 } else { sum }); // NaN stays NaN
+                data.push(if self.relu && sum < 0.0 { 0.0 } else { sum }); // NaN stays NaN
             }
         }
         Ok(Array { dims, data: data.into() })
@@ -182,23 +164,21 @@ struct Graph {
     made: Vec<usize>,
 }
 
+const OPERATORS: [&str; 4] = ["MatMul", "Gemm", "Add", "Relu"];
+
 /// Names ALL operators that are missing, each once: whoever has to add them wants to learn it in one go.
 fn check_operators(graph: &[u8]) -> Result<()> {
     let mut missing: Vec<String> = vec![];
     for node in all(graph, 1)? {
         let (name, domain) = (text(node.bytes, 4)?, text(node.bytes, 7)?);
-        let full = if domain.is_empty() { name.to_string() } else { format!("{domain}.{name}") };
-        if operator(name, domain).is_none() && !missing.contains(&full) {
+        let full = if matches!(domain, "" | "ai.onnx") { name.to_string() } else { format!("{domain}.{name}") };
+        if !OPERATORS.contains(&full.as_str()) && !missing.contains(&full) {
             missing.push(full);
         }
     }
-    match missing.is_empty() {
-        true => Ok(()),
-        false => {
-            let missing = missing.join(", ");
-            Err(lacking(format!("operators that this engine lacks: {missing}; it has MatMul, Gemm, Add and Relu")))
-        }
-    }
+    let (missing, has) = (missing.join(", "), OPERATORS.join(", "));
+    let text = format!("operators that this engine lacks: {missing}; it has {has}");
+    if missing.is_empty() { Ok(()) } else { Err(lacking(text)) }
 }
 
 impl Graph {
@@ -299,7 +279,6 @@ fn port(info: &[u8]) -> Result<Port> {
 /// NodeProto: input (1), output (2), op_type (4), attribute (5). AttributeProto: name (1), f (2), i (3).
 fn step(node: &[u8], names: &HashMap<&str, usize>, weights: usize) -> Result<Step> {
     let name = text(node, 2)?.to_string();
-    let operator = operator(text(node, 4)?, "").ok_or_else(broken)?;
     let mut transposed = false;
     for attribute in all(node, 5)? {
         let (key, number) = (text(attribute.bytes, 1)?, get(attribute.bytes, 2)?.bytes);
@@ -313,16 +292,17 @@ fn step(node: &[u8], names: &HashMap<&str, usize>, weights: usize) -> Result<Ste
     for input in all(node, 1)?.iter().filter(|input| !input.bytes.is_empty()) {
         operands.push(find(names, std::str::from_utf8(input.bytes).map_err(|_| broken())?)?);
     }
+    let operator = text(node, 4)?;
     let (left, right, bias) = match (operator, &operands[..]) {
-        (Operator::Relu, &[only]) => (only, None, None),
+        ("Relu", &[only]) => (only, None, None),
         // What is added to the other is the smaller of the two.
-        (Operator::Add, &[weight, other]) if weight < weights => (other, None, Some(weight)),
-        (Operator::Add, &[left, bias]) => (left, None, Some(bias)),
-        (Operator::MatMul | Operator::Gemm, &[left, right]) => (left, Some(right), None),
-        (Operator::Gemm, &[left, right, bias]) => (left, Some(right), Some(bias)),
+        ("Add", &[weight, other]) if weight < weights => (other, None, Some(weight)),
+        ("Add", &[left, bias]) => (left, None, Some(bias)),
+        ("MatMul" | "Gemm", &[left, right]) => (left, Some(right), None),
+        ("Gemm", &[left, right, bias]) => (left, Some(right), Some(bias)),
         _ => return Err(refused(format!("'{name}' has a wrong number of inputs"))),
     };
-    Ok(Step { operator, left, right, bias, transposed, name })
+    Ok(Step { left, right, bias, transposed, relu: operator == "Relu", name })
 }
 
 /// One set of bound tensors, and the outputs of its last run that nobody has taken.
