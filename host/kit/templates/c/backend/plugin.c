@@ -48,8 +48,10 @@ typedef enum { WEIGHT, INPUT, MATMUL, GEMM, ADD, RELU } operation;
 static const struct { const char *name; uint32_t least, most; } known[] = {
   {"", 0, 0}, {"", 0, 0}, {"MatMul", 2, 2}, {"Gemm", 2, 3}, {"Add", 2, 2}, {"Relu", 1, 1}};
 
+/* Memory for what a step makes, in the form in which it can be given away. The numbers follow. */
+typedef struct block { sb_owned owned; int64_t shape[2]; size_t size; } block;
+
 /* A tensor of the graph, and what makes it: left * right + bias, or a part of that. A row of N numbers counts as [1, N]. */
-typedef struct block { sb_owned owned; int64_t shape[2]; size_t size; } block; /* the numbers follow */
 typedef struct value {
   operation op;
   uint32_t operands, in[3];   /* which values it is made from; they come before it */
@@ -339,6 +341,7 @@ static sb_status load_model(sb_instance *instance, const sb_load *load, sb_model
   uint64_t start = now();
   sb_status status;
   sb_model *made;
+  if (!SB_HAS(sb_load, load, device_count)) return fail(error, SB_INVALID_ARGUMENT, 0, "the host tells too little of a load");
   if (load->precision != NULL && strcmp(load->precision, "float32") != 0)
     return fail(error, SB_UNIMPLEMENTED, SB_WHY_PRECISION, "precision '%s': this engine computes in float32", load->precision);
   if (load->device_count > 0 && load->devices[0] >= device_count(instance))
@@ -440,6 +443,7 @@ static sb_status make_room(value *of, sb_error *error) {
 /* [lane] Returns when the outputs can be read. A run that fails computes nothing and leaves no output. */
 static sb_status run(sb_request *request, sb_timing *timing, sb_error *error) {
   sb_timing told = {sizeof told, 0, SB_UNKNOWN, now(), 0, SB_UNKNOWN, SB_UNKNOWN, SB_UNKNOWN};
+  sb_status status = SB_OK;
   uint32_t i;
   request->has_run = 0;
   for (i = 0; i < request->model->value_count; i++) {
@@ -447,7 +451,8 @@ static sb_status run(sb_request *request, sb_timing *timing, sb_error *error) {
     if (of->op == INPUT && of->data == NULL) return fail(error, SB_FAILED_PRECONDITION, 0, "input '%s' is not bound", of->texts[0]);
     if (of->op > INPUT && !infer(request->values, of))
       return fail(error, SB_INVALID_ARGUMENT, 0, "the inputs do not fit together, at '%s'", of->texts[0]);
-    if (of->op > INPUT && make_room(of, error) != SB_OK) return error != NULL ? error->code : SB_INTERNAL;
+    if (of->op > INPUT) status = make_room(of, error);
+    if (status != SB_OK) return status;
   }
   for (i = 0; i < request->model->value_count; i++) {
     if (SB_CALL(sb_host, opened.host, stopping) && opened.host->stopping(opened.host->ctx)) return fail(error, SB_CANCELLED, 0, "stopped");
@@ -491,4 +496,4 @@ static const void *factory(const char *id) { return strcmp(id, SB_BACKEND) == 0 
 /* The one symbol that the host looks up. The library is described without a device being touched. */
 const sb_plugin skillbench_plugin = {
   sizeof(sb_plugin), SB_ABI_MAJOR, "@NAME@", "@NAME@", "0.1.0", NULL, NULL, NULL, /* id, name, version, vendor, license, url */
-  NULL, factory};                                                                   /* init, factory */
+  NULL, factory};                                                                 /* init, factory */

@@ -362,6 +362,8 @@ fn readSource(memory: std.mem.Allocator, source: *const c.sb_source) Failure![]c
 
 /// What is asked for is done or refused, never ignored: a figure of the wrong precision is worse than none.
 fn loadModel(load: *const c.sb_load, fault: *Fault) Failure!*Model {
+    if (load.size < @offsetOf(c.sb_load, "device_count") + @sizeOf(u32))
+        return fault.refuse(c.SB_INVALID_ARGUMENT, 0, "the host tells too little of a load", .{});
     const precision = if (load.precision != null) std.mem.span(load.precision) else "float32";
     if (!eql(u8, precision, "float32"))
         return fault.refuse(c.SB_UNIMPLEMENTED, c.SB_WHY_PRECISION, "precision '{s}': this engine computes in float32", .{precision});
