@@ -320,7 +320,8 @@ class MediaPrompt(Plain):
     def rows(self, inner, media):
         return getattr(inner, self.spec.args["method"])(media, **self.spec.args.get("options", {})).pooler_output
 
-    def forward(self, media, tokens):
+    def forward(self, *tensors):
+        media, tokens = tensors
         inner = getattr(self.model, "model", self.model)
         language = getattr(inner, self.spec.args.get("language", "language_model"))
         embedded = language.get_input_embeddings()(tokens)
@@ -361,7 +362,8 @@ class PixelsPrompt(MediaPrompt):
 class ImageToText(Plain):
     """A vision tower before an encoder-decoder of text: its rows and the prompt through the encoder, then the decoder."""
 
-    def forward(self, pixels, tokens, decoder_tokens):
+    def forward(self, *tensors):
+        pixels, tokens, decoder_tokens = tensors
         inner = self.model.model
         rows = inner.get_image_features(pixels).pooler_output
         embedded = torch.cat([rows, inner.get_input_embeddings()(tokens)], 1)

@@ -85,6 +85,36 @@ def vilt_whole_image():
 
 
 @patch
+def every_patch_predicted():
+    """V-JEPA 2 counts the patches to predict in its mask; without one it predicts all of the video, as many as it sees."""
+    from transformers.models.vjepa2 import modeling_vjepa2 as vjepa
+
+    def forward(self, hidden_states, context_mask, target_mask, mask_index=1):
+        batch, rows, _ = hidden_states.shape
+        context = self.predictor_embeddings(hidden_states)
+        target = self.mask_tokens[mask_index % self.num_mask_tokens].expand(batch, rows, -1)
+        return torch.cat([context, target], 1), torch.cat([*context_mask, *target_mask], 1)
+
+    with replaced(vjepa.VJEPA2PredictorEmbeddings, "forward", forward):
+        yield
+
+
+@patch
+def both_tables():
+    """IDEFICS looks up added tokens in a table of their own, after it has asked which ones there are; here each is looked up in both."""
+    from transformers.models.idefics.modeling_idefics import IdeficsDecoupledEmbedding
+
+    def forward(self, tokens):
+        is_added = tokens >= self.num_embeddings
+        own = torch.nn.functional.embedding(torch.where(is_added, 0, tokens), self.weight)
+        added = self.additional_embedding(torch.where(is_added, tokens - self.num_embeddings, 0))
+        return torch.where(is_added[..., None], added, own)
+
+    with replaced(IdeficsDecoupledEmbedding, "forward", forward):
+        yield
+
+
+@patch
 def vits_spline():
     """VITS computes its spline only of the values inside an interval; here of all, and those outside are put back."""
     from transformers.models.vits import modeling_vits as vits
