@@ -222,13 +222,16 @@ MODELS.add(
 MODELS.add(
     "kosmos-2",
     "Kosmos2ForConditionalGeneration",
-    [pixels(), ids(65037), mask(), "image_embeds_position_mask:bool[batch,sequence]=zeros"],
+    [pixels(), ids(65037)],
     "logits",
     "microsoft/kosmos-2-patch14-224",
     {
         "text_config": {"use_cache": False},
         "latent_query_num": 64,
     },
+    adapter="MediaPrompt",
+    args={"method": "get_image_features", "language": "text_model"},
+    axes={"sequence": [1, 1024]},
     weightless=True,
     unrun="its weights take 6.7 GB in float32, which loading holds twice: more than the exporter lets one model hold",
     **VLM,

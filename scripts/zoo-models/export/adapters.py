@@ -393,7 +393,7 @@ class PatchFeatures(Plain):
             "position_ids": vision_utils.get_vision_position_ids(grid, merge),
             "interp_indices": indices,
             "interp_weights": weights,
-            "cu_seqlens": lengths,
+            "cu_seqlens": lengths.numpy(),  # at which the class splits; the numbers of a tensor are not known while it is traced
             "max_seqlen": longest,
         }
         self.grid = grid
