@@ -352,6 +352,15 @@ class QueriesPrompt(MediaPrompt):
         return QueryingTransformer.forward(self, media)[0]
 
 
+class KosmosPrompt(MediaPrompt):
+    """As MediaPrompt, for Kosmos-2, whose whole class has no method for the rows of an image."""
+
+    def rows(self, inner, media):
+        seen = inner.vision_model(media).last_hidden_state
+        seen = torch.nn.functional.normalize(inner.vision_model.model.post_layernorm(seen), dim=-1)
+        return inner.image_to_text_projection(seen)[0]
+
+
 class PixelsPrompt(MediaPrompt):
     """As MediaPrompt, for a model that projects the patches of an image and has no tower."""
 
@@ -427,6 +436,7 @@ ADAPTERS = {
         MediaPrompt,
         TowerPrompt,
         QueriesPrompt,
+        KosmosPrompt,
         PixelsPrompt,
         ImageToText,
         PatchFeatures,

@@ -115,6 +115,30 @@ def both_tables():
 
 
 @patch
+def clips_of_any_number():
+    """TVP repeats its frame around the clips as often as there are clips while it is traced, and views its positions of columns as if
+    each clip had its own, which only one clip fits; here both are the same for all."""
+    from transformers.models.tvp import modeling_tvp as tvp
+
+    def framed(self, pixel_values, interpolate_pad_encoding=False):
+        inside = torch.zeros(1, self.num_frames, 3, self.base_size, self.base_size)
+        frame = torch.cat([self.pad_left, inside, self.pad_right], 4)
+        return pixel_values + torch.cat([self.pad_up, frame, self.pad_down], 3)
+
+    def placed(self, grid, interpolate_pos_encoding=False):
+        rows, columns = (
+            table.weight[:length]
+            for table, length in zip((self.row_position_embeddings, self.col_position_embeddings), grid.shape[1:3])
+        )
+        return grid + (rows[None, :, None] + columns[None, None])
+
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(replaced(tvp.TvpFramePadPrompter, "forward", framed))
+        stack.enter_context(replaced(tvp.TvpVisualInputEmbedding, "add_2d_positional_embeddings", placed))
+        yield
+
+
+@patch
 def vits_spline():
     """VITS computes its spline only of the values inside an interval; here of all, and those outside are put back."""
     from transformers.models.vits import modeling_vits as vits
