@@ -32,7 +32,7 @@ static const void *factory(const char *id)
 }
 
 const sb_plugin skillbench_plugin = {
-  sizeof(sb_plugin), SB_ABI_MAJOR, "tiny", NULL, "1.0.0", NULL, NULL, NULL, init, factory,
+  sizeof(sb_plugin), SB_ABI_MAJOR, "tiny", NULL, "1.0.0", NULL, NULL, NULL, init, factory, SB_ABI_MINOR, 0,
 };
 "#;
 
