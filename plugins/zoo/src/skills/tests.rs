@@ -45,7 +45,7 @@ fn a_manifest_holds_its_whole_description() {
         let description: Value = serde_json::from_str(&skill.description()).unwrap();
         let manifest: Value = serde_json::from_str(&skill.manifest(Form::Float32)).unwrap();
         // Which forms there are is said before one of them is built.
-        let of_forms = ["precisions", "withheld", "form_contents"];
+        let of_forms = ["precisions", "withheld", "form_contents", "operators"];
         for (key, value) in description.as_object().unwrap().iter().filter(|(key, _)| !of_forms.contains(&key.as_str()))
         {
             assert_eq!(&manifest[key], value, "{} of {}", key, skill.id);
@@ -65,6 +65,14 @@ fn what_is_moved_is_counted_where_operations_are_and_of_skills_that_are_there() 
         assert_eq!(counted(&traffic.elements), counted(&skill(id).told["flops"]), "{id}");
         assert!(traffic.elements.as_array().unwrap().iter().all(|count| count["value"].as_f64() > Some(0.0)), "{id}");
     }
+}
+
+#[test]
+fn the_operators_of_every_graph_are_listed() {
+    let graphs: BTreeSet<&str> = crate::skeleton::names().collect();
+    let listed: BTreeSet<&str> = operators().keys().map(String::as_str).collect();
+    assert_eq!(listed, graphs, "scripts/zoo-operators lists them");
+    assert!(operators().values().all(|of| !of.is_empty()));
 }
 
 #[test]
