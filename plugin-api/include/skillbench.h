@@ -1,4 +1,4 @@
-/* skillbench.h: the contract between the skillbench host and its plugins. Version 1. Plain C99, no other file needed.
+/* skillbench.h: the contract between the skillbench host and its plugins. Version 1.1. Plain C99, no other file needed.
  *
  * A plugin is a shared library that exports ONE data symbol, `skillbench_plugin` (the last declaration of this file).
  * Everything else is reached from it, through tables of function pointers that are asked for by id.
@@ -8,7 +8,7 @@
  *           Whoever provides a struct sets `size` to its own sizeof. Whoever reads it asks SB_HAS before a field, SB_CALL
  *           before a slot. A struct that the callee fills is zeroed by the caller, who sets `size`; the callee writes only
  *           below that size and lowers `size` to what it filled.
- *           An id never changes its meaning: a new meaning is a new id.
+ *           An id never changes its meaning: a new meaning is a new id. What came after 1.0 says since when.
  * Unknown   is SB_UNKNOWN for a number, NULL or "" for a text; never 0. A slot that may be missing is NULL.
  * Threads   [any]  may be called from several threads at once.
  *           [main] is called on the worker's control thread only.
@@ -36,7 +36,8 @@ extern "C" {
 #define SB_EXPORT __attribute__((visibility("default")))
 #endif
 
-#define SB_ABI_MAJOR 1u
+#define SB_ABI_MAJOR 1u /* another one is another contract: a host refuses the plugin */
+#define SB_ABI_MINOR 1u /* what was appended; hosts and plugins of different minors fit together */
 
 /* What sb_plugin.factory and sb_backend.extension can be asked for. */
 #define SB_BACKEND    "skillbench.backend/1"    /* runs models on hardware               -> const sb_backend *    */
@@ -128,7 +129,8 @@ typedef struct sb_host {
   void (*log)(void *ctx, int32_t level, const char *target, const char *message);     /* [any] */
   void (*phase)(void *ctx, const char *name, double fraction);                        /* [any] "compile": a long step is alive */
   uint64_t (*now_ns)(void *ctx);                                                       /* [any] the run's one monotonic clock */
-  int32_t (*stopping)(void *ctx);                                                      /* [any] poll in long loops; not 0: return SB_CANCELLED */
+  int32_t (*stopping)(void *ctx);                                                      /* [any] poll in long loops; not 0: return SB_CANCELLED. The
+                                                                                          worker ends half a second later, whatever it does */
   const void *(*extension)(void *ctx, const char *id);                                 /* [any] NULL: none */
   void (*evidence)(void *ctx, const char *what, const char *found);                    /* [any] from `open`: what was looked at for devices, and what was
                                                                                           found: "libvendor.so.3", "/usr/lib/libvendor.so.3, version 3.1" */
@@ -202,7 +204,9 @@ typedef struct sb_placement { /* filled by the callee: what really happened at l
 
 typedef struct sb_timing {    /* filled by the callee, on now_ns' clock; SB_UNKNOWN where it cannot be told */
   uint32_t size, flags;
-  uint64_t submit_ns, start_ns, end_ns, clock_error_ns, host_to_device_ns, device_to_host_ns;
+  uint64_t submit_ns, start_ns, end_ns; /* handed to the device's queue; the device works from start to end. All of it lies within the run */
+  uint64_t clock_error_ns;    /* how far the device's clock may be from now_ns' */
+  uint64_t host_to_device_ns, device_to_host_ns; /* copies of inputs and outputs, which are not between start and end */
 } sb_timing;
 
 typedef struct sb_memory { uint32_t size, scope; uint64_t used, peak, total; } sb_memory;               /* bytes */
@@ -322,7 +326,8 @@ typedef struct sb_target {    /* what to measure; NULL for a benchmark that need
   uint32_t size, part_count;
   const sb_part *const *parts;
   const sb_backend *backend;  /* as the host watches it: it runs the requests. What would go around the target is not there:
-                                 load, unload, supports, submit, cancel, extension */
+                                 load, unload, supports, extension. `submit` and `cancel` are there since 1.1, where the backend has them;
+                                 what a submitted run wrote is looked at before its request is used again */
   sb_instance *instance;
   const sb_dim *axes;         /* the cell's point of the workload grid; min == opt == max */
   uint32_t axis_count, flags;
@@ -418,6 +423,7 @@ typedef struct sb_plugin {
   const char *id, *name, *version, *vendor, *license, *url; /* id: lower case, digits and '-'; the rest may be NULL */
   sb_status (*init)(const sb_host *host, const char *plugin_path, sb_error *error);                         /* [main] optional; once; touches no device */
   const void *(*factory)(const char *id);                                                                   /* [any] SB_BACKEND, SB_BENCHMARKS, SB_SKILLSET; NULL: none */
+  uint32_t abi_minor, flags;  /* since 1.1: SB_ABI_MINOR, which says what header it was built with. It changes nothing else */
 } sb_plugin;
 
 /* Define it as `const sb_plugin skillbench_plugin = {...};`. It is declared here because in C++ a const would stay inside its file. */

@@ -7,6 +7,7 @@
 use std::ffi::{c_char, c_void};
 
 pub const SB_ABI_MAJOR: u32 = 1;
+pub const SB_ABI_MINOR: u32 = 1;
 pub const SB_BACKEND: &str = "skillbench.backend/1";
 pub const SB_BENCHMARKS: &str = "skillbench.benchmarks/1";
 pub const SB_SKILLSET: &str = "skillbench.skillset/1";
@@ -252,6 +253,7 @@ structs! {
         license: *const c_char, url: *const c_char,
         init: slot!(fn(*const sb_host, *const c_char, *mut sb_error) -> sb_status),
         factory: slot!(fn(*const c_char) -> *const c_void),
+        abi_minor: u32, flags: u32,
     }
 }
 

@@ -122,13 +122,12 @@ prompted(
     "fuyu-8b",
     "FuyuForCausalLM",
     "adept/fuyu-8b",
-    "image_patches:f32[batch,patches,2700]=normal",
+    "image_patches:f32[batch,frames,2700]=normal",
     {},
     262144,
     "PixelsPrompt",
     9.4,
-    trace={"patches": 13},
-    test={"patches": (16, 36)},
+    axes={"sequence": [1, 2048], "frames": [16, 1024]},
 )
 prompted(
     "gemma-3-4b",
@@ -349,6 +348,7 @@ MODELS.add(
     ["pixel_values_videos:f32[batch,64,3,256,256]=normal"],
     "last_hidden_state predicted=predictor_output.last_hidden_state",
     "facebook/vjepa2-vitl-fpc64-256",
+    patches=["every_patch_predicted"],
     unrun="64 frames are 8,192 rows, whose attention takes more memory than the exporter lets one model hold",
     weightless=True,
     **VIDEO,
@@ -393,5 +393,7 @@ MODELS.add(
         "max_img_size": 448,
     },
     axes={"sequence": [1, 128], "batch": [1, 8]},
+    patches=["clips_of_any_number"],
+    unrun="two clips of 48 frames take more memory than the exporter lets one model hold",
     **dict(MULTI, category="video", task="video-grounding"),
 )

@@ -145,6 +145,40 @@ MODELS.add(
     **VLM,
 )
 MODELS.add(
+    "nougat-base",
+    "VisionEncoderDecoderModel",
+    [pixels(896, 672), ids(50000, "decoder_input_ids", "decoder_sequence")],
+    "logits encoder_last_hidden_state",
+    "facebook/nougat-base",
+    {
+        "encoder": {
+            "model_type": "donut-swin",
+            "image_size": [896, 672],
+            "window_size": 7,
+            "embed_dim": 128,
+            "depths": [2, 2, 14, 2],
+            "num_heads": [4, 8, 16, 32],
+        },
+        "decoder": {
+            "model_type": "mbart",
+            "decoder_layers": 10,
+            "d_model": 1024,
+            "decoder_attention_heads": 16,
+            "decoder_ffn_dim": 4096,
+            "vocab_size": 50000,
+            "max_position_embeddings": 4096,
+            "scale_embedding": True,
+            "add_final_layer_norm": True,
+            "is_decoder": True,
+            "add_cross_attention": True,
+            "is_encoder_decoder": False,
+            "use_cache": False,
+        },
+    },
+    const={"use_cache": False},
+    **VLM,
+)
+MODELS.add(
     "idefics-9b",
     "IdeficsForVisionText2Text",
     [
@@ -180,6 +214,7 @@ MODELS.add(
             "patch_size": 14,
         },
     },
+    patches=["both_tables"],
     weightless=True,
     unrun="its weights take 36 GB in float32, which loading holds twice: more than the exporter lets one model hold",
     **VLM,
@@ -187,13 +222,16 @@ MODELS.add(
 MODELS.add(
     "kosmos-2",
     "Kosmos2ForConditionalGeneration",
-    [pixels(), ids(65037), mask(), "image_embeds_position_mask:bool[batch,sequence]=zeros"],
+    [pixels(), ids(65037)],
     "logits",
     "microsoft/kosmos-2-patch14-224",
     {
         "text_config": {"use_cache": False},
         "latent_query_num": 64,
     },
+    adapter="KosmosPrompt",
+    args={"language": "text_model"},
+    axes={"sequence": [1, 1024]},
     weightless=True,
     unrun="its weights take 6.7 GB in float32, which loading holds twice: more than the exporter lets one model hold",
     **VLM,

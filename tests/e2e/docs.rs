@@ -15,6 +15,16 @@ fn the_rules_in_the_docs_are_those_of_the_check() {
 }
 
 #[test]
+fn the_slots_in_the_docs_are_those_of_the_contract() {
+    let printed = World::default().host(&["plugin", "slots", "--format", "markdown"]).stdout();
+    let page = std::fs::read_to_string(workspace().join("docs/contract.md")).unwrap();
+    assert!(
+        page.ends_with(&printed),
+        "docs/contract.md is out of date; its table is: host plugin slots --format markdown\n{printed}"
+    );
+}
+
+#[test]
 fn the_tables_in_the_docs_are_those_of_the_database() {
     let world = World::default();
     world.host(&["db", "init"]).exits_with(0);

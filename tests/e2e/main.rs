@@ -30,6 +30,7 @@ mod request;
 mod run;
 mod schedule;
 mod session;
+mod slots;
 mod sources;
 mod stable;
 mod stored;

@@ -4,7 +4,7 @@ use super::stages::StageRule;
 use super::work::FlopCounts;
 use serde::{Deserialize, Serialize};
 use skillbench_record::Axes;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What a skillset says of one skill. Fields that this host does not know are left alone.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -64,6 +64,9 @@ pub struct SkillDescription {
     /// Operators that compute; `None`: nobody counted.
     #[serde(default)]
     pub kernels: Option<u64>,
+    /// The operators of its graphs, as ONNX names them, with the domain before those of others; empty: nobody listed them.
+    #[serde(default)]
+    pub operators: BTreeSet<String>,
     /// How far outputs move, measured once where the skill was made; `None`: nobody measured.
     #[serde(default)]
     pub power: Option<Power>,

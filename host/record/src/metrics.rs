@@ -173,6 +173,15 @@ pub struct Metrics {
     pub latency_ms: Option<Stats>,
     /// CPU time per iteration, of the worker and all that it started, a sample for each round.
     pub cpu_ms: Option<Stats>,
+    /// Time within one run in which the device worked, as the backend tells it, a sample for each round. `None` where it cannot tell.
+    #[serde(default)]
+    pub device_ms: Option<Stats>,
+    /// Copying the inputs to the device in one run, as `device_ms`.
+    #[serde(default)]
+    pub host_to_device_ms: Option<Stats>,
+    /// Copying the outputs from the device in one run, as `device_ms`.
+    #[serde(default)]
+    pub device_to_host_ms: Option<Stats>,
     /// Items over the measured time they took: the latency rounds, or the concurrent ones.
     pub throughput_per_s: Option<f64>,
     #[serde(default)]

@@ -7,7 +7,7 @@ use crate::{Cell, Table};
 use polars::prelude::{DataFrame, SortMultipleOptions};
 use skillbench_record::catalog::column;
 use skillbench_record::shown;
-use skillbench_results::questions;
+use skillbench_results::questions::{self, Added};
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// How people read a column of figures of `questions::summary`: its heading with the unit, and the columns that a narrow terminal
@@ -63,19 +63,19 @@ pub fn summary(frame: &DataFrame) -> Table {
     Table::from_frame(frame)
 }
 
-/// A run for people.
+/// A run for people, with what benchmarks of plugins `added`.
 ///
 /// # Errors
 /// Polars' own.
-pub fn run_view(cells: &DataFrame) -> Result<RunView, SectionError> {
-    let figures = questions::summary(cells.clone())?;
+pub fn run_view(cells: &DataFrame, added: &[Added]) -> Result<RunView, SectionError> {
+    let figures = questions::summary(cells.clone(), added)?;
     let cells_now = now(cells.clone())?;
     let headline = headline(&Rows(&cells_now));
     let cells = placed(cells.clone())?.sort([column::CELL], SortMultipleOptions::default())?;
     let (cells, figures) = (Rows(&cells), Rows(&figures));
     let causes = Causes::of(&cells);
     let winners = winners(&Rows(&cells_now));
-    let columns = columns(&figures);
+    let columns = columns(&figures, added);
     let any_unmeasured = !causes.0.is_empty();
     let doubts: Vec<Vec<&str>> = (0..cells.len()).map(|row| doubts(&cells, row)).collect();
     let any_doubt = doubts.iter().any(|doubts| !doubts.is_empty());
@@ -105,7 +105,7 @@ pub fn run_view(cells: &DataFrame) -> Result<RunView, SectionError> {
 }
 
 /// The figures that any cell has.
-fn columns(figures: &Rows<'_>) -> Vec<(&'static str, &'static str)> {
+fn columns<'a>(figures: &Rows<'_>, added: &'a [Added]) -> Vec<(&'a str, &'a str)> {
     let tells = |name: &str| match name {
         // Where the machine was its own, there is nothing to say.
         column::OTHER_CORES | column::THROTTLED => {
@@ -113,7 +113,9 @@ fn columns(figures: &Rows<'_>) -> Vec<(&'static str, &'static str)> {
         }
         _ => (0..figures.len()).any(|row| figures.number(row, name).is_some() || figures.text(row, name).is_some()),
     };
-    FIGURES.into_iter().filter(|(name, _)| tells(name)).collect()
+    let added = added.iter().map(|series| (series.heading.as_str(), series.heading.as_str()));
+    let (most, count) = FIGURES.split_at(FIGURES.len() - 1);
+    most.iter().copied().chain(added).chain(count.iter().copied()).filter(|(name, _)| tells(name)).collect()
 }
 
 /// Model, hardware and point of each that wins.

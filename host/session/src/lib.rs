@@ -12,6 +12,7 @@
 //! - [`incremental`]: what of a plan is missing in the database.
 //! - [`interleave`]: the plans of two targets that are measured in turns. [`noise`]: how far the same code is apart from itself.
 //! - [`which`]: which stored results are meant, by one rule for all that read them.
+//! - [`ladder`]: which operators a backend runs, and which to build next.
 //! - [`update`]: what of the database is to be measured again. [`recorded`]: which of a record's options are taken over.
 //!
 //! Nothing here prints: what there is to say is an event, or returned. Not here: grammar and printing (host),
@@ -28,6 +29,7 @@ pub mod gate;
 pub mod incremental;
 pub mod interleave;
 pub mod keep;
+pub mod ladder;
 pub mod machine_lock;
 pub mod measure;
 pub mod noise;

@@ -342,6 +342,17 @@ pub enum PluginCommand {
         #[arg(long, value_name = "KEY=VALUE")]
         option: Vec<String>,
     },
+    /// Run ONNX operators one by one on backends, and tell which to build next
+    Ladder {
+        /// Backends
+        #[arg(required = true)]
+        plugin: Vec<String>,
+        /// Only these operators
+        #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "NAME")]
+        operators: Vec<String>,
+    },
+    /// The contract of plugins, slot by slot: who calls it, which rules hold it, which plugins have it
+    Slots,
     /// Write a first plugin that builds and passes `check` as it is
     New {
         /// Its id: a-z, 0-9 and '-'

@@ -68,7 +68,7 @@ pub struct RequestArgs {
     /// Numbers of tokens that the benchmark generation makes
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
     pub new_tokens: Vec<i64>,
-    /// Set another dimension of the models
+    /// Set another dimension of the models, or a number that a benchmark takes, such as queue_depth=4
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "NAME=N", value_parser = dimension)]
     pub dim: Vec<(String, i64)>,
     /// Concurrent requests of the throughput benchmarks

@@ -8,9 +8,9 @@ use skillbench_engine::run::Inventory;
 use skillbench_record::OptionChoice;
 use skillbench_record::PluginOptions;
 use skillbench_report::{Cell, Table};
-use skillbench_worker::Library;
-use skillbench_worker::check::{self, RULES, Verdict};
+use skillbench_worker::check::{self, RULES, SLOTS, Slot, Verdict};
 use skillbench_worker::sandbox::Sandbox;
+use skillbench_worker::{Description, Library};
 use std::path::Path;
 
 /// The rules, as `docs/rules.md` has them.
@@ -21,6 +21,33 @@ pub fn list(global: &Global) -> Done {
     }
     output::table(&table, global.format.into());
     Ok(Exit::Good)
+}
+
+/// The slots of the contract, as `docs/contract.md` has them.
+pub fn slots(global: &Global) -> Done {
+    let inventory = global.inventory();
+    let mut table = Table::new(["table", "slot", "since", "called by", "held by the rules", "had by"]);
+    for slot in SLOTS {
+        let have =
+            inventory.plugins.iter().filter(|plugin| has(&plugin.description, slot)).map(|plugin| plugin.id.as_str());
+        let have: Vec<&str> = have.collect();
+        table.row([
+            slot.table.into(),
+            slot.name.into(),
+            slot.since.into(),
+            slot.caller.into(),
+            slot.rules.join(", ").into(),
+            if slot.optional { have.join(", ").into() } else { "all".into() },
+        ]);
+    }
+    output::table(&table, global.format.into());
+    Ok(Exit::Good)
+}
+
+/// Whether a plugin fills a slot that it might leave out. `init` shows from outside only when it is called.
+fn has(description: &Description, slot: &Slot) -> bool {
+    let backend = description.backend.as_ref();
+    slot.table == "sb_backend" && backend.is_some_and(|backend| backend.slots.iter().any(|name| name == slot.name))
 }
 
 pub fn check(global: &Global, what: &str, options: &[String]) -> Done {

@@ -12,6 +12,7 @@ mod doctor;
 mod export;
 mod forecast;
 mod gate;
+mod ladder;
 mod matrix;
 mod models;
 mod new;
@@ -160,6 +161,8 @@ pub fn dispatch(cli: Cli) -> Done {
         Command::Plugin(PluginCommand::Check { plugin, option, .. }) => {
             check::check(global, &plugin.unwrap_or_default(), &option)
         }
+        Command::Plugin(PluginCommand::Ladder { plugin, operators }) => ladder::ladder(global, &plugin, &operators),
+        Command::Plugin(PluginCommand::Slots) => check::slots(global),
         Command::Plugin(PluginCommand::New { name, lang, dir, api }) => new::new(&name, lang, &dir, api.as_deref()),
         Command::Plugin(PluginCommand::Add { library, id, pin }) => plugin::add(global, &library, id, pin),
         Command::Plugin(PluginCommand::Remove { plugin }) => plugin::remove(&plugin),

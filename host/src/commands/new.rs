@@ -11,11 +11,11 @@ type Template = &'static [(&'static str, &'static str)];
 
 macro_rules! template {
     ($folder:literal: $($name:literal from $source:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../templates/", $folder, "/", $source)))),*]
+        &[$(($name, include_str!(concat!("../../../", $folder, "/", $source)))),*]
     };
 }
 
-const RUST: Template = template!("rust":
+const RUST: Template = template!("host/templates/rust":
     "Cargo.toml" from "Cargo.toml.in",
     "README.md" from "README.md",
     "src/lib.rs" from "src/lib.rs",
@@ -28,7 +28,7 @@ const RUST: Template = template!("rust":
     "src/weights.rs" from "src/weights.rs",
 );
 
-const C: Template = template!("c":
+const C: Template = template!("tests/fixtures/c-backend":
     "Makefile" from "Makefile",
     "README.md" from "README.md",
     "contract.c" from "contract.c",

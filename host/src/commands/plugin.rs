@@ -81,7 +81,7 @@ pub fn info(global: &Global, id: &str) -> Done {
 
 /// What is known of a plugin, line by line.
 pub fn facts(plugin: &Plugin) -> Vec<(String, String)> {
-    let Description { name, version, vendor, license, url, entry, backend, skillset, benchmarks, .. } =
+    let Description { name, version, vendor, license, url, entry, contract, backend, skillset, benchmarks, .. } =
         &plugin.description;
     let mut facts: Vec<(String, String)> = [
         ("id", plugin.id.clone()),
@@ -93,12 +93,14 @@ pub fn facts(plugin: &Plugin) -> Vec<(String, String)> {
         ("library", plugin.library.display().to_string()),
         ("registered at", plugin.entry.origin.to_string()),
         ("loaded through", entry.name().into()),
+        ("contract", format!("{}.{}", contract.0, contract.1)),
     ]
     .map(|(field, value)| (field.to_string(), value))
     .to_vec();
     if let Some(backend) = backend {
         facts.push(("backend".into(), backend.id.clone()));
         facts.push(("options".into(), backend.options_schema.clone()));
+        facts.push(("optional slots".into(), backend.slots.join(", ")));
     }
     if let Some(skillset) = skillset {
         facts.push((

@@ -34,6 +34,9 @@ pub struct Description {
     pub license: String,
     pub url: String,
     pub entry: Entry,
+    /// Major and minor of the contract that it was built with.
+    #[serde(default)]
+    pub contract: (u32, u32),
     pub backend: Option<BackendDescription>,
     pub skillset: Option<SkillsetDescription>,
     pub benchmarks: Vec<BenchmarkDescription>,
@@ -54,6 +57,9 @@ pub const CATEGORIES: [&str; 3] = ["unit", "integration", "performance"];
 pub struct BackendDescription {
     pub id: String,
     pub options_schema: String,
+    /// The slots it has of those that it may leave out.
+    #[serde(default)]
+    pub slots: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

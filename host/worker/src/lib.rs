@@ -8,7 +8,7 @@
 //! - `stop`: how it is asked to end. `sys`: what only Unix has.
 //! - [`child`]: what runs in a worker. `loader`: how it opens a library; the only `unsafe` here.
 //! - `description`: what a plugin says of itself. [`options`]: its options, held against their schema.
-//! - [`check`]: the rules of a well-behaved plugin.
+//! - [`check`]: the rules of a well-behaved plugin. [`ladder`]: ONNX operators one by one on a backend.
 //!
 //! Not here: which plugins there are, what is measured, and what becomes of it (engine).
 
@@ -22,6 +22,7 @@ mod folders;
 mod frame;
 #[cfg(target_os = "linux")]
 mod keeper;
+pub mod ladder;
 mod library;
 mod limits;
 #[allow(unsafe_code)] // Loading a library is unsafe, and nothing else here is.
@@ -45,9 +46,9 @@ pub use limits::{Limits, memory_available};
 pub use loader::Entry;
 pub use process::{Watched, Worker, use_executable};
 pub use protocol::{
-    CellJob, CellReport, CheckJob, Command, CounterRecord, DeviceRecord, EnergyRecord, Event, FunctionJob,
-    FunctionReport, LoadRecord, ModelPaths, OtherEnergy, PROTOCOL, PluginUse, Policy, Pooling, PortRecord, ProfileJob,
-    ReferenceJob, Reply, RoundEnergy, RoundRecord, SeriesRecord, Stage, VerifyJob,
+    CellJob, CellReport, CheckJob, Command, CounterRecord, DeviceRecord, DeviceTimes, EnergyRecord, Event, FunctionJob,
+    FunctionReport, LadderJob, LoadRecord, ModelPaths, OtherEnergy, PROTOCOL, PluginUse, Policy, Pooling, PortRecord,
+    ProfileJob, ReferenceJob, Reply, RoundEnergy, RoundRecord, SeriesRecord, Stage, VerifyJob,
 };
 pub use stop::Stop;
 pub(crate) use sys::adopt_channel;

@@ -9,6 +9,8 @@ pub struct Limits {
     pub total: Duration,
     /// Opening the library, and opening the instance, each.
     pub opening: Duration,
+    /// Each other stage; `None`: the whole command is the limit.
+    pub step: Option<Duration>,
     /// Resident set in bytes; `None`: no limit.
     pub memory: Option<u64>,
     /// Ends the worker before.
@@ -21,13 +23,14 @@ impl Limits {
     /// For a look at a plugin: seconds, not minutes.
     pub fn probing(stop: &Stop) -> Limits {
         let (total, opening) = (Duration::from_secs(60), Duration::from_secs(30));
-        Limits { total, opening, memory: default_memory(), stop: stop.clone(), can_be_set: false }
+        Limits { total, opening, step: None, memory: default_memory(), stop: stop.clone(), can_be_set: false }
     }
 
     /// For a cell: `total` is the user's time limit.
     pub fn working(total: Duration, memory: Option<u64>, stop: &Stop) -> Limits {
         let opening = total.min(Duration::from_secs(120));
-        Limits { total, opening, memory: memory.or_else(default_memory), stop: stop.clone(), can_be_set: true }
+        let (step, memory) = (None, memory.or_else(default_memory));
+        Limits { total, opening, step, memory, stop: stop.clone(), can_be_set: true }
     }
 
     /// Whether the work is to end.
@@ -39,7 +42,7 @@ impl Limits {
     pub fn of(&self, stage: &Stage) -> Duration {
         match stage {
             Stage::Import | Stage::Open => self.opening,
-            _ => self.total,
+            _ => self.step.unwrap_or(self.total),
         }
     }
 }

@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(20);
 /// What it started is looked at each so many times.
 const CHILDREN_EVERY: u64 = 10;
+/// How long a worker that is asked to stop has to end what it does and to tell so.
+const STOP_PATIENCE: Duration = Duration::from_millis(500);
 /// How long ending everything may take; then the process group is killed, and what left it lives on.
 const KEEPER_PATIENCE: Duration = Duration::from_secs(15);
 
@@ -214,6 +216,7 @@ impl Worker {
             on_event(&Event::Log { level: 4, message });
         }
         let mut buffer = vec![0; 256 << 10];
+        let mut asked_to_stop = None;
         let end = loop {
             match sys::read(&mut self.channel, &mut buffer, TICK) {
                 Ok(Some(0)) => break End::Closed,
@@ -228,10 +231,19 @@ impl Worker {
                 Ok(None) => {}
                 Err(error) => break End::Protocol(error.to_string()),
             }
-            if let Some(end) = watch.look(self.process) {
-                break end;
+            match watch.look(self.process) {
+                // What looks whether it is to stop gives its devices back in order.
+                Some(End::Stopped) if asked_to_stop.is_none() => {
+                    sys::ask_to_stop(&self.channel);
+                    asked_to_stop = Some(Instant::now());
+                }
+                Some(End::Stopped) if asked_to_stop.is_some_and(|asked| asked.elapsed() < STOP_PATIENCE) => {}
+                Some(end) => break end,
+                None => {}
             }
         };
+        // However a worker ended that was asked to stop: its cell did not come to its own end.
+        let end = if asked_to_stop.is_some() { End::Stopped } else { end };
         watch.look_at_children(self.process);
         watch.follow.end(self.process);
         watch.seen.conditions = watch.follow.conditions();

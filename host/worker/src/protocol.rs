@@ -12,7 +12,7 @@ use skillbench_record::{
 };
 use std::path::PathBuf;
 
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 
 /// A plugin's library, and how to open it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -190,6 +190,15 @@ pub struct CheckJob {
     pub scratch: PathBuf,
 }
 
+/// Cases of the operator ladder, to be run on a backend one after the other.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LadderJob {
+    pub backend: PluginUse,
+    /// Their places in the list of all.
+    pub cases: Vec<usize>,
+    pub scratch: PathBuf,
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Command {
     Describe {
@@ -224,6 +233,8 @@ pub enum Command {
     /// Loads a model so that it records its operators, and runs it.
     Profile(Box<ProfileJob>),
     Check(Box<CheckJob>),
+    /// Runs cases of the operator ladder.
+    Ladder(Box<LadderJob>),
 }
 
 /// Where a worker is. Each stage may have a limit of its own.
@@ -300,6 +311,11 @@ pub enum Event {
     Progress {
         share: f64,
     },
+    /// A case of the operator ladder begins; with what became of it: it has ended.
+    Rung {
+        case: usize,
+        rung: Option<crate::ladder::Rung>,
+    },
     /// The last message of a command.
     Done(Box<Reply>),
     Failed(Failure),
@@ -366,6 +382,18 @@ pub struct LoadRecord {
     pub cache_hit: Option<bool>,
 }
 
+/// What a backend tells of the time within one run, or within several together, in nanoseconds. `None`: it cannot tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceTimes {
+    /// The device's own work.
+    pub compute_ns: Option<u64>,
+    pub to_device_ns: Option<u64>,
+    pub from_device_ns: Option<u64>,
+    pub runs: u64,
+    /// Of so many runs it cannot be: it lies outside of the run, or is more than the run took.
+    pub impossible: u64,
+}
+
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct RoundRecord {
     pub id: u64,
@@ -374,6 +402,9 @@ pub struct RoundRecord {
     pub wall_ns: u64,
     pub audit_ns: u64,
     pub cpu_ns: Option<u64>,
+    /// What the backend tells of the time within its runs, all together.
+    #[serde(default)]
+    pub device: DeviceTimes,
     pub settled: u64,
     /// Which of the processes that shared the measuring time it was in.
     #[serde(default)]
@@ -491,6 +522,7 @@ pub enum Reply {
     Function(Box<FunctionReport>),
     Profiled(Box<ProfileReport>),
     Checked(crate::check::Verdict),
+    Climbed,
 }
 
 impl Reply {
@@ -505,6 +537,7 @@ impl Reply {
             Reply::Function(_) => "a function's figures",
             Reply::Profiled(_) => "a profile",
             Reply::Checked(_) => "a rule's verdict",
+            Reply::Climbed => "the end of a ladder",
         }
     }
 }

@@ -32,15 +32,30 @@ mod unix {
         Ok(UnixStream::from(channel))
     }
 
-    /// Ends the worker, and everything it started, when its host is gone, wherever the control thread is. A signal of the kernel
-    /// at the parent's death would reach the worker alone, and first.
-    pub fn watch_host(channel: UnixStream) {
+    /// In the worker: calls `stop` when the host asks it to stop, and ends the worker, and everything it started, when the host is gone,
+    /// wherever the control thread is. A signal of the kernel at the parent's death would reach the worker alone, and first.
+    pub fn watch_host(channel: UnixStream, stop: impl FnOnce() + Send + 'static) {
         std::thread::spawn(move || {
-            let mut polled = [rustix::event::PollFd::new(&channel, rustix::event::PollFlags::empty())];
-            while let Err(rustix::io::Errno::INTR) = rustix::event::poll(&mut polled, None) {}
+            let wait = |flags| {
+                let mut polled = [rustix::event::PollFd::new(&channel, flags)];
+                while let Err(rustix::io::Errno::INTR) = rustix::event::poll(&mut polled, None) {}
+                polled[0].revents()
+            };
+            #[cfg(target_os = "linux")]
+            if !wait(rustix::event::PollFlags::RDHUP).contains(rustix::event::PollFlags::HUP) {
+                stop();
+            }
+            #[cfg(not(target_os = "linux"))]
+            let _ = stop;
+            wait(rustix::event::PollFlags::empty());
             let own = rustix::process::getpid();
             let _ = rustix::process::kill_process_group(own, Signal::KILL);
         });
+    }
+
+    /// Tells the other side that no more comes from here: a worker is to stop what it does, and says how it ended.
+    pub fn ask_to_stop(channel: &Channel) {
+        let _ = channel.shutdown(std::net::Shutdown::Write);
     }
 
     /// Tells the other side that this one is over.
@@ -114,7 +129,9 @@ mod other {
         Err(unsupported())
     }
 
-    pub fn watch_host(_: Channel) {}
+    pub fn watch_host(_: Channel, _: impl FnOnce() + Send + 'static) {}
+
+    pub fn ask_to_stop(_: &Channel) {}
 
     pub fn close(_: &Channel) {}
 

@@ -104,7 +104,8 @@ impl BackendRef {
             options_schema: lasting(&facts.options_schema),
             ..BackendTable::<B>::TABLE
         };
-        let opener = move |host: Host, options: &Options| open(host, options).map(BackendTable::<B>::opened);
+        let opener =
+            move |host: Host, options: &Options| open(host, options).map(|backend| BackendTable::opened(backend, host));
         let known = Known { table, of: Some(TypeId::of::<B>()), opener: Some(Box::new(opener)) };
         BackendRef { raw: Box::leak(Box::new(table)), table: Arc::new(known) }
     }
@@ -126,6 +127,27 @@ impl BackendRef {
 
     pub(crate) fn as_ptr(&self) -> *const sb_backend {
         self.raw
+    }
+
+    /// The slots that a backend may leave out, and whether this one has them.
+    pub fn optional_slots(&self) -> [(&'static str, bool); 9] {
+        let table = &self.table;
+        [
+            ("supports", table.supports.is_some()),
+            ("allocate", table.allocate.is_some()),
+            ("copy", table.copy.is_some()),
+            ("alias", table.alias.is_some()),
+            ("reset", table.reset.is_some()),
+            ("submit", table.submit.is_some()),
+            ("cancel", table.cancel.is_some()),
+            ("memory", table.memory.is_some()),
+            ("extension", table.extension.is_some()),
+        ]
+    }
+
+    /// Whether an optional slot is there.
+    pub fn has(&self, slot: &str) -> bool {
+        self.optional_slots().contains(&(slot, true))
     }
 
     pub(crate) fn table(&self) -> &sb_backend {
@@ -219,8 +241,8 @@ impl Instance {
         if !self.backend.table.is_of::<B>() {
             return Err(Error::invalid("a model of another backend"));
         }
-        // SAFETY: just made behind the table of B; it is unloaded when dropped.
-        unsafe { Model::new(&self.backend, BackendTable::<B>::loaded(model), true) }
+        // SAFETY: a live instance of B; the model is made behind its table, and is unloaded when dropped.
+        unsafe { Model::new(&self.backend, BackendTable::<B>::loaded(self.raw, model)?, true) }
     }
 
     /// # Errors
@@ -319,7 +341,11 @@ fn lend_load<R>(load: &Load, call: impl FnOnce(*const sb_load) -> R) -> R {
     let or_null = |text: &Option<std::ffi::CString>| text.as_ref().map_or(std::ptr::null(), |text| text.as_ptr());
 
     let mut source: sb_source = abi_size::sized();
-    (source.format, source.path) = (format.as_ptr(), path.as_ptr());
+    source.format = format.as_ptr();
+    match &load.source.bytes {
+        Some(bytes) => (source.bytes, source.length) = (bytes.as_ptr().cast(), bytes.len() as u64),
+        None => source.path = path.as_ptr(),
+    }
     let mut raw: sb_load = abi_size::sized();
     raw.flags = if load.allow_fallback { SB_LOAD_ALLOW_FALLBACK } else { 0 };
     raw.flags |= if load.profile { SB_LOAD_PROFILE } else { 0 };
@@ -327,5 +353,8 @@ fn lend_load<R>(load: &Load, call: impl FnOnce(*const sb_load) -> R) -> R {
     (raw.precision, raw.cache_dir) = (or_null(&precision), or_null(&cache));
     (raw.devices, raw.device_count) = (load.devices.as_ptr(), load.devices.len() as u32);
     (raw.dims, raw.dim_count) = (dims.as_ptr(), dims.len() as u32);
-    call(&raw const raw)
+    load.options.lend(|options| {
+        raw.options = options;
+        call(&raw const raw)
+    })
 }

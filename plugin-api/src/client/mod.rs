@@ -13,6 +13,7 @@ macro_rules! slot {
 
 mod backend;
 mod benchmark;
+mod flight;
 mod model;
 mod plugin;
 mod recording;

@@ -2,6 +2,7 @@
 
 use super::BackendRef;
 use super::backend::Known;
+use super::flight::{Flight, landed};
 use crate::error::checked;
 use crate::raw::*;
 use crate::sdk::{self, Backend, BackendTable};
@@ -126,7 +127,7 @@ impl<'i> Model<'i> {
         checked(|error| unsafe { request(self.raw, &raw mut raw, error) })?;
         match raw.is_null() {
             true => Err(Error::internal("`request` succeeded and returned nothing")),
-            false => Ok(Request { table: self.backend.table.clone(), raw, owned: true, kept: vec![], _model: None }),
+            false => Ok(Request::new(&self.backend.table, raw, true, None)),
         }
     }
 
@@ -135,8 +136,11 @@ impl<'i> Model<'i> {
     /// # Errors
     /// Whatever the plugin says.
     pub fn request_of<T: Send + Sync + 'i>(owner: Arc<T>, model: impl Fn(&T) -> &Model<'i>) -> Result<Request<'i>> {
-        let Request { table, raw, .. } = &*std::mem::ManuallyDrop::new(model(&owner).request()?);
-        Ok(Request { table: table.clone(), raw: *raw, owned: true, kept: vec![], _model: Some(owner) })
+        let (table, raw) = {
+            let request = std::mem::ManuallyDrop::new(model(&owner).request()?);
+            (request.table.clone(), request.raw)
+        };
+        Ok(Request::new(&table, raw, true, Some(owner)))
     }
 
     /// A request of this model that somebody else made and releases.
@@ -144,7 +148,7 @@ impl<'i> Model<'i> {
     /// # Safety
     /// `raw` is a live request of this model, and this thread alone uses it now.
     pub(crate) unsafe fn borrow_request(&self, raw: *mut sb_request) -> Request<'_> {
-        Request { table: self.backend.table.clone(), raw, owned: false, kept: vec![], _model: None }
+        Request::new(&self.backend.table, raw, false, None)
     }
 }
 
@@ -182,6 +186,7 @@ pub struct Request<'m> {
     owned: bool,
     /// What is bound, kept alive: direction, index, tensor.
     kept: Vec<(Direction, u32, Kept)>,
+    flight: Arc<Flight>,
     /// Goes after the request, and after what is bound to it.
     _model: Option<Arc<dyn Send + Sync + 'm>>,
 }
@@ -195,6 +200,17 @@ enum Kept {
 
 // SAFETY: [lane]: any one thread at a time; it is not Sync.
 unsafe impl Send for Request<'_> {}
+
+impl<'m> Request<'m> {
+    fn new(
+        table: &Arc<Known>,
+        raw: *mut sb_request,
+        owned: bool,
+        model: Option<Arc<dyn Send + Sync + 'm>>,
+    ) -> Request<'m> {
+        Request { table: table.clone(), raw, owned, kept: vec![], flight: Arc::default(), _model: model }
+    }
+}
 
 impl Request<'_> {
     pub(crate) fn as_raw(&self) -> *mut sb_request {
@@ -320,27 +336,15 @@ impl Request<'_> {
         Ok(())
     }
 
-    /// Runs once, with the backend's own times where a place for them is given.
-    ///
-    /// # Errors
-    /// Whatever the plugin says.
-    ///
-    /// # Safety
-    /// `timing` is null or a caller's struct with its size set.
-    pub(crate) unsafe fn run_timed(&mut self, timing: *mut sb_timing) -> Result<()> {
-        let run = slot!(self.table, run);
-        // SAFETY: [lane]; the caller promises the rest.
-        checked(|error| unsafe { run(self.raw, timing, error) })
-    }
-
     /// Runs once, and gives the backend's own times.
     ///
     /// # Errors
     /// Whatever the plugin says.
     pub fn run_with_timing(&mut self) -> Result<Timing> {
+        let run = slot!(self.table, run);
         let mut raw = Timing::unknown();
-        // SAFETY: a struct of this side, with its size set.
-        unsafe { self.run_timed(&raw mut raw) }?;
+        // SAFETY: [lane]; a struct of this side, with its size set.
+        checked(|error| unsafe { run(self.raw, &raw mut raw, error) })?;
         Ok(Timing::from_raw(&raw))
     }
 
@@ -406,6 +410,34 @@ impl Request<'_> {
         checked(|error| unsafe { run(self.raw, std::ptr::null_mut(), error) })
     }
 
+    /// Starts a run, and returns at once; `done` is called once, on some thread of the engine, when the outputs can be read. Until then the
+    /// request is only good for [`Request::cancel`].
+    ///
+    /// # Errors
+    /// `Unimplemented` where the backend cannot, and whatever else it says; `done` is not called then.
+    pub fn submit(&mut self, done: impl FnOnce(Result<Timing>) + Send + 'static) -> Result<()> {
+        let submit = slot!(self.table, submit);
+        self.flight.begin(Box::new(done))?;
+        let user = self.flight.user();
+        // SAFETY: [lane]; what is bound, and the flight, are kept alive until the run has ended: `drop` waits.
+        checked(|error| unsafe { submit(self.raw, Some(landed), user, error) }).inspect_err(|_| self.flight.refused())
+    }
+
+    /// Asks the engine to end the run that was submitted; its callback still comes.
+    ///
+    /// # Errors
+    /// `Unimplemented` where the backend cannot, and whatever else it says.
+    pub fn cancel(&self) -> Result<()> {
+        let cancel = slot!(self.table, cancel);
+        // SAFETY: [any]; a live request.
+        checked(|error| unsafe { cancel(self.raw, error) })
+    }
+
+    /// Waits until no submitted run is under way.
+    pub fn wait(&self) {
+        self.flight.wait();
+    }
+
     /// Takes an output that the backend allocated.
     ///
     /// # Errors
@@ -430,6 +462,8 @@ fn not_bound(direction: Direction, index: u32) -> Error {
 
 impl Drop for Request<'_> {
     fn drop(&mut self) {
+        // The engine uses the request, and what is bound to it, until its callback came.
+        self.flight.wait();
         if let (true, Some(release)) = (self.owned, self.table.release) {
             // SAFETY: [lane]; made by `request`, released once.
             unsafe { release(self.raw) }

@@ -81,6 +81,14 @@ impl Plugin {
         self.text(|table| table.id, |parts| &parts.id)
     }
 
+    /// The contract that it was built with, as major and minor. Before 1.1 a plugin could not say; the other door has versions of its own.
+    pub fn contract(&self) -> (u32, u32) {
+        match &self.0 {
+            Door::Table(table) => (table.abi_major, table.abi_minor),
+            Door::Values(_) => (SB_ABI_MAJOR, SB_ABI_MINOR),
+        }
+    }
+
     pub fn name(&self) -> String {
         self.text(|table| table.name, |parts| &parts.name)
     }

@@ -2,12 +2,12 @@
 //! leads through the services: they make the requests, and run them.
 //!
 //! Handles are boxes of this file; the backend's own never reach the benchmark. What goes around the target is not there: `load`
-//! refuses, `submit`, `cancel` and `extension` are missing.
+//! refuses, `supports` and `extension` are missing.
 
 use crate::client::{BackendRef, Model, Request};
 use crate::error::guarded;
 use crate::raw::*;
-use crate::{Dim, Direction, Error, Result, Why, abi_size, text};
+use crate::{Dim, Direction, Error, Result, Timing, Why, abi_size, text};
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
@@ -39,11 +39,19 @@ pub trait WatchedTarget: Sync {
     /// # Errors
     /// `WrongOutput`.
     fn verify(&self, lane: &Self::Lane) -> Result<()>;
-    /// Calls `run` with the request, once.
+    /// Runs the request once, and gives the backend's own times.
     ///
     /// # Errors
-    /// What `run` says, and `WrongOutput`.
-    fn run(&self, lane: &Self::Lane, run: &mut dyn FnMut(&mut Request<'_>) -> Result<()>) -> Result<()>;
+    /// Whatever the backend says, and `WrongOutput`.
+    fn run(&self, lane: &Self::Lane) -> Result<Timing>;
+    /// Starts a run; `done` is called once when it has ended, unless this is an error.
+    ///
+    /// # Errors
+    /// Whatever the backend says, and `WrongOutput` of the run that was submitted before.
+    fn submit(&self, lane: &Self::Lane, done: Box<dyn FnOnce(Result<Timing>) + Send>) -> Result<()>;
+    /// # Errors
+    /// Whatever the backend says.
+    fn cancel(&self, lane: &Self::Lane) -> Result<()>;
     /// Calls `touch` with the request, once.
     ///
     /// # Errors
@@ -115,8 +123,8 @@ pub(super) fn backend_table<S: WatchedTarget>(backend: &BackendRef) -> sb_backen
         reset: own.reset.map(|_| reset::<S> as _),
         run: Some(run::<S>),
         output: Some(output::<S>),
-        submit: None,
-        cancel: None,
+        submit: own.submit.map(|_| submit::<S> as _),
+        cancel: own.cancel.map(|_| cancel::<S> as _),
         extension: None,
         ..*own
     }
@@ -323,7 +331,58 @@ unsafe extern "C" fn run<S: WatchedTarget>(
     unsafe {
         guarded(error, || {
             let handle = look::<RequestHandle<S>, _>(request)?;
-            handle.services().run(&handle.lane, &mut |request| request.run_timed(timing))
+            let done = handle.services().run(&handle.lane)?;
+            if !timing.is_null() {
+                abi_size::fill(timing, &done.to_raw());
+            }
+            Ok(())
+        })
+    }
+}
+
+/// What a benchmark gave to be passed back.
+struct User(*mut c_void);
+
+// SAFETY: the contract: the callback may come on any thread.
+unsafe impl Send for User {}
+
+unsafe extern "C" fn submit<S: WatchedTarget>(
+    request: *mut sb_request,
+    done: sb_done,
+    user: *mut c_void,
+    error: *mut sb_error,
+) -> sb_status {
+    // SAFETY: [lane]; a live request; `done` may be called once, on any thread, with `user`.
+    unsafe {
+        guarded(error, || {
+            let handle = look::<RequestHandle<S>, _>(request)?;
+            let done = done.ok_or_else(|| Error::invalid("a run is submitted and nobody to call"))?;
+            let user = User(user);
+            let ended = move |ended: Result<Timing>| {
+                let User(user) = { user };
+                match ended {
+                    Ok(timing) => {
+                        let timing = timing.to_raw();
+                        done(user, SB_OK, &raw const timing, std::ptr::null());
+                    }
+                    Err(failure) => {
+                        let mut raw: sb_error = abi_size::sized();
+                        let status = failure.give(&raw mut raw);
+                        done(user, status, std::ptr::null(), &raw const raw);
+                    }
+                }
+            };
+            handle.services().submit(&handle.lane, Box::new(ended))
+        })
+    }
+}
+
+unsafe extern "C" fn cancel<S: WatchedTarget>(request: *mut sb_request, error: *mut sb_error) -> sb_status {
+    // SAFETY: [any]; a live request.
+    unsafe {
+        guarded(error, || {
+            let handle = look::<RequestHandle<S>, _>(request)?;
+            handle.services().cancel(&handle.lane)
         })
     }
 }

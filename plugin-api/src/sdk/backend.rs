@@ -1,6 +1,6 @@
 //! The traits of a backend.
 
-use super::Host;
+use super::{Cancel, Clock, Done, Host, Offers};
 use crate::tensor::Bound;
 use crate::{
     Counter, Device, Energy, Error, Load, Memory, Operator, Options, OwnedTensor, Placement, Port, Result, Timing, Why,
@@ -18,6 +18,8 @@ pub trait Backend: Send + Sync + Sized + 'static {
     const OPTIONS_SCHEMA: &'static CStr;
     /// Whether loads (and unloads) must not overlap.
     const SERIAL_LOAD: bool = false;
+    /// The optional slots that it has.
+    const OFFERS: Offers = Offers::NONE;
 
     type Model: Model;
 
@@ -30,7 +32,7 @@ pub trait Backend: Send + Sync + Sized + 'static {
     /// Usable devices, and those known of but not usable, with the reason.
     fn devices(&self) -> Vec<Device>;
 
-    /// Why this load would not work, as far as it can be told without compiling.
+    /// Why this load would not work, as far as it can be told without compiling; asked where `OFFERS` says so.
     ///
     /// # Errors
     /// `Unimplemented`, naming the operator or the precision.
@@ -126,6 +128,7 @@ pub trait Model: Send + Sync + 'static {
 
 /// The tensors that are bound to a request now. The SDK has checked type, rank and fixed dimensions against the ports.
 pub struct Bindings {
+    host: Host,
     pub(crate) inputs: Vec<Option<Bound>>,
     pub(crate) outputs: Vec<Option<Bound>>,
     /// By input.
@@ -141,9 +144,24 @@ pub(crate) struct Alias {
 }
 
 impl Bindings {
-    pub(crate) fn new(inputs: usize, outputs: usize) -> Bindings {
+    pub(crate) fn new(host: Host, inputs: usize, outputs: usize) -> Bindings {
         let empty = |count: usize| (0..count).map(|_| None).collect();
-        Bindings { inputs: empty(inputs), outputs: empty(outputs), aliases: vec![None; inputs] }
+        Bindings { host, inputs: empty(inputs), outputs: empty(outputs), aliases: vec![None; inputs] }
+    }
+
+    /// The host's clock, for an engine that tells times of a run that was submitted.
+    pub fn clock(&self) -> Clock {
+        Clock(self.host)
+    }
+
+    /// Calls the engine, and tells when its work began and ended: for an engine that computes within the call, and nowhere else.
+    ///
+    /// # Errors
+    /// What `engine` says.
+    pub fn timed<T>(&self, engine: impl FnOnce() -> Result<T>) -> Result<(T, Timing)> {
+        let start_ns = self.host.now_ns();
+        let done = engine()?;
+        Ok((done, Timing { start_ns, end_ns: self.host.now_ns(), ..Timing::default() }))
     }
 
     /// An input; bound, when [`Request::run`] is called, unless it is [held](Bindings::held).
@@ -227,6 +245,25 @@ pub trait Request: Send + 'static {
     /// # Errors
     /// Whatever the engine says.
     fn run(&mut self, bound: &Bindings) -> Result<Timing>;
+
+    /// Starts a run, and returns at once; `done` is finished when the outputs can be read. Until then nobody calls anything of this request
+    /// but [`Request::cancel`]'s. Asked where the backend's `OFFERS` say so, and while no output is kept for an input.
+    fn submit(&mut self, _bound: &Bindings, done: Done) {
+        done.finish(Err(Error::unimplemented(Why::NONE, "this engine runs, and takes nothing that it runs later")));
+    }
+
+    /// What ends a submitted run early; `None`: it cannot be ended.
+    fn cancel(&self) -> Option<Cancel> {
+        None
+    }
+
+    /// A submitted run has ended, and somebody goes on with this request: what the engine tells of it only now.
+    ///
+    /// # Errors
+    /// Whatever the engine says of that run.
+    fn landed(&mut self) -> Result<()> {
+        Ok(())
+    }
 
     /// Gives away an output of the last run that was not bound to memory; later runs never write it. `None`: there is none.
     ///

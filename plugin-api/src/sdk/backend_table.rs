@@ -1,7 +1,8 @@
 //! A [`Backend`] as the C table: one blanket implementation for all of them.
 
 use super::backend::Alias;
-use super::{Backend, Bindings, Host, Model, Request, extensions};
+use super::submit::under_way;
+use super::{Backend, Bindings, Cancel, Done, Host, Model, Request, extensions};
 use crate::error::guarded;
 use crate::raw::*;
 use crate::tensor::Bound;
@@ -9,22 +10,35 @@ use crate::{
     Code, Counter, Device, Dim, Direction, Error, Load, Operator, Options, Port, Result, Source, abi_size, text,
 };
 use std::collections::HashMap;
-use std::ffi::{CString, c_char};
+use std::ffi::{CString, c_char, c_void};
 use std::marker::PhantomData;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// What an `sb_instance *` of an SDK backend points to.
 pub(super) struct Instance<B: Backend> {
     pub backend: B,
+    host: Host,
     devices: Vec<Device>,
     /// Counters as they were when their number was asked for, by device.
     pub counted: Mutex<HashMap<u32, Vec<Counter>>>,
 }
 
+impl<B: Backend> Instance<B> {
+    /// Refuses a device that is not there.
+    fn has(&self, devices: &[u32]) -> Result<()> {
+        match devices.iter().find(|index| **index as usize >= self.devices.len()) {
+            Some(bad) => Err(Error::not_found(format!("device {bad} of {}", self.devices.len()))),
+            None => Ok(()),
+        }
+    }
+}
+
 /// What an `sb_model *` points to.
 pub(super) struct Loaded<B: Backend> {
     pub model: Arc<B::Model>,
+    host: Host,
     inputs: Vec<CPort>,
     outputs: Vec<CPort>,
     /// Operators of the last recording.
@@ -36,6 +50,37 @@ struct Lane<B: Backend> {
     request: <B::Model as Model>::Request,
     bound: Bindings,
     model: Arc<B::Model>,
+    cancel: Option<Cancel>,
+    /// A submitted run is under way.
+    flies: Arc<AtomicBool>,
+    /// One was submitted, and the engine was not asked since how it ended.
+    flew: bool,
+}
+
+impl<B: Backend> Lane<B> {
+    /// Refuses while a submitted run is under way.
+    fn idle(&mut self) -> Result<()> {
+        if self.flies.load(Ordering::SeqCst) {
+            return Err(under_way());
+        }
+        if std::mem::take(&mut self.flew) {
+            self.request.landed()?;
+        }
+        Ok(())
+    }
+
+    /// Refuses while an input is neither bound nor held.
+    fn is_bound(&self) -> Result<()> {
+        let missing = |index: &usize| self.bound.inputs[*index].is_none() && self.bound.held(*index).is_none();
+        let known = if self.request.is_bound_elsewhere() { 0 } else { self.bound.inputs.len() };
+        match (0..known).find(missing) {
+            None => Ok(()),
+            Some(index) => {
+                let text = format!("input '{}' is not bound", self.model.inputs()[index].name);
+                Err(Error::new(Code::FailedPrecondition, text))
+            }
+        }
+    }
 }
 
 /// A port with the C strings and arrays that live until unload.
@@ -76,17 +121,22 @@ impl<B: Backend> BackendTable<B> {
     pub(crate) const STATIC: &'static sb_backend = &Self::TABLE;
 
     /// An opened backend as the instance that `open` gives.
-    pub(crate) fn opened(backend: B) -> *mut sb_instance {
+    pub(crate) fn opened(backend: B, host: Host) -> *mut sb_instance {
         let devices = backend.devices();
-        Box::into_raw(Box::new(Instance { backend, devices, counted: Mutex::default() })).cast()
+        Box::into_raw(Box::new(Instance { backend, host, devices, counted: Mutex::default() })).cast()
     }
 
     /// A model as `load` gives it.
-    pub(crate) fn loaded(model: B::Model) -> *mut sb_model {
+    ///
+    /// # Safety
+    /// `instance` is a live instance of this backend.
+    pub(crate) unsafe fn loaded(instance: *mut sb_instance, model: B::Model) -> Result<*mut sb_model> {
+        // SAFETY: the caller promises it.
+        let host = unsafe { look::<Instance<B>, _>(instance)? }.host;
         let (inputs, outputs) = (model.inputs().iter().map(CPort::new), model.outputs().iter().map(CPort::new));
         let (inputs, outputs) = (inputs.collect(), outputs.collect());
-        let loaded = Loaded::<B> { model: Arc::new(model), inputs, outputs, recorded: Mutex::default() };
-        Box::into_raw(Box::new(loaded)).cast()
+        let loaded = Loaded::<B> { model: Arc::new(model), host, inputs, outputs, recorded: Mutex::default() };
+        Ok(Box::into_raw(Box::new(loaded)).cast())
     }
 
     /// The request behind a handle.
@@ -107,7 +157,7 @@ impl<B: Backend> BackendTable<B> {
         close: Some(close::<B>),
         device_count: Some(device_count::<B>),
         device: Some(device::<B>),
-        supports: Some(supports::<B>),
+        supports: if B::OFFERS.supports { Some(supports::<B>) } else { None },
         load: Some(load::<B>),
         unload: Some(unload::<B>),
         placement: Some(placement::<B>),
@@ -122,8 +172,8 @@ impl<B: Backend> BackendTable<B> {
         reset: Some(reset::<B>),
         run: Some(run::<B>),
         output: Some(output::<B>),
-        submit: None,
-        cancel: None,
+        submit: if B::OFFERS.submit { Some(submit::<B>) } else { None },
+        cancel: if B::OFFERS.submit { Some(cancel::<B>) } else { None },
         memory: Some(memory::<B>),
         extension: Some(extensions::extension::<B>),
     };
@@ -185,8 +235,9 @@ unsafe extern "C" fn open<B: Backend>(
     // SAFETY: the contract: host and options are valid, `out` and `error` writable.
     unsafe {
         guarded(error, || {
-            let backend = B::open(Host::new(host), &Options::from_raw(options))?;
-            give(BackendTable::opened(backend), out)
+            let host = Host::new(host);
+            let backend = B::open(host, &Options::from_raw(options))?;
+            give(BackendTable::opened(backend, host), out)
         })
     }
 }
@@ -221,14 +272,26 @@ unsafe extern "C" fn device<B: Backend>(
 
 /// # Safety
 /// `raw` is null or a caller's load, valid through the call.
-unsafe fn read_load(raw: *const sb_load) -> Result<Load> {
+unsafe fn read_load(raw: *const sb_load, from_memory: bool) -> Result<Load> {
     // SAFETY: the caller promises it; arrays hold as many elements as their counts say.
     unsafe {
         let raw = abi_size::read(raw).ok_or_else(|| Error::invalid("nothing to load"))?;
         let source = abi_size::read(raw.source).ok_or_else(|| Error::invalid("a load without a source"))?;
-        let path = text::borrow(source.path).ok_or_else(|| {
-            Error::unimplemented(crate::Why::MODEL, "models from memory are not supported: give a path")
-        })?;
+        let path = text::borrow(source.path);
+        let bytes = match (&path, source.bytes.is_null()) {
+            (Some(_), _) => None,
+            (None, true) => return Err(Error::invalid("a source that is neither a file nor bytes")),
+            (None, false) if !from_memory => {
+                return Err(Error::unimplemented(
+                    crate::Why::MODEL,
+                    "models from memory are not supported: give a path",
+                ));
+            }
+            (None, false) => {
+                let length = usize::try_from(source.length).unwrap_or(usize::MAX);
+                Some(std::slice::from_raw_parts(source.bytes.cast::<u8>(), length).into())
+            }
+        };
         let list = |items: *const u32, count: u32| match items.is_null() {
             true => vec![],
             false => std::slice::from_raw_parts(items, count as usize).to_vec(),
@@ -236,12 +299,14 @@ unsafe fn read_load(raw: *const sb_load) -> Result<Load> {
         Ok(Load {
             source: Source {
                 format: text::borrow(source.format).unwrap_or_default().into_owned(),
-                path: PathBuf::from(&*path),
+                path: path.map_or_else(PathBuf::new, |path| PathBuf::from(&*path)),
+                bytes,
             },
             precision: text::borrow(raw.precision).filter(|p| !p.is_empty()).map(|p| p.into_owned()),
             cache_dir: text::borrow(raw.cache_dir).filter(|p| !p.is_empty()).map(|p| PathBuf::from(&*p)),
             devices: list(raw.devices, raw.device_count),
             dims: read_dims(raw.dims, raw.dim_count),
+            options: Options::from_raw(raw.options),
             allow_fallback: raw.flags & SB_LOAD_ALLOW_FALLBACK != 0,
             profile: raw.flags & SB_LOAD_PROFILE != 0,
         })
@@ -272,7 +337,14 @@ unsafe extern "C" fn supports<B: Backend>(
     error: *mut sb_error,
 ) -> sb_status {
     // SAFETY: the contract: a live instance, a valid load.
-    unsafe { guarded(error, || look::<Instance<B>, _>(instance)?.backend.supports(&read_load(load)?)) }
+    unsafe {
+        guarded(error, || {
+            let opened = look::<Instance<B>, _>(instance)?;
+            let load = read_load(load, B::OFFERS.from_memory)?;
+            opened.has(&load.devices)?;
+            opened.backend.supports(&load)
+        })
+    }
 }
 
 unsafe extern "C" fn load<B: Backend>(
@@ -284,12 +356,10 @@ unsafe extern "C" fn load<B: Backend>(
     // SAFETY: the contract: a live instance, a valid load, `out` writable.
     unsafe {
         guarded(error, || {
-            let instance = look::<Instance<B>, _>(instance)?;
-            let load = read_load(load)?;
-            if let Some(bad) = load.devices.iter().find(|index| **index as usize >= instance.devices.len()) {
-                return Err(Error::not_found(format!("device {bad} of {}", instance.devices.len())));
-            }
-            give(BackendTable::<B>::loaded(instance.backend.load(&load)?), out)
+            let opened = look::<Instance<B>, _>(instance)?;
+            let load = read_load(load, B::OFFERS.from_memory)?;
+            opened.has(&load.devices)?;
+            give(BackendTable::<B>::loaded(instance, opened.backend.load(&load)?)?, out)
         })
     }
 }
@@ -359,9 +429,12 @@ unsafe extern "C" fn request<B: Backend>(
     // SAFETY: the contract: a live model, `out` writable.
     unsafe {
         guarded(error, || {
-            let model = look::<Loaded<B>, _>(model)?.model.clone();
-            let bound = Bindings::new(model.inputs().len(), model.outputs().len());
-            let lane = Lane::<B> { request: model.request()?, bound, model };
+            let loaded = look::<Loaded<B>, _>(model)?;
+            let model = loaded.model.clone();
+            let bound = Bindings::new(loaded.host, model.inputs().len(), model.outputs().len());
+            let request = model.request()?;
+            let (cancel, flies) = (request.cancel(), Arc::default());
+            let lane = Lane::<B> { request, bound, model, cancel, flies, flew: false };
             give(Box::into_raw(Box::new(lane)).cast(), out)
         })
     }
@@ -403,6 +476,7 @@ unsafe extern "C" fn bind<B: Backend>(
     unsafe {
         guarded(error, || {
             let lane = look_mut::<Lane<B>, _>(request)?;
+            lane.idle()?;
             let index = index as usize;
             let host_memory = place.as_ref().is_none_or(|place| place.r#type == SB_HOST_MEMORY);
             if !host_memory {
@@ -465,6 +539,7 @@ unsafe extern "C" fn alias<B: Backend>(
     unsafe {
         guarded(error, || {
             let lane = look_mut::<Lane<B>, _>(request)?;
+            lane.idle()?;
             let (output, input) = (output as usize, input as usize);
             let from = lane.model.outputs().get(output).ok_or_else(|| no_port(output))?;
             let to = lane.model.inputs().get(input).ok_or_else(|| no_port(input))?;
@@ -491,6 +566,7 @@ unsafe extern "C" fn reset<B: Backend>(request: *mut sb_request, error: *mut sb_
     unsafe {
         guarded(error, || {
             let lane = look_mut::<Lane<B>, _>(request)?;
+            lane.idle()?;
             lane.request.reset()?;
             lane.bound.let_go();
             Ok(())
@@ -507,12 +583,8 @@ unsafe extern "C" fn run<B: Backend>(
     unsafe {
         guarded(error, || {
             let lane = look_mut::<Lane<B>, _>(request)?;
-            let missing = |index: &usize| lane.bound.inputs[*index].is_none() && lane.bound.held(*index).is_none();
-            let known = if lane.request.is_bound_elsewhere() { 0 } else { lane.bound.inputs.len() };
-            if let Some(index) = (0..known).find(missing) {
-                let text = format!("input '{}' is not bound", lane.model.inputs()[index].name);
-                return Err(Error::new(Code::FailedPrecondition, text));
-            }
+            lane.idle()?;
+            lane.is_bound()?;
             let done = lane.request.run(&lane.bound).inspect_err(|_| lane.bound.let_go())?;
             lane.bound.hold();
             if !timing.is_null() {
@@ -533,6 +605,7 @@ unsafe extern "C" fn output<B: Backend>(
     unsafe {
         guarded(error, || {
             let lane = look_mut::<Lane<B>, _>(request)?;
+            lane.idle()?;
             let index = index as usize;
             let port = lane.model.outputs().get(index).ok_or_else(|| no_port(index))?;
             let nothing = |why: &str| Error::new(Code::FailedPrecondition, format!("output '{}' {why}", port.name));
@@ -549,6 +622,46 @@ unsafe extern "C" fn output<B: Backend>(
             }
             out.write(taken.into_raw());
             Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn submit<B: Backend>(
+    request: *mut sb_request,
+    done: Option<unsafe extern "C" fn(*mut c_void, sb_status, *const sb_timing, *const sb_error)>,
+    user: *mut c_void,
+    error: *mut sb_error,
+) -> sb_status {
+    // SAFETY: the contract: a live request on this thread alone; `user` goes back with the one call of `done`.
+    unsafe {
+        guarded(error, || {
+            let lane = look_mut::<Lane<B>, _>(request)?;
+            lane.idle()?;
+            lane.is_bound()?;
+            if lane.bound.aliases.iter().any(Option::is_some) {
+                return Err(Error::unimplemented(crate::Why::NONE, "an output is kept for the next run: run it"));
+            }
+            let callback = done.ok_or_else(|| Error::invalid("a run is submitted and nobody to call"))?;
+            lane.flew = true;
+            lane.request.submit(&lane.bound, Done::new(callback, user, Arc::clone(&lane.flies)));
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn cancel<B: Backend>(request: *mut sb_request, error: *mut sb_error) -> sb_status {
+    // SAFETY: the contract: a live request. Another thread may hold the lane: only what never changes is looked at.
+    unsafe {
+        guarded(error, || {
+            let lane = request.cast::<Lane<B>>();
+            if lane.is_null() {
+                return Err(Error::invalid("a null handle"));
+            }
+            let cancel = &raw const (*lane).cancel;
+            match &*cancel {
+                Some(cancel) => cancel(),
+                None => Err(Error::unimplemented(crate::Why::NONE, "this engine cannot end a run early")),
+            }
         })
     }
 }

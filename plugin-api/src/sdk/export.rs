@@ -208,6 +208,8 @@ macro_rules! plugin_table {
             url: $crate::sdk::terminated(concat!(env!("CARGO_PKG_REPOSITORY"), "\0")),
             init: None,
             factory: Some(factory),
+            abi_minor: raw::SB_ABI_MINOR,
+            flags: 0,
         };
     };
 }

@@ -20,6 +20,17 @@ unsafe impl Send for Host {}
 // SAFETY: as for Send.
 unsafe impl Sync for Host {}
 
+/// The host's one monotonic clock, from any thread.
+#[derive(Clone, Copy)]
+pub struct Clock(pub(super) Host);
+
+impl Clock {
+    /// In nanoseconds. `None` on a host without one.
+    pub fn now_ns(&self) -> Option<u64> {
+        self.0.now_ns()
+    }
+}
+
 impl Host {
     /// # Safety
     /// `raw` is null or the host table of this process, which lives as long as the process.

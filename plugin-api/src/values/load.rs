@@ -5,6 +5,7 @@ use crate::{Error, Result, abi_size, text};
 use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A named dimension. `min == opt == max` is a fixed one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,13 +27,20 @@ impl Dim {
 pub struct Source {
     /// "onnx".
     pub format: String,
-    /// A file, its external data beside it.
+    /// A file, its external data beside it; empty where the model is given as `bytes`.
     pub path: PathBuf,
+    /// The whole model in memory, without external data. Only a backend that `Offers` it is given one.
+    pub bytes: Option<Arc<[u8]>>,
 }
 
 impl Source {
     pub fn onnx(path: &Path) -> Source {
-        Source { format: "onnx".into(), path: path.into() }
+        Source { format: "onnx".into(), path: path.into(), bytes: None }
+    }
+
+    /// A model in memory, which holds all its data.
+    pub fn onnx_in_memory(bytes: impl Into<Arc<[u8]>>) -> Source {
+        Source { format: "onnx".into(), path: PathBuf::new(), bytes: Some(bytes.into()) }
     }
 }
 
@@ -47,6 +55,8 @@ pub struct Load {
     /// Indices of devices; none: the first usable one.
     pub devices: Vec<u32>,
     pub dims: Vec<Dim>,
+    /// Of this load, beside those of `open`.
+    pub options: Options,
     pub allow_fallback: bool,
     /// The model records what its operators cost. It may be slower, and is never measured.
     pub profile: bool,
@@ -55,7 +65,8 @@ pub struct Load {
 impl Load {
     pub fn new(source: Source) -> Load {
         let (precision, cache_dir) = (None, None);
-        Load { source, precision, cache_dir, devices: vec![], dims: vec![], allow_fallback: false, profile: false }
+        let (devices, dims, options) = Default::default();
+        Load { source, precision, cache_dir, devices, dims, options, allow_fallback: false, profile: false }
     }
 }
 

@@ -8,15 +8,17 @@ mod placement;
 mod port;
 mod sensor;
 mod series;
+mod timing;
 
 pub use device::{Device, DeviceKind};
 pub use dtype::DType;
 pub use load::{Dim, Load, Options, Source};
 pub use operator::Operator;
-pub use placement::{Memory, Placement, Timing};
+pub use placement::{Memory, Placement};
 pub use port::{Direction, Port};
 pub use sensor::{Counter, Energy, Scope};
 pub use series::{Round, RoundKind, SeriesInfo, SeriesKind};
+pub use timing::Timing;
 
 use crate::raw::SB_UNKNOWN;
 

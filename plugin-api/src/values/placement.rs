@@ -1,4 +1,4 @@
-//! What a backend tells of a load, a run and its memory.
+//! What a backend tells of a load and its memory.
 
 use super::{known, or_unknown};
 use crate::raw::*;
@@ -56,42 +56,6 @@ impl Placement {
             read_ns: field!(read_ns),
             compile_ns: field!(compile_ns),
             upload_ns: field!(upload_ns),
-        }
-    }
-}
-
-/// When a run happened, in nanoseconds of the host's clock. `None` where the engine cannot tell.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Timing {
-    pub start_ns: Option<u64>,
-    pub end_ns: Option<u64>,
-    pub host_to_device_ns: Option<u64>,
-    pub device_to_host_ns: Option<u64>,
-}
-
-impl Timing {
-    pub(crate) fn to_raw(self) -> sb_timing {
-        let mut raw: sb_timing = abi_size::sized();
-        raw.submit_ns = SB_UNKNOWN;
-        raw.clock_error_ns = SB_UNKNOWN;
-        raw.start_ns = or_unknown(self.start_ns);
-        raw.end_ns = or_unknown(self.end_ns);
-        raw.host_to_device_ns = or_unknown(self.host_to_device_ns);
-        raw.device_to_host_ns = or_unknown(self.device_to_host_ns);
-        raw
-    }
-
-    /// All unknown, for a callee to fill.
-    pub(crate) fn unknown() -> sb_timing {
-        Timing::default().to_raw()
-    }
-
-    pub(crate) fn from_raw(raw: &sb_timing) -> Timing {
-        Timing {
-            start_ns: known(raw.start_ns),
-            end_ns: known(raw.end_ns),
-            host_to_device_ns: known(raw.host_to_device_ns),
-            device_to_host_ns: known(raw.device_to_host_ns),
         }
     }
 }

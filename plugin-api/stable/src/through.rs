@@ -3,7 +3,7 @@
 use crate::abi::{InstanceBox, Load as SharedLoad, ModelBox, OutputBox, Port as SharedPort, RequestBox, Tensor};
 use crate::served::taken;
 use abi_stable::std_types::{RNone, RSome, RVec};
-use skillbench_plugin_api::sdk::{Backend, Bindings, Bound, Counters, Host, Model, Power, Profile, Request};
+use skillbench_plugin_api::sdk::{Backend, Bindings, Bound, Counters, Host, Model, Offers, Power, Profile, Request};
 use skillbench_plugin_api::{
     Counter, Device, Energy, Error, Load, Memory, Operator, Options, OwnedTensor, Placement, Port, Result, Timing, Why,
 };
@@ -36,6 +36,7 @@ impl Through {
 impl Backend for Through {
     const ID: &'static CStr = c"";
     const OPTIONS_SCHEMA: &'static CStr = c"";
+    const OFFERS: Offers = Offers { supports: true, ..Offers::NONE };
     type Model = ThroughModel;
 
     fn open(_: Host, _: &Options) -> Result<Through> {

@@ -4,7 +4,7 @@ use abi_stable::library::LibHeader;
 use skillbench_plugin_api::client::{Instance, Plugin};
 use skillbench_plugin_api::host_tables::{HostServices, HostTable, ReporterServices, ReporterTable, TargetParts};
 use skillbench_plugin_api::host_tables::{TargetServices, TargetTable};
-use skillbench_plugin_api::sdk::{Backend, Benchmark, Bindings, Bound, Context, Host, Model, Request};
+use skillbench_plugin_api::sdk::{Backend, Benchmark, Bindings, Bound, Context, Host, Model, Offers, Request};
 use skillbench_plugin_api::{
     Code, DType, Device, DeviceKind, Dim, Direction, Error, HostTensor, Load, Options, OwnedTensor, Placement, Port,
     Result, Round, SeriesInfo, Source, Timing, Why,
@@ -27,6 +27,7 @@ impl Backend for Adder {
     const ID: &'static CStr = c"adder";
     const OPTIONS_SCHEMA: &'static CStr = c"";
     const SERIAL_LOAD: bool = true;
+    const OFFERS: Offers = Offers { supports: true, ..Offers::NONE };
     type Model = Added;
 
     fn open(host: Host, options: &Options) -> Result<Adder> {

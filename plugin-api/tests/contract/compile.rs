@@ -55,7 +55,7 @@ pub fn c_library(folder: &Path, name: &str, flags: &[&str], sources: &[PathBuf])
 
 /// Puts the C template into `folder` as the plugin "demo", each file as `edit` returns it, and the header beside it.
 pub fn install_c_template(folder: &Path, edit: impl Fn(&str, String) -> String) {
-    for entry in std::fs::read_dir(repository().join("host/templates/c")).unwrap() {
+    for entry in std::fs::read_dir(repository().join("tests/fixtures/c-backend")).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
         let text = std::fs::read_to_string(&path).unwrap().replace("@NAME@", "demo").replace("@IDENT@", "demo");

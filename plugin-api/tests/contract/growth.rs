@@ -35,20 +35,22 @@ fn older(file: &str, text: String) -> String {
         "skillbench.h" => {
             let mut header = without_comments(&text);
             header = cut(header, "sb_backend", "sb_status (*submit)");
+            header = cut(header, "sb_plugin", "uint32_t abi_minor");
             header = cut(header, "sb_host", "const void *(*extension)");
             header = cut(header, "sb_load", "const sb_options *options");
             header = cut(header, "sb_port", "uint32_t flags");
             header = cut(header, "sb_error", "char message");
             header = replaced(header, ", driver[64], reason[256]", "");
             header = replaced(header, ", engine[128]", "");
-            replaced(header, ", host_to_device_ns, device_to_host_ns", "")
+            cut(header, "sb_timing", "uint64_t host_to_device_ns")
         }
         "plugin.c" => {
-            let lines = ["submit */", "cancel */", "memory */", "extension */"];
+            let lines = ["SB_ABI_MINOR,", "submit */", "cancel */", "memory */", "extension */"];
             text.lines()
                 .filter(|line| !lines.iter().any(|end| line.ends_with(end)))
                 .map(|line| line.to_owned() + "\n")
-                .collect()
+                .collect::<String>()
+                .replace("  factory,\n  0,\n", "  factory,\n")
         }
         "model.c" => replaced(text, "strcpy(placement.engine, ENGINE_NAME);", ""),
         "request.c" => replaced(text, "measured.host_to_device_ns = measured.device_to_host_ns = SB_UNKNOWN;", ""),
@@ -80,7 +82,7 @@ fn newer(file: &str, text: String) -> String {
             let slot = |name: &str| if name == "sb_host" { "uint64_t (*newer)(void *ctx);" } else { "uint64_t newer;" };
             GROWN.iter().fold(without_comments(&text), |header, name| added(header, name, slot(name)))
         }
-        "plugin.c" => replaced(text, "  factory,\n", "  factory,\n  7,\n")
+        "plugin.c" => replaced(text, "  SB_ABI_MINOR,\n  0,\n", "  SB_ABI_MINOR,\n  0,\n  7,\n")
             .replace("/* extension */\n", "\n  7,\n")
             .replace("strcpy(device.id", "device.newer = 7;\n  strcpy(device.id"),
         "model.c" => replaced(

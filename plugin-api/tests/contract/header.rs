@@ -32,7 +32,7 @@ static const void *factory(const char *id)
 }
 
 const sb_plugin skillbench_plugin = {
-  sizeof(sb_plugin), SB_ABI_MAJOR, "tiny", NULL, "1.0.0", NULL, NULL, NULL, init, factory,
+  sizeof(sb_plugin), SB_ABI_MAJOR, "tiny", NULL, "1.0.0", NULL, NULL, NULL, init, factory, SB_ABI_MINOR, 0,
 };
 "#;
 
@@ -60,6 +60,24 @@ fn it_compiles_alone_and_twice_in_every_standard() {
         let mut arguments = strict(language, &standard, include.to_str().unwrap());
         arguments.extend(["-fsyntax-only", source.to_str().unwrap()]);
         compiler(language, &arguments).unwrap_or_else(|error| panic!("{standard}: {error}"));
+    }
+}
+
+#[test]
+fn a_plugin_of_each_released_header_loads_and_tells_its_minor() {
+    let folder = tempfile::tempdir().unwrap();
+    let released = include().parent().unwrap().join("released");
+    // Before 1.1 there was no field for it.
+    let of_1_0 = PLUGIN.replace(" SB_ABI_MINOR, 0,", "");
+    for (header, text, contract) in [(released.join("1.0"), of_1_0.as_str(), (1, 0)), (include(), PLUGIN, (1, 1))] {
+        let source = folder.path().join("tiny.c");
+        std::fs::write(&source, text).unwrap();
+        let library = folder.path().join(library_name(&format!("of{}{}", contract.0, contract.1)));
+        let mut arguments = strict(Language::C, "-std=c99", header.to_str().unwrap());
+        arguments.extend(["-fPIC", "-shared", "-o", library.to_str().unwrap(), source.to_str().unwrap()]);
+        compiler(Language::C, &arguments).unwrap_or_else(|error| panic!("{error}"));
+        let plugin = load(&library).unwrap();
+        assert_eq!((plugin.id().as_str(), plugin.contract()), ("tiny", contract));
     }
 }
 

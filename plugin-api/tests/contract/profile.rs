@@ -209,6 +209,8 @@ fn a_table_without_all_of_its_slots_is_no_profile() {
     let root = sb_plugin {
         size: size_of::<sb_plugin>() as u32,
         abi_major: SB_ABI_MAJOR,
+        abi_minor: SB_ABI_MINOR,
+        flags: 0,
         id: c"short".as_ptr(),
         name: std::ptr::null(),
         version: std::ptr::null(),

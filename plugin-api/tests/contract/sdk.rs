@@ -5,7 +5,7 @@ use crate::loading::{floats, host};
 use skillbench_plugin_api::client::{Instance, Plugin};
 use skillbench_plugin_api::host_tables::{ReporterServices, ReporterTable};
 use skillbench_plugin_api::raw::{self, sb_backend, sb_error, sb_plugin};
-use skillbench_plugin_api::sdk::{Backend, Benchmark, Bindings, Bound, Context, Host, Model, Request};
+use skillbench_plugin_api::sdk::{Backend, Benchmark, Bindings, Bound, Context, Host, Model, Offers, Request};
 use skillbench_plugin_api::{
     Code, DType, Device, DeviceKind, Direction, Error, Load, Options, OwnedTensor, Placement, Port, Result, Round,
     RoundKind, SeriesInfo, Source, Timing, Why, export_plugin,
@@ -39,6 +39,7 @@ impl Backend for Contrary {
     const ID: &'static CStr = c"contrary";
     const OPTIONS_SCHEMA: &'static CStr = c"{}";
     const SERIAL_LOAD: bool = true;
+    const OFFERS: Offers = Offers { supports: true, submit: true, from_memory: false };
     type Model = Contrary;
 
     fn open(_: Host, options: &Options) -> Result<Contrary> {
@@ -316,6 +317,8 @@ fn null_handles_and_null_buffers_give_errors() {
         assert_eq!(slots.run.unwrap()(null_mut(), null_mut(), buffer), invalid);
         assert_eq!(slots.output.unwrap()(null_mut(), 0, null_mut(), buffer), invalid);
         assert_eq!(slots.memory.unwrap()(null_mut(), 0, null_mut(), buffer), invalid);
+        assert_eq!(slots.submit.unwrap()(null_mut(), None, null_mut(), buffer), invalid);
+        assert_eq!(slots.cancel.unwrap()(null_mut(), buffer), invalid);
         assert_eq!(slots.run.unwrap()(null_mut(), null_mut(), null_mut()), invalid);
         assert_eq!((slots.device_count.unwrap()(null_mut()), slots.port_count.unwrap()(null_mut(), 0)), (0, 0));
         slots.release.unwrap()(null_mut());

@@ -9,6 +9,7 @@ use serde_json::json;
 use skillbench_plugin_api::sdk::{Bindings, Bound, Model, Request};
 use skillbench_plugin_api::{DType, Error, HostTensor, OwnedTensor, Result, Timing};
 use std::sync::Arc;
+use std::time::Duration;
 
 pub struct BrowserRequest {
     model: Arc<BrowserModel>,
@@ -36,16 +37,17 @@ impl BrowserRequest {
         self.model.browser.call(message, Some(bytes), self.model.limit).map(|_| ())
     }
 
-    /// Runs once with the inputs that were sent.
+    /// Runs once with the inputs that were sent, and tells how long it took in the page, by the page's clock.
     ///
     /// # Errors
     /// What the page says.
-    pub fn infer(&mut self) -> Result<()> {
+    pub fn infer(&mut self) -> Result<Option<Duration>> {
         self.there.fill(false);
         let message = json!({ "op": "run", "request": self.id, "model": self.model.id });
-        self.model.browser.call(message, None, self.model.limit)?;
+        let reply = self.model.browser.call(message, None, self.model.limit)?;
         self.there.fill(true);
-        Ok(())
+        let ran_ms = reply.value["ran_ms"].as_f64();
+        Ok(ran_ms.and_then(|ms| Duration::try_from_secs_f64(ms * 1e-3).ok()))
     }
 
     /// Brings an output of the last run over.
@@ -80,10 +82,9 @@ impl Request for BrowserRequest {
         self.send(index, tensor.dtype(), tensor.shape(), bytes)
     }
 
-    fn run(&mut self, _bound: &Bindings) -> Result<Timing> {
-        self.infer()?;
-        // The page's clock cannot be set against the host's to the accuracy that a run asks for: unknown.
-        Ok(Timing::default())
+    fn run(&mut self, bound: &Bindings) -> Result<Timing> {
+        let (ran, around) = bound.timed(|| self.infer())?;
+        Ok(within(around, ran).unwrap_or_default())
     }
 
     fn take_output(&mut self, index: usize) -> Result<Option<OwnedTensor>> {
@@ -96,6 +97,23 @@ impl Request for BrowserRequest {
         // SAFETY: the tensor's own memory, which stays where it is while the tensor, its owner, lives.
         Ok(Some(unsafe { OwnedTensor::from_raw(dtype, &shape, data, Box::new(tensor)) }))
     }
+}
+
+/// When the page worked: its clock tells how long, and not when between the message there and the one back. `None` for less than that
+/// clock can tell.
+fn within(around: Timing, ran: Option<Duration>) -> Option<Timing> {
+    /// The clock of a page that is isolated moves in steps of 5 us.
+    const STEP_NS: u64 = 5_000;
+    let ran_ns = u64::try_from(ran?.as_nanos()).ok().filter(|ns| *ns >= 4 * STEP_NS)?;
+    let (from, to) = (around.start_ns?, around.end_ns?);
+    let off = to.checked_sub(from)?.checked_sub(ran_ns)? / 2;
+    let start_ns = from + off;
+    Some(Timing {
+        start_ns: Some(start_ns),
+        end_ns: Some(start_ns + ran_ns),
+        clock_error_ns: Some(off),
+        ..Timing::default()
+    })
 }
 
 impl Drop for BrowserRequest {

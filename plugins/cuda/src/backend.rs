@@ -7,8 +7,8 @@ use crate::libraries::{self, Libraries};
 use crate::sensors::Sensors;
 use crate::tensorrt::{self, TensorRt};
 use skillbench_drivers::{Evidence, both, cuda::Gpu, folders};
-use skillbench_onnxruntime::{Engine, OrtModel, Runtime, Settings, options_schema};
-use skillbench_plugin_api::sdk::{Backend, Counters, Host, Power};
+use skillbench_onnxruntime::{Engine, OFFERS, OrtModel, Runtime, Settings, options_schema};
+use skillbench_plugin_api::sdk::{Backend, Counters, Host, Offers, Power};
 use skillbench_plugin_api::{Device, DeviceKind, Error, Load, Memory, Options, Result, Why};
 use std::ffi::CStr;
 use std::path::PathBuf;
@@ -118,6 +118,8 @@ impl Backend for CudaBackend {
                 "description": "Lay images out with the channels last. Default: false."
             }"#,
     );
+
+    const OFFERS: Offers = OFFERS;
 
     type Model = OrtModel;
 

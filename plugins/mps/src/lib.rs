@@ -9,8 +9,8 @@ mod provider;
 mod units;
 
 use provider::{CoreMl, NAME};
-use skillbench_onnxruntime::{Engine, OrtModel, Runtime, Settings, options_schema};
-use skillbench_plugin_api::sdk::{Backend, Host};
+use skillbench_onnxruntime::{Engine, OFFERS, OrtModel, Runtime, Settings, options_schema};
+use skillbench_plugin_api::sdk::{Backend, Host, Offers};
 use skillbench_plugin_api::{Device, Error, Load, Options, Result, Why};
 use std::env::consts::{ARCH, OS};
 use std::ffi::CStr;
@@ -26,6 +26,8 @@ impl Backend for MpsBackend {
                 "description": "What Core ML may compute on. Default: each of these is a device of its own."
             }"#,
     );
+
+    const OFFERS: Offers = OFFERS;
 
     type Model = OrtModel;
 

@@ -1,7 +1,7 @@
 //! A backend that is an execution provider and nothing more: what it adds is one small trait.
 
 use crate::{Engine, OrtModel, Provider, Runtime, Settings, find_library};
-use skillbench_plugin_api::sdk::{Backend, Host};
+use skillbench_plugin_api::sdk::{Backend, Host, Offers};
 use skillbench_plugin_api::{Device, Load, Options, Result};
 use std::ffi::CStr;
 
@@ -18,12 +18,17 @@ pub trait OrtProvider: Provider + Sized {
     fn open(host: &Host, options: &Options, runtime: &'static Runtime) -> Result<Self>;
 }
 
+/// What every backend on ONNX Runtime offers.
+pub const OFFERS: Offers = Offers { supports: true, submit: true, from_memory: true };
+
 /// The backend of a provider.
 pub struct OrtBackend<P>(Engine<P>);
 
 impl<P: OrtProvider> Backend for OrtBackend<P> {
     const ID: &'static CStr = P::ID;
     const OPTIONS_SCHEMA: &'static CStr = P::OPTIONS_SCHEMA;
+
+    const OFFERS: Offers = OFFERS;
 
     type Model = OrtModel;
 

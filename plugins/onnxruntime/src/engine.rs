@@ -16,7 +16,7 @@ use crate::settings::Settings;
 use ort::session::Session;
 use skillbench_onnx::{Declared, to_float16};
 use skillbench_plugin_api::sdk::Host;
-use skillbench_plugin_api::{Device, Error, Load, Placement, Result, Why};
+use skillbench_plugin_api::{Device, DeviceKind, Error, Load, Placement, Result, Why};
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
@@ -109,7 +109,10 @@ impl<P: Provider> Engine<P> {
         let path = &load.source.path;
         self.host.phase("read", f64::NAN);
         let started = Instant::now();
-        let graph = read(path)?;
+        let graph = match &load.source.bytes {
+            Some(bytes) => bytes.to_vec(),
+            None => read(path)?,
+        };
         let read = started.elapsed();
 
         // What is no model says nothing; ONNX Runtime will say why.
@@ -168,7 +171,9 @@ impl<P: Provider> Engine<P> {
         };
         let session = Arc::new(session);
         let recorder = scratch.map(|scratch| Recorder::new(Arc::clone(&session), device.clone(), scratch));
-        OrtModel::new(self.runtime, session, inputs, outputs, placement, unread, recorder)
+        let on_processor = device.kind == DeviceKind::Cpu;
+        let model = OrtModel::new(self.runtime, session, inputs, outputs, placement, unread, recorder)?;
+        Ok(if on_processor { model.on_processor() } else { model })
     }
 
     /// A load whose precision only shows in what the session makes of its points where to quantize.

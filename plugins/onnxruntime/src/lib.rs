@@ -38,9 +38,10 @@ mod rewrite;
 mod runtime;
 mod session;
 mod settings;
+mod submit;
 mod value;
 
-pub use backend::{OrtBackend, OrtProvider};
+pub use backend::{OFFERS, OrtBackend, OrtProvider};
 pub use engine::Engine;
 pub use graph::Arithmetic;
 pub use library::{find_library, find_provider};

@@ -27,6 +27,8 @@ pub struct OrtModel {
     outputs: Vec<Port>,
     placement: Mutex<Told>,
     pub(crate) recorder: Option<Recorder>,
+    /// It computes where the host's memory is: a run copies nothing to a device and back.
+    pub(crate) on_processor: bool,
 }
 
 impl OrtModel {
@@ -41,7 +43,22 @@ impl OrtModel {
     ) -> Result<OrtModel> {
         let (input_names, output_names) = (Names::of(&inputs)?, Names::of(&outputs)?);
         let placement = Mutex::new(Told { placement, unread });
-        Ok(OrtModel { runtime, session, input_names, output_names, inputs, outputs, placement, recorder })
+        Ok(OrtModel {
+            runtime,
+            session,
+            input_names,
+            output_names,
+            inputs,
+            outputs,
+            placement,
+            recorder,
+            on_processor: false,
+        })
+    }
+
+    /// Of a provider that computes where the host's memory is.
+    pub(crate) fn on_processor(self) -> OrtModel {
+        OrtModel { on_processor: true, ..self }
     }
 }
 
@@ -65,7 +82,7 @@ impl Model for OrtModel {
     }
 
     fn request(self: &Arc<Self>) -> Result<OrtRequest> {
-        Ok(OrtRequest::new(Arc::clone(self)))
+        OrtRequest::new(Arc::clone(self))
     }
 
     fn profile(&self) -> Option<&dyn Profile> {

@@ -5,10 +5,11 @@ use crate::binding::{Binding, Goes, on_device};
 use crate::errors::check;
 use crate::model::OrtModel;
 use crate::profile::Recorder;
+use crate::submit::{Runs, submit};
 use crate::value::Value;
 use ort::AsPointer;
 use ort::sys::OrtValue;
-use skillbench_plugin_api::sdk::{Bindings, Bound, Model, Request};
+use skillbench_plugin_api::sdk::{Bindings, Bound, Cancel, Done, Model, Request};
 use skillbench_plugin_api::{OwnedTensor, Result, Timing};
 use std::ptr;
 use std::sync::Arc;
@@ -24,16 +25,20 @@ pub struct OrtRequest {
     device: Option<Binding>,
     /// Which inputs the device's binding has not been given yet.
     fresh: Vec<bool>,
+    runs: Arc<Runs>,
     // Last, so that the session outlives the values.
     model: Arc<OrtModel>,
 }
 
 impl OrtRequest {
-    pub(crate) fn new(model: Arc<OrtModel>) -> OrtRequest {
+    /// # Errors
+    /// What ONNX Runtime says.
+    pub(crate) fn new(model: Arc<OrtModel>) -> Result<OrtRequest> {
         let none = |count: usize| (0..count).map(|_| Value::NONE).collect();
         let (inputs, outputs) = (model.inputs().len(), model.outputs().len());
         let (bound, fresh) = (vec![false; outputs], vec![true; inputs]);
-        OrtRequest { inputs: none(inputs), outputs: none(outputs), bound, device: None, fresh, model }
+        let (inputs, outputs) = (none(inputs), none(outputs));
+        Ok(OrtRequest { inputs, outputs, bound, device: None, fresh, runs: Runs::new()?, model })
     }
 
     /// A run in which values stay where the provider computes.
@@ -112,7 +117,7 @@ impl Request for OrtRequest {
         // SAFETY: the session is alive, and runs may overlap on it. Names and values are as many as said; a `Value` is one
         // pointer; inputs are bound (the SDK has checked) to memory that is lent for as long; where an output is null,
         // ONNX Runtime writes a value that is then ours.
-        unsafe {
+        let ((), timing) = given.timed(|| unsafe {
             check((ort::api().Run)(
                 model.session.ptr().cast_mut(),
                 ptr::null(),
@@ -122,15 +127,28 @@ impl Request for OrtRequest {
                 model.output_names.as_ptr(),
                 outputs.len(),
                 outputs.as_mut_ptr().cast::<*mut OrtValue>(),
-            ))?;
-        }
+            ))
+        })?;
         // What was read is not read again: the output takes its place, and two states at once would count as the model's memory.
         for (index, input) in inputs.iter_mut().enumerate() {
             if given.aliased(index).is_some() {
                 *input = Value::NONE;
             }
         }
-        Ok(Timing::default())
+        // Elsewhere ONNX Runtime copies within its call, and tells nobody for how long.
+        Ok(if model.on_processor { timing } else { Timing::default() })
+    }
+
+    fn submit(&mut self, given: &Bindings, done: Done) {
+        for (output, _) in self.outputs.iter_mut().zip(&self.bound).filter(|(_, bound)| !**bound) {
+            *output = Value::NONE;
+        }
+        // SAFETY: the SDK lets nobody touch this request, and what is bound to it, until the run has ended: the two lists stay as they are.
+        unsafe { submit(&self.model, &self.runs, &self.inputs, &mut self.outputs, given.clock(), done) }
+    }
+
+    fn cancel(&self) -> Option<Cancel> {
+        Some(self.runs.cancel())
     }
 
     fn take_output(&mut self, index: usize) -> Result<Option<OwnedTensor>> {

@@ -19,6 +19,7 @@ mod ports;
 mod profile;
 mod request;
 mod runtime;
+mod submit;
 mod tensor;
 
 pub use compiled::{Compiled, Node};

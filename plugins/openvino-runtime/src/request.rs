@@ -3,24 +3,32 @@
 use crate::compiled::Node;
 use crate::failure::{Failure, check};
 use crate::model::OvModel;
+use crate::submit::Runs;
 use crate::tensor::Tensor;
 use openvino_sys::*;
-use skillbench_plugin_api::sdk::{Bindings, Bound, Model, Request};
+use skillbench_plugin_api::sdk::{Bindings, Bound, Cancel, Done, Model, Request};
 use skillbench_plugin_api::{Error, OwnedTensor, Port, Result, Timing};
 use std::ffi::{CStr, c_char};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 /// An inference request of OpenVINO.
-pub(crate) struct Lane(NonNull<ov_infer_request_t>);
+pub(crate) struct Lane {
+    request: NonNull<ov_infer_request_t>,
+    /// Goes after the request.
+    runs: Box<Runs>,
+}
 
 // SAFETY: a request has no thread; one thread at a time holds it.
 unsafe impl Send for Lane {}
+// SAFETY: what others may do beside that thread is to cancel a run, which `ov::InferRequest` allows from any.
+unsafe impl Sync for Lane {}
 
 impl Lane {
     /// Takes over a request that OpenVINO handed out.
     pub fn new(request: *mut ov_infer_request_t) -> Result<Lane, Failure> {
-        NonNull::new(request).map(Lane).ok_or_else(|| Failure::here("no request came back"))
+        let request = NonNull::new(request).ok_or_else(|| Failure::here("no request came back"))?;
+        Ok(Lane { request, runs: Runs::new() })
     }
 
     /// The nodes of the compiled model, which only a request tells. It need not have run, nor have been compiled for
@@ -29,7 +37,7 @@ impl Lane {
         let mut list = ov_profiling_info_list_t { profiling_infos: ptr::null_mut(), size: 0 };
         // SAFETY: a live request; the list is filled with `size` entries of texts or nulls, read before it is freed, once.
         unsafe {
-            check(ov_infer_request_get_profiling_info(self.0.as_ptr(), &raw mut list))?;
+            check(ov_infer_request_get_profiling_info(self.request.as_ptr(), &raw mut list))?;
             let text = |text: *const c_char| match text.is_null() {
                 true => String::new(),
                 false => CStr::from_ptr(text).to_string_lossy().into_owned(),
@@ -54,25 +62,25 @@ impl Lane {
     fn output(&self, index: usize) -> Result<Tensor, Failure> {
         let mut tensor = ptr::null_mut();
         // SAFETY: a live request; the tensor is a handle of ours.
-        unsafe { check(ov_infer_request_get_output_tensor_by_index(self.0.as_ptr(), index, &raw mut tensor))? };
+        unsafe { check(ov_infer_request_get_output_tensor_by_index(self.request.as_ptr(), index, &raw mut tensor))? };
         Tensor::new(tensor)
     }
 
     fn set_input(&self, index: usize, tensor: &Tensor) -> Result<(), Failure> {
         // SAFETY: a live request and tensor.
-        unsafe { check(ov_infer_request_set_input_tensor_by_index(self.0.as_ptr(), index, tensor.as_ptr())) }
+        unsafe { check(ov_infer_request_set_input_tensor_by_index(self.request.as_ptr(), index, tensor.as_ptr())) }
     }
 
     fn set_output(&self, index: usize, tensor: &Tensor) -> Result<(), Failure> {
         // SAFETY: a live request and tensor.
-        unsafe { check(ov_infer_request_set_output_tensor_by_index(self.0.as_ptr(), index, tensor.as_ptr())) }
+        unsafe { check(ov_infer_request_set_output_tensor_by_index(self.request.as_ptr(), index, tensor.as_ptr())) }
     }
 }
 
 impl Drop for Lane {
     fn drop(&mut self) {
         // SAFETY: owned, and freed once.
-        unsafe { ov_infer_request_free(self.0.as_ptr()) }
+        unsafe { ov_infer_request_free(self.request.as_ptr()) }
     }
 }
 
@@ -88,7 +96,7 @@ enum Output {
 }
 
 pub struct OvRequest {
-    lane: Lane,
+    lane: Arc<Lane>,
     outputs: Vec<Output>,
     /// By input: the tensor that an output left for it. It and the output's take turns, so that no run writes what it reads.
     kept: Vec<Option<Tensor>>,
@@ -98,7 +106,7 @@ pub struct OvRequest {
 impl OvRequest {
     pub(crate) fn new(lane: Lane, model: Arc<OvModel>) -> OvRequest {
         let kept = model.inputs().iter().map(|_| None).collect();
-        OvRequest { lane, outputs: vec![Output::Own(false); model.outputs().len()], kept, model }
+        OvRequest { lane: Arc::new(lane), outputs: vec![Output::Own(false); model.outputs().len()], kept, model }
     }
 
     /// Makes the tensor that an output of the last run lies in an input of the next, and gives the output another.
@@ -165,7 +173,7 @@ impl Request for OvRequest {
             }
         }
         // SAFETY: a live request that this thread alone holds; what is bound to it is lent for as long.
-        let done = unsafe { ov_infer_request_infer(self.lane.0.as_ptr()) };
+        let (done, timing) = bound.timed(|| Ok(unsafe { ov_infer_request_infer(self.lane.request.as_ptr()) }))?;
         let own = |output: &mut Output, fresh| {
             if let Output::Own(state) = output {
                 *state = fresh;
@@ -184,7 +192,39 @@ impl Request for OvRequest {
                 self.fits(index, bound)?;
             }
         }
-        Ok(Timing::default())
+        Ok(timing)
+    }
+
+    fn submit(&mut self, bound: &Bindings, done: Done) {
+        let own = |output: &mut Output| {
+            if let Output::Own(state) = output {
+                *state = false;
+            }
+        };
+        self.outputs.iter_mut().for_each(own);
+        // SAFETY: the SDK lets nobody touch this request, and what is bound to it, until the run has ended.
+        unsafe { self.lane.runs.submit(self.lane.request.as_ptr(), bound.clock(), done) }
+    }
+
+    fn cancel(&self) -> Option<Cancel> {
+        let lane = Arc::clone(&self.lane);
+        Some(Arc::new(move || {
+            lane.runs.cancel();
+            // SAFETY: a live request; see `Sync`.
+            unsafe { check(ov_infer_request_cancel(lane.request.as_ptr())) }
+                .map_err(|failure| failure.error("cancel a run"))
+        }))
+    }
+
+    fn landed(&mut self) -> Result<()> {
+        // SAFETY: a live request that this thread alone holds.
+        let can_be_read = unsafe { self.lane.runs.wait(self.lane.request.as_ptr())? };
+        for output in &mut self.outputs {
+            if let Output::Own(state) = output {
+                *state = can_be_read;
+            }
+        }
+        Ok(())
     }
 
     /// Copies: the request goes on with its own memory.

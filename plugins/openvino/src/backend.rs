@@ -4,7 +4,7 @@ use crate::devices::{self, Found};
 use crate::settings::{self, Settings};
 use crate::{errors, files, ports, precision, properties, sizes};
 use skillbench_openvino_runtime::{Compiled, Node, OvModel, Runtime};
-use skillbench_plugin_api::sdk::{Backend, Host};
+use skillbench_plugin_api::sdk::{Backend, Host, Offers};
 use skillbench_plugin_api::{Device, Error, Load, Options, Placement, Result, Why};
 use std::ffi::CStr;
 use std::time::{Duration, Instant};
@@ -44,6 +44,8 @@ impl Backend for OpenVinoBackend {
             }
         }
     }"#;
+
+    const OFFERS: Offers = Offers { supports: true, submit: true, ..Offers::NONE };
 
     type Model = OvModel;
 

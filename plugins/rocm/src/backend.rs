@@ -5,8 +5,8 @@ use crate::migraphx::{self, Choices, MiGraphX};
 use crate::sensors::Sensors;
 use skillbench_drivers::hip::Gpu;
 use skillbench_drivers::{Evidence, amdgpu, both};
-use skillbench_onnxruntime::{Engine, OrtModel, Runtime, Settings, options_schema};
-use skillbench_plugin_api::sdk::{Backend, Counters, Host, Power};
+use skillbench_onnxruntime::{Engine, OFFERS, OrtModel, Runtime, Settings, options_schema};
+use skillbench_plugin_api::sdk::{Backend, Counters, Host, Offers, Power};
 use skillbench_plugin_api::{Device, DeviceKind, Error, Load, Memory, Options, Result, Why};
 use std::ffi::CStr;
 
@@ -83,6 +83,8 @@ impl Backend for RocmBackend {
                 "description": "Name of the file with the ranges that int8 is computed with. Without it int8 is refused."
             }"#,
     );
+
+    const OFFERS: Offers = OFFERS;
 
     type Model = OrtModel;
 

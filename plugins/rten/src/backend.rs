@@ -6,7 +6,7 @@ use crate::files::Files;
 use crate::model::RtenModel;
 use crate::profile;
 use rten::{ModelOptions, ThreadPool};
-use skillbench_plugin_api::sdk::{Backend, Host, processor};
+use skillbench_plugin_api::sdk::{Backend, Host, Offers, processor};
 use skillbench_plugin_api::{Code, Device, Error, Load, Options, Placement, Result, Why};
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -36,6 +36,8 @@ impl Backend for RtenBackend {
             }
         }
     }"#;
+
+    const OFFERS: Offers = Offers { supports: true, from_memory: true, ..Offers::NONE };
 
     type Model = RtenModel;
 
@@ -71,7 +73,10 @@ impl Backend for RtenBackend {
         self.supports(load)?;
         let path = &load.source.path;
         self.host.phase("read", f64::NAN);
-        let Files { graph, external, declared, read } = Files::read(path)?;
+        let Files { graph, external, declared, read } = match &load.source.bytes {
+            Some(bytes) => Files::in_memory(bytes)?,
+            None => Files::read(path)?,
+        };
 
         let precision = precision(&declared);
         if load.precision.as_deref().is_some_and(|asked| asked != precision) {

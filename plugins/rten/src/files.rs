@@ -37,6 +37,19 @@ impl Files {
         }
         Ok(Files { graph, external, declared, read: read_graph + started.elapsed() })
     }
+
+    /// A model that is given as bytes, and refers to no file.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for what is not ONNX, or keeps weights elsewhere.
+    pub fn in_memory(bytes: &[u8]) -> Result<Files> {
+        let declared = Declared::of(bytes)
+            .map_err(|broken| Error::invalid(format!("the bytes given are not a whole ONNX model ({broken})")))?;
+        match declared.files_beside().map_err(|file| Error::invalid(format!("the model {file}")))?.first() {
+            Some(name) => Err(Error::invalid(format!("the model keeps weights in {name}: give it as a file"))),
+            None => Ok(Files { graph: bytes.to_vec(), external: vec![], declared, read: Duration::ZERO }),
+        }
+    }
 }
 
 fn read(path: &Path, what: &str) -> Result<Vec<u8>> {

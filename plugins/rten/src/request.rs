@@ -53,12 +53,12 @@ impl Request for RtenRequest {
             let outputs = engine.run(inputs, engine.output_ids(), Some(options));
             outputs.map_err(|error| errors::running(&error))
         };
-        let outputs = match &self.model.recorder {
+        let (outputs, timing) = bound.timed(|| match &self.model.recorder {
             None => run(options),
             Some(recorder) => recorder.run(options, run),
-        };
-        self.outputs = outputs?.into_iter().map(Some).collect();
-        Ok(Timing::default())
+        })?;
+        self.outputs = outputs.into_iter().map(Some).collect();
+        Ok(timing)
     }
 
     fn take_output(&mut self, index: usize) -> Result<Option<OwnedTensor>> {

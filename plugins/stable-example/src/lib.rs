@@ -29,7 +29,7 @@ mod skill;
 use latency::Latency;
 use model::{DEVICE, Loaded};
 use skill::Skills;
-use skillbench_plugin_api::sdk::{Backend, Host, Level, Metrics};
+use skillbench_plugin_api::sdk::{Backend, Host, Level, Metrics, Offers};
 use skillbench_plugin_api::{Device, DeviceKind, Load, Options, Result};
 use std::ffi::CStr;
 
@@ -40,6 +40,7 @@ struct Runtime {
 impl Backend for Runtime {
     const ID: &'static CStr = c"stable-example";
     const OPTIONS_SCHEMA: &'static CStr = cr#"{"type":"object","additionalProperties":false,"properties":{}}"#;
+    const OFFERS: Offers = Offers { supports: true, ..Offers::NONE };
     type Model = Loaded;
 
     fn open(host: Host, _options: &Options) -> Result<Runtime> {

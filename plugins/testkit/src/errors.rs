@@ -73,7 +73,7 @@ pub fn a_precision_is_not_replaced_by_another(instance: &Instance, sizes: Sizes)
 }
 
 pub fn a_format_that_is_not_onnx_is_refused(instance: &Instance) {
-    let error = refused(instance, &Load::new(Source { format: "tflite".into(), path: probe::path() }));
+    let error = refused(instance, &Load::new(Source { format: "tflite".into(), ..Source::onnx(&probe::path()) }));
     assert_eq!((error.code, error.why), (Code::Unimplemented, Why::MODEL));
 }
 

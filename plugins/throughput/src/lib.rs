@@ -4,7 +4,7 @@
 //! their ratio; it is never worked out from a latency.
 //!
 //! - `load`, `inference`: the two kinds of work.
-//! - `crew`: threads that wait between samples. `turns`: whose round it is. `workers`: how many.
+//! - `crew`: threads that wait between samples. `queue`: one thread that keeps an engine's queue full. `turns`: whose round it is. `workers`: how many.
 //!
 //! Not here: statistics, and the ratio itself. The host has both series and makes them.
 
@@ -13,6 +13,7 @@
 mod crew;
 mod inference;
 mod load;
+mod queue;
 mod turns;
 mod workers;
 

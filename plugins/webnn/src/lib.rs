@@ -6,7 +6,7 @@
 #![deny(unsafe_code)]
 
 use skillbench_browser::{Accelerator, BrowserEngine, BrowserModel, Settings};
-use skillbench_plugin_api::sdk::{Backend, Counters, Host};
+use skillbench_plugin_api::sdk::{Backend, Counters, Host, Offers};
 use skillbench_plugin_api::{Device, Load, Options, Result};
 use std::ffi::CStr;
 
@@ -50,6 +50,8 @@ impl Backend for WebnnBackend {
             }
         }
     }"#;
+
+    const OFFERS: Offers = Offers { supports: true, ..Offers::NONE };
 
     type Model = BrowserModel;
 

@@ -6,6 +6,11 @@ use std::io::Read;
 
 include!(concat!(env!("OUT_DIR"), "/skeletons.rs"));
 
+#[cfg(test)]
+pub fn names() -> impl Iterator<Item = &'static str> {
+    SKELETONS.iter().map(|(name, _)| *name)
+}
+
 /// The ONNX file of a skeleton, which has to be the one its record tells of.
 pub fn unpack(name: &str, sha256: &str) -> Result<Vec<u8>> {
     let broken = |what: String| Error::internal(format!("the skeleton '{name}' inside the zoo plugin {what}"));

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use skillbench_plugin_api::{Error, Result, Why};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
@@ -132,6 +132,14 @@ pub fn traffic() -> &'static BTreeMap<String, Traffic> {
     &TRAFFIC
 }
 
+/// The operators of each graph; `scripts/zoo-operators` lists them.
+pub fn operators() -> &'static BTreeMap<String, BTreeSet<String>> {
+    static OPERATORS: LazyLock<BTreeMap<String, BTreeSet<String>>> = LazyLock::new(|| {
+        serde_json::from_str(include_str!("../data/operators.json")).expect("the tests read the same operators.json")
+    });
+    &OPERATORS
+}
+
 /// How far outputs move; `scripts/zoo-power` measures it.
 pub fn power() -> &'static BTreeMap<String, Value> {
     static POWER: LazyLock<BTreeMap<String, Value>> = LazyLock::new(|| {
@@ -189,6 +197,10 @@ impl Skill {
                 self.ranges().map(|of| (Form::Int8.name().into(), of.into())).into_iter().collect();
             description.insert("form_contents".into(), contents.into());
         }
+        let graphs = self.parts();
+        let operators: BTreeSet<&String> =
+            graphs.iter().filter_map(|part| operators().get(part.skeleton)).flatten().collect();
+        description.insert("operators".into(), operators.into_iter().cloned().collect());
         self.add_counts(&mut description);
         Value::from(description).to_string()
     }

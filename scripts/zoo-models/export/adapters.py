@@ -320,7 +320,8 @@ class MediaPrompt(Plain):
     def rows(self, inner, media):
         return getattr(inner, self.spec.args["method"])(media, **self.spec.args.get("options", {})).pooler_output
 
-    def forward(self, media, tokens):
+    def forward(self, *tensors):
+        media, tokens = tensors
         inner = getattr(self.model, "model", self.model)
         language = getattr(inner, self.spec.args.get("language", "language_model"))
         embedded = language.get_input_embeddings()(tokens)
@@ -351,6 +352,15 @@ class QueriesPrompt(MediaPrompt):
         return QueryingTransformer.forward(self, media)[0]
 
 
+class KosmosPrompt(MediaPrompt):
+    """As MediaPrompt, for Kosmos-2, whose whole class has no method for the rows of an image."""
+
+    def rows(self, inner, media):
+        seen = inner.vision_model(media).last_hidden_state
+        seen = torch.nn.functional.normalize(inner.vision_model.model.post_layernorm(seen), dim=-1)
+        return inner.image_to_text_projection(seen)[0]
+
+
 class PixelsPrompt(MediaPrompt):
     """As MediaPrompt, for a model that projects the patches of an image and has no tower."""
 
@@ -361,7 +371,8 @@ class PixelsPrompt(MediaPrompt):
 class ImageToText(Plain):
     """A vision tower before an encoder-decoder of text: its rows and the prompt through the encoder, then the decoder."""
 
-    def forward(self, pixels, tokens, decoder_tokens):
+    def forward(self, *tensors):
+        pixels, tokens, decoder_tokens = tensors
         inner = self.model.model
         rows = inner.get_image_features(pixels).pooler_output
         embedded = torch.cat([rows, inner.get_input_embeddings()(tokens)], 1)
@@ -391,7 +402,7 @@ class PatchFeatures(Plain):
             "position_ids": vision_utils.get_vision_position_ids(grid, merge),
             "interp_indices": indices,
             "interp_weights": weights,
-            "cu_seqlens": lengths,
+            "cu_seqlens": lengths.numpy(),  # at which the class splits; the numbers of a tensor are not known while it is traced
             "max_seqlen": longest,
         }
         self.grid = grid
@@ -425,6 +436,7 @@ ADAPTERS = {
         MediaPrompt,
         TowerPrompt,
         QueriesPrompt,
+        KosmosPrompt,
         PixelsPrompt,
         ImageToText,
         PatchFeatures,

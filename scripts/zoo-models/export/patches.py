@@ -85,6 +85,60 @@ def vilt_whole_image():
 
 
 @patch
+def every_patch_predicted():
+    """V-JEPA 2 counts the patches to predict in its mask; without one it predicts all of the video, as many as it sees."""
+    from transformers.models.vjepa2 import modeling_vjepa2 as vjepa
+
+    def forward(self, hidden_states, context_mask, target_mask, mask_index=1):
+        batch, rows, _ = hidden_states.shape
+        context = self.predictor_embeddings(hidden_states)
+        target = self.mask_tokens[mask_index % self.num_mask_tokens].expand(batch, rows, -1)
+        return torch.cat([context, target], 1), torch.cat([*context_mask, *target_mask], 1)
+
+    with replaced(vjepa.VJEPA2PredictorEmbeddings, "forward", forward):
+        yield
+
+
+@patch
+def both_tables():
+    """IDEFICS looks up added tokens in a table of their own, after it has asked which ones there are; here each is looked up in both."""
+    from transformers.models.idefics.modeling_idefics import IdeficsDecoupledEmbedding
+
+    def forward(self, tokens):
+        is_added = tokens >= self.num_embeddings
+        own = torch.nn.functional.embedding(torch.where(is_added, 0, tokens), self.weight)
+        added = self.additional_embedding(torch.where(is_added, tokens - self.num_embeddings, 0))
+        return torch.where(is_added[..., None], added, own)
+
+    with replaced(IdeficsDecoupledEmbedding, "forward", forward):
+        yield
+
+
+@patch
+def clips_of_any_number():
+    """TVP repeats its frame around the clips as often as there are clips while it is traced, and views its positions of columns as if
+    each clip had its own, which only one clip fits; here both are the same for all."""
+    from transformers.models.tvp import modeling_tvp as tvp
+
+    def framed(self, pixel_values, interpolate_pad_encoding=False):
+        inside = torch.zeros(1, self.num_frames, 3, self.base_size, self.base_size)
+        frame = torch.cat([self.pad_left, inside, self.pad_right], 4)
+        return pixel_values + torch.cat([self.pad_up, frame, self.pad_down], 3)
+
+    def placed(self, grid, interpolate_pos_encoding=False):
+        rows, columns = (
+            table.weight[:length]
+            for table, length in zip((self.row_position_embeddings, self.col_position_embeddings), grid.shape[1:3])
+        )
+        return grid + (rows[None, :, None] + columns[None, None])
+
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(replaced(tvp.TvpFramePadPrompter, "forward", framed))
+        stack.enter_context(replaced(tvp.TvpVisualInputEmbedding, "add_2d_positional_embeddings", placed))
+        yield
+
+
+@patch
 def vits_spline():
     """VITS computes its spline only of the values inside an interval; here of all, and those outside are put back."""
     from transformers.models.vits import modeling_vits as vits

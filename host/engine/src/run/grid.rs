@@ -23,8 +23,22 @@ pub(super) enum Workload {
 /// A point of the grid, and why it is not measured.
 pub(super) type Point = (Axes, Option<Reason>);
 
-/// The axes that have flags of their own.
-const FLAGS: [(&str, &str); 2] = [("batch", "--batch-sizes"), ("sequence", "--sequence-lengths")];
+/// The dimensions that have flags of their own.
+const FLAGS: [(&str, &str); 5] = [
+    ("batch", "--batch-sizes"),
+    ("sequence", "--sequence-lengths"),
+    ("prompt", "--prompt-lengths"),
+    ("new_tokens", "--new-tokens"),
+    ("workers", "--concurrent-workers"),
+];
+
+/// Refuses a dimension that is named with `--dim` and has a flag of its own.
+pub(super) fn check_flags(request: &RunRequest) -> Result<(), RequestError> {
+    match FLAGS.iter().find(|(axis, _)| request.dims.contains_key(*axis)) {
+        Some((name, flag)) => Err(RequestError(format!("'{name}' has a flag of its own: {flag}"))),
+        None => Ok(()),
+    }
+}
 
 /// All points of a model's grid, in order.
 ///
@@ -281,10 +295,6 @@ fn others(skill: &Skill, request: &RunRequest, workload: Workload) -> Axes {
 fn check_dims(skill: &Skill, request: &RunRequest, workload: Workload) -> Result<(), RequestError> {
     let axes = &skill.description.axes;
     for name in request.dims.keys().filter(|_| workload == Workload::Inference) {
-        let flag = FLAGS.iter().find(|(axis, _)| axis == name);
-        if let Some((_, flag)) = flag {
-            return Err(RequestError(format!("'{name}' has a flag of its own: {flag}")));
-        }
         if !axes.contains_key(name) && !axes.contains_key(standard_axis(name)) {
             let known = did_you_mean(name, axes.keys().map(String::as_str));
             return Err(RequestError(format!("model '{}' has no dimension '{name}'{known}", skill.id())));

@@ -288,13 +288,20 @@ pub(super) fn choose_benchmarks(
                 );
                 return Err(RequestError(text));
             }
+            let schema = &description.options_schema;
+            let takes = |option: &str| skillbench_worker::options::takes(schema, option);
             let mut options = PluginOptions::new();
-            if skillbench_worker::options::takes(&description.options_schema, "workers") {
+            // One thread that submits takes the place of workers.
+            let is_queue = takes("queue_depth") && request.dims.contains_key("queue_depth");
+            if takes("workers") && !is_queue {
                 let workers = request.concurrent_workers.unwrap_or(defaults().run.concurrent_workers);
                 options.insert("workers".into(), workers.to_string());
             }
             let owner = format!("benchmark '{}'", description.id);
-            skillbench_worker::options::check(&options, &description.options_schema, &owner).map_err(RequestError)?;
+            let mut all = options.clone();
+            let asked = request.dims.iter().filter(|(name, _)| takes(name));
+            all.extend(asked.map(|(name, value)| (name.clone(), value.to_string())));
+            skillbench_worker::options::check(&all, schema, &owner).map_err(RequestError)?;
             chosen.push(PlannedBenchmark {
                 description: description.clone(),
                 library: plugin.library.clone(),

@@ -2,7 +2,7 @@
 
 use super::Inventory;
 use super::error::RequestError;
-use super::grid::{Point, Workload, own_point, points, without_effect};
+use super::grid::{Point, Workload, check_flags, own_point, points, without_effect};
 use super::named::{Asked, PlannedBackend, PlannedBenchmark, choose_backends, generator};
 use super::resolve::{Resolved, resolve};
 use crate::architectures::architectures;
@@ -185,6 +185,19 @@ impl Plan {
         skillbench_worker::options::takes(&self.benchmarks[benchmark].description.options_schema, axis)
     }
 
+    /// The dimensions asked for that a benchmark takes as options, such as the depth of a queue.
+    fn of_benchmark(&self, benchmark: usize) -> Axes {
+        let asked = self.request.dims.iter().filter(|(name, _)| self.is_option(benchmark, name));
+        asked.map(|(name, value)| (name.clone(), *value)).collect()
+    }
+
+    /// The request as it is about models: without the dimensions that are options of a benchmark.
+    fn of_models(&self) -> RunRequest {
+        let mut request = self.request.clone();
+        request.dims.retain(|name, _| !(0..self.benchmarks.len()).any(|benchmark| self.is_option(benchmark, name)));
+        request
+    }
+
     /// Says which models are known to run badly on a backend that was asked for.
     fn warn_of_bad_pairs(&mut self) {
         let mut pairs: Vec<(usize, usize)> = self.cells.iter().map(|cell| (cell.model, cell.backend)).collect();
@@ -202,6 +215,7 @@ impl Plan {
 
     /// Cells of one point stand together, those first that begin cold: what one of them loaded may serve the next.
     fn lay_out(&mut self, catalog: &Catalog) -> Result<(), RequestError> {
+        check_flags(&self.request)?;
         let mut order: Vec<usize> = (0..self.benchmarks.len()).collect();
         order.sort_by_key(|index| {
             let description = &self.benchmarks[*index].description;
@@ -292,14 +306,14 @@ impl Plan {
             return Ok((asked, vec![(own_point(skill), None)]));
         }
         if workload == Workload::Inference {
-            return Ok((asked, points(skill, &self.request, workload)?));
+            return Ok((asked, points(skill, &self.of_models(), workload)?));
         }
         let Some(generator) = generator(catalog, skill) else {
             let text =
                 format!("'{}' makes no tokens: its graph has no cache, and no skill here has one for it", skill.id());
             return Ok((asked, vec![(Axes::new(), Some(Reason::new("not-generative", text)))]));
         };
-        let points = points(&generator, &self.request, workload)?;
+        let points = points(&generator, &self.of_models(), workload)?;
         let known = self.models.iter().position(|known| known.id() == generator.id());
         let model = known.unwrap_or(self.models.len());
         if known.is_none() {
@@ -318,7 +332,8 @@ impl Plan {
             }
             for (axes, skip) in points {
                 for benchmark in benchmarks.iter().copied() {
-                    let (axes, skip) = (axes.clone(), skip.clone());
+                    let (mut axes, skip) = (axes.clone(), skip.clone());
+                    axes.extend(self.of_benchmark(benchmark));
                     self.cells.push(PlannedCell { index: 0, backend, model, benchmark, axes, skip });
                 }
             }

@@ -5,10 +5,10 @@ use super::{energy, launches};
 use skillbench_models::{Moves, Power, stored};
 use skillbench_record::defaults::defaults;
 use skillbench_record::{
-    Audit, CounterMetrics, GenerationMetrics, InitMetrics, MemoryMetrics, Metrics, SeriesMetrics, Verification,
+    Audit, CounterMetrics, GenerationMetrics, InitMetrics, MemoryMetrics, Metrics, SeriesMetrics, Stats, Verification,
 };
 use skillbench_stats::{Launches, half_widths, summarize, summarize_rounds};
-use skillbench_worker::{CellReport, CounterRecord, LoadRecord, RoundRecord, SeriesRecord, Watched};
+use skillbench_worker::{CellReport, CounterRecord, DeviceTimes, LoadRecord, RoundRecord, SeriesRecord, Watched};
 
 const NS_TO_MS: f64 = 1e-6;
 
@@ -55,6 +55,14 @@ pub(crate) fn cpu_per_iteration(series: &SeriesRecord) -> Vec<f64> {
     rounds.filter_map(share).collect()
 }
 
+/// Of what a backend tells of each run, the part per iteration, a sample for each measured round; none where a round does not tell.
+fn of_device(series: &SeriesRecord, part: impl Fn(&DeviceTimes) -> Option<u64>) -> Option<Stats> {
+    let rounds = series.rounds.iter().filter(|round| round.measured && !round.values.is_empty());
+    let share =
+        |round: &RoundRecord| Some(part(&round.device)? as f64 / (round.values.len() as u64 + round.settled) as f64);
+    summarize(&rounds.map(share).collect::<Option<Vec<f64>>>()?, NS_TO_MS)
+}
+
 pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
     let main = reports.main;
     let latency = find(main, "latency");
@@ -65,7 +73,8 @@ pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
     let of_rate = |series: Option<&SeriesRecord>| series.and_then(around).and_then(|(rate, half)| interval(rate, half));
     let alone = |series: &SeriesRecord| Some((rate(series)?, half_widths(&measured(series), None)?.mean));
     let speedup_ci95 = concurrent.and_then(alone).zip(sequential.and_then(alone));
-    let times = latency.or(concurrent).or(find(main, "end_to_end"));
+    let whole = latency.or(find(main, "end_to_end"));
+    let times = latency.or(concurrent).or(whole);
     Metrics {
         latency_ms: latency.and_then(|series| summarize_rounds(&measured(series), NS_TO_MS, own(series))),
         throughput_ci95: of_rate(latency.or(concurrent)),
@@ -75,7 +84,10 @@ pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
         speedup_ci95: speedup_ci95
             .and_then(|((at_once, one), (in_turn, other))| interval(at_once / in_turn, one.hypot(other))),
         ci95_covers: times.map(|series| if own(series).is_some() { "launches" } else { "within one launch" }.into()),
-        cpu_ms: latency.or(find(main, "end_to_end")).and_then(|series| summarize(&cpu_per_iteration(series), NS_TO_MS)),
+        cpu_ms: whole.and_then(|series| summarize(&cpu_per_iteration(series), NS_TO_MS)),
+        device_ms: whole.and_then(|series| of_device(series, |times| times.compute_ns)),
+        host_to_device_ms: whole.and_then(|series| of_device(series, |times| times.to_device_ns)),
+        device_to_host_ms: whole.and_then(|series| of_device(series, |times| times.from_device_ns)),
         throughput_per_s: latency.or(concurrent).and_then(rate),
         sequential_per_s,
         concurrent_per_s,

@@ -269,6 +269,7 @@ fn skillset(folder: &Path) -> skillbench_engine::run::Plugin {
         license: text(""),
         url: text(""),
         entry: Entry::C,
+        contract: (1, 1),
         backend: None,
         skillset: Some(SkillsetDescription { id: text("models"), summary: text(""), skills: vec![text(skill)] }),
         benchmarks: vec![],

@@ -174,5 +174,5 @@ static const void *factory(const char *id) {
 }
 
 SB_EXPORT const sb_plugin skillbench_plugin = {
-  sizeof(sb_plugin), SB_ABI_MAJOR, PLUGIN_ID, "In C", "1.2", NULL, NULL, NULL, NULL, factory,
+  sizeof(sb_plugin), SB_ABI_MAJOR, PLUGIN_ID, "In C", "1.2", NULL, NULL, NULL, NULL, factory, SB_ABI_MINOR, 0,
 };

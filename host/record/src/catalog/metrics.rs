@@ -174,6 +174,36 @@ pub(super) static METRICS: &[Metric] = &[
         |m| Some(m.cpu_ms.as_ref()?.median)
     ),
     figure!(
+        device_median_ms,
+        "device_ms",
+        "device_ms.median",
+        "ms",
+        Lower,
+        "device time",
+        "Time within one run in which the device worked, as the backend tells it; null where it cannot tell",
+        |m| Some(m.device_ms.as_ref()?.median)
+    ),
+    figure!(
+        host_to_device_median_ms,
+        "host_to_device_ms",
+        "host_to_device_ms.median",
+        "ms",
+        Lower,
+        "copies to the device",
+        "Copying the inputs of one run to the device, as the backend tells it",
+        |m| Some(m.host_to_device_ms.as_ref()?.median)
+    ),
+    figure!(
+        device_to_host_median_ms,
+        "device_to_host_ms",
+        "device_to_host_ms.median",
+        "ms",
+        Lower,
+        "copies from the device",
+        "Copying the outputs of one run from the device, as the backend tells it",
+        |m| Some(m.device_to_host_ms.as_ref()?.median)
+    ),
+    figure!(
         throughput_samples_per_sec,
         "throughput_per_s",
         "throughput_per_s",

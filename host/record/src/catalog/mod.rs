@@ -14,7 +14,7 @@ mod plugin;
 
 pub use limit::{Checked, Limit, LimitError};
 pub use metric::{Better, Metric};
-pub use plugin::{PluginMetric, plugin_metrics};
+pub use plugin::{PluginMetric, added_series, plugin_metrics};
 
 use crate::{Cell, Run};
 use std::borrow::Cow;

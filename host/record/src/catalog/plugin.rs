@@ -32,6 +32,16 @@ const CATALOGUED: [&str; 8] = [
     "end_to_end",
 ];
 
+/// Series of the benchmarks that come with the host, which have a figure of their own elsewhere, and what they are split into.
+const KNOWN: [&str; 3] = ["first_inference", "time_per_output_token", "cache_kept_by_backend"];
+const SPLIT: [&str; 3] = ["first_inference.", "latency.", "part."];
+
+/// The series of a cell that no metric of the catalogue stands for.
+pub fn added_series(metrics: &Metrics) -> impl Iterator<Item = PluginMetric<'_>> {
+    let is_known = |name: &str| KNOWN.contains(&name) || SPLIT.iter().any(|of| name.starts_with(of));
+    plugin_metrics(metrics).filter(move |metric| metric.source == "series" && !is_known(metric.name))
+}
+
 fn is_catalogued(series: &str) -> bool {
     CATALOGUED.contains(&series) || series.starts_with("peak.")
 }

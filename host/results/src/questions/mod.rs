@@ -3,6 +3,7 @@
 //! Which rows count, and what may be compared, is said in one place, [`latest`](mod@latest). What was not measured is null and is
 //! counted, never filled in.
 
+mod added;
 mod clocks;
 mod compat;
 mod distribution;
@@ -21,6 +22,7 @@ mod scaling;
 mod summary;
 mod time;
 
+pub use added::{Added, added};
 pub use clocks::clocks;
 pub use compat::compatibility;
 pub use distribution::{histogram, of_cells, quantiles};

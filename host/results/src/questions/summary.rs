@@ -1,13 +1,16 @@
 //! The table of a run.
 
+use super::Added;
 use polars::prelude::*;
 use skillbench_record::catalog::column;
 
-/// The table of a run: one row for each cell, its key and its main figures, in the order of the plan.
+/// The table of a run: one row for each cell, its key, its main figures, and what benchmarks of plugins `added`, in the order of the plan.
 ///
 /// # Errors
 /// Polars' own.
-pub fn summary(cells: DataFrame) -> PolarsResult<DataFrame> {
+pub fn summary(cells: DataFrame, added: &[Added]) -> PolarsResult<DataFrame> {
+    let cells = cells.sort([column::CELL], SortMultipleOptions::default())?;
+    let added = added.iter().map(|series| series.column(&cells)).collect::<PolarsResult<Vec<_>>>()?;
     let key = [
         col(column::MODEL_ID).alias("skill"),
         col(column::PARAMETER_COUNT).alias("parameters"),
@@ -68,11 +71,9 @@ pub fn summary(cells: DataFrame) -> PolarsResult<DataFrame> {
         col(column::FIXES).alias("fixed"),
         col(column::REASON),
     ];
-    cells
-        .lazy()
-        .sort([column::CELL], Default::default())
-        .select(key.into_iter().chain(figures).collect::<Vec<_>>())
-        .collect()
+    let mut table = cells.lazy().select(key.into_iter().chain(figures).collect::<Vec<_>>()).collect()?;
+    table.hstack_mut(&added)?;
+    Ok(table)
 }
 
 #[cfg(test)]
@@ -96,7 +97,7 @@ mod tests {
 
     #[test]
     fn the_summary_is_in_the_order_of_the_plan_and_leaves_null_what_was_not_measured() {
-        let table = summary(cells()).unwrap();
+        let table = summary(cells(), &[]).unwrap();
         let width = table.column("interval_pct").unwrap().f64().unwrap();
         assert!((width.get(0).unwrap() - 1.0).abs() < 1e-9);
         assert_eq!(width.get(1), None);

@@ -12,7 +12,7 @@ mod request;
 mod weights;
 
 use model::{DEVICE, Loaded};
-use skillbench_plugin_api::sdk::{Backend, Host};
+use skillbench_plugin_api::sdk::{Backend, Host, Offers};
 use skillbench_plugin_api::{Device, DeviceKind, Load, Options, Result, export_plugin};
 use std::ffi::CStr;
 
@@ -23,6 +23,7 @@ struct Runtime {
 impl Backend for Runtime {
     const ID: &'static CStr = c"@NAME@";
     const OPTIONS_SCHEMA: &'static CStr = cr#"{"type":"object","additionalProperties":false,"properties":{}}"#;
+    const OFFERS: Offers = Offers { supports: true, ..Offers::NONE };
     type Model = Loaded;
 
     /// A real plugin loads its vendor's runtime here, with `dlopen`, and says `Unavailable` where there is none: what was

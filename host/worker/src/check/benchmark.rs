@@ -12,6 +12,7 @@ use skillbench_plugin_api::{Options, Result as SbResult, Round, SeriesInfo};
 use skillbench_record::Axes;
 use skillbench_record::PluginOptions;
 use std::collections::HashSet;
+use std::time::{Duration, Instant};
 
 fn benchmarks(job: &CheckJob) -> Result<Vec<BenchmarkRef>, String> {
     let (plugin, _) = loader::load(&job.library).map_err(|error| error.to_string())?;
@@ -95,8 +96,20 @@ fn model(services: &'static Services, job: &CheckJob, benchmark: &BenchmarkRef) 
     Ok(Model { paths: ModelPaths { skill, manifest: text, parts }, axes })
 }
 
-/// Runs a benchmark on a model with the reference backend.
+/// Runs a benchmark on a model with the reference backend, for a fifth of a second.
 fn run(services: &'static Services, job: &CheckJob, id: &str, model: Model) -> Result<CellReport, Failure> {
+    run_for(services, job, id, model, Duration::from_millis(200))
+}
+
+/// `budget`: as long as it goes on where nobody stops it.
+fn run_for(
+    services: &'static Services,
+    job: &CheckJob,
+    id: &str,
+    model: Model,
+    budget: Duration,
+) -> Result<CellReport, Failure> {
+    let short = budget.as_secs() == 0;
     let missing = || Failure::failed("reference", "there is no reference backend to measure with");
     let cell = CellJob {
         backend: job.backend.clone().ok_or_else(missing)?,
@@ -113,10 +126,10 @@ fn run(services: &'static Services, job: &CheckJob, id: &str, model: Model) -> R
         policy: Policy {
             warmup: 2,
             warmup_ns: None,
-            iterations: Some(10),
-            interval: 0.5,
-            rate_interval: 0.5,
-            budget_ns: 200_000_000,
+            iterations: short.then_some(10),
+            interval: if short { 0.5 } else { 0.0 },
+            rate_interval: if short { 0.5 } else { 0.0 },
+            budget_ns: budget.as_nanos() as u64,
             verify_only: false,
             interleaved_round_ns: None,
         },
@@ -141,6 +154,27 @@ pub(super) fn measures(services: &'static Services, job: &CheckJob) -> Test {
         }
     }
     Ok(())
+}
+
+/// When a benchmark is asked to stop, how long it may take then, and how long it would go on otherwise.
+const ASKED_AFTER: Duration = Duration::from_millis(700);
+const ENDS_WITHIN: Duration = Duration::from_secs(1);
+const WOULD_TAKE: Duration = Duration::from_secs(8);
+
+pub(super) fn stops(services: &'static Services, job: &CheckJob) -> Test {
+    // Once a worker is asked to stop it runs nothing more: one benchmark stands for all of a plugin.
+    let Some(benchmark) = benchmarks(job)?.into_iter().find(BenchmarkRef::needs_target) else { return Ok(()) };
+    let id = benchmark.id();
+    let model = model(services, job, &benchmark)?;
+    std::thread::spawn(|| {
+        std::thread::sleep(ASKED_AFTER);
+        services.stop();
+    });
+    let began = Instant::now();
+    let _ = run_for(services, job, &id, model, WOULD_TAKE);
+    let late = began.elapsed().saturating_sub(ASKED_AFTER);
+    let text = format!("benchmark '{id}' went on for {:.1} s after it was asked to stop", late.as_secs_f64());
+    if late < ENDS_WITHIN { Ok(()) } else { Err(text.into()) }
 }
 
 pub(super) fn passes_failure_on(services: &'static Services, job: &CheckJob) -> Test {

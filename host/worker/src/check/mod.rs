@@ -4,10 +4,14 @@
 
 mod backend;
 mod benchmark;
+mod contract;
 mod rules;
 mod skillset;
+mod slots;
 mod timed;
+mod told;
 
+pub use contract::{SLOTS, Slot};
 pub use rules::{Applies, RULES, Rule, rule};
 
 use crate::Library;
@@ -35,6 +39,8 @@ pub enum Verdict {
 pub(crate) enum Finding {
     Broken(String),
     Unavailable(String),
+    /// The slot that the rule is about is not there, and need not be.
+    NotOffered,
 }
 
 impl From<String> for Finding {
@@ -102,5 +108,6 @@ pub(crate) fn serve(services: &'static Services, job: &CheckJob) -> Result<Reply
         Ok(()) => Verdict::Kept,
         Err(Finding::Broken(how)) => Verdict::Broken(how),
         Err(Finding::Unavailable(why)) => Verdict::Unchecked(why),
+        Err(Finding::NotOffered) => Verdict::NotApplicable,
     }))
 }

@@ -1,6 +1,6 @@
 //! The list of rules.
 
-use super::{Test, backend, benchmark, skillset, timed};
+use super::{Test, backend, benchmark, skillset, slots, timed, told};
 use crate::CheckJob;
 use crate::child::Services;
 use crate::description::Description;
@@ -80,14 +80,26 @@ rules! {
     28 "within-bounds" Backend "It writes nothing beside the memory of inputs and outputs." timed::within_bounds;
     29 "keeps-working" Backend "Each of 1,100 runs writes the output of its own input." timed::keeps_working;
     30 "rows-apart" Backend "Each row of a batch is computed from its own inputs." timed::rows_apart;
+    31 "times" Backend "The times that `run` tells lie within the run, on the host's clock, and together take no longer than it." slots::times;
+    32 "supports" Backend "`supports` refuses what `load` refuses (a precision and a device that are not there), and nothing that it loads." slots::supports;
+    33 "from-memory" Backend "A model that is given as bytes gives the outputs of its file, or is refused with SB_UNIMPLEMENTED." slots::from_memory;
+    34 "submitted" Backend "A submitted run calls back once, with the outputs that `run` gives, while others are under way." slots::submitted;
+    35 "cancelled" Backend "A submitted run that is cancelled still calls back, and the request runs as before." slots::cancelled;
+    36 "reset" Backend "`reset` leaves no trace of the runs before." slots::reset;
+    37 "state-kept" Backend "An output that is kept for an input (`alias`) is what the input holds in the next run, until a tensor is bound there." slots::state_kept;
     40 "skills-described" Skillset "Each skill is described as JSON with a unique id, and with content to cache it by." skillset::described;
     41 "skill-builds" Skillset "Its smallest skill builds into an empty folder: a skill.json that can be read, and every file it names." skillset::builds;
     42 "skill-repeats" Skillset "Building it twice writes the same files." skillset::repeats;
     43 "skill-unknown" Skillset "A skill that is not there is an error." skillset::unknown;
+    50 "memory" Backend "The memory of a device in use is no more than its highest, nor than all of it; unknown is SB_UNKNOWN, not 0." told::memory;
+    51 "energy" Backend "An energy counter names its source, and never goes back." told::energy;
+    52 "counters" Backend "Counters of a device are the same ones, in the same order, each time." told::counters;
+    53 "operators" Backend "A recording tells the operators of the runs that were recorded, and durations that fit into them." told::operators;
     60 "benchmarks-described" Benchmark "Each benchmark has a unique id, a version, a known category and a valid options schema." benchmark::described;
     61 "needs-target" Benchmark "A benchmark that needs a target and gets none returns an error." benchmark::needs_target;
     62 "measures" Benchmark "On a real target it verifies, runs the rounds it is given, and hands over samples that fit into them." benchmark::measures;
     63 "passes-failure-on" Benchmark "When the target cannot be loaded it returns the error and hands over no sample." benchmark::passes_failure_on;
+    64 "stops" Benchmark "Asked to stop while it measures, it returns within a second." benchmark::stops;
 }
 
 #[cfg(test)]

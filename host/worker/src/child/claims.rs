@@ -9,7 +9,7 @@ const SHARE: f64 = 0.05;
 const SLACK_NS: f64 = 2_000.0;
 /// Of samples of several threads, which have to be woken on a machine that may be busy: claims fill so much of the interval.
 const OF_CREWS: f64 = 0.5;
-/// So many of a hundred rounds may claim less than the host saw their runs take: on a busy machine clocks are read late.
+/// So many of a hundred rounds, or device times of runs, may claim what the host saw otherwise: on a busy machine clocks are read late.
 const SHORT: usize = 5;
 /// Binding joins the samples where it takes more than so many plain copies of the same bytes,
 const COPIES: f64 = 3.0;
@@ -85,6 +85,14 @@ impl Claims {
     /// Why the samples cannot be; nothing where they can.
     pub fn implausible(&self, rounds: &[RoundRecord]) -> Vec<String> {
         let mut reasons = vec![];
+        let told =
+            rounds.iter().filter(|round| round.measured).map(|round| (round.device.impossible, round.device.runs));
+        let (impossible, runs) = told.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
+        if impossible * 100 > runs * SHORT as u64 {
+            reasons.push(format!(
+                "the device times of {impossible} of {runs} runs, as the backend tells them, lie outside of the run or are more than it took"
+            ));
+        }
         if self.too_short * 100 > self.rounds * SHORT {
             let text = format!(
                 "the samples of {} of {} rounds claim less time than the host saw their runs take",

@@ -31,6 +31,7 @@ mod trace;
 pub(crate) use cell::run_alone;
 pub use comparison::{Agreement, agreement};
 pub(crate) use opened::Opened;
+pub(crate) use outputs::View;
 pub use reference::{engines, is_whole as is_whole_reference, move_to as move_reference, parts as parts_of_reference};
 pub(crate) use services::Services;
 pub(crate) use target::resident;
@@ -68,7 +69,7 @@ pub fn run() -> ExitCode {
         services.send(&Event::Failed(failure));
         return ExitCode::from(2);
     }
-    crate::sys::watch_host(watched);
+    crate::sys::watch_host(watched, || services.stop());
     let mut next = commands.next();
     loop {
         next = match next {
@@ -155,5 +156,6 @@ fn serve(services: &'static Services, command: Command) -> Result<Reply, Failure
         Command::Function(job) => function::run(services, &job).map(|report| Reply::Function(Box::new(report))),
         Command::Profile(job) => profile::profile(services, &job),
         Command::Check(job) => crate::check::serve(services, &job),
+        Command::Ladder(job) => crate::ladder::serve(services, &job),
     }
 }

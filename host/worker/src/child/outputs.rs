@@ -59,7 +59,7 @@ impl Values {
 
 /// A dense tensor to be read, whoever holds it.
 #[derive(Clone, Copy)]
-pub(super) struct View<'t> {
+pub(crate) struct View<'t> {
     pub dtype: DType,
     pub shape: &'t [usize],
     pub bytes: &'t [u8],

@@ -7,9 +7,10 @@ use crate::description::{BackendDescription, BenchmarkDescription, Description, 
 use crate::loader;
 use crate::{DeviceRecord, Failure, Library, ModelPaths, PluginUse, PortRecord, Reply, Stage};
 use skillbench_models::Manifest;
+use skillbench_plugin_api::client::BackendRef;
 use skillbench_plugin_api::{Error, Load, Options, Port, Source};
 use skillbench_record::Axes;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 fn of_plugin(error: Error) -> Failure {
     Failure::from_plugin(&error)
@@ -20,10 +21,11 @@ pub(super) fn describe(services: &'static Services, library: &Library) -> Result
     loader::check_whole(library).map_err(broken)?;
     let (plugin, entry) = import(services, library)?;
     let incomplete = |error: Error| Failure::failed("incomplete", format!("{}: {error}", library.display()));
-    let backend = plugin
-        .backend()
-        .map_err(incomplete)?
-        .map(|backend| BackendDescription { id: backend.id(), options_schema: backend.options_schema() });
+    let backend = plugin.backend().map_err(incomplete)?.map(|backend| BackendDescription {
+        id: backend.id(),
+        options_schema: backend.options_schema(),
+        slots: slots(&backend),
+    });
     let skillset = plugin.skillset().map_err(incomplete)?.map(|skillset| SkillsetDescription {
         id: skillset.id(),
         summary: skillset.summary(),
@@ -49,10 +51,15 @@ pub(super) fn describe(services: &'static Services, library: &Library) -> Result
         license: plugin.license(),
         url: plugin.url(),
         entry,
+        contract: plugin.contract(),
         backend,
         skillset,
         benchmarks: benchmarks.collect(),
     })))
+}
+
+fn slots(backend: &BackendRef) -> Vec<String> {
+    backend.optional_slots().into_iter().filter(|(_, there)| *there).map(|(name, _)| name.into()).collect()
 }
 
 pub(super) fn devices(services: &'static Services, backend: &PluginUse) -> Result<Reply, Failure> {
@@ -73,11 +80,16 @@ pub(super) fn inspect(
     services.enter(Stage::Load);
     let manifest = Manifest::parse(&model.manifest).map_err(|text| Failure::failed("manifest", text))?;
     let (index, _) = opened.device(device)?;
-    let mut first = None;
-    for (part, path) in &model.parts {
+    let load = |(part, path): &(String, PathBuf)| {
         let dims = fixed(&manifest, &manifest.axes_of_part(part, axes));
-        let load = Load { dims, devices: vec![index], precision: precision.clone(), ..Load::new(Source::onnx(path)) };
-        let loaded = opened.instance.load(&load).map_err(of_plugin)?;
+        Load { dims, devices: vec![index], precision: precision.clone(), ..Load::new(Source::onnx(path)) }
+    };
+    let loads: Vec<Load> = model.parts.iter().map(load).collect();
+    // What is refused is known for all parts before the first is compiled.
+    loads.iter().try_for_each(|load| opened.instance.supports(load)).map_err(of_plugin)?;
+    let mut first = None;
+    for load in &loads {
+        let loaded = opened.instance.load(load).map_err(of_plugin)?;
         first.get_or_insert_with(|| (loaded.inputs().to_vec(), loaded.outputs().to_vec()));
     }
     let (inputs, outputs) = first.ok_or_else(|| Failure::failed("model", "the model has no part"))?;

@@ -6,7 +6,7 @@ use super::trace::{Run, Trace};
 use super::{Opened, Services};
 use crate::{Failure, FailureKind, ProfileJob, Reply, Stage};
 use skillbench_models::Manifest;
-use skillbench_plugin_api::{Device, Error, Load, Operator, Placement, Source};
+use skillbench_plugin_api::{Device, Error, Load, Operator, Options, Placement, Source};
 use skillbench_record::defaults::defaults;
 use skillbench_record::{PartProfile, ProfileReport};
 use std::collections::BTreeMap;
@@ -105,6 +105,7 @@ fn record_part(
     let of_plugin = |error: Error| Failure::from_plugin(&error);
     services.enter(Stage::Load);
     let load = Load {
+        options: Options::default(),
         precision: job.precision.clone(),
         devices: vec![index],
         dims: fixed(manifest, &job.axes),

@@ -261,6 +261,7 @@ impl State {
             wall_ns: wall_ns as u64,
             audit_ns: audit_ns as u64,
             cpu_ns: cpu.map(|cpu| cpu.as_nanos() as u64),
+            device: corrected.device,
             settled: open.round.settle,
             launch: 0,
             values: corrected.values,
@@ -295,6 +296,10 @@ impl ReporterServices for Rounds<'_> {
             state.failure = Some(Error::invalid(format!(
                 "the benchmark asked for a round of series {series}, which it never announced"
             )));
+            return None;
+        }
+        if let Err(stopped) = self.services.go_on() {
+            state.failure = Some(stopped);
             return None;
         }
         let mut next = state.next_round(series, self.policy, verified);

@@ -2,7 +2,9 @@
 
 use crate::{Event, Failure, Stage, monotonic_ns, write_frame};
 use skillbench_plugin_api::host_tables::{HostServices, HostTable};
+use skillbench_plugin_api::{Code, Error};
 use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
@@ -10,14 +12,33 @@ pub(crate) struct Services {
     channel: Mutex<Box<dyn Write + Send>>,
     epoch: Instant,
     table: OnceLock<&'static HostTable>,
+    stopping: AtomicBool,
 }
 
 impl Services {
     /// The services of this process; they live as long as it does.
     pub(crate) fn leak(channel: impl Write + Send + 'static) -> &'static Services {
-        let services =
-            Services { channel: Mutex::new(Box::new(channel)), epoch: Instant::now(), table: OnceLock::new() };
-        Box::leak(Box::new(services))
+        let (channel, epoch) = (Mutex::new(Box::new(channel) as _), Instant::now());
+        Box::leak(Box::new(Services { channel, epoch, table: OnceLock::new(), stopping: AtomicBool::new(false) }))
+    }
+
+    /// The host asked to stop: plugins that look are told, nothing more is run, and after a moment the host ends this process.
+    pub(crate) fn stop(&self) {
+        self.stopping.store(true, Ordering::SeqCst);
+    }
+
+    /// # Errors
+    /// `Cancelled` once the host asked to stop.
+    pub(crate) fn go_on(&self) -> skillbench_plugin_api::Result<()> {
+        match self.stopping() {
+            true => Err(Error::new(Code::Cancelled, "the run is being stopped")),
+            false => Ok(()),
+        }
+    }
+
+    /// When the clock that plugins ask began.
+    pub(crate) fn epoch(&self) -> Instant {
+        self.epoch
     }
 
     /// The services as plugins get them.
@@ -60,8 +81,7 @@ impl HostServices for Services {
         self.send(&Event::Evidence { what: what.into(), found: found.into() });
     }
 
-    /// The host ends a worker from outside; nothing has to be asked.
     fn stopping(&self) -> bool {
-        false
+        self.stopping.load(Ordering::SeqCst)
     }
 }

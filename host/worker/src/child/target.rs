@@ -9,7 +9,9 @@ use crate::{CellJob, LoadRecord, Stage, VerifyJob};
 use skillbench_models::Manifest;
 use skillbench_plugin_api::client::{Model, Output, Request};
 use skillbench_plugin_api::host_tables::{Touch, WatchedTarget};
-use skillbench_plugin_api::{Code, Device, Dim, Direction, Error, HostTensor, Load, Result, Round, Source, Why};
+use skillbench_plugin_api::{
+    Code, Device, Dim, Direction, Error, HostTensor, Load, Options, Result, Round, Source, Timing, Why,
+};
 use skillbench_record::{Axes, PlacementRecord, PoolRecord, Verification};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -101,7 +103,7 @@ impl<'i, 'c> CellTarget<'i, 'c> {
         verified: &'c AtomicBool,
     ) -> CellTarget<'i, 'c> {
         let (serial, loads, seen) = Default::default();
-        let audit = Audit::new(manifest.repeats(&job.axes));
+        let audit = Audit::new(services.epoch(), manifest.repeats(&job.axes));
         CellTarget { services, opened, pool, job, manifest, device, audit, serial, loads, verified, seen }
     }
 
@@ -137,6 +139,7 @@ impl<'i, 'c> CellTarget<'i, 'c> {
         let path =
             key.graph.as_ref().ok_or_else(|| Error::not_found(format!("the model has no part '{}'", key.part)))?;
         let load = Load {
+            options: Options::default(),
             source: Source::onnx(path),
             precision: self.job.precision.clone(),
             cache_dir: self.cache_folder()?,
@@ -150,7 +153,7 @@ impl<'i, 'c> CellTarget<'i, 'c> {
         let model = self.opened.instance.load(&load)?;
         let total_ns = start.elapsed().as_nanos() as u64;
         drop(one_at_a_time);
-        self.audit.timed(total_ns, None);
+        self.audit.timed(total_ns, None, None);
 
         let placement = model.placement()?;
         self.refuse_other_placement(&placement)?;
@@ -437,6 +440,7 @@ impl<'i> WatchedTarget for CellTarget<'i, '_> {
     type Lane = Arc<Lane<'i>>;
 
     fn load(&self, part: &str, dims: &[Dim]) -> Result<Arc<Loaded<'i>>> {
+        self.services.go_on()?;
         self.services.enter(Stage::Load);
         let loaded = self.find_or_load(part, dims);
         self.services.enter(Stage::Run);
@@ -488,11 +492,24 @@ impl<'i> WatchedTarget for CellTarget<'i, '_> {
         verified
     }
 
-    fn run(&self, lane: &Arc<Lane<'i>>, run: &mut dyn FnMut(&mut Request<'_>) -> Result<()>) -> Result<()> {
-        match lane.run(&self.audit, run) {
+    fn run(&self, lane: &Arc<Lane<'i>>) -> Result<Timing> {
+        self.services.go_on()?;
+        match lane.run(&self.audit) {
             Err(error) if error.code == Code::WrongOutput => self.noting(Err(error)),
             ran => ran,
         }
+    }
+
+    fn submit(&self, lane: &Arc<Lane<'i>>, done: Box<dyn FnOnce(Result<Timing>) + Send>) -> Result<()> {
+        self.services.go_on()?;
+        match lane.submit(&self.audit, done) {
+            Err(error) if error.code == Code::WrongOutput => self.noting(Err(error)),
+            submitted => submitted,
+        }
+    }
+
+    fn cancel(&self, lane: &Arc<Lane<'i>>) -> Result<()> {
+        lane.cancel()
     }
 
     fn touch(

@@ -59,6 +59,10 @@ impl Reach {
                 reach.readable.push(job.probe.clone());
                 reach.writable.push(job.scratch.clone());
             }
+            Command::Ladder(job) => {
+                reach.read_options(&job.backend.options);
+                reach.writable.push(job.scratch.clone());
+            }
         }
         reach
     }
@@ -118,6 +122,7 @@ fn libraries(command: &Command) -> Vec<&Library> {
         Command::Permit(_) => vec![],
         Command::Function(job) => vec![&job.library],
         Command::Profile(job) => vec![&job.backend.library],
+        Command::Ladder(job) => vec![&job.backend.library],
         Command::Check(job) => {
             std::iter::once(&job.library).chain(job.backend.as_ref().map(|backend| &backend.library)).collect()
         }

@@ -113,7 +113,6 @@ same! {
     Placement = api::Placement {
         precision, device, engine, nodes_total, nodes_on_device, cache_hit, read_ns, compile_ns, upload_ns,
     }
-    Timing = api::Timing { start_ns, end_ns, host_to_device_ns, device_to_host_ns }
     Memory = api::Memory { used, peak, total }
     Energy = api::Energy {
         microjoules, at_ns, period_ns, scope: |scope: Scope| scope.to_raw() => Scope::from_raw, source,
@@ -123,6 +122,31 @@ same! {
     BackendFacts = api::client::BackendFacts { id, options_schema, serial_load }
     BenchmarkFacts = api::client::BenchmarkFacts {
         id, version, category, summary, options_schema, needs_target, cold_start, shares_models, skill,
+    }
+}
+
+/// A value behind this door never changes: what `sb_timing` tells besides does not come through it.
+impl From<api::Timing> for Timing {
+    fn from(timing: api::Timing) -> Timing {
+        let api::Timing { start_ns, end_ns, host_to_device_ns, device_to_host_ns, .. } = timing;
+        Timing {
+            start_ns: start_ns.into(),
+            end_ns: end_ns.into(),
+            host_to_device_ns: host_to_device_ns.into(),
+            device_to_host_ns: device_to_host_ns.into(),
+        }
+    }
+}
+
+impl From<Timing> for api::Timing {
+    fn from(timing: Timing) -> api::Timing {
+        api::Timing {
+            start_ns: timing.start_ns.into(),
+            end_ns: timing.end_ns.into(),
+            host_to_device_ns: timing.host_to_device_ns.into(),
+            device_to_host_ns: timing.device_to_host_ns.into(),
+            ..api::Timing::default()
+        }
     }
 }
 
@@ -145,7 +169,8 @@ impl From<api::Load> for Load {
 impl From<Load> for api::Load {
     fn from(load: Load) -> api::Load {
         api::Load {
-            source: Source { format: load.format.into(), path: PathBuf::from(load.path.as_str()) },
+            source: Source { format: load.format.into(), path: PathBuf::from(load.path.as_str()), bytes: None },
+            options: Options::default(),
             precision: text(load.precision),
             cache_dir: text(load.cache_dir).map(PathBuf::from),
             devices: load.devices.into(),

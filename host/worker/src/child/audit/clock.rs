@@ -1,5 +1,6 @@
 //! The host's own clock: how long each run took, and what the audit around it cost, which is taken out of what a benchmark claims.
 
+use crate::DeviceTimes;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,6 +19,8 @@ pub(crate) struct Ran {
     /// Binding the inputs, and what a plain copy of them takes.
     pub bind_ns: u64,
     pub copy_ns: u64,
+    /// What the backend tells of the time within the run.
+    pub device: DeviceTimes,
 }
 
 thread_local! {
@@ -50,6 +53,8 @@ pub(crate) struct Corrected {
     pub threads: usize,
     /// The samples claim less time than the host saw a thread spend on their runs.
     pub too_short: bool,
+    /// Of all runs together.
+    pub device: DeviceTimes,
 }
 
 /// A claim may fall short of the host's own time by this share, or by the other much: clocks are read at different moments.
@@ -78,6 +83,7 @@ pub(crate) fn correct(values: &[f64], runs: &[Ran], cores: usize) -> Corrected {
         let bind = runs.iter().map(|run| run.bind_ns as f64).sum::<f64>() / share;
         (bind, runs.iter().map(audit_of).sum::<f64>() / share)
     };
+    all.device = DeviceTimes::together(runs.iter().map(|run| run.device));
     let samples = values.len().max(1);
     let each = runs.len() / samples;
     // As many runs in each; else everybody has its share of all.

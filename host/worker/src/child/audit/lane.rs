@@ -5,11 +5,11 @@ use super::super::cpu;
 use super::super::inputs::{self, Filled};
 use super::super::outputs::View;
 use super::super::target::{Loaded, lock};
-use super::{Audit, Ran, Turn, clock, poison, unseen::Expected};
+use super::{Audit, Ran, Span, Turn, clock, poison, unseen::Expected};
 use skillbench_models::Renewal;
 use skillbench_plugin_api::client::{Model, Output, Request};
 use skillbench_plugin_api::host_tables::Touch;
-use skillbench_plugin_api::{Code, Direction, Error, HostTensor, Result};
+use skillbench_plugin_api::{Code, Direction, Error, HostTensor, Result, Timing};
 use skillbench_record::Axes;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::Ordering;
@@ -38,6 +38,28 @@ struct State<'i> {
     /// What was there after the last run, and what its inputs were.
     last: Vec<u64>,
     last_inputs: Option<u64>,
+    /// A run that was submitted, and not looked at since.
+    submitted: Option<Submitted>,
+}
+
+/// What the host did before a run.
+struct Before {
+    turn: Turn,
+    cpu: Cpu,
+    renews: bool,
+    bind_ns: u64,
+    start: Moment,
+}
+
+/// When a submitted run ended, and how.
+type Landed = (Instant, Result<Timing>);
+
+/// A run between `submit` and the look at what it wrote.
+struct Submitted {
+    /// `None`: nothing is done around this run but to time it.
+    before: Option<Before>,
+    start: Instant,
+    landed: Arc<Mutex<Option<Landed>>>,
 }
 
 /// The outputs of a run: in bound memory, or taken.
@@ -62,6 +84,7 @@ impl<'i> Lane<'i> {
             spots: vec![],
             last: vec![],
             last_inputs: None,
+            submitted: None,
         };
         Ok(Lane { loaded: loaded.clone(), state: Mutex::new(state) })
     }
@@ -128,25 +151,98 @@ impl<'i> Lane<'i> {
     /// One run of a benchmark.
     ///
     /// # Errors
-    /// `WrongOutput`, and what `run` says.
-    pub fn run(&self, audit: &Audit<'i>, run: &mut dyn FnMut(&mut Request<'_>) -> Result<()>) -> Result<()> {
+    /// `WrongOutput`, and what the backend says.
+    pub fn run(&self, audit: &Audit<'i>) -> Result<Timing> {
         let entered = Instant::now();
         let mut state = lock(&self.state);
+        self.look(&mut state, audit)?;
         let entered = Moment::at(entered, state.cpu(audit));
         let checks = state.can_be_checked() && state.verified;
         if !state.is_hosts || state.takes {
             // What a benchmark binds and takes itself is its own affair; how long it runs is not.
             let start = Instant::now();
-            let ran = run(&mut state.request);
-            audit.timed(nanoseconds(start, Instant::now()), Some(self.part()));
+            let ran = state.request.run_with_timing();
+            let span = Span { start, end: Instant::now() };
+            let timing = ran.as_ref().ok().map(|timing| audit.device(span, timing));
+            audit.timed(span.nanoseconds(), Some(self.part()), timing);
             return ran;
         }
-        let Some(turn) = audit.turn(self.part(), checks, entered) else { return run(&mut state.request) };
-        let ran = state.audited(audit, self.model(), turn, run).map_err(|error| placed(error, audit));
+        let Some(turn) = audit.turn(self.part(), checks, entered) else { return state.request.run_with_timing() };
+        let ran = state.audited(audit, self.model(), turn).map_err(|error| placed(error, audit));
         drop(state);
-        let (ran, checked) = ran?;
+        let (ran, timing, checked) = ran?;
+        audit.ran(ran, self.part(), checked.is_some());
+        Ok(timing)
+    }
+
+    /// Starts a run of a benchmark. What it wrote is looked at before the request is used again, or when the round ends.
+    ///
+    /// # Errors
+    /// `WrongOutput` of the run before, and what the backend says.
+    pub fn submit(&self, audit: &Audit<'i>, done: Box<dyn FnOnce(Result<Timing>) + Send>) -> Result<()> {
+        let entered = Instant::now();
+        let mut state = lock(&self.state);
+        self.look(&mut state, audit)?;
+        let entered = Moment::at(entered, Cpu::OfThread);
+        let checks = state.can_be_checked() && state.verified;
+        let watched = state.is_hosts && !state.takes;
+        let turn = if watched { audit.turn(self.part(), checks, entered) } else { None };
+        let before = turn.map(|turn| state.before(self.model(), turn, Cpu::OfThread)).transpose()?;
+        let landed = Arc::new(Mutex::new(None));
+        let told = landed.clone();
+        let start = before.as_ref().map_or_else(Instant::now, |before| before.start.at);
+        state.request.submit(move |ended| {
+            *lock(&told) = Some((Instant::now(), ended.clone()));
+            done(ended);
+        })?;
+        state.submitted = Some(Submitted { before, start, landed });
+        Ok(())
+    }
+
+    /// # Errors
+    /// What the backend says.
+    pub fn cancel(&self) -> Result<()> {
+        lock(&self.state).request.cancel()
+    }
+
+    /// The round is over: what is still to be looked at is not of its time.
+    ///
+    /// # Errors
+    /// `WrongOutput`, and a run that has not ended.
+    pub(super) fn settle(&self, audit: &Audit<'i>) -> Result<()> {
+        let mut state = lock(&self.state);
+        self.look(&mut state, audit)
+    }
+
+    /// Looks at what a submitted run wrote.
+    fn look(&self, state: &mut State<'i>, audit: &Audit<'i>) -> Result<()> {
+        let Some(Submitted { before, start, landed }) = state.submitted.take() else { return Ok(()) };
+        let entered = Moment::now(Cpu::OfThread);
+        let Some((end, ended)) = lock(&landed).take() else {
+            state.submitted = Some(Submitted { before, start, landed });
+            let text = "the run that was submitted before has not ended: wait for its callback";
+            return Err(Error::new(Code::FailedPrecondition, text));
+        };
+        // It told of its end from within its callback.
+        state.request.wait();
+        // The benchmark was told of a failure; what failed wrote nothing that could be looked at.
+        let Ok(timing) = ended else { return Ok(()) };
+        let (span, thread) = (Span { start, end }, self.number());
+        let Some(before) = before else {
+            let device = audit.device(span, &timing);
+            audit.ran(Ran { thread, run_ns: span.nanoseconds(), device, ..Ran::default() }, self.part(), false);
+            return Ok(());
+        };
+        let after = state.after(audit, self.model(), &before, entered).map_err(|error| placed(error, audit));
+        let (after, checked) = after?;
+        let ran = Ran { thread, run_ns: span.nanoseconds(), device: audit.device(span, &timing), ..after };
         audit.ran(ran, self.part(), checked.is_some());
         Ok(())
+    }
+
+    /// Stands for the thread that ran, where that is one of the engine's: the runs of a lane are one after the other.
+    fn number(&self) -> u64 {
+        std::ptr::from_ref(self) as u64
     }
 
     /// One run of the host's own; and, with `repeats`, the same again: how far its outputs are from themselves.
@@ -156,14 +252,13 @@ impl<'i> Lane<'i> {
     pub(super) fn check_now(&self, audit: &Audit<'i>, turn: Turn, repeats: bool) -> Result<Option<f64>> {
         let mut state = lock(&self.state);
         let (variant, seed) = (turn.variant, turn.seed);
-        let run = &mut |request: &mut Request<'_>| request.run();
-        let (_, first) = state.audited(audit, self.model(), turn, run).map_err(|error| placed(error, audit))?;
+        let (.., first) = state.audited(audit, self.model(), turn).map_err(|error| placed(error, audit))?;
         let Some(first) = first.filter(|_| repeats) else { return Ok(None) };
         let first = first.copied(&state.request)?;
         let turn = Turn { variant, unseen: None, seed, entered: Moment::now(state.cpu(audit)) };
         // The same inputs may give the same outputs.
         state.last.clear();
-        state.audited(audit, self.model(), turn, run).map_err(|error| placed(error, audit))?;
+        state.audited(audit, self.model(), turn).map_err(|error| placed(error, audit))?;
         let again = state.outcome(self.model())?;
         let views = again.views(&state.request);
         let apart =
@@ -262,17 +357,12 @@ fn nanoseconds(from: Instant, to: Instant) -> u64 {
 
 impl State<'_> {
     /// A run on other inputs failed: their outputs may have another size than the memory that is bound.
-    fn without_bound_outputs(
-        &mut self,
-        outputs: u32,
-        error: Error,
-        run: &mut dyn FnMut(&mut Request<'_>) -> Result<()>,
-    ) -> Result<()> {
+    fn without_bound_outputs(&mut self, outputs: u32, error: Error) -> Result<Timing> {
         if !(0..outputs).any(|index| self.request.bound(Direction::Output, index).is_some()) {
             return Err(error);
         }
         (0..outputs).try_for_each(|index| self.request.leave_output(index))?;
-        run(&mut self.request)
+        self.request.run_with_timing()
     }
 
     fn cpu(&self, audit: &Audit<'_>) -> Cpu {
@@ -288,51 +378,63 @@ impl State<'_> {
     }
 
     /// A run with other inputs, marks in its outputs, and a look at them. Returns what came out, where it was held against a reference.
-    fn audited(
-        &mut self,
-        audit: &Audit<'_>,
-        model: &Model<'_>,
-        turn: Turn,
-        run: &mut dyn FnMut(&mut Request<'_>) -> Result<()>,
-    ) -> Result<(Ran, Option<Outcome>)> {
+    fn audited(&mut self, audit: &Audit<'_>, model: &Model<'_>, turn: Turn) -> Result<(Ran, Timing, Option<Outcome>)> {
         let cpu = self.cpu(audit);
-        let (inputs, outputs) = (model.inputs().len() as u32, model.outputs().len() as u32);
+        let before = self.before(model, turn, cpu)?;
+        let timing = match self.request.run_with_timing() {
+            Err(error) if before.renews => self.without_bound_outputs(model.outputs().len() as u32, error)?,
+            ran => ran?,
+        };
+        let end = Moment::at(Instant::now(), cpu);
+        let (after, checked) = self.after(audit, model, &before, end)?;
+        let span = Span { start: before.start.at, end: end.at };
+        self.last_run_ns = span.nanoseconds();
+        Ok((Ran { run_ns: self.last_run_ns, device: audit.device(span, &timing), ..after }, timing, checked))
+    }
+
+    /// Other inputs, and marks in the outputs.
+    fn before(&mut self, model: &Model<'_>, turn: Turn, cpu: Cpu) -> Result<Before> {
         let renews = self.is_hosts;
         if renews {
             for (index, renewal) in &self.renewals {
                 self.request.change(Direction::Input, *index, |tensor| renewal.write(tensor, turn.variant))?;
             }
         }
-        poison::lay(&mut self.request, outputs, turn.seed)?;
+        poison::lay(&mut self.request, model.outputs().len() as u32, turn.seed)?;
         let binding = Instant::now();
         if renews {
             self.renewals.iter().try_for_each(|(index, _)| self.request.bind_again(*index))?;
         }
         let bind_ns = nanoseconds(binding, Instant::now());
-        let start = Moment::now(cpu);
-        match run(&mut self.request) {
-            Err(error) if renews => self.without_bound_outputs(outputs, error, run)?,
-            ran => ran?,
-        }
-        let end = Moment::at(Instant::now(), cpu);
+        Ok(Before { turn, cpu, renews, bind_ns, start: Moment::now(cpu) })
+    }
+
+    /// A look at what a run wrote, which ended at `end`, or is over since: what all of it cost, without the run itself.
+    fn after(
+        &mut self,
+        audit: &Audit<'_>,
+        model: &Model<'_>,
+        before: &Before,
+        end: Moment,
+    ) -> Result<(Ran, Option<Outcome>)> {
+        let Before { turn, cpu, renews, bind_ns, start } = before;
+        let (inputs, outputs) = (model.inputs().len() as u32, model.outputs().len() as u32);
         let name = |index: u32| model.outputs()[index as usize].name.clone();
         poison::look(&self.request, name, inputs, outputs, turn.seed).map_err(wrong)?;
-        if renews {
+        if *renews {
             self.moved()?;
         }
-        let checked = turn.unseen.map(|expected| self.check(audit, model, &expected)).transpose()?;
-        let thread = clock::thread();
-        let left = Moment::now(cpu);
+        let checked = turn.unseen.as_ref().map(|expected| self.check(audit, model, expected)).transpose()?;
+        let left = Moment::now(*cpu);
         let around_ns = nanoseconds(turn.entered.at, start.at) + nanoseconds(end.at, left.at);
         let cpu_ns = start.cpu_ns.saturating_sub(turn.entered.cpu_ns) + left.cpu_ns.saturating_sub(end.cpu_ns);
-        self.last_run_ns = nanoseconds(start.at, end.at);
         let ran = Ran {
-            thread,
-            run_ns: self.last_run_ns,
-            audit_cpu_ns: if cpu == Cpu::Unread { around_ns } else { cpu_ns },
-            audit_ns: around_ns.saturating_sub(bind_ns),
-            bind_ns,
+            thread: clock::thread(),
+            audit_cpu_ns: if *cpu == Cpu::Unread { around_ns } else { cpu_ns },
+            audit_ns: around_ns.saturating_sub(*bind_ns),
+            bind_ns: *bind_ns,
             copy_ns: self.copy_ns,
+            ..Ran::default()
         };
         Ok((ran, checked))
     }

@@ -5,7 +5,7 @@
 //! - Outputs are poisoned before a run and have to be written after it; nobody may write beside them (`poison`).
 //! - Some runs, which nobody can foresee, get an input that the reference engine ran and the measured one never saw; what comes out is
 //!   held against the reference. One more is run after the last round.
-//! - The host times each run by its own clock (`clock`). What the audit costs is taken out of the samples.
+//! - The host times each run by its own clock (`clock`), and holds against it what the backend tells of the time within (`device`). What the audit costs is taken out of the samples.
 //!
 //! - `lane`: a request that a benchmark made, with what is bound to it. `unseen`: inputs with reference outputs. `stages`:
 //!   how often each part of a skill runs.
@@ -13,6 +13,7 @@
 //! Not here: rounds and series, and what a benchmark asks of its target.
 
 mod clock;
+mod device;
 mod lane;
 mod poison;
 mod random;
@@ -24,14 +25,17 @@ pub(super) use lane::Lane;
 pub(super) use unseen::Unseen;
 
 use super::target::lock;
+use crate::DeviceTimes;
+use device::Span;
 use lane::{Cpu, Moment};
 use random::Random;
-use skillbench_plugin_api::{Error, Result, Round, RoundKind, Why};
+use skillbench_plugin_api::{Error, Result, Round, RoundKind, Timing, Why};
 use skillbench_record::Audit as Record;
 use stages::Stages;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
+use std::time::Instant;
 
 /// So many inputs that were never seen are held against the reference, where it has as many: a plugin that skips every other run passes
 /// each of them by chance in two.
@@ -64,6 +68,8 @@ pub(super) struct Seen {
 
 /// The audit of one cell.
 pub(super) struct Audit<'i> {
+    /// When the clock began that backends ask.
+    epoch: Instant,
     /// A round is open.
     open: AtomicBool,
     /// Outputs were not what one engine says.
@@ -84,8 +90,8 @@ struct State {
     seen: Seen,
     /// How often each part ran in this round, where that is watched.
     of_parts: BTreeMap<String, u64>,
-    /// What was seen to run less often than it has to.
-    lost: Option<String>,
+    /// A part that ran less often than it has to, or a submitted run whose outputs were wrong.
+    wrong: Option<Error>,
     /// The run of this round that gets an unseen input, counted from 0.
     chosen: Option<usize>,
     begun: usize,
@@ -116,10 +122,10 @@ struct Turn {
 }
 
 impl<'i> Audit<'i> {
-    /// `stages`: how often one inference runs each part; empty where each runs once.
-    pub fn new(stages: Vec<(String, u64)>) -> Audit<'i> {
+    /// `epoch`: when the clock began that backends ask. `stages`: how often one inference runs each part; empty where each runs once.
+    pub fn new(epoch: Instant, stages: Vec<(String, u64)>) -> Audit<'i> {
         let (open, differs, furthest, shared, lanes, state) = Default::default();
-        Audit { open, differs, furthest, shared, lanes, stages: Stages(stages), state }
+        Audit { epoch, open, differs, furthest, shared, lanes, stages: Stages(stages), state }
     }
 
     pub fn was_apart(&self, difference: f64) {
@@ -206,12 +212,22 @@ impl<'i> Audit<'i> {
         lock(&self.state).seen.outside_ns += ns;
     }
 
+    /// What a backend tells of a run, beside the host's clock.
+    fn device(&self, run: Span, timing: &Timing) -> DeviceTimes {
+        DeviceTimes::of(timing, run, self.epoch)
+    }
+
     /// Notes a load, or the run of a part that nothing was done around.
-    pub fn timed(&self, run_ns: u64, part: Option<&str>) {
+    pub fn timed(&self, run_ns: u64, part: Option<&str>, device: Option<DeviceTimes>) {
         if self.open.load(Ordering::SeqCst) {
             let mut state = lock(&self.state);
             part.into_iter().for_each(|part| self.stages.count(&mut state.of_parts, part));
-            state.seen.runs.push(Ran { thread: clock::thread(), run_ns, ..Ran::default() });
+            state.seen.runs.push(Ran {
+                thread: clock::thread(),
+                run_ns,
+                device: device.unwrap_or_default(),
+                ..Ran::default()
+            });
         }
     }
 
@@ -264,8 +280,8 @@ impl<'i> Audit<'i> {
     /// # Errors
     /// `WrongOutput`, and whatever the backend says. `Unimplemented` where a part ran less often than one inference of the skill does.
     pub fn after_the_last_round(&self) -> Result<()> {
-        if let Some(lost) = lock(&self.state).lost.take() {
-            return Err(Error::unimplemented(Why::MODEL, lost));
+        if let Some(wrong) = lock(&self.state).wrong.take() {
+            return Err(wrong);
         }
         let mut lanes: Vec<Arc<Lane<'i>>> = lock(&self.lanes).iter().filter_map(Weak::upgrade).collect();
         let first = lock(&self.state).random.next() % lanes.len().max(1) as u64;
@@ -315,6 +331,10 @@ impl<'i> Audit<'i> {
     }
 
     pub fn end(&self, iterations: u64) -> Seen {
+        // Runs that were submitted are looked at while they still belong to the round.
+        let lanes: Vec<Arc<Lane<'i>>> = lock(&self.lanes).iter().filter_map(Weak::upgrade).collect();
+        let wrong = lanes.iter().find_map(|lane| lane.settle(self).err());
+        drop(lanes);
         self.open.store(false, Ordering::SeqCst);
         let mut state = lock(&self.state);
         if let Some(round) = state.round.take().filter(|round| round.measured) {
@@ -324,7 +344,8 @@ impl<'i> Audit<'i> {
                 state.audited.insert(round.series);
             }
         }
-        state.lost = state.lost.take().or_else(|| self.stages.lost(&state.of_parts));
+        let lost = |text: String| Error::unimplemented(Why::MODEL, text);
+        state.wrong = state.wrong.take().or(wrong).or_else(|| self.stages.lost(&state.of_parts).map(lost));
         state.runs_per_iteration = state.seen.runs.len() / (iterations.max(1) as usize);
         std::mem::take(&mut state.seen)
     }

@@ -1,0 +1,87 @@
+//! One case on a backend, inside a worker.
+
+use super::cases::{Case, Tensor};
+use super::{Rung, ladder};
+use crate::child::{Opened, Services, View};
+use crate::{Event, Failure, LadderJob, Reply, Stage};
+use skillbench_plugin_api::client::Model;
+use skillbench_plugin_api::{Direction, Error, Load, Source};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Runs the cases that a job names, and tells of each as it begins and ends.
+pub(crate) fn serve(services: &'static Services, job: &LadderJob) -> Result<Reply, Failure> {
+    let opened = Opened::new(services, &job.backend)?;
+    for place in &job.cases {
+        let Some(case) = ladder().cases.get(*place) else { continue };
+        services.send(&Event::Rung { case: *place, rung: None });
+        services.enter(Stage::Load);
+        let rung = run(services, &opened, case, &job.scratch).unwrap_or_else(|rung| rung);
+        services.send(&Event::Rung { case: *place, rung: Some(rung) });
+    }
+    Ok(Reply::Climbed)
+}
+
+fn refused(error: Error) -> Rung {
+    Rung::Refused(error.to_string())
+}
+
+fn run(services: &'static Services, opened: &Opened, case: &Case, scratch: &Path) -> Result<Rung, Rung> {
+    // What is wrong with the cases themselves is no verdict on a backend; a test holds that nothing is.
+    let damaged = |text: String| Rung::Crashed(format!("the case is damaged: {text}"));
+    let path = scratch.join(format!("{}.onnx", case.name));
+    let graph = case.graph().map_err(damaged)?;
+    std::fs::write(&path, graph).map_err(|error| damaged(error.to_string()))?;
+    let model = opened.instance.load(&Load::new(Source::onnx(&path))).map_err(refused)?;
+    let precision = model.placement().map_err(refused)?.precision;
+    services.enter(Stage::Run);
+    let mut request = model.request().map_err(refused)?;
+    for input in &case.inputs {
+        let index = place(&model, Direction::Input, &input.name)?;
+        let tensor = input.tensor().map_err(damaged)?;
+        request.bind(Direction::Input, index, Arc::new(tensor)).map_err(refused)?;
+    }
+    request.run().map_err(refused)?;
+    for expected in &case.outputs {
+        let index = place(&model, Direction::Output, &expected.name)?;
+        let output = request.take_output(index).map_err(refused)?;
+        let want = expected.tensor().map_err(damaged)?;
+        let shape = want.shape();
+        let (have, want) = (View::of_output(&output), View::of_tensor(&want, &shape));
+        differs(case, expected, &precision, have, want).map_or(Ok(()), |how| Err(Rung::Wrong(how)))?;
+    }
+    Ok(Rung::Right)
+}
+
+/// The index of a port by its name.
+fn place(model: &Model<'_>, direction: Direction, name: &str) -> Result<u32, Rung> {
+    let ports = if direction == Direction::Input { model.inputs() } else { model.outputs() };
+    let found = ports.iter().position(|port| port.name == name);
+    found.map(|index| index as u32).ok_or_else(|| Rung::Wrong(format!("the loaded model has no port '{name}'")))
+}
+
+/// How an output is not the right one; `None`: it is.
+fn differs(case: &Case, expected: &Tensor, precision: &str, have: View<'_>, want: View<'_>) -> Option<String> {
+    let name = &expected.name;
+    if have.shape != want.shape {
+        return Some(format!("output '{name}' has shape {:?}, not {:?}", have.shape, want.shape));
+    }
+    // Engines without a type of its size give truth values as others.
+    if have.is_float() != want.is_float() {
+        return Some(format!("output '{name}' is {}, not {}", have.dtype.name(), want.dtype.name()));
+    }
+    let tolerance = case.tolerance(expected, precision);
+    let is_right = |index: usize| {
+        let (have, want) = (have.number(index), want.number(index));
+        let near = || (have - want).abs() <= tolerance.absolute + tolerance.relative * want.abs();
+        (have.is_nan() && want.is_nan()) || have == want || near()
+    };
+    let wrong: Vec<usize> = (0..want.elements()).filter(|index| !is_right(*index)).collect();
+    let first = *wrong.first()?;
+    let (count, all) = (wrong.len(), want.elements());
+    Some(format!(
+        "output '{name}': element {first} is {}, not {} ({count} of {all} are wrong)",
+        have.number(first),
+        want.number(first)
+    ))
+}
