@@ -717,4 +717,4 @@ template <class... Parts> const void *factory(const char *id) noexcept {
 //   SKILLBENCH_PLUGIN("acme", "Acme's engine", "0.1.0", skillbench::backend<Engine>, skillbench::benchmarks<Latency, Burst>)
 #define SKILLBENCH_PLUGIN(ID, NAME, VERSION, ...)                                                                                  \
   const sb_plugin skillbench_plugin = {sizeof(sb_plugin), SB_ABI_MAJOR, ID, NAME, VERSION, nullptr, nullptr, nullptr, nullptr,     \
-                                       skillbench::factory<__VA_ARGS__>};
+                                       skillbench::factory<__VA_ARGS__>, SB_ABI_MINOR, 0};

@@ -222,4 +222,4 @@ static const void *factory(const char *id) { return strcmp(id, SB_SKILLSET) == 0
 /* The one symbol that the host looks up. */
 const sb_plugin skillbench_plugin = {
   sizeof(sb_plugin), SB_ABI_MAJOR, "@NAME@", "@NAME@", "0.1.0", NULL, NULL, NULL, /* id, name, version, vendor, license, url */
-  NULL, factory};                                                                 /* init, factory */
+  NULL, factory, SB_ABI_MINOR, 0};                                                /* init, factory, the minor of this header, flags */

@@ -164,6 +164,7 @@ fn factory(id: [*c]const u8) callconv(.c) ?*const anyopaque {
 export const skillbench_plugin: c.sb_plugin = .{
     .size = @sizeOf(c.sb_plugin),
     .abi_major = c.SB_ABI_MAJOR,
+    .abi_minor = c.SB_ABI_MINOR,
     .id = "@NAME@",
     .name = "@NAME@",
     .version = "0.1.0",
