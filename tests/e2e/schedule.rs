@@ -347,7 +347,7 @@ fn a_second_benchmark_waits_and_says_for_whom_and_a_killed_one_holds_nothing() {
 
     let mut waiting = world.command(&quick);
     let waiting = waiting.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(Duration::from_secs(1));
+    std::thread::sleep(Duration::from_secs(4));
     first.kill().unwrap();
     first.wait().unwrap();
     Ran(waiting.wait_with_output().unwrap()).exits_with(0).tells(&format!("waiting for {pid}"));
