@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use skillbench_record::paths;
 use skillbench_record::scratch::write_whole;
-use skillbench_worker::{Command, Description, Failure, Library, Limits, Reply, Stop, Worker};
+use skillbench_worker::{Command, Description, Failure, Library, Limits, PROTOCOL, Reply, Stop, Worker};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
@@ -17,11 +17,16 @@ pub struct DescriptionCache {
     stop: Stop,
 }
 
-/// The form of the cache's file: another host version starts afresh.
+/// The form of the cache's file: another version of the host, or of what its workers say, starts afresh.
 #[derive(Serialize, Deserialize)]
 struct CacheForm {
     host: String,
     entries: BTreeMap<String, Description>,
+}
+
+/// Whose descriptions are kept.
+fn writer() -> String {
+    format!("{}, protocol {PROTOCOL}", env!("CARGO_PKG_VERSION"))
 }
 
 /// What makes a library's file the same as before; `None` where it is not there.
@@ -36,7 +41,7 @@ impl DescriptionCache {
     pub fn open(stop: &Stop) -> DescriptionCache {
         let file = paths::cache().join("descriptions.json");
         let form = std::fs::read(&file).ok().and_then(|bytes| serde_json::from_slice::<CacheForm>(&bytes).ok());
-        let form = form.filter(|form| form.host == env!("CARGO_PKG_VERSION"));
+        let form = form.filter(|form| form.host == writer());
         DescriptionCache {
             file,
             entries: form.map(|form| form.entries).unwrap_or_default(),

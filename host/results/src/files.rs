@@ -26,7 +26,7 @@ pub fn write(folder: &Path, recorded: &Recorded) -> PolarsResult<()> {
     }
     let mut samples = frames::samples(&recorded.run.run_id, &recorded.samples)?;
     put(folder, "samples.parquet", |file| ParquetWriter::new(file).finish(&mut samples).map(drop))?;
-    let summary = questions::summary(frames::cells([&recorded.run])?, &questions::added(&recorded.run))?;
+    let summary = questions::summary(frames::cells([&recorded.run])?, &questions::added(&recorded.run.cells))?;
     put(folder, "summary.csv", |file| csv::write(&summary, file))
 }
 

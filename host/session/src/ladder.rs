@@ -1,7 +1,7 @@
 //! The operator ladder of a backend: which operators it runs rightly, and which to build next, by the models that they unlock.
 
 use skillbench_engine::skill::Skill;
-use skillbench_worker::ladder::{Rung, climb, ladder, places};
+use skillbench_worker::ladder::{Case, Rung, climb, ladder, places};
 use skillbench_worker::{Failure, PluginUse, Stop};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,13 +21,17 @@ pub struct Climbed {
 /// # Errors
 /// It cannot be opened, or was asked to stop.
 pub fn climbed(backend: &PluginUse, operators: &[String], stop: &Stop) -> Result<Vec<Climbed>, Failure> {
-    let is_wanted =
-        |name: &str| operators.is_empty() || operators.iter().any(|wanted| wanted.eq_ignore_ascii_case(name));
-    let told = climb(backend, &places(|case| is_wanted(&case.full_name()) || is_wanted(&case.operator)), stop)?;
+    let is_wanted = |case: &Case| operators.is_empty() || operators.iter().any(|name| case.is_called(name));
+    let told = climb(backend, &places(is_wanted), stop)?;
     let of_case = |(place, rung): (usize, Rung)| {
         let case = ladder().cases.get(place)?;
-        let (case, operator) = (case, case.full_name());
-        Some(Climbed { case: case.name.clone(), operator, of_type: case.of_type.clone(), edge: case.edge, rung })
+        Some(Climbed {
+            case: case.name.clone(),
+            operator: case.full_name(),
+            of_type: case.of_type.clone(),
+            edge: case.edge,
+            rung,
+        })
     };
     Ok(told.into_iter().filter_map(of_case).collect())
 }

@@ -8,6 +8,7 @@ use skillbench_record::PluginOptions;
 use skillbench_report::{Cell, Table};
 use skillbench_session::ladder::{Climbed, Steps, Unlocked, by_operator, climbed, operators_of, unlocked};
 use skillbench_worker::Failure;
+use skillbench_worker::ladder::{self as cases, Ladder};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many steps are told.
@@ -45,30 +46,28 @@ pub fn ladder(global: &Global, plugins: &[String], operators: &[String]) -> Done
         (_, [only]) => tell_one(global, only),
         (_, all) => output::table(&side_by_side(all), global.format.into()),
     }
-    let any_crash = climbs.iter().any(|climb| climb.operators.values().any(|steps| steps.wrong + steps.crashed > 0));
-    Ok(match (climbs.len() < plugins.len(), any_crash) {
+    let any_fault = climbs.iter().any(|climb| climb.operators.values().any(|steps| steps.wrong + steps.crashed > 0));
+    Ok(match (climbs.len() < plugins.len(), any_fault) {
         (true, _) => Exit::Unavailable,
         (false, true) => Exit::Broken,
         (false, false) => Exit::Good,
     })
 }
 
+/// Refuses an operator that has no case.
 fn known(operators: &[String]) -> Result<(), CommandError> {
-    let all: Vec<String> = skillbench_worker::ladder::ladder().cases.iter().map(|case| case.full_name()).collect();
-    for name in operators {
-        let is = |known: &String| known.eq_ignore_ascii_case(name) || known.rsplit('.').next() == Some(name.as_str());
-        if !all.iter().any(is) {
-            let left_out = &skillbench_worker::ladder::ladder().left_out;
-            return Err(usage(match left_out.iter().find(|out| out.operator.eq_ignore_ascii_case(name)) {
-                Some(out) => format!("the ladder has no case of {}: {}", out.operator, out.reason),
-                None => format!(
-                    "the ladder has no operator '{name}'{}",
-                    skillbench_record::suggest::did_you_mean(name, all.iter().map(String::as_str))
-                ),
-            }));
+    let Ladder { cases, left_out, .. } = cases::ladder();
+    let Some(unknown) = operators.iter().find(|name| !cases.iter().any(|case| case.is_called(name))) else {
+        return Ok(());
+    };
+    Err(usage(match left_out.iter().find(|out| out.operator.eq_ignore_ascii_case(unknown)) {
+        Some(out) => format!("the ladder has no case of {}: {}", out.operator, out.reason),
+        None => {
+            let names: Vec<String> = cases.iter().map(|case| case.full_name()).collect();
+            let nearest = skillbench_record::suggest::did_you_mean(unknown, names.iter().map(String::as_str));
+            format!("the ladder has no operator '{unknown}'{nearest}")
         }
-    }
-    Ok(())
+    }))
 }
 
 fn climb(
@@ -109,7 +108,7 @@ fn tell_one(global: &Global, climb: &Climb) {
     climb.models.iter().flat_map(sentences).for_each(|text| output::say(&text));
 }
 
-/// "all operators of 61 of 405 models are there", and what to build next.
+/// "it has all operators of 61 of 405 models", and what to build next.
 fn sentences(models: &Unlocked) -> Vec<String> {
     let mut all = vec![format!("it has all operators of {} of {} models", models.with_all, models.models)];
     let steps: Vec<String> = models

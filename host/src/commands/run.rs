@@ -137,11 +137,11 @@ fn print(global: &Global, run: &Run) -> Result<Option<String>, String> {
     let cells = frames::cells([run]).map_err(|error| error.to_string())?;
     // A program that reads rows gets those of the cells; the rest is in run.json.
     if matches!(global.format, FormatArg::Csv) {
-        let summary = questions::summary(cells, &questions::added(run)).map_err(|error| error.to_string())?;
+        let summary = questions::summary(cells, &questions::added(&run.cells)).map_err(|error| error.to_string())?;
         output::table(&skillbench_report::summary(&summary), Format::Csv);
         return Ok(None);
     }
-    let view = skillbench_report::run_view(&cells, &questions::added(run)).map_err(|error| error.to_string())?;
+    let view = skillbench_report::run_view(&cells, &questions::added(&run.cells)).map_err(|error| error.to_string())?;
     output::table(&view.table, global.format.into());
     match global.format {
         FormatArg::Table => output::notes(&view.causes),

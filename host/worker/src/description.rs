@@ -35,7 +35,6 @@ pub struct Description {
     pub url: String,
     pub entry: Entry,
     /// Major and minor of the contract that it was built with.
-    #[serde(default)]
     pub contract: (u32, u32),
     pub backend: Option<BackendDescription>,
     pub skillset: Option<SkillsetDescription>,
@@ -58,7 +57,6 @@ pub struct BackendDescription {
     pub id: String,
     pub options_schema: String,
     /// The slots it has of those that it may leave out.
-    #[serde(default)]
     pub slots: Vec<String>,
 }
 

@@ -1,19 +1,14 @@
 //! A [`Backend`] as the C table: one blanket implementation for all of them.
 
-use super::backend::Alias;
-use super::submit::under_way;
-use super::{Backend, Bindings, Cancel, Done, Host, Model, Request, extensions};
+use super::request_table::{self, Lane};
+use super::{Backend, Host, Model, extensions};
 use crate::error::guarded;
 use crate::raw::*;
-use crate::tensor::Bound;
-use crate::{
-    Code, Counter, Device, Dim, Direction, Error, Load, Operator, Options, Port, Result, Source, abi_size, text,
-};
+use crate::{Counter, Device, Dim, Direction, Error, Load, Operator, Options, Port, Result, Source, abi_size, text};
 use std::collections::HashMap;
-use std::ffi::{CString, c_char, c_void};
+use std::ffi::{CString, c_char};
 use std::marker::PhantomData;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 /// What an `sb_instance *` of an SDK backend points to.
@@ -38,49 +33,11 @@ impl<B: Backend> Instance<B> {
 /// What an `sb_model *` points to.
 pub(super) struct Loaded<B: Backend> {
     pub model: Arc<B::Model>,
-    host: Host,
+    pub host: Host,
     inputs: Vec<CPort>,
     outputs: Vec<CPort>,
     /// Operators of the last recording.
     pub recorded: Mutex<Vec<Operator>>,
-}
-
-/// What an `sb_request *` points to.
-struct Lane<B: Backend> {
-    request: <B::Model as Model>::Request,
-    bound: Bindings,
-    model: Arc<B::Model>,
-    cancel: Option<Cancel>,
-    /// A submitted run is under way.
-    flies: Arc<AtomicBool>,
-    /// One was submitted, and the engine was not asked since how it ended.
-    flew: bool,
-}
-
-impl<B: Backend> Lane<B> {
-    /// Refuses while a submitted run is under way.
-    fn idle(&mut self) -> Result<()> {
-        if self.flies.load(Ordering::SeqCst) {
-            return Err(under_way());
-        }
-        if std::mem::take(&mut self.flew) {
-            self.request.landed()?;
-        }
-        Ok(())
-    }
-
-    /// Refuses while an input is neither bound nor held.
-    fn is_bound(&self) -> Result<()> {
-        let missing = |index: &usize| self.bound.inputs[*index].is_none() && self.bound.held(*index).is_none();
-        let known = if self.request.is_bound_elsewhere() { 0 } else { self.bound.inputs.len() };
-        match (0..known).find(missing) {
-            None => Ok(()),
-            Some(index) => {
-                let text = format!("input '{}' is not bound", self.model.inputs()[index].name);
-                Err(Error::new(Code::FailedPrecondition, text))
-            }
-        }
-    }
 }
 
 /// A port with the C strings and arrays that live until unload.
@@ -165,15 +122,15 @@ impl<B: Backend> BackendTable<B> {
         port: Some(port::<B>),
         allocate: None,
         copy: None,
-        request: Some(request::<B>),
-        release: Some(release::<B>),
-        bind: Some(bind::<B>),
-        alias: Some(alias::<B>),
-        reset: Some(reset::<B>),
-        run: Some(run::<B>),
-        output: Some(output::<B>),
-        submit: if B::OFFERS.submit { Some(submit::<B>) } else { None },
-        cancel: if B::OFFERS.submit { Some(cancel::<B>) } else { None },
+        request: Some(request_table::request::<B>),
+        release: Some(request_table::release::<B>),
+        bind: Some(request_table::bind::<B>),
+        alias: Some(request_table::alias::<B>),
+        reset: Some(request_table::reset::<B>),
+        run: Some(request_table::run::<B>),
+        output: Some(request_table::output::<B>),
+        submit: if B::OFFERS.submit { Some(request_table::submit::<B>) } else { None },
+        cancel: if B::OFFERS.submit { Some(request_table::cancel::<B>) } else { None },
         memory: Some(memory::<B>),
         extension: Some(extensions::extension::<B>),
     };
@@ -183,7 +140,7 @@ impl<B: Backend> BackendTable<B> {
 ///
 /// # Safety
 /// `out` is null or writable.
-unsafe fn give<H>(handle: *mut H, out: *mut *mut H) -> Result<()> {
+pub(super) unsafe fn give<H>(handle: *mut H, out: *mut *mut H) -> Result<()> {
     if out.is_null() {
         return Err(Error::invalid("no place to put the new handle"));
     }
@@ -205,7 +162,7 @@ pub(super) unsafe fn look<'a, T, H>(handle: *mut H) -> Result<&'a T> {
 ///
 /// # Safety
 /// As [`look`], and nothing else looks at the handle now.
-unsafe fn look_mut<'a, T, H>(handle: *mut H) -> Result<&'a mut T> {
+pub(super) unsafe fn look_mut<'a, T, H>(handle: *mut H) -> Result<&'a mut T> {
     // SAFETY: the caller promises it.
     unsafe { handle.cast::<T>().as_mut() }.ok_or_else(|| Error::invalid("a null handle"))
 }
@@ -214,7 +171,7 @@ unsafe fn look_mut<'a, T, H>(handle: *mut H) -> Result<&'a mut T> {
 ///
 /// # Safety
 /// `handle` is null or was made from a `T`, and is not used again.
-unsafe fn destroy<T, H>(handle: *mut H) {
+pub(super) unsafe fn destroy<T, H>(handle: *mut H) {
     if !handle.is_null() {
         let drop_it = || {
             // SAFETY: the caller promises that this is its only and last owner.
@@ -417,251 +374,6 @@ unsafe extern "C" fn port<B: Backend>(
             raw.dtype = port.dtype;
             abi_size::fill(out, &raw);
             Ok(())
-        })
-    }
-}
-
-unsafe extern "C" fn request<B: Backend>(
-    model: *mut sb_model,
-    out: *mut *mut sb_request,
-    error: *mut sb_error,
-) -> sb_status {
-    // SAFETY: the contract: a live model, `out` writable.
-    unsafe {
-        guarded(error, || {
-            let loaded = look::<Loaded<B>, _>(model)?;
-            let model = loaded.model.clone();
-            let bound = Bindings::new(loaded.host, model.inputs().len(), model.outputs().len());
-            let request = model.request()?;
-            let (cancel, flies) = (request.cancel(), Arc::default());
-            let lane = Lane::<B> { request, bound, model, cancel, flies, flew: false };
-            give(Box::into_raw(Box::new(lane)).cast(), out)
-        })
-    }
-}
-
-unsafe extern "C" fn release<B: Backend>(request: *mut sb_request) {
-    // SAFETY: the contract: made by `request`, released once.
-    unsafe { destroy::<Lane<B>, _>(request) }
-}
-
-/// Holds a tensor against its port: type, rank and fixed dimensions.
-fn fits(port: &Port, tensor: &Bound) -> Result<()> {
-    let fixed = |(want, have): (&Option<usize>, &usize)| want.is_none_or(|want| want == *have);
-    let same = port.shape.len() == tensor.shape().len() && port.shape.iter().zip(tensor.shape()).all(fixed);
-    if port.dtype == tensor.dtype() && same {
-        return Ok(());
-    }
-    let want: Vec<String> = port.shape.iter().map(|d| d.map_or("?".into(), |d| d.to_string())).collect();
-    Err(Error::invalid(format!(
-        "'{}' is {} [{}], the tensor is {} {:?}",
-        port.name,
-        port.dtype.name(),
-        want.join(", "),
-        tensor.dtype().name(),
-        tensor.shape()
-    )))
-}
-
-unsafe extern "C" fn bind<B: Backend>(
-    request: *mut sb_request,
-    direction: i32,
-    index: u32,
-    tensor: *const sb_tensor,
-    place: *const sb_place,
-    error: *mut sb_error,
-) -> sb_status {
-    // SAFETY: the contract: a live request on this thread alone; the data lives until the port is bound again or released, and
-    // a `Bound` is replaced at exactly that moment.
-    unsafe {
-        guarded(error, || {
-            let lane = look_mut::<Lane<B>, _>(request)?;
-            lane.idle()?;
-            let index = index as usize;
-            let host_memory = place.as_ref().is_none_or(|place| place.r#type == SB_HOST_MEMORY);
-            if !host_memory {
-                return Err(Error::unimplemented(crate::Why::NONE, "this backend binds host memory only"));
-            }
-            let direction = Direction::from_raw(direction)?;
-            let bound = tensor.as_ref().map(|t| Bound::new(t, direction == Direction::Output)).transpose()?;
-            match direction {
-                Direction::Input => {
-                    let port = lane.model.inputs().get(index).ok_or_else(|| no_port(index))?;
-                    let bound = bound.ok_or_else(|| Error::invalid("an input needs a tensor"))?;
-                    fits(port, &bound)?;
-                    lane.request.bind_input(index, &bound)?;
-                    lane.bound.inputs[index] = Some(bound);
-                    if let Some(alias) = &mut lane.bound.aliases[index] {
-                        alias.held = false;
-                    }
-                }
-                Direction::Output => {
-                    let port = lane.model.outputs().get(index).ok_or_else(|| no_port(index))?;
-                    if let Some(bound) = &bound {
-                        fits(port, bound)?;
-                    }
-                    lane.request.bind_output(index, bound.as_ref())?;
-                    lane.bound.outputs[index] = bound;
-                    if let Some(input) = lane.bound.taker(index) {
-                        lane.bound.end(input);
-                    }
-                }
-            }
-            Ok(())
-        })
-    }
-}
-
-fn no_port(index: usize) -> Error {
-    Error::not_found(format!("the model has no port {index}"))
-}
-
-/// Holds the two ports of an alias against each other.
-fn matches(output: &Port, input: &Port) -> Result<()> {
-    let open = |(one, other): (&Option<usize>, &Option<usize>)| one.is_none() || other.is_none() || one == other;
-    let same = output.shape.len() == input.shape.len() && output.shape.iter().zip(&input.shape).all(open);
-    match output.dtype == input.dtype && same {
-        true => Ok(()),
-        false => {
-            let told = |port: &Port| format!("'{}', which is {} {:?}", port.name, port.dtype.name(), port.shape);
-            Err(Error::invalid(format!("output {} cannot be input {}", told(output), told(input))))
-        }
-    }
-}
-
-unsafe extern "C" fn alias<B: Backend>(
-    request: *mut sb_request,
-    output: u32,
-    input: u32,
-    error: *mut sb_error,
-) -> sb_status {
-    // SAFETY: the contract: a live request on this thread alone.
-    unsafe {
-        guarded(error, || {
-            let lane = look_mut::<Lane<B>, _>(request)?;
-            lane.idle()?;
-            let (output, input) = (output as usize, input as usize);
-            let from = lane.model.outputs().get(output).ok_or_else(|| no_port(output))?;
-            let to = lane.model.inputs().get(input).ok_or_else(|| no_port(input))?;
-            matches(from, to)?;
-            if lane.bound.outputs[output].is_some() {
-                let text = format!("output '{}' is bound to memory of the caller: leave it to the backend", from.name);
-                return Err(Error::new(Code::FailedPrecondition, text));
-            }
-            lane.request.alias(output, input)?;
-            if let Some(other) = lane.bound.taker(output).filter(|other| *other != input) {
-                lane.bound.end(other);
-            }
-            if lane.bound.aliased(input).is_none_or(|known| known != output) {
-                lane.bound.end(input);
-                lane.bound.aliases[input] = Some(Alias { output, held: false });
-            }
-            Ok(())
-        })
-    }
-}
-
-unsafe extern "C" fn reset<B: Backend>(request: *mut sb_request, error: *mut sb_error) -> sb_status {
-    // SAFETY: the contract: a live request on this thread alone.
-    unsafe {
-        guarded(error, || {
-            let lane = look_mut::<Lane<B>, _>(request)?;
-            lane.idle()?;
-            lane.request.reset()?;
-            lane.bound.let_go();
-            Ok(())
-        })
-    }
-}
-
-unsafe extern "C" fn run<B: Backend>(
-    request: *mut sb_request,
-    timing: *mut sb_timing,
-    error: *mut sb_error,
-) -> sb_status {
-    // SAFETY: the contract: a live request on this thread alone; timing is null or has its size set.
-    unsafe {
-        guarded(error, || {
-            let lane = look_mut::<Lane<B>, _>(request)?;
-            lane.idle()?;
-            lane.is_bound()?;
-            let done = lane.request.run(&lane.bound).inspect_err(|_| lane.bound.let_go())?;
-            lane.bound.hold();
-            if !timing.is_null() {
-                abi_size::fill(timing, &done.to_raw());
-            }
-            Ok(())
-        })
-    }
-}
-
-unsafe extern "C" fn output<B: Backend>(
-    request: *mut sb_request,
-    index: u32,
-    out: *mut *mut sb_owned,
-    error: *mut sb_error,
-) -> sb_status {
-    // SAFETY: the contract: a live request on this thread alone; `out` writable.
-    unsafe {
-        guarded(error, || {
-            let lane = look_mut::<Lane<B>, _>(request)?;
-            lane.idle()?;
-            let index = index as usize;
-            let port = lane.model.outputs().get(index).ok_or_else(|| no_port(index))?;
-            let nothing = |why: &str| Error::new(Code::FailedPrecondition, format!("output '{}' {why}", port.name));
-            if lane.bound.outputs[index].is_some() {
-                return Err(nothing("is bound to memory of the caller: read it there"));
-            }
-            if let Some(input) = lane.bound.taker(index) {
-                return Err(nothing(&format!("is kept for input '{}'", lane.model.inputs()[input].name)));
-            }
-            let taken = lane.request.take_output(index)?;
-            let taken = taken.ok_or_else(|| nothing("holds nothing: run first, and take it once"))?;
-            if out.is_null() {
-                return Err(Error::invalid("no place to put the output"));
-            }
-            out.write(taken.into_raw());
-            Ok(())
-        })
-    }
-}
-
-unsafe extern "C" fn submit<B: Backend>(
-    request: *mut sb_request,
-    done: Option<unsafe extern "C" fn(*mut c_void, sb_status, *const sb_timing, *const sb_error)>,
-    user: *mut c_void,
-    error: *mut sb_error,
-) -> sb_status {
-    // SAFETY: the contract: a live request on this thread alone; `user` goes back with the one call of `done`.
-    unsafe {
-        guarded(error, || {
-            let lane = look_mut::<Lane<B>, _>(request)?;
-            lane.idle()?;
-            lane.is_bound()?;
-            if lane.bound.aliases.iter().any(Option::is_some) {
-                return Err(Error::unimplemented(crate::Why::NONE, "an output is kept for the next run: run it"));
-            }
-            let callback = done.ok_or_else(|| Error::invalid("a run is submitted and nobody to call"))?;
-            lane.flew = true;
-            lane.request.submit(&lane.bound, Done::new(callback, user, Arc::clone(&lane.flies)));
-            Ok(())
-        })
-    }
-}
-
-unsafe extern "C" fn cancel<B: Backend>(request: *mut sb_request, error: *mut sb_error) -> sb_status {
-    // SAFETY: the contract: a live request. Another thread may hold the lane: only what never changes is looked at.
-    unsafe {
-        guarded(error, || {
-            let lane = request.cast::<Lane<B>>();
-            if lane.is_null() {
-                return Err(Error::invalid("a null handle"));
-            }
-            let cancel = &raw const (*lane).cancel;
-            match &*cancel {
-                Some(cancel) => cancel(),
-                None => Err(Error::unimplemented(crate::Why::NONE, "this engine cannot end a run early")),
-            }
         })
     }
 }

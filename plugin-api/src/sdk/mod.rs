@@ -14,6 +14,7 @@ mod host;
 mod metrics;
 mod offers;
 mod processor;
+mod request_table;
 mod skillset;
 mod submit;
 mod target;

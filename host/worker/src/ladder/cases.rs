@@ -74,6 +74,11 @@ impl Case {
         }
     }
 
+    /// Whether `name` means its operator, with or without the domain, in whichever case.
+    pub fn is_called(&self, name: &str) -> bool {
+        name.eq_ignore_ascii_case(&self.operator) || name.eq_ignore_ascii_case(&self.full_name())
+    }
+
     /// The bytes of the graph.
     ///
     /// # Errors

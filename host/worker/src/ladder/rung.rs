@@ -5,8 +5,8 @@ use super::{Rung, ladder};
 use crate::child::{Opened, Services, View};
 use crate::{Event, Failure, LadderJob, Reply, Stage};
 use skillbench_plugin_api::client::Model;
-use skillbench_plugin_api::{Direction, Error, Load, Source};
-use std::path::Path;
+use skillbench_plugin_api::{Direction, Error, HostTensor, Load, Source};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Runs the cases that a job names, and tells of each as it begins and ends.
@@ -14,43 +14,60 @@ pub(crate) fn serve(services: &'static Services, job: &LadderJob) -> Result<Repl
     let opened = Opened::new(services, &job.backend)?;
     for place in &job.cases {
         let Some(case) = ladder().cases.get(*place) else { continue };
+        let laid = Laid::new(case, &job.scratch).map_err(|text| Failure::failed("ladder", text))?;
         services.send(&Event::Rung { case: *place, rung: None });
         services.enter(Stage::Load);
-        let rung = run(services, &opened, case, &job.scratch).unwrap_or_else(|rung| rung);
+        let rung = laid.run(services, &opened).err().unwrap_or(Rung::Right);
         services.send(&Event::Rung { case: *place, rung: Some(rung) });
     }
     Ok(Reply::Climbed)
 }
 
-fn refused(error: Error) -> Rung {
-    Rung::Refused(error.to_string())
+/// A case that is ready to run.
+struct Laid<'c> {
+    case: &'c Case,
+    graph: PathBuf,
+    inputs: Vec<Arc<HostTensor>>,
+    outputs: Vec<HostTensor>,
 }
 
-fn run(services: &'static Services, opened: &Opened, case: &Case, scratch: &Path) -> Result<Rung, Rung> {
-    // What is wrong with the cases themselves is no verdict on a backend; a test holds that nothing is.
-    let damaged = |text: String| Rung::Crashed(format!("the case is damaged: {text}"));
-    let path = scratch.join(format!("{}.onnx", case.name));
-    let graph = case.graph().map_err(damaged)?;
-    std::fs::write(&path, graph).map_err(|error| damaged(error.to_string()))?;
-    let model = opened.instance.load(&Load::new(Source::onnx(&path))).map_err(refused)?;
-    let precision = model.placement().map_err(refused)?.precision;
-    services.enter(Stage::Run);
-    let mut request = model.request().map_err(refused)?;
-    for input in &case.inputs {
-        let index = place(&model, Direction::Input, &input.name)?;
-        let tensor = input.tensor().map_err(damaged)?;
-        request.bind(Direction::Input, index, Arc::new(tensor)).map_err(refused)?;
+impl<'c> Laid<'c> {
+    /// # Errors
+    /// What stands in the way on this side, which is no verdict on a backend.
+    fn new(case: &'c Case, scratch: &Path) -> Result<Laid<'c>, String> {
+        let graph = scratch.join(format!("{}.onnx", case.name));
+        std::fs::write(&graph, case.graph()?).map_err(|error| format!("{}: {error}", graph.display()))?;
+        let inputs = case.inputs.iter().map(|input| input.tensor().map(Arc::new)).collect::<Result<_, _>>()?;
+        let outputs = case.outputs.iter().map(Tensor::tensor).collect::<Result<_, _>>()?;
+        Ok(Laid { case, graph, inputs, outputs })
     }
-    request.run().map_err(refused)?;
-    for expected in &case.outputs {
-        let index = place(&model, Direction::Output, &expected.name)?;
-        let output = request.take_output(index).map_err(refused)?;
-        let want = expected.tensor().map_err(damaged)?;
-        let shape = want.shape();
-        let (have, want) = (View::of_output(&output), View::of_tensor(&want, &shape));
-        differs(case, expected, &precision, have, want).map_or(Ok(()), |how| Err(Rung::Wrong(how)))?;
+
+    /// A refusal, without the folder that the graph lies in for now.
+    fn refused(&self, error: &Error) -> Rung {
+        let name = self.graph.file_name().unwrap_or_default().to_string_lossy();
+        Rung::Refused(error.to_string().replace(&*self.graph.to_string_lossy(), &name))
     }
-    Ok(Rung::Right)
+
+    fn run(&self, services: &'static Services, opened: &Opened) -> Result<(), Rung> {
+        let refused = |error: Error| self.refused(&error);
+        let model = opened.instance.load(&Load::new(Source::onnx(&self.graph))).map_err(refused)?;
+        let precision = model.placement().map_err(refused)?.precision;
+        services.enter(Stage::Run);
+        let mut request = model.request().map_err(refused)?;
+        for (input, tensor) in self.case.inputs.iter().zip(&self.inputs) {
+            let index = place(&model, Direction::Input, &input.name)?;
+            request.bind(Direction::Input, index, Arc::clone(tensor)).map_err(refused)?;
+        }
+        request.run().map_err(refused)?;
+        for (expected, want) in self.case.outputs.iter().zip(&self.outputs) {
+            let index = place(&model, Direction::Output, &expected.name)?;
+            let output = request.take_output(index).map_err(refused)?;
+            let shape = want.shape();
+            let (have, want) = (View::of_output(&output), View::of_tensor(want, &shape));
+            differs(self.case, expected, &precision, have, want).map_or(Ok(()), |how| Err(Rung::Wrong(how)))?;
+        }
+        Ok(())
+    }
 }
 
 /// The index of a port by its name.
