@@ -128,6 +128,17 @@ fn one_that_behaves_is_measured() {
 }
 
 #[test]
+fn a_submitted_run_that_calls_back_before_its_outputs_are_there_is_wrong() {
+    let queue = ["--bench", "throughput-inference", "--dim", "queue_depth=2", "--batch-sizes", "2"];
+    for (how, outcome) in [("well", "measured"), ("early", "wrong")] {
+        let how = format!("misbehave:how={how}");
+        let asked = ["--plugin", "misbehave", "--option", &how, "--model", "probe-mlp"];
+        let (_, document) = world().run(&[&asked[..], &queue[..]].concat());
+        assert_eq!(cells(&document)[0]["outcome"], outcome, "{document}");
+    }
+}
+
+#[test]
 fn the_check_says_which_rules_are_broken() {
     let world = world();
     world.host(&["plugin", "check", "misbehave"]).exits_with(0).tells("0 broken");

@@ -47,8 +47,9 @@ fn a_backend_that_computes_within_the_call_tells_its_device_time() {
     ]);
     ran.exits_with(0);
     let measured = &document["cells"][0]["metrics"];
-    let (wall, device) = (&measured["latency_ms"]["median"], &measured["device_ms"]["median"]);
-    assert!(device.as_f64() > Some(0.0) && device.as_f64() <= wall.as_f64(), "{device} of {wall}");
+    // Of a round the mean is told, which may be more than the median of its runs and never more than the longest.
+    let (longest, device) = (&measured["latency_ms"]["max"], &measured["device_ms"]["median"]);
+    assert!(device.as_f64() > Some(0.0) && device.as_f64() <= longest.as_f64(), "{device} of {longest}");
 }
 
 #[test]

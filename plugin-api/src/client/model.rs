@@ -295,6 +295,15 @@ impl Request<'_> {
         })
     }
 
+    /// The same, shared: while somebody holds it, nobody writes into it on this side.
+    pub fn share(&self, direction: Direction, index: u32) -> Option<Arc<HostTensor>> {
+        let kept = self.kept.iter().find(|(d, i, _)| (*d, *i) == (direction, index));
+        kept.and_then(|(.., kept)| match kept {
+            Kept::Tensor(tensor) => Some(Arc::clone(tensor)),
+            Kept::Taken(_) => None,
+        })
+    }
+
     /// The tensors that are bound, taken back: for a request that is not run any more.
     pub fn into_bound(mut self) -> Vec<(Direction, u32, Arc<HostTensor>)> {
         let kept = std::mem::take(&mut self.kept);

@@ -94,8 +94,8 @@ impl Case {
         let is_exact = own.absolute == 0.0 && own.relative == 0.0;
         let kind = if self.sums { "sums" } else { "single" };
         let of_precision = ladder().tolerances.get(kind).and_then(|of| of.get(precision)).copied();
-        match of_precision.filter(|of| !is_exact && of.relative > own.relative) {
-            Some(wider) => wider,
+        match of_precision.filter(|_| !is_exact) {
+            Some(of) => Tolerance { absolute: own.absolute.max(of.absolute), relative: own.relative.max(of.relative) },
             None => own,
         }
     }
@@ -129,6 +129,21 @@ mod tests {
             assert!(!case.graph().unwrap().is_empty() && !case.outputs.is_empty(), "{}", case.name);
             for tensor in case.inputs.iter().chain(&case.outputs) {
                 tensor.tensor().unwrap_or_else(|error| panic!("{}: {error}", case.name));
+            }
+        }
+    }
+
+    #[test]
+    fn a_precision_widens_a_tolerance_and_never_narrows_it() {
+        for case in &ladder().cases {
+            for output in &case.outputs {
+                let own = output.tolerance.unwrap();
+                for precision in ["float32", "float16", "bfloat16", "unheard of"] {
+                    let with = case.tolerance(output, precision);
+                    assert!(with.absolute >= own.absolute && with.relative >= own.relative, "{}", case.name);
+                }
+                let exact = own.absolute == 0.0 && own.relative == 0.0;
+                assert!(!exact || case.tolerance(output, "float16").absolute == 0.0, "{}", case.name);
             }
         }
     }

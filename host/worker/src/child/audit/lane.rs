@@ -9,7 +9,7 @@ use super::{Audit, Ran, Span, Turn, clock, poison, unseen::Expected};
 use skillbench_models::Renewal;
 use skillbench_plugin_api::client::{Model, Output, Request};
 use skillbench_plugin_api::host_tables::Touch;
-use skillbench_plugin_api::{Code, Direction, Error, HostTensor, Result, Timing};
+use skillbench_plugin_api::{Code, Direction, Error, HostTensor, Result, Timing, Why};
 use skillbench_record::Axes;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::Ordering;
@@ -51,8 +51,13 @@ struct Before {
     start: Moment,
 }
 
-/// When a submitted run ended, and how.
-type Landed = (Instant, Result<Timing>);
+/// The end of a submitted run, as its callback came.
+struct Landed {
+    at: Instant,
+    ended: Result<Timing>,
+    /// What stood in its outputs then, at the places that are marked.
+    found: Vec<u64>,
+}
 
 /// A run between `submit` and the look at what it wrote.
 struct Submitted {
@@ -178,7 +183,7 @@ impl<'i> Lane<'i> {
     /// Starts a run of a benchmark. What it wrote is looked at before the request is used again, or when the round ends.
     ///
     /// # Errors
-    /// `WrongOutput` of the run before, and what the backend says.
+    /// `WrongOutput` of the run before, `Unimplemented` where an output cannot be bound, and what the backend says.
     pub fn submit(&self, audit: &Audit<'i>, done: Box<dyn FnOnce(Result<Timing>) + Send>) -> Result<()> {
         let entered = Instant::now();
         let mut state = lock(&self.state);
@@ -188,11 +193,18 @@ impl<'i> Lane<'i> {
         let watched = state.is_hosts && !state.takes;
         let turn = if watched { audit.turn(self.part(), checks, entered) } else { None };
         let before = turn.map(|turn| state.before(self.model(), turn, Cpu::OfThread)).transpose()?;
+        // A run that calls back before its outputs are there shows in bound memory alone.
+        let outputs = if before.is_some() { state.outputs(self.model())? } else { vec![] };
+        let seed = before.as_ref().map_or(0, |before| before.turn.seed);
         let landed = Arc::new(Mutex::new(None));
         let told = landed.clone();
         let start = before.as_ref().map_or_else(Instant::now, |before| before.start.at);
         state.request.submit(move |ended| {
-            *lock(&told) = Some((Instant::now(), ended.clone()));
+            let at = Instant::now();
+            let found = poison::found(&outputs, seed);
+            // Before anybody writes into them again.
+            drop(outputs);
+            *lock(&told) = Some(Landed { at, ended: ended.clone(), found });
             done(ended);
         })?;
         state.submitted = Some(Submitted { before, start, landed });
@@ -218,7 +230,7 @@ impl<'i> Lane<'i> {
     fn look(&self, state: &mut State<'i>, audit: &Audit<'i>) -> Result<()> {
         let Some(Submitted { before, start, landed }) = state.submitted.take() else { return Ok(()) };
         let entered = Moment::now(Cpu::OfThread);
-        let Some((end, ended)) = lock(&landed).take() else {
+        let Some(Landed { at: end, ended, found }) = lock(&landed).take() else {
             state.submitted = Some(Submitted { before, start, landed });
             let text = "the run that was submitted before has not ended: wait for its callback";
             return Err(Error::new(Code::FailedPrecondition, text));
@@ -233,6 +245,10 @@ impl<'i> Lane<'i> {
             audit.ran(Ran { thread, run_ns: span.nanoseconds(), device, ..Ran::default() }, self.part(), false);
             return Ok(());
         };
+        if poison::found(&state.outputs(self.model())?, before.turn.seed) != found {
+            let text = "outputs were written after the run had called back: it was over before its work was";
+            return Err(placed(wrong(text.into()), audit));
+        }
         let after = state.after(audit, self.model(), &before, entered).map_err(|error| placed(error, audit));
         let (after, checked) = after?;
         let ran = Ran { thread, run_ns: span.nanoseconds(), device: audit.device(span, &timing), ..after };
@@ -356,6 +372,17 @@ fn nanoseconds(from: Instant, to: Instant) -> u64 {
 }
 
 impl State<'_> {
+    /// The memory of all outputs, shared.
+    ///
+    /// # Errors
+    /// `Unimplemented` where the backend allocates one.
+    fn outputs(&self, model: &Model<'_>) -> Result<Vec<Arc<HostTensor>>> {
+        let outputs = (0..model.outputs().len() as u32).map(|index| self.request.share(Direction::Output, index));
+        let text =
+            "a queue is measured where all outputs lie in bound memory, so that a run that calls back early is seen";
+        outputs.collect::<Option<_>>().ok_or_else(|| Error::unimplemented(Why::NONE, text))
+    }
+
     /// A run on other inputs failed: their outputs may have another size than the memory that is bound.
     fn without_bound_outputs(&mut self, outputs: u32, error: Error) -> Result<Timing> {
         if !(0..outputs).any(|index| self.request.bound(Direction::Output, index).is_some()) {
