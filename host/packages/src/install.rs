@@ -65,7 +65,9 @@ impl Staged {
         std::fs::create_dir_all(parent).map_err(io(parent))?;
         match Receipt::read(folder) {
             Some(there) if there.manifest_sha256 != self.receipt.manifest_sha256 => return Err(other()),
-            Some(_) if manifest_in(folder).and_then(|(manifest, _)| contents(folder, &manifest)).is_ok() => {
+            Some(_)
+                if manifest_in(folder).and_then(|(manifest, _)| contents(folder, &manifest, &[RECEIPT])).is_ok() =>
+            {
                 // What is known of it may be more now, such as who signed it.
                 let file = folder.join(RECEIPT);
                 let new = self.unpacked.join(RECEIPT);

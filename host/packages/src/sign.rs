@@ -2,9 +2,16 @@
 
 use crate::SIGNATURE;
 use crate::error::{PackageError, io};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use minisign::{SecretKey, SecretKeyBox, SignatureBox};
 use std::fs::File;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+
+/// Where in a secret key it stands how it is encrypted.
+const ENCRYPTION: Range<usize> = 2..4;
+const BARE: &[u8] = &[0, 0];
 
 /// The variable with the password of an encrypted secret key.
 pub const PASSWORD: &str = "SKILLBENCH_KEY_PASSWORD";
@@ -92,19 +99,20 @@ impl Signer {
     pub fn read(file: &Path, password: Option<String>) -> Result<Signer, PackageError> {
         let text = std::fs::read_to_string(file).map_err(io(file))?;
         let wrong = |text: String| PackageError::Key { what: file.display().to_string(), text };
-        let boxed = || SecretKeyBox::from(text.clone());
-        let secret = match boxed().into_unencrypted_secret_key() {
-            Ok(secret) => secret,
-            // It says so of encrypted ones alone. Without a password minisign would ask the terminal.
-            Err(error) if error.to_string().contains("might be encrypted") => match password {
-                Some(password) => boxed().into_secret_key(Some(password)).map_err(|error| wrong(error.to_string()))?,
+        let none = || wrong("is no secret key of minisign: `minisign -G -W -s FILE` makes one".into());
+        let line = text.lines().nth(1).unwrap_or_default().trim();
+        let bytes = BASE64_STANDARD.decode(line).map_err(|_| none())?;
+        // Read from its bytes, since the program writes no checksum into bare keys, and the library's reader of texts asks for one.
+        let secret = match bytes.get(ENCRYPTION) {
+            None => return Err(none()),
+            Some(BARE) => SecretKey::from_bytes(&bytes).map_err(|_| none())?,
+            // Without a password the library would ask the terminal.
+            Some(_) => match password {
                 None => return Err(wrong(format!("is encrypted: set {PASSWORD} to its password"))),
+                password => {
+                    SecretKeyBox::from(text).into_secret_key(password).map_err(|error| wrong(error.to_string()))?
+                }
             },
-            Err(error) => {
-                return Err(wrong(format!(
-                    "is no secret key of minisign ({error}): `minisign -G -W -s FILE` makes one"
-                )));
-            }
         };
         let public = minisign::PublicKey::from_secret_key(&secret).map_err(|error| wrong(error.to_string()))?;
         Ok(Signer { secret, public: PublicKey(public) })

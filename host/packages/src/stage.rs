@@ -59,7 +59,7 @@ pub fn stage(source: &Source, home: &Home, wishes: &Wishes) -> Result<Staged, Pa
         }
     }
     let signed_by = judge(signature, &signed, &manifest, &keys, expected.as_ref(), wishes.unsigned)?;
-    contents(&unpacked, &manifest)?;
+    contents(&unpacked, &manifest, &[])?;
     let mut warnings = manifest.unknown.clone();
     warnings.extend(contract(&manifest, wishes)?);
     let library = wishes.here.library(&manifest)?.clone();
@@ -110,7 +110,7 @@ impl Staged {
 pub(crate) fn opened(file: &Path, into: &Path, limits: &Limits) -> Result<Manifest, PackageError> {
     unpack(file, into, limits)?;
     let (manifest, _) = manifest_in(into)?;
-    contents(into, &manifest)?;
+    contents(into, &manifest, &[])?;
     Ok(manifest)
 }
 
@@ -165,8 +165,8 @@ fn take(folder: &Path, manifest: &Manifest, into: &Path) -> Result<(), PackageEr
     Ok(())
 }
 
-/// Every file that is listed is there with its hash, and no other file is.
-pub(crate) fn contents(folder: &Path, manifest: &Manifest) -> Result<(), PackageError> {
+/// Every file that is listed is there with its hash, and no other file is but the one of this host, `own`.
+pub(crate) fn contents(folder: &Path, manifest: &Manifest, own: &[&str]) -> Result<(), PackageError> {
     for (path, expected) in listed(manifest) {
         let file = folder.join(path);
         if !file.is_file() {
@@ -178,19 +178,20 @@ pub(crate) fn contents(folder: &Path, manifest: &Manifest) -> Result<(), Package
             return Err(PackageError::Hash { file, found, expected, by: "its manifest".into() });
         }
     }
-    unlisted(folder, "", manifest)
+    if listed(manifest).any(|(path, _)| path == RECEIPT) {
+        return Err(PackageError::NotListed { entry: format!("{RECEIPT}, a name that is the host's,") });
+    }
+    unlisted(folder, "", manifest, own)
 }
 
-fn unlisted(folder: &Path, prefix: &str, manifest: &Manifest) -> Result<(), PackageError> {
+fn unlisted(folder: &Path, prefix: &str, manifest: &Manifest, own: &[&str]) -> Result<(), PackageError> {
     for entry in std::fs::read_dir(folder).map_err(io(folder))? {
         let entry = entry.map_err(io(folder))?;
         let path = format!("{prefix}{}", entry.file_name().to_string_lossy());
         if entry.file_type().map_err(io(folder))?.is_dir() {
-            unlisted(&entry.path(), &format!("{path}/"), manifest)?;
-        } else if path != MANIFEST && path != RECEIPT && !listed(manifest).any(|(listed, _)| listed == path) {
+            unlisted(&entry.path(), &format!("{path}/"), manifest, own)?;
+        } else if path != MANIFEST && !own.contains(&&*path) && !listed(manifest).any(|(listed, _)| listed == path) {
             return Err(PackageError::NotListed { entry: path });
-        } else if path == RECEIPT && listed(manifest).any(|(listed, _)| listed == path) {
-            return Err(PackageError::Missing { entry: format!("{path} (a name that is the host's)") });
         }
     }
     Ok(())
