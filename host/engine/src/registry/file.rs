@@ -2,7 +2,7 @@
 
 use super::entry::{Entry, LibraryName};
 use super::package::{Package, PackagePath, package};
-use super::reader::{colour, sha256};
+use super::reader::{colour, required, sha256};
 use super::search::platform;
 use skillbench_record::PluginOptions;
 use skillbench_record::located::{Field, Located, Origin, Problem, Reader, Table, Value, toml};
@@ -18,6 +18,8 @@ pub(super) struct Parsed {
     pub search: Vec<PathBuf>,
     /// Where machines have libraries of packages.
     pub machine: Vec<String>,
+    /// Indexes of plugin packages: addresses, or paths.
+    pub indexes: Vec<String>,
     pub problems: Vec<Problem>,
 }
 
@@ -28,7 +30,7 @@ pub(super) fn parse(text: &str, path: &Path) -> Parsed {
     match toml(text) {
         Err(malformed) => reader.malformed(malformed),
         Ok(table) => {
-            reader.known_keys(&table, "", &["version", "search", "package", "plugin"]);
+            reader.known_keys(&table, "", &["version", "search", "package", "plugin", "index"]);
             match table.get("version") {
                 Some(version) if version.value.integer() == Some(1) => {}
                 Some(other) => drop(reader.wrong::<()>(other, "version", "1")),
@@ -36,6 +38,9 @@ pub(super) fn parse(text: &str, path: &Path) -> Parsed {
             }
             if let Some(value) = table.get("search") {
                 (parsed.search, parsed.machine) = search(&mut reader, value);
+            }
+            for value in reader.list(table.get("index"), "index") {
+                parsed.indexes.extend(index(&mut reader, value));
             }
             for value in reader.list(table.get("package"), "package") {
                 parsed.packages.extend(package(&mut reader, value));
@@ -68,6 +73,17 @@ fn search(reader: &mut Reader<'_>, value: &Located) -> (Vec<PathBuf>, Vec<String
     };
     let (paths, machine) = (texts("paths", "search.paths"), texts("machine", "search.machine"));
     (paths.iter().map(|path| resolve(reader, path)).collect(), machine)
+}
+
+/// Where an index of plugin packages is: an address, or a path.
+fn index(reader: &mut Reader<'_>, value: &Located) -> Option<String> {
+    let table = reader.table(value, "index")?;
+    reader.known_keys(table, "index.", &["url"]);
+    let url = required(reader, value, "index.url", table.get("url"))?;
+    match url.contains("://") {
+        true => Some(url),
+        false => Some(resolve(reader, &url).to_string_lossy().into_owned()),
+    }
 }
 
 /// An entry, or nothing where any of its keys is wrong: half an entry is not what was asked for.
@@ -270,6 +286,18 @@ mod tests {
         let told = problems("version = 1\n[[plugin\n");
         assert_eq!(told.len(), 1);
         assert!(told[0].starts_with("r.toml:2: not valid TOML"), "{told:?}");
+    }
+
+    #[test]
+    fn an_index_is_an_address_or_a_path_from_the_registrys_folder() {
+        let text = "version = 1\n[[index]]\nurl = \"https://example.org/index.json\"\n[[index]]\nurl = \"./own.toml\"\n[[index]]\nuri = \"x\"\n";
+        let parsed = parse(text, Path::new("/etc/r.toml"));
+        assert_eq!(parsed.indexes, ["https://example.org/index.json", "/etc/./own.toml"]);
+        let told: Vec<String> = parsed.problems.iter().map(Problem::to_string).collect();
+        assert!(
+            told[0].contains("'index.uri': unknown key") && told[1].contains("'index.url': is missing"),
+            "{told:?}"
+        );
     }
 
     #[test]

@@ -40,6 +40,8 @@ pub struct Registry {
     pub search: Vec<PathBuf>,
     /// Where machines have libraries of packages, in order: absolute, or relative to the packages of a Python environment.
     pub machine: Vec<String>,
+    /// Indexes of plugin packages, in order: addresses, or paths.
+    pub indexes: Vec<String>,
     /// The files that were read, in order.
     pub files: Vec<PathBuf>,
 }
@@ -136,6 +138,11 @@ impl Registry {
             }
         }
         self.machine.extend(parsed.machine);
+        for index in parsed.indexes {
+            if !self.indexes.contains(&index) {
+                self.indexes.push(index);
+            }
+        }
         for package in parsed.packages {
             let known = |p: &Package| p.name == package.name && p.version == package.version;
             if !self.packages.iter().any(known) {

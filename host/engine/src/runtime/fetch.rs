@@ -1,13 +1,14 @@
-//! The package clients of the machine, so that its mirrors and proxies are honoured.
+//! Pinned packages, by the package clients of the machine, so that its mirrors and proxies are honoured.
 
 use super::{RuntimeError, io};
 use crate::registry::{Hash, Package, PackageFile, Source};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use sha2::{Digest, Sha512};
+use skillbench_packages::clients::{self, ClientError};
 use skillbench_record::hash::sha256;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 /// Fetches the file of a package into a folder.
 pub(super) fn download(package: &Package, wanted: &PackageFile, into: &Path) -> Result<PathBuf, RuntimeError> {
@@ -19,73 +20,34 @@ pub(super) fn download(package: &Package, wanted: &PackageFile, into: &Path) -> 
 
 /// A wheel, whatever Python it is that has pip: the tag is pinned with the hash.
 fn wheel(name: &str, version: &str, wanted: &PackageFile, into: &Path) -> Result<PathBuf, RuntimeError> {
-    const CLIENT: &str = "pip";
     let what = format!("{name}=={version}");
-    let failed = |text: String| RuntimeError::Client { client: CLIENT, what: what.clone(), text };
     let tag: Vec<&str> = wanted.tag.splitn(3, '-').collect();
     let [python, abi, platforms] = tag[..] else {
-        return Err(failed(format!("'{}' is not a wheel's tag", wanted.tag)));
+        let text = format!("'{}' is not a wheel's tag", wanted.tag);
+        return Err(RuntimeError::Client { client: "pip", what, text });
     };
     let version = python.trim_start_matches(|c: char| c.is_alphabetic());
     let version = version.split_at_checked(1).map_or(version.to_string(), |(major, minor)| match minor {
         "" => major.to_string(),
         minor => format!("{major}.{minor}"),
     });
-    for interpreter in ["python3", "python"] {
-        let mut command = Command::new(interpreter);
-        command.args([
-            "-m",
-            "pip",
-            "download",
-            "--quiet",
-            "--no-deps",
-            "--only-binary=:all:",
-            "--no-cache-dir",
-            "--ignore-requires-python",
-        ]);
-        command.args(["--implementation", &python[..2.min(python.len())], "--python-version", &version, "--abi", abi]);
-        platforms.split('.').for_each(|platform| {
-            command.args(["--platform", platform]);
-        });
-        let Ok(output) = command.arg("--dest").arg(into).arg(&what).output() else { continue };
-        let text = String::from_utf8_lossy(&output.stderr);
-        if output.status.success() {
-            return downloaded(into, "whl").ok_or_else(|| failed("it ended well and left no wheel".into()));
-        }
-        if !text.contains("No module named pip") {
-            return Err(failed(describe(&output, "ERROR")));
-        }
-    }
-    Err(RuntimeError::NoClient { client: "Python with pip" })
+    let python = &python[..2.min(python.len())];
+    let mut chosen = vec!["--ignore-requires-python", "--implementation", python, "--python-version", &version];
+    chosen.extend(["--abi", abi]);
+    platforms.split('.').for_each(|platform| chosen.extend(["--platform", platform]));
+    let chosen: Vec<OsString> = chosen.into_iter().map(OsString::from).collect();
+    clients::wheel(&what, &chosen, into).map_err(failed)
 }
 
 fn archive(name: &str, version: &str, into: &Path) -> Result<PathBuf, RuntimeError> {
-    const CLIENT: &str = "npm";
-    let what = format!("{name}@{version}");
-    let failed = |text: String| RuntimeError::Client { client: CLIENT, what: what.clone(), text };
-    let program = if cfg!(windows) { "npm.cmd" } else { "npm" };
-    let mut command = Command::new(program);
-    command.args(["pack", "--silent", "--ignore-scripts", "--pack-destination"]).arg(into).arg(&what);
-    // npm wants a folder that has nothing to do with anybody's project.
-    let Ok(output) = command.current_dir(into).output() else {
-        return Err(RuntimeError::NoClient { client: CLIENT });
-    };
-    match output.status.success() {
-        true => downloaded(into, "tgz").ok_or_else(|| failed("it ended well and left no archive".into())),
-        false => Err(failed(describe(&output, "npm error"))),
+    clients::npm_archive(&format!("{name}@{version}"), into).map_err(failed)
+}
+
+fn failed(error: ClientError) -> RuntimeError {
+    match error {
+        ClientError::NotFound { client } => RuntimeError::NoClient { client },
+        ClientError::Failed { client, what, text } => RuntimeError::Client { client, what, text },
     }
-}
-
-/// What a client said was wrong: the lines with its mark, or everything.
-fn describe(output: &Output, mark: &str) -> String {
-    let text = String::from_utf8_lossy(&output.stderr);
-    let lines: Vec<&str> = text.lines().filter(|line| line.contains(mark)).collect();
-    if lines.is_empty() { text.trim().to_string() } else { lines.join("; ") }
-}
-
-fn downloaded(folder: &Path, extension: &str) -> Option<PathBuf> {
-    let mut files = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
-    files.find(|path| path.extension().is_some_and(|found| found == extension))
 }
 
 /// Holds a file against its pinned hash.
