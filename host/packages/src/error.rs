@@ -28,6 +28,12 @@ pub enum PackageError {
     Form { file: PathBuf, found: String },
     #[error("{file} asks that its keys {} be understood, and this host does not know them: take a newer host", keys.join(", "))]
     NotUnderstood { file: PathBuf, keys: Vec<String> },
+    #[error("{file} is no report as `skillbench-check --json FILE` writes it: {text}")]
+    Report { file: PathBuf, text: String },
+    #[error(
+        "the report is about a library with the SHA-256 {sha256}, and no library of {plugin} has it: check the one that is packed"
+    )]
+    OtherReport { plugin: String, sha256: String },
     #[error(
         "{plugin} is built for contract {needs}, and this host has {has}: take a version of the plugin, or a host, of the other major"
     )]
@@ -79,6 +85,8 @@ pub enum PackageError {
 
     #[error("the library says that it is '{found}', and its manifest says '{expected}': refused; ask its vendor")]
     OtherId { found: String, expected: String },
+    #[error("the manifest says that it is a {expected}, and the library offers: {found}: refused; ask its vendor")]
+    OtherKind { expected: String, found: String },
     #[error(
         "{plugin} is installed in {folder} with other contents: a vendor gives other contents another version; `host plugin remove {id}` makes room for it"
     )]

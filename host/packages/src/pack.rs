@@ -3,6 +3,7 @@
 use crate::archive::{outside, write};
 use crate::error::{PackageError, io};
 use crate::manifest::{Checked, Hashes, MANIFEST, Manifest, read};
+use crate::platform::Here;
 use crate::sign::Signer;
 use crate::{file_name, glibc};
 use skillbench_record::hash::{sha256, sha256_bytes};
@@ -19,8 +20,8 @@ pub struct Packing {
     /// The folder that gets it.
     pub into: PathBuf,
     pub signer: Option<Signer>,
-    /// What a check said, in place of what the manifest says.
-    pub checked: Option<Checked>,
+    /// What a check of one of its libraries said, with that one's hash, in place of what the manifest says.
+    pub checked: Option<(Checked, String)>,
 }
 
 /// What was made.
@@ -81,6 +82,18 @@ pub fn libraries(
     write_out(manifest.table(), &manifest, &files, packing)
 }
 
+/// The library of a folder for this machine, to be asked what it says of itself; `None` where the folder has none for it.
+///
+/// # Errors
+/// The manifest is wrong.
+pub fn library_of(folder: &Path, here: &Here) -> Result<Option<(Manifest, PathBuf)>, PackageError> {
+    let file = folder.join(MANIFEST);
+    let text = std::fs::read_to_string(&file).map_err(io(&file))?;
+    let manifest = read(&text, &file, Hashes::ToFill)?;
+    let library = here.library(&manifest).ok().map(|library| folder.join(&library.file));
+    Ok(library.map(|library| (manifest, library)))
+}
+
 fn add(files: &mut Vec<(String, PathBuf)>, path: &str, file: PathBuf) {
     if !files.iter().any(|(known, _)| known == path) {
         files.push((path.into(), file));
@@ -119,7 +132,7 @@ fn write_out(
     packing: &Packing,
 ) -> Result<Packed, PackageError> {
     fill(&mut table, manifest, files)?;
-    if let Some(checked) = &packing.checked {
+    if let Some((checked, _)) = &packing.checked {
         table.insert("checked".into(), checked.table());
     }
     if let Some(signer) = &packing.signer {
@@ -133,6 +146,11 @@ fn write_out(
     let wrong = |error: toml::ser::Error| PackageError::Manifest { problems: vec![error.to_string()] };
     let text = toml::to_string_pretty(&values_first(table)).map_err(wrong)?;
     let manifest = read(&text, Path::new(MANIFEST), Hashes::Given)?;
+    if let Some((_, sha256)) = &packing.checked
+        && manifest.libraries.iter().all(|library| library.sha256 != *sha256)
+    {
+        return Err(PackageError::OtherReport { plugin: manifest.title(), sha256: sha256.clone() });
+    }
 
     let into = &packing.into;
     let scratch = Scratch::in_folder(into).map_err(io(into))?;

@@ -92,10 +92,13 @@ impl Staged {
     /// Holds what the library says of itself against the manifest.
     ///
     /// # Errors
-    /// It has another id: then it is another plugin than the one that was signed for.
-    pub fn says(&mut self, id: &str, version: &str) -> Result<(), PackageError> {
+    /// It has another id, or lacks a kind: then it is another plugin than the one that was signed for.
+    pub fn says(&mut self, id: &str, version: &str, kinds: &[&str]) -> Result<(), PackageError> {
         if id != self.manifest.id {
             return Err(PackageError::OtherId { found: id.into(), expected: self.manifest.id.clone() });
+        }
+        if let Some(kind) = self.manifest.kinds.iter().find(|kind| !kinds.contains(&kind.as_str())) {
+            return Err(PackageError::OtherKind { expected: kind.clone(), found: kinds.join(", ") });
         }
         if version != self.manifest.version {
             let own = &self.manifest.version;

@@ -1,12 +1,13 @@
 //! What a plugin package says of itself: `skillbench-plugin.toml`.
 //!
 //! - `read`: the text becomes a [`Manifest`], or what is wrong with it; keys of later hosts are told and left alone.
-//! - `describe`: the other way, for a package that is made from libraries alone.
+//! - `describe`: the other way, for a package that is made from libraries alone. `report`: what a check found.
 //!
 //! The manifest lists every file of the package with its hash, so that whoever signs it signs all of them.
 
 mod describe;
 mod read;
+mod report;
 
 pub(crate) use read::{Hashes, read};
 

@@ -124,9 +124,11 @@ fn a_library_of_another_id_is_another_plugin() {
     let world = World::unsigned();
     let packed = world.packed("1.0.0", "", None);
     let mut staged = world.stage(text(&packed.file)).unwrap();
-    let told = staged.says("other", "1.0.0").unwrap_err().to_string();
+    let told = staged.says("other", "1.0.0", &["skillset"]).unwrap_err().to_string();
     assert!(told.contains("says that it is 'other', and its manifest says 'acme'"), "{told}");
-    staged.says("acme", "1.0.1").unwrap();
+    let told = staged.says("acme", "1.0.0", &["backend"]).unwrap_err().to_string();
+    assert!(told.contains("it is a skillset, and the library offers: backend"), "{told}");
+    staged.says("acme", "1.0.1", &["skillset"]).unwrap();
     assert!(staged.warnings.iter().any(|told| told.contains("version '1.0.1'")), "{:?}", staged.warnings);
     drop(staged);
     assert!(world.installed().is_empty(), "what is staged and not installed is gone");

@@ -69,20 +69,27 @@ fn libraries_alone_are_packed_with_what_one_of_them_says_of_itself_and_what_a_ch
         kinds: vec!["skillset".into()],
         ..Manifest::default()
     };
-    let checked = Checked {
-        by: "host 0.1.0".into(),
-        when: "2026-01-31T12:00:00Z".into(),
-        kept: vec!["describes-itself".into()],
-        broken: vec![],
-        unchecked: vec![],
-    };
-    let packing = Packing { into: world.path().join("dist"), signer: None, checked: Some(checked.clone()) };
+    let sha256 = skillbench_record::hash::sha256(library()).unwrap();
+    let rules = serde_json::json!([
+        {"id": "describes-itself", "verdict": "kept"}, {"id": "sizes", "verdict": "broken", "how": "too small"},
+        {"id": "runs", "verdict": "not-checked"}, {"id": "measures", "verdict": "not-applicable"},
+    ]);
+    let program = serde_json::json!({"name": "skillbench-check", "version": "0.1.0"});
+    let report = serde_json::json!({"version": 1, "program": program, "library": {"sha256": sha256}, "rules": rules});
+    let report = world.write("report.json", report.to_string());
+    let checked = Checked::of_report(&report).unwrap();
+    let into = world.path().join("dist");
+    let packing = Packing { into: into.clone(), signer: None, checked: Some(checked.clone()) };
     let here = Here::this().platform;
     let libraries = [(here, library().to_path_buf()), ("plan9-mips".to_string(), other)];
     let packed = pack::libraries(described.clone(), &libraries, &packing).unwrap();
     let staged = world.stage(text(&packed.file)).unwrap();
-    assert_eq!(staged.manifest.checked, Some(checked));
+    let told = staged.manifest.checked.as_ref().unwrap().to_string();
+    assert!(told.starts_with("1 rules kept, 1 broken, 1 not checked, by skillbench-check 0.1.0 on 2"), "{told}");
     assert_eq!(std::fs::read(staged.library()).unwrap(), std::fs::read(library()).unwrap());
+    let other = Packing { into, signer: None, checked: Some((checked.0, "00".into())) };
+    let told = pack::libraries(described.clone(), &libraries, &other).unwrap_err().to_string();
+    assert!(told.contains("no library of acme 0.3 has it"), "{told}");
     let twice = [libraries[0].clone(), libraries[0].clone()];
     let told = pack::libraries(described, &twice, &packing).unwrap_err().to_string();
     assert!(told.contains("is the second library for"), "{told}");
