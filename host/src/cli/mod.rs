@@ -360,12 +360,17 @@ pub enum PluginCommand {
         /// The language of the template
         #[arg(long, value_enum, default_value_t = Language::Rust)]
         lang: Language,
+        /// What it is to be
+        #[arg(long, value_enum, default_value_t = Kind::Backend)]
+        kind: Kind,
         /// The folder to make it in
         #[arg(long, value_name = "DIR", default_value = ".")]
         dir: PathBuf,
-        /// The folder of the plugin-api crate, for Rust [default: the one this host was built from]
-        #[arg(long, value_name = "DIR")]
-        api: Option<PathBuf>,
+    },
+    /// Write the vendors' kit: headers for C, C++ and Rust, templates, and a script that tries them
+    Sdk {
+        /// The folder to make
+        dir: PathBuf,
     },
     /// Register a library in the user's registry.d
     Add {
@@ -385,10 +390,42 @@ pub enum PluginCommand {
     },
 }
 
+/// Languages of the kit's templates, as its folders are named.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Language {
     Rust,
     C,
+    Cpp,
+    Zig,
+}
+
+impl Language {
+    pub fn name(self) -> &'static str {
+        match self {
+            Language::Rust => "rust",
+            Language::C => "c",
+            Language::Cpp => "cpp",
+            Language::Zig => "zig",
+        }
+    }
+}
+
+/// Kinds of plugins that the kit has a template of, as its folders are named.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Kind {
+    Backend,
+    Benchmark,
+    Skillset,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Backend => "backend",
+            Kind::Benchmark => "benchmark",
+            Kind::Skillset => "skillset",
+        }
+    }
 }
 
 #[derive(Subcommand)]

@@ -12,10 +12,10 @@ mod doctor;
 mod export;
 mod forecast;
 mod gate;
+mod kit;
 mod ladder;
 mod matrix;
 mod models;
-mod new;
 mod noise;
 mod persist;
 mod plot;
@@ -163,7 +163,8 @@ pub fn dispatch(cli: Cli) -> Done {
         }
         Command::Plugin(PluginCommand::Ladder { plugin, operators }) => ladder::ladder(global, &plugin, &operators),
         Command::Plugin(PluginCommand::Slots) => check::slots(global),
-        Command::Plugin(PluginCommand::New { name, lang, dir, api }) => new::new(&name, lang, &dir, api.as_deref()),
+        Command::Plugin(PluginCommand::New { name, lang, kind, dir }) => kit::new(&name, lang, kind, &dir),
+        Command::Plugin(PluginCommand::Sdk { dir }) => kit::sdk(&dir),
         Command::Plugin(PluginCommand::Add { library, id, pin }) => plugin::add(global, &library, id, pin),
         Command::Plugin(PluginCommand::Remove { plugin }) => plugin::remove(&plugin),
         Command::Runtime(command) => runtime::runtime(global, &command),

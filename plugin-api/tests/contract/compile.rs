@@ -106,22 +106,18 @@ pub fn cargo_library(package: &str) -> PathBuf {
     cargo(&["-p", package], &repository())
 }
 
-/// Builds the Rust template as the plugin "demo-rust" in `folder`.
+/// Builds the Rust template of the kit as the plugin "demo-rust" in `folder`, against the SDK of this tree.
 pub fn rust_template(folder: &Path) -> PathBuf {
-    let template = repository().join("host/templates/rust");
-    let filled = |text: String| {
-        let api = env!("CARGO_MANIFEST_DIR").replace('\\', "/");
-        text.replace("@NAME@", "demo-rust").replace("@IDENT@", "demo_rust").replace("@API@", &api)
-    };
-    let install = |from: &Path, to: &Path| {
-        std::fs::write(to, filled(std::fs::read_to_string(from).unwrap())).unwrap();
+    let template = repository().join("host/kit/templates/rust");
+    let api = env!("CARGO_MANIFEST_DIR").replace('\\', "/");
+    let install = |from: &str, to: &str| {
+        let text = std::fs::read_to_string(template.join(from)).unwrap();
+        let filled = text.replace("@NAME@", "demo-rust").replace("sdk/skillbench-plugin-api", &api);
+        std::fs::write(folder.join(to), filled).unwrap();
     };
     std::fs::create_dir(folder.join("src")).unwrap();
-    install(&template.join("Cargo.toml.in"), &folder.join("Cargo.toml"));
-    for entry in std::fs::read_dir(template.join("src")).unwrap() {
-        let path = entry.unwrap().path();
-        install(&path, &folder.join("src").join(path.file_name().unwrap()));
-    }
+    install("Cargo.toml.in", "Cargo.toml");
+    install("backend/lib.rs", "src/lib.rs");
     // The versions of this workspace, which are on this machine already.
     std::fs::copy(repository().join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
     cargo(&["--offline"], folder)
