@@ -171,9 +171,12 @@ impl<P: Provider> Engine<P> {
         };
         let session = Arc::new(session);
         let recorder = scratch.map(|scratch| Recorder::new(Arc::clone(&session), device.clone(), scratch));
-        let on_processor = device.kind == DeviceKind::Cpu;
         let model = OrtModel::new(self.runtime, session, inputs, outputs, placement, unread, recorder)?;
-        Ok(if on_processor { model.on_processor() } else { model })
+        Ok(match device.kind {
+            DeviceKind::Cpu => model.on_processor(),
+            _ if self.provider.copies_apart() => model.copying_apart(),
+            _ => model,
+        })
     }
 
     /// A load whose precision only shows in what the session makes of its points where to quantize.

@@ -29,6 +29,8 @@ pub struct OrtModel {
     pub(crate) recorder: Option<Recorder>,
     /// It computes where the host's memory is: a run copies nothing to a device and back.
     pub(crate) on_processor: bool,
+    /// Its copies to the device and back are told apart.
+    pub(crate) copies_apart: bool,
 }
 
 impl OrtModel {
@@ -53,12 +55,18 @@ impl OrtModel {
             placement,
             recorder,
             on_processor: false,
+            copies_apart: false,
         })
     }
 
     /// Of a provider that computes where the host's memory is.
     pub(crate) fn on_processor(self) -> OrtModel {
         OrtModel { on_processor: true, ..self }
+    }
+
+    /// Of a provider that copies tensors by themselves.
+    pub(crate) fn copying_apart(self) -> OrtModel {
+        OrtModel { copies_apart: true, ..self }
     }
 }
 

@@ -75,23 +75,33 @@ impl Value {
     /// # Errors
     /// `Unimplemented` for a type that the contract has not, and what ONNX Runtime says.
     pub fn describe(&self) -> Result<(DType, Vec<usize>, *mut u8)> {
-        let api = ort::api();
+        let (dtype, shape) = self.shape()?;
+        let mut data = ptr::null_mut();
+        // SAFETY: a live value; the pointer to a local is writable.
+        unsafe { check((ort::api().GetTensorMutableData)(self.raw(), &raw mut data))? };
+        Ok((dtype, shape, data.cast()))
+    }
+
+    /// Type and shape of a tensor, wherever it lies.
+    ///
+    /// # Errors
+    /// As for [`Value::describe`].
+    pub fn shape(&self) -> Result<(DType, Vec<usize>)> {
         let mut element = ONNXTensorElementDataType::ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
-        let (mut dims, mut rank, mut data) = (ptr::null(), 0, ptr::null_mut());
+        let (mut dims, mut rank) = (ptr::null(), 0);
         // SAFETY: a live value; pointers to locals are writable; the dimensions are the value's own, `rank` of them.
         let shape = unsafe {
-            check((api.GetTensorElementTypeAndShapeDataReference)(
+            check((ort::api().GetTensorElementTypeAndShapeDataReference)(
                 self.raw(),
                 &raw mut element,
                 &raw mut dims,
                 &raw mut rank,
             ))?;
-            check((api.GetTensorMutableData)(self.raw(), &raw mut data))?;
             if rank == 0 { &[] } else { slice::from_raw_parts(dims, rank) }
         };
         let dtype = to_dtype(element.into())
             .ok_or_else(|| Error::unimplemented(Why::MODEL, "an output of a type that the contract has not"))?;
-        Ok((dtype, shape.iter().map(|size| *size as usize).collect(), data.cast()))
+        Ok((dtype, shape.iter().map(|size| *size as usize).collect()))
     }
 }
 
