@@ -14,6 +14,7 @@ macro_rules! slot {
 mod backend;
 mod benchmark;
 mod flight;
+mod memory;
 mod model;
 mod plugin;
 mod recording;
@@ -21,6 +22,8 @@ mod skillset;
 
 pub use backend::{BackendFacts, BackendRef, Instance};
 pub use benchmark::{BenchmarkFacts, BenchmarkRef};
+pub use memory::Allocated;
+pub(crate) use memory::{copy, place};
 pub use model::{Model, Output, Request};
 pub use plugin::{Initialize, Plugin, PluginParts};
 pub use recording::Recording;

@@ -4,8 +4,8 @@
 //! outputs do not lie in host memory.
 
 use crate::errors::check;
+use crate::memory::is_device;
 use crate::model::OrtModel;
-use crate::transfer::is_device;
 use crate::value::Value;
 use ort::AsPointer;
 use ort::sys::{OrtAllocator, OrtIoBinding, OrtMemoryInfo, OrtValue};

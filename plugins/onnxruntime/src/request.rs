@@ -42,7 +42,7 @@ impl OrtRequest {
         let (inputs, outputs) = (model.inputs().len(), model.outputs().len());
         let (bound, fresh) = (vec![false; outputs], vec![true; inputs]);
         let (inputs, outputs) = (none(inputs), none(outputs));
-        let transfers = if model.copies_apart { Transfers::new(&model)? } else { None };
+        let transfers = if model.device_memory.is_some() { Transfers::new(&model)? } else { None };
         Ok(OrtRequest { inputs, outputs, bound, device: None, transfers, fresh, runs: Runs::new()?, model })
     }
 
@@ -79,14 +79,16 @@ impl Request for OrtRequest {
     /// Makes the value anew even for the same memory: some providers copy an input when they first see its value.
     fn bind_input(&mut self, index: usize, tensor: &Bound) -> Result<()> {
         // SAFETY: the SDK lends the memory until the port is bound again, which replaces the value, or the request goes.
-        self.inputs[index] = unsafe { Value::over(self.model.runtime, tensor) }?;
+        self.inputs[index] = unsafe { Value::over(self.model.runtime, self.model.device_memory, tensor) }?;
         self.fresh[index] = true;
         Ok(())
     }
 
     fn bind_output(&mut self, index: usize, tensor: Option<&Bound>) -> Result<()> {
         // SAFETY: as for an input.
-        let value = tensor.map(|tensor| unsafe { Value::over(self.model.runtime, tensor) }).transpose()?;
+        let value = tensor
+            .map(|tensor| unsafe { Value::over(self.model.runtime, self.model.device_memory, tensor) })
+            .transpose()?;
         self.bound[index] = value.is_some();
         self.outputs[index] = value.unwrap_or(Value::NONE);
         Ok(())
@@ -105,7 +107,7 @@ impl Request for OrtRequest {
     fn run(&mut self, given: &Bindings) -> Result<Timing> {
         self.model.recorder.iter().for_each(Recorder::count);
         if let Some(device) = self.device.take() {
-            let _turn = self.model.copies_apart.then(turn::alone);
+            let _turn = self.model.device_memory.map(|_| turn::alone());
             let done = self.run_on_device(&device, given);
             self.device = Some(device);
             return done.map(|()| Timing::default());

@@ -89,7 +89,7 @@ pub(crate) unsafe fn submit(
     }
     let (submitted, runs, kept) = (clock.now_ns(), Arc::clone(runs), Arc::clone(model));
     let options = runs.options.as_ptr();
-    let flight = model.copies_apart.then(Flight::begin);
+    let flight = model.device_memory.map(|_| Flight::begin());
     let ticket = Box::into_raw(Box::new(Ticket { done, clock, submitted, runs, _model: kept, flight }));
     // SAFETY: a live session, which the ticket keeps; as many names as values, each of which is one pointer; the caller promises the rest.
     let started = unsafe {

@@ -5,15 +5,15 @@
 
 use crate::binding::{Binding, Goes};
 use crate::errors::check;
+use crate::memory::{Allocator, copy, is_device};
 use crate::model::OrtModel;
-use crate::ports::to_element;
 use crate::turn;
 use crate::value::Value;
 use ort::AsPointer;
-use ort::sys::{OrtAllocator, OrtEnv, OrtMemoryInfo, OrtMemoryInfoDeviceType, OrtValue};
+use ort::sys::OrtMemoryInfo;
 use skillbench_plugin_api::sdk::{Bindings, Model};
-use skillbench_plugin_api::{DType, Error, Result, Timing};
-use std::ptr::{self, NonNull};
+use skillbench_plugin_api::{DType, Result, Timing};
+use std::ptr;
 
 /// The places of a request's tensors in the memory of a device.
 pub(crate) struct Transfers {
@@ -67,14 +67,14 @@ impl Transfers {
             binding: Binding::new(model)?,
             memory,
         };
-        copy(model, &[(&transfers.fence.1, &transfers.fence.0)])?;
+        copy(model.runtime, &[(&transfers.fence.1, &transfers.fence.0)])?;
         transfers.wait(model)?;
         Ok(Some(transfers))
     }
 
     /// Waits until the device has done all that it was given.
     fn wait(&self, model: &OrtModel) -> Result<()> {
-        copy(model, &[(&self.fence.0, &self.fence.1)])
+        copy(model.runtime, &[(&self.fence.0, &self.fence.1)])
     }
 
     /// Runs once. `fresh` has the inputs that were bound since the last run; `bound` the outputs that go into memory of the caller.
@@ -101,10 +101,14 @@ impl Transfers {
             Place::Device(to) if !to.is_none() => Some((from, to)),
             _ => None,
         });
-        copy(model, &on_device.collect::<Vec<_>>())?;
+        copy(model.runtime, &on_device.collect::<Vec<_>>())?;
         self.wait(model)?;
         let start = clock.now_ns();
-        let goes = outputs.iter().zip(bound).zip(&self.outputs).map(|((value, bound), device)| match (device, bound) {
+        let mut device = vec![];
+        for (value, makes) in outputs.iter().zip(&self.outputs) {
+            device.push(*makes && (value.is_none() || !value.is_on_device()?));
+        }
+        let goes = outputs.iter().zip(bound).zip(&device).map(|((value, bound), device)| match (device, bound) {
             (true, _) => Goes::Device,
             (false, true) => Goes::There(value),
             (false, false) => Goes::Host,
@@ -114,7 +118,7 @@ impl Transfers {
         let end = clock.now_ns();
         let host = Allocator::host()?;
         let mut read = Vec::with_capacity(made.len());
-        for (((made, output), bound), device) in made.into_iter().zip(outputs).zip(bound).zip(&self.outputs) {
+        for (((made, output), bound), device) in made.into_iter().zip(outputs).zip(bound).zip(&device) {
             match (device, bound) {
                 (true, false) => {
                     let (dtype, shape) = made.shape()?;
@@ -126,7 +130,7 @@ impl Transfers {
                 (false, true) => {}
             }
         }
-        copy(model, &read.iter().map(|(from, to)| (from, *to)).collect::<Vec<_>>())?;
+        copy(model.runtime, &read.iter().map(|(from, to)| (from, *to)).collect::<Vec<_>>())?;
         let done = clock.now_ns();
         let between = |from: Option<u64>, to: Option<u64>| to?.checked_sub(from?);
         Ok(Timing {
@@ -138,13 +142,13 @@ impl Transfers {
         })
     }
 
-    /// Gives the session an input where it takes it from. An empty tensor needs no place on the device.
+    /// Gives the session an input where it takes it from. An empty tensor needs no place on the device, nor does one that lies there.
     fn place(&mut self, model: &OrtModel, index: usize, value: &Value) -> Result<()> {
         let (dtype, shape) = value.shape()?;
         // SAFETY: there are as many names as inputs, all of this session.
         let name = unsafe { *model.input_names.as_ptr().add(index) };
         let there = match &mut self.inputs[index] {
-            Place::Device(there) if !shape.contains(&0) => there,
+            Place::Device(there) if !shape.contains(&0) && !value.is_on_device()? => there,
             Place::Device(there) => {
                 *there = Value::NONE;
                 // SAFETY: the name is a port of this session.
@@ -168,94 +172,5 @@ impl Drop for Transfers {
         self.binding.clear();
         self.inputs.clear();
         self.fence = (Value::NONE, Value::NONE);
-    }
-}
-
-/// Whether memory is such that the host cannot read it.
-pub(crate) fn is_device(place: *const OrtMemoryInfo) -> bool {
-    if place.is_null() {
-        return false;
-    }
-    let mut kind = OrtMemoryInfoDeviceType::OrtMemoryInfoDeviceType_CPU;
-    // SAFETY: memory information of a live session; the pointer to a local is writable.
-    unsafe { (ort::api().MemoryInfoGetDeviceType)(place, &raw mut kind) };
-    kind != OrtMemoryInfoDeviceType::OrtMemoryInfoDeviceType_CPU
-}
-
-/// Copies tensors, each into another one of its type and shape, and returns when those in host memory can be read.
-fn copy(model: &OrtModel, pairs: &[(&Value, &Value)]) -> Result<()> {
-    if pairs.is_empty() {
-        return Ok(());
-    }
-    let from: Vec<*const OrtValue> = pairs.iter().map(|(from, _)| from.raw().cast_const()).collect();
-    let mut to: Vec<*const OrtValue> = pairs.iter().map(|(_, to)| to.raw().cast_const()).collect();
-    let environment: *const OrtEnv = model.runtime.environment.ptr();
-    // SAFETY: a live environment; as many live values on both sides as is said, of equal type and shape.
-    unsafe {
-        check((ort::api().CopyTensors)(
-            environment.cast_mut(),
-            from.as_ptr(),
-            to.as_mut_ptr(),
-            ptr::null_mut(),
-            pairs.len(),
-        ))
-    }
-}
-
-/// An allocator, of a session or of host memory.
-struct Allocator {
-    allocator: NonNull<OrtAllocator>,
-    is_of_session: bool,
-}
-
-// SAFETY: allocators of ONNX Runtime may be used from any thread.
-unsafe impl Send for Allocator {}
-
-impl Allocator {
-    /// # Safety
-    /// `place` is memory information of the model's session, which outlives this.
-    unsafe fn new(model: &OrtModel, place: *const OrtMemoryInfo) -> Result<Allocator> {
-        let mut allocator = ptr::null_mut();
-        // SAFETY: a live session and memory information of it; the pointer to a local is writable.
-        unsafe { check((ort::api().CreateAllocator)(model.session.ptr(), place, &raw mut allocator))? };
-        Allocator::of(allocator, true)
-    }
-
-    fn host() -> Result<Allocator> {
-        let mut allocator = ptr::null_mut();
-        // SAFETY: the pointer to a local is writable; the allocator is one for the whole process.
-        unsafe { check((ort::api().GetAllocatorWithDefaultOptions)(&raw mut allocator))? };
-        Allocator::of(allocator, false)
-    }
-
-    fn of(allocator: *mut OrtAllocator, is_of_session: bool) -> Result<Allocator> {
-        let allocator = NonNull::new(allocator).ok_or_else(|| Error::internal("ONNX Runtime has no such allocator"))?;
-        Ok(Allocator { allocator, is_of_session })
-    }
-
-    /// A tensor of its own memory.
-    fn tensor(&self, dtype: DType, shape: &[usize]) -> Result<Value> {
-        let shape: Vec<i64> = shape.iter().map(|size| *size as i64).collect();
-        let mut value = ptr::null_mut();
-        // SAFETY: a live allocator, which lives on within the value; the shape is copied; the pointer to a local is writable.
-        unsafe {
-            check((ort::api().CreateTensorAsOrtValue)(
-                self.allocator.as_ptr(),
-                shape.as_ptr(),
-                shape.len(),
-                to_element(dtype),
-                &raw mut value,
-            ))?;
-            Ok(Value::owned(value))
-        }
-    }
-}
-
-impl Drop for Allocator {
-    fn drop(&mut self) {
-        if self.is_of_session {
-            // SAFETY: made by `CreateAllocator`, and released once.
-            unsafe { (ort::api().ReleaseAllocator)(self.allocator.as_ptr()) }
-        }
     }
 }

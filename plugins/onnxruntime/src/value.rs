@@ -1,6 +1,7 @@
 //! An `OrtValue`, laid out so that an array of them is the array the C API takes.
 
 use crate::errors::check;
+use crate::memory::{DeviceMemory, is_device};
 use crate::ports::{to_dtype, to_element};
 use crate::runtime::Runtime;
 use ort::AsPointer;
@@ -40,14 +41,19 @@ impl Value {
         self.0.map_or(ptr::null_mut(), NonNull::as_ptr)
     }
 
-    /// A value over memory that the other side lends.
+    /// A value over memory that the other side lends, of the host's or of the device's.
     ///
     /// # Errors
-    /// What ONNX Runtime says.
+    /// `Unimplemented` for other memory, and what ONNX Runtime says.
     ///
     /// # Safety
     /// The value is dropped, or no longer used in a run, when the memory goes.
-    pub unsafe fn over(runtime: &Runtime, memory: &Bound) -> Result<Value> {
+    pub unsafe fn over(runtime: &Runtime, device: Option<DeviceMemory>, memory: &Bound) -> Result<Value> {
+        let elsewhere = || Error::unimplemented(Why::NONE, "this provider binds host memory only");
+        let place = match memory.place().is_host() {
+            true => runtime.host_memory.ptr(),
+            false => device.ok_or_else(elsewhere)?.ptr(),
+        };
         // ONNX Runtime wants an address even where there is nothing at it.
         let data = match memory.byte_len() {
             0 => NonNull::<u64>::dangling().as_ptr().cast(),
@@ -58,7 +64,7 @@ impl Value {
         // SAFETY: the memory holds as many bytes as it says, the shape is copied, and the pointer to a local is writable.
         unsafe {
             check((ort::api().CreateTensorWithDataAsOrtValue)(
-                runtime.host_memory.ptr(),
+                place,
                 data,
                 memory.byte_len(),
                 shape.as_ptr(),
@@ -80,6 +86,17 @@ impl Value {
         // SAFETY: a live value; the pointer to a local is writable.
         unsafe { check((ort::api().GetTensorMutableData)(self.raw(), &raw mut data))? };
         Ok((dtype, shape, data.cast()))
+    }
+
+    /// Whether the host cannot read it where it lies.
+    ///
+    /// # Errors
+    /// What ONNX Runtime says.
+    pub fn is_on_device(&self) -> Result<bool> {
+        let mut place = ptr::null();
+        // SAFETY: a live value; the pointer to a local is writable.
+        unsafe { check((ort::api().GetTensorMemoryInfo)(self.raw(), &raw mut place))? };
+        Ok(is_device(place))
     }
 
     /// Type and shape of a tensor, wherever it lies.

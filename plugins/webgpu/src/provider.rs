@@ -5,7 +5,7 @@ use skillbench_onnxruntime::{
     Arithmetic, Configuration, Hardware, OrtProvider, Provider, Runtime, find_provider, options_schema,
 };
 use skillbench_plugin_api::sdk::Host;
-use skillbench_plugin_api::{Device, DeviceKind, Error, Load, Options, Result, Why};
+use skillbench_plugin_api::{Device, DeviceKind, Error, Load, Options, Place, Result, Why};
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 
@@ -38,6 +38,8 @@ impl OrtProvider for WebGpu {
                 "description": "Path of the description (ICD) of a software Vulkan driver. Default: what the host installed."
             }"#,
     );
+
+    const DEVICE_MEMORY: Option<i32> = Some(Place::WEBGPU);
 
     fn open(host: &Host, options: &Options, _runtime: &'static Runtime) -> Result<WebGpu> {
         let library = find_provider(host, options, Self::ID)?;

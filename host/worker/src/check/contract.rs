@@ -47,8 +47,8 @@ slots! {
         "placement" "1.0" needed "the worker, after each load" ["placement" "precision"];
         "port_count" "1.0" needed "the worker, after each load" ["ports"];
         "port" "1.0" needed "the worker, after each load" ["ports"];
-        "allocate" "1.0" optional "nobody yet; a vendor's benchmark may" [];
-        "copy" "1.0" optional "nobody yet" [];
+        "allocate" "1.0" optional "the benchmark `roofline`, for the rates of copies" ["device-memory"];
+        "copy" "1.0" optional "the benchmark `roofline`, for the rates of copies" ["device-memory"];
         "request" "1.0" needed "benchmarks, and the worker for its own runs" ["requests-apart"];
         "release" "1.0" needed "whoever made the request" ["no-leak"];
         "bind" "1.0" needed "the worker: inputs by rule, outputs after verification, and again between the runs of a round" ["bad-binding" "outputs-bound" "same-address" "within-bounds"];

@@ -5,6 +5,7 @@
 mod backend;
 mod benchmark;
 mod contract;
+mod memory;
 mod rules;
 mod skillset;
 mod slots;
