@@ -48,7 +48,7 @@ pub trait Backend: Send + Sync + Sized + 'static {
     /// ignored), `ResourceExhausted` where memory does not suffice.
     fn load(&self, load: &Load) -> Result<Self::Model>;
 
-    /// Memory of a device, where the runtime can tell.
+    /// Memory of a device, where the runtime can tell; asked where `OFFERS` says so.
     ///
     /// # Errors
     /// `Unimplemented` where it cannot.
@@ -288,7 +288,7 @@ pub trait Request: Send + 'static {
     /// Whatever the engine says.
     fn take_output(&mut self, index: usize) -> Result<Option<OwnedTensor>>;
 
-    /// Whether what an output holds after a run can be an input of the next one, without leaving the device. From now on
+    /// Whether what an output holds after a run can be an input of the next one, without leaving the device; asked where `OFFERS` says so. From now on
     /// [`Bindings::aliased`] says so of the input, and [`Bindings::held`] in which runs: there the engine takes its own value of
     /// the last run, and keeps it until then. The SDK has checked that the ports fit, and that the output is the engine's to
     /// allocate.

@@ -128,13 +128,13 @@ impl<B: Backend> BackendTable<B> {
         request: Some(request_table::request::<B>),
         release: Some(request_table::release::<B>),
         bind: Some(request_table::bind::<B>),
-        alias: Some(request_table::alias::<B>),
+        alias: if B::OFFERS.alias { Some(request_table::alias::<B>) } else { None },
         reset: Some(request_table::reset::<B>),
         run: Some(request_table::run::<B>),
         output: Some(request_table::output::<B>),
         submit: if B::OFFERS.submit { Some(request_table::submit::<B>) } else { None },
         cancel: if B::OFFERS.submit { Some(request_table::cancel::<B>) } else { None },
-        memory: Some(memory::<B>),
+        memory: if B::OFFERS.memory { Some(memory::<B>) } else { None },
         extension: Some(extensions::extension::<B>),
     };
 }

@@ -7,6 +7,10 @@ use crate::{Error, Place, Result, Why};
 pub struct Offers {
     /// [`Backend::supports`](super::Backend::supports).
     pub supports: bool,
+    /// [`Request::alias`](super::Request::alias): it may still refuse a pair of ports.
+    pub alias: bool,
+    /// [`Backend::memory`](super::Backend::memory): it may still not know a device's.
+    pub memory: bool,
     /// [`Request::submit`](super::Request::submit), and with it [`Request::cancel`](super::Request::cancel).
     pub submit: bool,
     /// Models are read from memory, too: `Source::bytes`.
@@ -17,7 +21,8 @@ pub struct Offers {
 }
 
 impl Offers {
-    pub const NONE: Offers = Offers { supports: false, submit: false, from_memory: false, device_memory: None };
+    pub const NONE: Offers =
+        Offers { supports: false, alias: false, memory: false, submit: false, from_memory: false, device_memory: None };
 
     /// Refuses tensors in memory that it does not offer.
     pub(crate) fn takes(self, place: Place) -> Result<()> {

@@ -21,7 +21,7 @@ pub trait OrtProvider: Provider + Sized {
 }
 
 /// What every backend on ONNX Runtime offers.
-pub const OFFERS: Offers = Offers { supports: true, submit: true, from_memory: true, device_memory: None };
+pub const OFFERS: Offers = Offers { supports: true, alias: true, submit: true, from_memory: true, ..Offers::NONE };
 
 /// The backend of a provider.
 pub struct OrtBackend<P>(Engine<P>);

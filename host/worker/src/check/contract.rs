@@ -53,7 +53,7 @@ slots! {
         "release" "1.0" needed "whoever made the request" ["no-leak"];
         "bind" "1.0" needed "the worker: inputs by rule, outputs after verification, and again between the runs of a round" ["bad-binding" "outputs-bound" "same-address" "within-bounds"];
         "alias" "1.0" optional "the benchmark `generation`, for a cache that stays where it is" ["state-kept"];
-        "reset" "1.0" optional "nobody yet but the rules; a vendor's benchmark may" ["reset"];
+        "reset" "1.0" optional "the benchmark `generation`, before each sequence" ["reset"];
         "run" "1.0" needed "the worker, for benchmarks; it asks for times with each run" ["right" "inputs-matter" "batch" "rows-apart" "keeps-working" "no-work-no-number" "times"];
         "output" "1.0" needed "the worker, to compare with the reference" ["outputs-taken"];
         "submit" "1.0" optional "the benchmark `throughput-inference` with a queue depth" ["submitted"];
