@@ -95,31 +95,40 @@ fn the_roofline_leaves_out_what_is_refused_in_a_run_and_has_the_rates_of_copies(
     }
 }
 
-/// Builds the backend in C with one text of its memory in place of another, and holds it against the rules.
-fn checked_with_memory(from: &str, to: &str) -> (World, String) {
+/// Builds the backend in C with one text in place of another, and tells what a rule says of it.
+fn checked(rule: &str, from: &str, to: &str) -> String {
     let world = World::default();
     let fixture = workspace().join("tests/fixtures/c-backend");
     for entry in std::fs::read_dir(fixture).unwrap() {
         let path = entry.unwrap().path();
-        let text = std::fs::read_to_string(&path).unwrap().replace("@NAME@", "memory").replace("@IDENT@", "memory");
+        let text = std::fs::read_to_string(&path).unwrap().replace("@NAME@", "changed").replace("@IDENT@", "changed");
         world.write(path.file_name().unwrap().to_str().unwrap(), text.replace(from, to));
     }
     world.write("skillbench.h", std::fs::read(workspace().join("plugin-api/include/skillbench.h")).unwrap());
     assert!(world.shell("make -s").stderr().is_empty());
-    let told = world.host(&["plugin", "check", "./libmemory.so", "--format", "csv"]).stdout();
-    let line = told.lines().find(|line| line.contains("device-memory")).unwrap_or_else(|| panic!("{told}"));
-    let line = line.to_string();
-    (world, line)
+    let told = world.host(&["plugin", "check", "./libchanged.so", "--format", "csv"]).stdout();
+    let line = told.lines().find(|line| line.contains(rule)).unwrap_or("not applicable");
+    line.to_string()
 }
 
 #[test]
 fn copies_that_are_none_and_memory_that_is_shared_break_the_rule_about_it() {
+    let memory = |from: &str, to: &str| checked("device-memory", from, to);
     let copy = "memcpy((char *)to->data + to->byte_offset, (const char *)from->data + from->byte_offset, size);";
-    assert!(checked_with_memory("", "").1.contains(",kept,"));
-    assert!(checked_with_memory(copy, "").1.contains("is not what it was when `copy` was called"));
+    assert!(memory("", "").contains(",kept,"));
+    assert!(memory(copy, "").contains("is not what it was when `copy` was called"));
     let shared = "static char all[4096]; made->owned.tensor.data = all;";
-    let (_world, line) = checked_with_memory("made->owned.tensor.data = made->data;", shared);
+    let line = memory("made->owned.tensor.data = made->data;", shared);
     assert!(line.contains("changes another one") || line.contains("is not what it was"), "{line}");
-    let (_world, line) = checked_with_memory("|| !is_alike(from, to))", "|| (is_alike(from, to), 0))");
+    let line = memory("|| !is_alike(from, to))", "|| (is_alike(from, to), 0))");
     assert!(line.contains("of another"), "{line}");
+}
+
+#[test]
+fn a_cache_of_compiled_code_that_is_told_and_not_kept_breaks_the_rule_about_it() {
+    let told = "placement.cache_hit = SB_UNKNOWN;";
+    let cache = |to: &str| checked("compiled-cache", told, to);
+    assert_eq!(cache(told), "not applicable");
+    assert!(cache("placement.cache_hit = 0;").contains("writes none into the folder"));
+    assert!(cache("placement.cache_hit = 1;").contains("the first load, with an empty folder"));
 }

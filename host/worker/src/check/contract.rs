@@ -42,7 +42,7 @@ slots! {
         "device_count" "1.0" needed "the worker, after `open`" ["opens"];
         "device" "1.0" needed "the worker, after `open`" ["opens"];
         "supports" "1.0" optional "`host why`, the choice of a backend and the look ahead of a run, before they load a model" ["supports"];
-        "load" "1.0" needed "the worker, timed; for benchmarks, references, profiles and `host why`" ["ports" "precision" "bad-model" "bad-device" "from-memory"];
+        "load" "1.0" needed "the worker, timed; for benchmarks, references, profiles and `host why`" ["ports" "precision" "bad-model" "bad-device" "from-memory" "compiled-cache"];
         "unload" "1.0" needed "the worker, once no request is left" ["no-leak"];
         "placement" "1.0" needed "the worker, after each load" ["placement" "precision"];
         "port_count" "1.0" needed "the worker, after each load" ["ports"];

@@ -4,6 +4,7 @@
 
 mod backend;
 mod benchmark;
+mod cache;
 mod contract;
 mod memory;
 mod rules;

@@ -1,6 +1,6 @@
 //! The list of rules.
 
-use super::{Test, backend, benchmark, memory, skillset, slots, timed, told};
+use super::{Test, backend, benchmark, cache, memory, skillset, slots, timed, told};
 use crate::CheckJob;
 use crate::child::Services;
 use crate::description::Description;
@@ -88,6 +88,7 @@ rules! {
     36 "reset" Backend "`reset` leaves no trace of the runs before." slots::reset;
     37 "state-kept" Backend "An output that is kept for an input (`alias`) is what the input holds in the next run, until a tensor is bound there." slots::state_kept;
     38 "device-memory" Backend "Memory of a device takes what is copied there and gives it back, and an input that lies there gives the same outputs." memory::device_memory;
+    39 "compiled-cache" Backend "Compiled code that is kept is used by the next load with the same outputs, and neither for another batch nor when it is damaged." cache::compiled_cache;
     40 "skills-described" Skillset "Each skill is described as JSON with a unique id, and with content to cache it by." skillset::described;
     41 "skill-builds" Skillset "Its smallest skill builds into an empty folder: a skill.json that can be read, and every file it names." skillset::builds;
     42 "skill-repeats" Skillset "Building it twice writes the same files." skillset::repeats;
