@@ -6,6 +6,7 @@ mod baseline;
 mod bench;
 mod check;
 mod compare;
+mod complete;
 mod db;
 mod devices;
 mod doctor;
@@ -183,6 +184,8 @@ pub fn dispatch(cli: Cli) -> Done {
         Command::Recommend(args) => recommend::recommend(global, &args),
         Command::Devices => devices::devices(global),
         Command::Models(args) => models::models(global, &args),
+        Command::Completions { shell } => complete::completions(shell),
+        Command::Man { dir } => complete::man(&dir),
         Command::Why { plugin, model } => why::why(global, &plugin, model.as_deref()),
         Command::Doctor(args) if args.noise => noise::noise(global, &args),
         Command::Doctor(_) => doctor::doctor(global),
