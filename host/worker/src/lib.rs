@@ -25,7 +25,7 @@ mod keeper;
 pub mod ladder;
 mod library;
 mod limits;
-#[allow(unsafe_code)] // Loading a library is unsafe, and nothing else here is.
+#[allow(unsafe_code)] // Loading a library is unsafe, and asking the C library; nothing else here is.
 mod loader;
 pub mod options;
 mod output;

@@ -56,7 +56,7 @@ pub(super) fn options_schema(_: &'static Services, job: &CheckJob) -> Test {
 
 pub(super) fn open(services: &'static Services, job: &CheckJob) -> Result<Opened, Finding> {
     let backend = PluginUse { id: "checked".into(), library: job.library.clone(), options: job.options.clone() };
-    let opened = Opened::new(services, &backend).map_err(|failure| match failure.kind {
+    let opened = Opened::observed(services, &backend).map_err(|failure| match failure.kind {
         FailureKind::Unavailable => Finding::Unavailable(failure.to_string()),
         _ => Finding::Broken(failure.to_string()),
     })?;
