@@ -44,6 +44,7 @@ pub use frame::{Frames, write_frame};
 pub use library::Library;
 pub use limits::{Limits, memory_available};
 pub use loader::Entry;
+pub use loader::c_library::libc_version;
 pub use process::{Watched, Worker, use_executable};
 pub use protocol::{
     CellJob, CellReport, CheckJob, Command, CounterRecord, DeviceRecord, DeviceTimes, EnergyRecord, Event, FunctionJob,

@@ -34,7 +34,7 @@ pub(super) fn quiet(services: &'static Services, job: &CheckJob) -> Test {
     let threads = || std::fs::read_dir("/proc/self/task").map(|tasks| tasks.count()).ok();
     let (start, before) = (Instant::now(), threads());
     let (plugin, _) = loader::load(&job.library).map_err(text)?;
-    plugin.init(services.table(), &job.library).map_err(text)?;
+    services.within("init", || plugin.init(services.table(), &job.library)).map_err(text)?;
     let _ = (plugin.backend().map_err(text)?, plugin.skillset().map_err(text)?.map(|s| s.descriptions()));
     let (took, after) = (start.elapsed(), threads());
     ensure(took.as_secs_f64() < 1.0, format!("looking at it took {:.1} s", took.as_secs_f64()))?;

@@ -1,8 +1,8 @@
 //! What became of the cases of a ladder: each by its name, and summed up by operator.
 
-use super::{Case, Rung, climb, ladder, places};
+use super::{Case, Ladder, Rung, climb, ladder, places};
 use crate::{Failure, PluginUse, Stop};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One case, and what became of it on a backend.
 #[derive(Clone, Debug)]
@@ -68,6 +68,42 @@ pub fn by_operator(climbed: &[Climbed]) -> BTreeMap<String, Steps> {
         }
     }
     all
+}
+
+/// All operators together.
+pub fn totals(operators: &BTreeMap<String, Steps>) -> Steps {
+    operators.values().fold(Steps::default(), |all, one| Steps {
+        cases: all.cases + one.cases,
+        right: all.right + one.right,
+        wrong: all.wrong + one.wrong,
+        refused: all.refused + one.refused,
+        crashed: all.crashed + one.crashed,
+        ..all
+    })
+}
+
+/// The operators of which every case is right.
+pub fn wholly_right(operators: &BTreeMap<String, Steps>) -> usize {
+    operators.values().filter(|steps| steps.right == steps.cases).count()
+}
+
+/// Those that graphs can use, by name.
+pub fn built(operators: &BTreeMap<String, Steps>) -> BTreeSet<String> {
+    operators.iter().filter(|(_, steps)| steps.is_built).map(|(name, _)| name.clone()).collect()
+}
+
+/// Why the ladder cannot be asked for these operators; `None`: each has a case.
+pub fn unknown(operators: &[String]) -> Option<String> {
+    let Ladder { cases, left_out, .. } = ladder();
+    let unknown = operators.iter().find(|name| !cases.iter().any(|case| case.is_called(name)))?;
+    Some(match left_out.iter().find(|out| out.operator.eq_ignore_ascii_case(unknown)) {
+        Some(out) => format!("the ladder has no case of {}: {}", out.operator, out.reason),
+        None => {
+            let names: Vec<String> = cases.iter().map(Case::full_name).collect();
+            let nearest = skillbench_record::suggest::did_you_mean(unknown, names.iter().map(String::as_str));
+            format!("the ladder has no operator '{unknown}'{nearest}")
+        }
+    })
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ mod unlocked;
 
 pub use cases::{Case, Ladder, ladder};
 pub use climb::{climb, places};
-pub use climbed::{Climbed, Steps, by_operator, climbed};
+pub use climbed::{Climbed, Steps, built, by_operator, climbed, totals, unknown, wholly_right};
 pub(crate) use rung::serve;
 pub use unlocked::{Next, Unlocked, unlocked};
 

@@ -18,6 +18,24 @@ pub struct Unlocked {
     pub next: Vec<Next>,
 }
 
+impl Unlocked {
+    /// "it has all operators of 61 of 405 models", and what to build next.
+    pub fn sentences(&self) -> Vec<String> {
+        let mut all = vec![format!("it has all operators of {} of {} models", self.with_all, self.models)];
+        let steps: Vec<String> = self
+            .next
+            .iter()
+            .enumerate()
+            .map(|(at, step)| match at {
+                0 => format!("{} unlocks {} models", step.operator, step.unlocks),
+                _ => format!("{} {} more", step.operator, step.unlocks),
+            })
+            .collect();
+        all.extend((!steps.is_empty()).then(|| format!("to build next: {}", steps.join(", "))));
+        all
+    }
+}
+
 /// What an engine with these operators runs of these models, and what to build next.
 pub fn unlocked(built: &BTreeSet<String>, models: &[BTreeSet<String>], most: usize) -> Unlocked {
     let mut missing: Vec<BTreeSet<&String>> = models

@@ -44,3 +44,15 @@ pub(crate) fn handler_of(signal: i32) -> Option<usize> {
         None
     }
 }
+
+/// The version of the GNU C library that this process runs with; `None` with another one.
+pub fn libc_version() -> Option<String> {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    {
+        // SAFETY: it returns a constant string of the library.
+        let version = unsafe { std::ffi::CStr::from_ptr(libc::gnu_get_libc_version()) };
+        Some(version.to_string_lossy().into_owned())
+    }
+    #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+    None
+}
