@@ -53,10 +53,14 @@ impl World {
     /// Does what a line of cron's says, as cron would.
     pub fn as_cron_runs(&self, line: &str) -> Ran {
         let command = line.trim().splitn(6, ' ').nth(5).expect("five times and a command").replace("\\%", "%");
-        let host = self.command(&[]);
+        self.shell(&command)
+    }
+
+    /// A line of a shell, here: hosts that it starts find what [`World::command`] finds.
+    pub fn shell(&self, line: &str) -> Ran {
         let mut shell = Command::new("sh");
-        shell.args(["-c", &command]).current_dir(self.path());
-        for (name, value) in host.get_envs() {
+        shell.args(["-c", line]).current_dir(self.path());
+        for (name, value) in self.command(&[]).get_envs() {
             match value {
                 Some(value) => shell.env(name, value),
                 None => shell.env_remove(name),

@@ -1,5 +1,6 @@
 //! `host`: one file for each subcommand, which parses, calls and prints. What is printed goes through `output` alone.
 
+mod called;
 mod cli;
 mod commands;
 mod output;
@@ -25,6 +26,7 @@ fn main() -> ExitCode {
         skillbench_worker::use_executable(worker);
     }
     std::panic::set_hook(Box::new(|panic| output::error(&format!("a fault of the host, please report it: {panic}"))));
+    called::remember(std::env::args_os().next(), cli::commands());
     let cli = cli::parse().unwrap_or_else(|error| refuse(&error));
     output::set_wide(cli.global.wide);
     scratch::sweep();

@@ -3,6 +3,7 @@
 //! Whatever goes out here holds no character that a terminal obeys, and no message has a line that stands as one of its own: both are seen
 //! to here, and by nobody who prints. Colours are given to meanings here, and to terminals alone.
 
+use crate::called;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use skillbench_record::shown;
@@ -69,6 +70,8 @@ pub fn drawn(table: &Table, format: Format, file: Option<&Path>) -> String {
 }
 
 fn view(table: &Table) {
+    let mut table = table.clone();
+    table.rows.iter_mut().flatten().for_each(|cell| cell.shown = called::named(&cell.shown));
     let view = table.view(table_room());
     let colour = AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
     write_out(
@@ -106,7 +109,7 @@ pub fn notes(texts: &[String]) {
 
 /// A text in lines of a room: those after the first are indented. Words stay whole: paths and commands are there to be copied.
 fn folded(text: &str, room: usize) -> String {
-    wrapped(&shown::lines(text), room.saturating_sub(2), false).join("\n  ")
+    wrapped(&shown::lines(&called::named(text)), room.saturating_sub(2), false).join("\n  ")
 }
 
 /// Results into a file; the folder is made.

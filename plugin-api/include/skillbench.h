@@ -241,8 +241,10 @@ typedef struct sb_backend {
   sb_status (*placement)(sb_model *model, sb_placement *out, sb_error *error);                              /* [any] */
   uint32_t (*port_count)(sb_model *model, int32_t direction);                                               /* [any] */
   sb_status (*port)(sb_model *model, int32_t direction, uint32_t index, sb_port *out, sb_error *error);     /* [any] */
-  sb_status (*allocate)(sb_model *model, const sb_tensor *like, sb_owned **out, sb_error *error);           /* [any] optional: memory at like->place, pinned or on the device */
-  sb_status (*copy)(sb_instance *instance, const sb_tensor *from, const sb_tensor *to, sb_error *error);    /* [any] optional: between places; returns when done */
+  sb_status (*allocate)(sb_model *model, const sb_tensor *like, sb_owned **out, sb_error *error);           /* [any] optional: memory at like->place, pinned or on the device. like->data is NULL;
+                                                                                                               out->tensor.data is the address by which the engine knows it */
+  sb_status (*copy)(sb_instance *instance, const sb_tensor *from, const sb_tensor *to, sb_error *error);    /* [any] optional: between places, of one type and shape; returns when
+                                                                                                               done: then `from` may be written over, and `to` read */
   sb_status (*request)(sb_model *model, sb_request **out, sb_error *error);                                 /* [any] */
   void (*release)(sb_request *request);                                                                     /* [lane] */
 

@@ -24,8 +24,8 @@ mod values;
 pub use error::{Code, Error, Result, Why};
 pub use tensor::{Element, HostTensor, OwnedTensor};
 pub use values::{
-    Counter, DType, Device, DeviceKind, Dim, Direction, Energy, Load, Memory, Operator, Options, Placement, Port,
-    Round, RoundKind, Scope, SeriesInfo, SeriesKind, Source, Timing,
+    Counter, DType, Device, DeviceKind, Dim, Direction, Energy, Load, Memory, Operator, Options, Place, Placement,
+    Port, Round, RoundKind, Scope, SeriesInfo, SeriesKind, Source, Timing,
 };
 
 /// The header a plugin in C or C++ is compiled with.

@@ -1,7 +1,7 @@
 //! Tensors on both sides: memory that one side owns and the other borrows.
 
 use crate::raw::*;
-use crate::{DType, Error, Result};
+use crate::{DType, Error, Place, Result};
 use std::any::Any;
 use std::ffi::c_void;
 use std::ptr::NonNull;
@@ -141,28 +141,23 @@ impl Drop for HostTensor {
     }
 }
 
-/// Where the bytes of a tensor of the contract lie: dense, in host memory.
+/// Where the bytes of a dense tensor of the contract lie.
 pub(crate) struct Described {
+    pub place: Place,
     pub dtype: DType,
     pub shape: Vec<usize>,
     pub data: *mut u8,
     pub bytes: usize,
 }
 
-/// Reads a borrowed `sb_tensor`.
+/// Type, shape and size in bytes of a tensor that may have no memory yet.
 ///
 /// # Errors
-/// `InvalidArgument` for memory that is not the host's, for strides that are not dense, and for a negative dimension.
+/// `InvalidArgument` for strides that are not dense, and for a negative dimension.
 ///
 /// # Safety
 /// `shape` (and `strides`, where not null) hold `ndim` readable numbers.
-pub(crate) unsafe fn describe(raw: &sb_tensor) -> Result<Described> {
-    if raw.place.r#type != SB_HOST_MEMORY {
-        return Err(Error::invalid(format!(
-            "the tensor lies at place {}, host memory is {SB_HOST_MEMORY}",
-            raw.place.r#type
-        )));
-    }
+pub(crate) unsafe fn outline(raw: &sb_tensor) -> Result<(DType, Vec<usize>, usize)> {
     let ndim = usize::try_from(raw.ndim).map_err(|_| Error::invalid("a tensor with a negative rank"))?;
     if ndim > 0 && raw.shape.is_null() {
         return Err(Error::invalid("a tensor without a shape"));
@@ -185,16 +180,45 @@ pub(crate) unsafe fn describe(raw: &sb_tensor) -> Result<Described> {
     }
     let dtype = DType::from_raw(raw.dtype)?;
     let bytes = byte_len(dtype, &shape).ok_or_else(|| Error::invalid("a tensor larger than memory"))?;
+    Ok((dtype, shape, bytes))
+}
+
+/// Reads a borrowed `sb_tensor`, wherever it lies. Memory that is not the host's has an address of its own kind.
+///
+/// # Errors
+/// As for [`outline`], and `InvalidArgument` for a tensor without data.
+///
+/// # Safety
+/// As for [`outline`].
+pub(crate) unsafe fn describe_anywhere(raw: &sb_tensor) -> Result<Described> {
+    // SAFETY: the caller promises it.
+    let (dtype, shape, bytes) = unsafe { outline(raw)? };
     if bytes > 0 && raw.data.is_null() {
         return Err(Error::invalid("a tensor without data"));
     }
-    // SAFETY: the offset stays inside the tensor's own memory by the contract.
-    let data = unsafe { raw.data.cast::<u8>().add(raw.byte_offset as usize) };
-    Ok(Described { dtype, shape, data, bytes })
+    let data = raw.data.cast::<u8>().wrapping_add(raw.byte_offset as usize);
+    Ok(Described { place: Place::from_raw(raw.place), dtype, shape, data, bytes })
+}
+
+/// Reads a borrowed `sb_tensor` in host memory.
+///
+/// # Errors
+/// `InvalidArgument` for memory that is not the host's, for strides that are not dense, and for a negative dimension.
+///
+/// # Safety
+/// `shape` (and `strides`, where not null) hold `ndim` readable numbers.
+pub(crate) unsafe fn describe(raw: &sb_tensor) -> Result<Described> {
+    if !Place::from_raw(raw.place).is_host() {
+        let place = raw.place.r#type;
+        return Err(Error::invalid(format!("the tensor lies at place {place}, host memory is {SB_HOST_MEMORY}")));
+    }
+    // SAFETY: the caller promises it.
+    unsafe { describe_anywhere(raw) }
 }
 
 /// An output that a backend gives away, with whatever keeps its memory alive.
 pub struct OwnedTensor {
+    place: Place,
     dtype: DType,
     shape: Vec<i64>,
     data: *mut u8,
@@ -232,7 +256,22 @@ impl OwnedTensor {
     /// # Safety
     /// `data` holds a dense tensor of this type and shape for as long as `owner` lives.
     pub unsafe fn from_raw(dtype: DType, shape: &[usize], data: *mut u8, owner: Box<dyn Any + Send>) -> OwnedTensor {
-        OwnedTensor { dtype, shape: shape.iter().map(|d| *d as i64).collect(), data, _owner: owner }
+        // SAFETY: the caller promises it.
+        unsafe { OwnedTensor::from_raw_at(Place::HOST, dtype, shape, data, owner) }
+    }
+
+    /// Gives away memory at some place, by the address that memory of its kind has there.
+    ///
+    /// # Safety
+    /// As for [`OwnedTensor::from_raw`].
+    pub unsafe fn from_raw_at(
+        place: Place,
+        dtype: DType,
+        shape: &[usize],
+        data: *mut u8,
+        owner: Box<dyn Any + Send>,
+    ) -> OwnedTensor {
+        OwnedTensor { place, dtype, shape: shape.iter().map(|d| *d as i64).collect(), data, _owner: owner }
     }
 
     /// Into C layout; `release` takes it back.
@@ -240,7 +279,7 @@ impl OwnedTensor {
         let mut holder = Box::new(self);
         let tensor = sb_tensor {
             data: holder.data.cast(),
-            place: sb_place { r#type: SB_HOST_MEMORY, id: 0 },
+            place: holder.place.to_raw(),
             ndim: holder.shape.len() as i32,
             dtype: holder.dtype.to_raw(),
             shape: holder.shape.as_mut_ptr(),
@@ -266,6 +305,7 @@ unsafe extern "C" fn release_owned(raw: *mut sb_owned) {
 /// Memory that the other side lends: valid from bind until the port is bound again or the request is released.
 /// The SDK holds it for just that long and lends it out by reference only.
 pub struct Bound {
+    place: Place,
     dtype: DType,
     shape: Vec<usize>,
     data: *mut u8,
@@ -282,8 +322,8 @@ impl Bound {
     /// `raw` is a tensor whose data stays valid until this value is dropped.
     pub(crate) unsafe fn new(raw: &sb_tensor, output: bool) -> Result<Bound> {
         // SAFETY: the caller promises a readable tensor.
-        let Described { dtype, shape, data, bytes } = unsafe { describe(raw)? };
-        Ok(Bound { dtype, shape, data, bytes, output })
+        let Described { place, dtype, shape, data, bytes } = unsafe { describe_anywhere(raw)? };
+        Ok(Bound { place, dtype, shape, data, bytes, output })
     }
 
     pub fn dtype(&self) -> DType {
@@ -292,6 +332,11 @@ impl Bound {
 
     pub fn shape(&self) -> &[usize] {
         &self.shape
+    }
+
+    /// Where it lies: in host memory, unless the backend offers other.
+    pub fn place(&self) -> Place {
+        self.place
     }
 
     /// The address, for an engine that binds memory itself; its own `unsafe` answers for the use.
@@ -303,9 +348,10 @@ impl Bound {
         self.bytes
     }
 
-    /// An input's elements; `None` where they are not of type `T`, and for memory of an output, which is only written.
+    /// An input's elements; `None` where they are not of type `T`, for memory of an output, which is only written, and for other than host
+    /// memory.
     pub fn as_slice<T: Element>(&self) -> Option<&[T]> {
-        if self.output {
+        if self.output || !self.place.is_host() {
             return None;
         }
         if self.bytes == 0 {
@@ -318,9 +364,9 @@ impl Bound {
     /// Writes all elements of an output.
     ///
     /// # Errors
-    /// `InvalidArgument` where the memory has room for another number of them, `Internal` for an input or another type.
+    /// `InvalidArgument` where the memory has room for another number of them, `Internal` for an input, another type or other than host memory.
     pub fn write<T: Element>(&self, elements: &[T]) -> Result<()> {
-        if !self.output || T::DTYPE != self.dtype {
+        if !self.output || !self.place.is_host() || T::DTYPE != self.dtype {
             return Err(Error::internal(format!("memory for {} cannot take {}", self.dtype.name(), T::DTYPE.name())));
         }
         if size_of_val(elements) != self.bytes {

@@ -14,6 +14,7 @@ mod foreign_database;
 mod full_size;
 mod functions;
 mod hub_layout;
+mod installed;
 mod int8;
 mod kept;
 mod latest;

@@ -1,6 +1,6 @@
 //! What backends offer beside plain runs: a queue, times of their own, and operators one by one.
 
-use skillbench_tests::{World, outcomes};
+use skillbench_tests::{World, outcomes, workspace};
 
 #[test]
 fn a_queue_of_the_backend_takes_the_place_of_workers_and_is_an_axis() {
@@ -62,4 +62,73 @@ fn operators_are_climbed_one_by_one_and_an_unknown_one_is_refused_with_the_neare
     assert!(is("add_f32", "right") && is("relu_f16", "refused"), "{text}");
     world.host(&["plugin", "ladder", "rten", "--operators", "Convv"]).exits_with(2).tells("did you mean Conv");
     world.host(&["plugin", "ladder", "rten", "--operators", "If"]).exits_with(2).tells("no case of If");
+}
+
+#[test]
+fn copies_to_a_device_and_back_are_told_apart_from_its_work() {
+    let asked = ["--plugin", "webgpu", "--model", "probe-mlp", "--batch-sizes", "64", "--bench", "inference"];
+    let (ran, document) = World::default().run(&asked);
+    if outcomes(&document) == ["unavailable"] {
+        eprintln!("skipped: the WebGPU provider is not installed; scripts/test installs it");
+        return;
+    }
+    ran.exits_with(0);
+    let measured = &document["cells"][0]["metrics"];
+    let of = |name: &str, what: &str| measured[name][what].as_f64().unwrap_or_else(|| panic!("{name}: {measured:#}"));
+    let parts = ["host_to_device_ms", "device_ms", "device_to_host_ms"].map(|name| of(name, "median"));
+    assert!(parts.iter().all(|part| *part > 0.0), "{parts:?}");
+    assert!(parts.iter().sum::<f64>() <= of("latency_ms", "max"), "{parts:?}");
+}
+
+/// On a device without float16 the products in it are refused in their first run, when the graph is loaded already.
+#[test]
+fn the_roofline_leaves_out_what_is_refused_in_a_run_and_has_the_rates_of_copies() {
+    let (ran, document) = World::default().run(&["--plugin", "webgpu", "--bench", "roofline"]);
+    if outcomes(&document) == ["unavailable"] {
+        eprintln!("skipped: the WebGPU provider is not installed; scripts/test installs it");
+        return;
+    }
+    ran.exits_with(0);
+    let series = &document["cells"][0]["metrics"]["series"];
+    for name in ["peak.float32", "peak.host_to_device", "peak.device_to_host"] {
+        assert!(series[name]["stats"]["median"].as_f64() > Some(0.0), "{name}: {series:#}");
+    }
+}
+
+/// Builds the backend in C with one text in place of another, and tells what a rule says of it.
+fn checked(rule: &str, from: &str, to: &str) -> String {
+    let world = World::default();
+    let fixture = workspace().join("tests/fixtures/c-backend");
+    for entry in std::fs::read_dir(fixture).unwrap() {
+        let path = entry.unwrap().path();
+        let text = std::fs::read_to_string(&path).unwrap().replace("@NAME@", "changed").replace("@IDENT@", "changed");
+        world.write(path.file_name().unwrap().to_str().unwrap(), text.replace(from, to));
+    }
+    world.write("skillbench.h", std::fs::read(workspace().join("plugin-api/include/skillbench.h")).unwrap());
+    assert!(world.shell("make -s").stderr().is_empty());
+    let told = world.host(&["plugin", "check", "./libchanged.so", "--format", "csv"]).stdout();
+    let line = told.lines().find(|line| line.contains(rule)).unwrap_or("not applicable");
+    line.to_string()
+}
+
+#[test]
+fn copies_that_are_none_and_memory_that_is_shared_break_the_rule_about_it() {
+    let memory = |from: &str, to: &str| checked("device-memory", from, to);
+    let copy = "memcpy((char *)to->data + to->byte_offset, (const char *)from->data + from->byte_offset, size);";
+    assert!(memory("", "").contains(",kept,"));
+    assert!(memory(copy, "").contains("is not what it was when `copy` was called"));
+    let shared = "static char all[4096]; made->owned.tensor.data = all;";
+    let line = memory("made->owned.tensor.data = made->data;", shared);
+    assert!(line.contains("changes another one") || line.contains("is not what it was"), "{line}");
+    let line = memory("|| !is_alike(from, to))", "|| (is_alike(from, to), 0))");
+    assert!(line.contains("of another"), "{line}");
+}
+
+#[test]
+fn a_cache_of_compiled_code_that_is_told_and_not_kept_breaks_the_rule_about_it() {
+    let told = "placement.cache_hit = SB_UNKNOWN;";
+    let cache = |to: &str| checked("compiled-cache", told, to);
+    assert_eq!(cache(told), "not applicable");
+    assert!(cache("placement.cache_hit = 0;").contains("writes none into the folder"));
+    assert!(cache("placement.cache_hit = 1;").contains("the first load, with an empty folder"));
 }

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// How people read a column of figures of `questions::summary`: its heading with the unit, and the columns that a narrow terminal
 /// does without come last. The last two are kept longest.
-const FIGURES: [(&str, &str); 24] = [
+const FIGURES: [(&str, &str); 29] = [
     ("median_ms", "latency (ms)"),
     ("first_token_ms", "first token (ms)"),
     ("per_token_ms", "per token (ms)"),
@@ -23,6 +23,8 @@ const FIGURES: [(&str, &str); 24] = [
     ("prefill_per_s", "prefill (mean tokens/s)"),
     ("gflops_float32", "float32 (GFLOP/s)"),
     ("gb_per_s", "memory (GB/s)"),
+    ("to_device_gb_per_s", "to device (GB/s)"),
+    ("from_device_gb_per_s", "from device (GB/s)"),
     ("gflops_float16", "float16 (GFLOP/s)"),
     ("gflops_bfloat16", "bfloat16 (GFLOP/s)"),
     ("gops_int8", "int8 (GOP/s)"),
@@ -36,6 +38,9 @@ const FIGURES: [(&str, &str); 24] = [
     (column::OTHER_CORES, "cores of others"),
     (column::THROTTLED, column::THROTTLED),
     (column::PRECISION, column::PRECISION),
+    ("host_to_device_ms", "to device (ms)"),
+    ("device_ms", "on device (ms)"),
+    ("device_to_host_ms", "from device (ms)"),
     ("n", "samples"),
 ];
 /// So many of the figures are shown at any width.
@@ -44,6 +49,8 @@ const KEPT: usize = 3;
 const OTHER_WORK: f64 = 0.25;
 /// A model that is what its name says: nothing to add.
 const FULL: &str = "full";
+/// So many series of benchmarks are shown; where there are more, none is.
+const SERIES: usize = 6;
 /// So many names are listed one by one.
 const NAMES: usize = 4;
 
@@ -54,6 +61,8 @@ pub struct RunView {
     pub table: Table,
     /// A sentence for each thing that stood in the way of cells.
     pub causes: Vec<String>,
+    /// What is not shown, and where it is.
+    pub notes: Vec<String>,
     /// Who is ahead.
     pub headline: Option<String>,
 }
@@ -101,19 +110,30 @@ pub fn run_view(cells: &DataFrame, added: &[Added]) -> Result<RunView, SectionEr
         }
         table.rows.push(line);
     }
-    Ok(RunView { table, causes: causes.sentences(), headline })
+    let left_out = added.len() - shown_of(added).len();
+    let note = format!("{left_out} series have no column here: summary.csv, run.json and `--format csv` have them");
+    let notes = (left_out > 0).then_some(note).into_iter().collect();
+    Ok(RunView { table, causes: causes.sentences(), notes, headline })
+}
+
+/// Series that have a column of their own: more of them than can be read have none.
+fn shown_of(added: &[Added]) -> &[Added] {
+    if added.len() > SERIES { &[] } else { added }
 }
 
 /// The figures that any cell has.
 fn columns<'a>(figures: &Rows<'_>, added: &'a [Added]) -> Vec<(&'a str, &'a str)> {
+    let has = |name: &str| (0..figures.len()).any(|row| figures.number(row, name).is_some());
     let tells = |name: &str| match name {
+        // Beside the copies; alone it is most often the latency once more.
+        "device_ms" => has(name) && has("host_to_device_ms"),
         // Where the machine was its own, there is nothing to say.
         column::OTHER_CORES | column::THROTTLED => {
             (0..figures.len()).any(|row| figures.number(row, name).is_some_and(|value| value > OTHER_WORK))
         }
         _ => (0..figures.len()).any(|row| figures.number(row, name).is_some() || figures.text(row, name).is_some()),
     };
-    let added = added.iter().map(|series| (series.heading.as_str(), series.heading.as_str()));
+    let added = shown_of(added).iter().map(|series| (series.heading.as_str(), series.heading.as_str()));
     let (most, count) = FIGURES.split_at(FIGURES.len() - 1);
     most.iter().copied().chain(added).chain(count.iter().copied()).filter(|(name, _)| tells(name)).collect()
 }

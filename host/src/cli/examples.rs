@@ -1,5 +1,6 @@
 //! The examples at the end of every command's help. They are data: `examples.toml`.
 
+use crate::called;
 use clap::Command;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -23,7 +24,7 @@ fn of(command: Command, above: &str) -> Command {
     let command = command.mut_subcommands(|subcommand| of(subcommand, &inner));
     match EXAMPLES.get(&path) {
         Some(lines) => {
-            let lines: Vec<String> = lines.iter().map(|line| format!("  {line}")).collect();
+            let lines: Vec<String> = lines.iter().map(|line| format!("  {}", called::named(line))).collect();
             command.after_help(format!("Examples:\n{}", lines.join("\n")))
         }
         None => command,

@@ -24,8 +24,9 @@ pub use schedule::{AuditArgs, LockArgs, ScheduleArgs, UpdateArgs};
 pub use suite::{STARTER, SuiteArgs, SuiteCommand};
 pub use trend::TrendArgs;
 
-use crate::output;
+use crate::{called, output};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use skillbench_engine::registry::Sources;
 use skillbench_engine::run::Inventory;
 use skillbench_report::Format;
@@ -47,8 +48,18 @@ pub struct Cli {
 /// # Errors
 /// It cannot be read, or it asks for help.
 pub fn parse() -> Result<Cli, clap::Error> {
-    let mut matches = examples::with_examples(Cli::command()).try_get_matches()?;
+    let mut matches = command().try_get_matches()?;
     Cli::from_arg_matches_mut(&mut matches)
+}
+
+/// The whole command line, with examples, under the name that the program was called by.
+pub fn command() -> clap::Command {
+    examples::with_examples(Cli::command()).name(called::name()).bin_name(called::name())
+}
+
+/// The names of the commands.
+pub fn commands() -> Vec<String> {
+    Cli::command().get_subcommands().map(|command| command.get_name().to_string()).collect()
 }
 
 #[derive(Args, Clone)]
@@ -203,6 +214,16 @@ pub enum Command {
         plugin: String,
         /// A model's name or file
         model: Option<String>,
+    },
+    /// Print a shell's completions
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Write the manual pages
+    Man {
+        /// The folder to write to
+        dir: PathBuf,
     },
     /// Diagnose this machine, and say what to do next
     Doctor(DoctorArgs),
@@ -360,12 +381,17 @@ pub enum PluginCommand {
         /// The language of the template
         #[arg(long, value_enum, default_value_t = Language::Rust)]
         lang: Language,
+        /// What it is to be
+        #[arg(long, value_enum, default_value_t = Kind::Backend)]
+        kind: Kind,
         /// The folder to make it in
         #[arg(long, value_name = "DIR", default_value = ".")]
         dir: PathBuf,
-        /// The folder of the plugin-api crate, for Rust [default: the one this host was built from]
-        #[arg(long, value_name = "DIR")]
-        api: Option<PathBuf>,
+    },
+    /// Write the vendors' kit: headers for C, C++ and Rust, templates, and a script that tries them
+    Sdk {
+        /// The folder to make
+        dir: PathBuf,
     },
     /// Register a library in the user's registry.d
     Add {
@@ -385,10 +411,42 @@ pub enum PluginCommand {
     },
 }
 
+/// Languages of the kit's templates, as its folders are named.
 #[derive(Clone, Copy, ValueEnum)]
 pub enum Language {
     Rust,
     C,
+    Cpp,
+    Zig,
+}
+
+impl Language {
+    pub fn name(self) -> &'static str {
+        match self {
+            Language::Rust => "rust",
+            Language::C => "c",
+            Language::Cpp => "cpp",
+            Language::Zig => "zig",
+        }
+    }
+}
+
+/// Kinds of plugins that the kit has a template of, as its folders are named.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Kind {
+    Backend,
+    Benchmark,
+    Skillset,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Backend => "backend",
+            Kind::Benchmark => "benchmark",
+            Kind::Skillset => "skillset",
+        }
+    }
 }
 
 #[derive(Subcommand)]

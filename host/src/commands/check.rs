@@ -37,7 +37,11 @@ pub fn slots(global: &Global) -> Done {
             slot.since.into(),
             slot.caller.into(),
             slot.rules.join(", ").into(),
-            if slot.optional { have.join(", ").into() } else { "all".into() },
+            match (slot.optional, have.is_empty()) {
+                (false, _) => "all".into(),
+                (true, false) => have.join(", ").into(),
+                (true, true) => "none of these".into(),
+            },
         ]);
     }
     output::table(&table, global.format.into());

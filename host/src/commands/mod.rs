@@ -6,16 +6,17 @@ mod baseline;
 mod bench;
 mod check;
 mod compare;
+mod complete;
 mod db;
 mod devices;
 mod doctor;
 mod export;
 mod forecast;
 mod gate;
+mod kit;
 mod ladder;
 mod matrix;
 mod models;
-mod new;
 mod noise;
 mod persist;
 mod plot;
@@ -163,7 +164,8 @@ pub fn dispatch(cli: Cli) -> Done {
         }
         Command::Plugin(PluginCommand::Ladder { plugin, operators }) => ladder::ladder(global, &plugin, &operators),
         Command::Plugin(PluginCommand::Slots) => check::slots(global),
-        Command::Plugin(PluginCommand::New { name, lang, dir, api }) => new::new(&name, lang, &dir, api.as_deref()),
+        Command::Plugin(PluginCommand::New { name, lang, kind, dir }) => kit::new(&name, lang, kind, &dir),
+        Command::Plugin(PluginCommand::Sdk { dir }) => kit::sdk(&dir),
         Command::Plugin(PluginCommand::Add { library, id, pin }) => plugin::add(global, &library, id, pin),
         Command::Plugin(PluginCommand::Remove { plugin }) => plugin::remove(&plugin),
         Command::Runtime(command) => runtime::runtime(global, &command),
@@ -182,6 +184,8 @@ pub fn dispatch(cli: Cli) -> Done {
         Command::Recommend(args) => recommend::recommend(global, &args),
         Command::Devices => devices::devices(global),
         Command::Models(args) => models::models(global, &args),
+        Command::Completions { shell } => complete::completions(shell),
+        Command::Man { dir } => complete::man(&dir),
         Command::Why { plugin, model } => why::why(global, &plugin, model.as_deref()),
         Command::Doctor(args) if args.noise => noise::noise(global, &args),
         Command::Doctor(_) => doctor::doctor(global),

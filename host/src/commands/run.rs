@@ -152,6 +152,9 @@ fn print(global: &Global, run: &Run) -> Result<Option<String>, String> {
             output::table(&causes, format.into());
         }
     }
+    if matches!(global.format, FormatArg::Table) {
+        output::notes(&view.notes);
+    }
     let more = [skillbench_report::phases(run), skillbench_report::operators(run)];
     more.into_iter().flatten().for_each(|table| output::table(&table, global.format.into()));
     Ok(view.headline)

@@ -25,7 +25,7 @@ mod keeper;
 pub mod ladder;
 mod library;
 mod limits;
-#[allow(unsafe_code)] // Loading a library is unsafe, and nothing else here is.
+#[allow(unsafe_code)] // Loading a library is unsafe, and asking the C library; nothing else here is.
 mod loader;
 pub mod options;
 mod output;
@@ -44,6 +44,7 @@ pub use frame::{Frames, write_frame};
 pub use library::Library;
 pub use limits::{Limits, memory_available};
 pub use loader::Entry;
+pub use loader::c_library::libc_version;
 pub use process::{Watched, Worker, use_executable};
 pub use protocol::{
     CellJob, CellReport, CheckJob, Command, CounterRecord, DeviceRecord, DeviceTimes, EnergyRecord, Event, FunctionJob,

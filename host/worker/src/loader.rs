@@ -1,4 +1,7 @@
-//! Loading a plugin's library, through either door. The only `unsafe` of the engine, and only workers call it.
+//! Loading a plugin's library, through either door, and what the C library alone tells of a process that has loaded one
+//! (`c_library`). The only `unsafe` of the engine, and only workers call it.
+
+pub(crate) mod c_library;
 
 use skillbench_plugin_api::client::Plugin;
 use skillbench_plugin_api::raw::sb_plugin;

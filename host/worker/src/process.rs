@@ -274,6 +274,10 @@ impl Worker {
                     watch.seen.ready = Some(self.started.elapsed());
                 }
                 Event::Stage(ref stage) => watch.enter(stage.clone()),
+                Event::Slot(slot) => {
+                    watch.slot = slot;
+                    continue;
+                }
                 Event::Measuring(on) => {
                     watch.measuring = on;
                     match on {
@@ -298,7 +302,7 @@ impl Worker {
     }
 
     fn conclude(&mut self, end: End, watch: &Watch) -> Result<Reply, Failure> {
-        let during = watch.stage.name();
+        let during = watch.slot.as_deref().map_or_else(|| watch.stage.name().into(), |slot| format!("`{slot}`"));
         let failure = match end {
             End::Reply(reply) => return Ok(*reply),
             End::Failed(failure) => return Err(failure),
@@ -327,6 +331,36 @@ impl Worker {
             }
         };
         self.end();
+        Err(self.with_output(failure))
+    }
+
+    /// Has a worker end by itself, as a process does whose work is done: what its libraries do at their end shows in its own.
+    ///
+    /// # Errors
+    /// It crashed, or was still there after `patience`.
+    pub fn leave(mut self, patience: Duration) -> Result<(), Failure> {
+        sys::ask_to_stop(&self.channel);
+        let began = Instant::now();
+        let status = loop {
+            match self.child.try_wait() {
+                Ok(Some(status)) => break Some(status),
+                Ok(None) if began.elapsed() < patience => std::thread::sleep(Duration::from_millis(2)),
+                _ => break None,
+            }
+        };
+        self.end();
+        let failure = match status {
+            Some(status) if status.success() => return Ok(()),
+            Some(status) => {
+                let (code, text) = sys::describe_exit(status);
+                Failure::new(FailureKind::Crashed, code, format!("the worker {text} as it left, after all was closed"))
+            }
+            None => {
+                let text =
+                    format!("the worker did not leave within {:.1} s, after all was closed", patience.as_secs_f64());
+                Failure::new(FailureKind::TimedOut, "timeout", text)
+            }
+        };
         Err(self.with_output(failure))
     }
 
@@ -407,6 +441,8 @@ struct Watch<'l> {
     began: Instant,
     stage: Stage,
     stage_began: Instant,
+    /// The plugin's slot that is under way, where the worker tells.
+    slot: Option<String>,
     measuring: bool,
     last_look: Option<Instant>,
     follow: Follow,
@@ -430,6 +466,7 @@ impl<'l> Watch<'l> {
             began: now,
             stage: Stage::Import,
             stage_began: now,
+            slot: None,
             measuring: false,
             last_look: None,
             follow: Follow::default(),

@@ -12,7 +12,7 @@ use skillbench_record::{
 };
 use std::path::PathBuf;
 
-pub const PROTOCOL: u32 = 5;
+pub const PROTOCOL: u32 = 6;
 
 /// A plugin's library, and how to open it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -278,6 +278,8 @@ pub enum Event {
         process: u32,
     },
     Stage(Stage),
+    /// A slot of the plugin is called, or has returned: where rules and fuzzing say what hangs or crashes.
+    Slot(Option<String>),
     /// When the next message was sent, on the system's monotonic clock: it may be read later.
     At {
         ns: u64,

@@ -31,6 +31,18 @@ impl Known {
     pub fn is_of<B: Backend>(&self) -> bool {
         self.of == Some(TypeId::of::<B>())
     }
+
+    /// Another table in front of the same backend, which is opened as before.
+    pub fn beside(known: &Arc<Known>, table: sb_backend) -> Known {
+        let behind = Arc::clone(known);
+        let opener = known.opener.is_some().then(|| -> Opener {
+            Box::new(move |host, options| match &behind.opener {
+                Some(open) => open(host, options),
+                None => Err(super::missing("open")),
+            })
+        });
+        Known { table, of: known.of, opener }
+    }
 }
 
 impl Deref for Known {
@@ -148,6 +160,15 @@ impl BackendRef {
     /// Whether an optional slot is there.
     pub fn has(&self, slot: &str) -> bool {
         self.optional_slots().contains(&(slot, true))
+    }
+
+    pub(super) fn known(&self) -> &Arc<Known> {
+        &self.table
+    }
+
+    /// With another table in front of it.
+    pub(super) fn with_table(&self, table: Arc<Known>) -> BackendRef {
+        BackendRef { raw: self.raw, table }
     }
 
     pub(crate) fn table(&self) -> &sb_backend {

@@ -14,14 +14,19 @@ macro_rules! slot {
 mod backend;
 mod benchmark;
 mod flight;
+mod memory;
 mod model;
+mod observed;
 mod plugin;
 mod recording;
 mod skillset;
 
 pub use backend::{BackendFacts, BackendRef, Instance};
 pub use benchmark::{BenchmarkFacts, BenchmarkRef};
+pub use memory::Allocated;
+pub(crate) use memory::{copy, place};
 pub use model::{Model, Output, Request};
+pub use observed::Observer;
 pub use plugin::{Initialize, Plugin, PluginParts};
 pub use recording::Recording;
 pub use skillset::{SkillsetRef, SkillsetValue};

@@ -1,8 +1,8 @@
 //! A loaded model, its requests, and the outputs that were taken.
 
-use super::BackendRef;
 use super::backend::Known;
 use super::flight::{Flight, landed};
+use super::{Allocated, BackendRef};
 use crate::error::checked;
 use crate::raw::*;
 use crate::sdk::{self, Backend, BackendTable};
@@ -196,6 +196,7 @@ pub struct Request<'m> {
 enum Kept {
     Tensor(Arc<HostTensor>),
     Taken(Arc<Output>),
+    Allocated(Arc<Allocated>),
 }
 
 // SAFETY: [lane]: any one thread at a time; it is not Sync.
@@ -245,6 +246,18 @@ impl Request<'_> {
         Ok(())
     }
 
+    /// Binds memory that the backend allocated, and keeps it until the port is bound again or the request goes.
+    ///
+    /// # Errors
+    /// `Unimplemented` where the backend takes none there, and whatever else the plugin says; the port then stays as it was.
+    pub fn bind_allocated(&mut self, direction: Direction, index: u32, memory: Arc<Allocated>) -> Result<()> {
+        let bind = slot!(self.table, bind);
+        // SAFETY: [lane]; the struct is copied, and the data is kept alive below.
+        checked(|e| unsafe { bind(self.raw, direction.to_raw(), index, memory.as_ptr(), std::ptr::null(), e) })?;
+        self.keep(direction, index, Kept::Allocated(memory));
+        Ok(())
+    }
+
     /// Writes other contents into a bound input, where it lies, and binds it again at the same address: an engine may have read
     /// it when it was bound.
     ///
@@ -270,7 +283,7 @@ impl Request<'_> {
         // Nobody else has it, and this request does not run: nothing reads what is written here.
         let memory = kept.and_then(|(.., kept)| match kept {
             Kept::Tensor(tensor) => Arc::get_mut(tensor),
-            Kept::Taken(_) => None,
+            Kept::Taken(_) | Kept::Allocated(_) => None,
         });
         write(memory.ok_or_else(|| not_bound(direction, index))?)
     }
@@ -291,7 +304,7 @@ impl Request<'_> {
         let kept = self.kept.iter().find(|(d, i, _)| (*d, *i) == (direction, index));
         kept.and_then(|(.., kept)| match kept {
             Kept::Tensor(tensor) => Some(&**tensor),
-            Kept::Taken(_) => None,
+            Kept::Taken(_) | Kept::Allocated(_) => None,
         })
     }
 
@@ -300,7 +313,7 @@ impl Request<'_> {
         let kept = self.kept.iter().find(|(d, i, _)| (*d, *i) == (direction, index));
         kept.and_then(|(.., kept)| match kept {
             Kept::Tensor(tensor) => Some(Arc::clone(tensor)),
-            Kept::Taken(_) => None,
+            Kept::Taken(_) | Kept::Allocated(_) => None,
         })
     }
 
@@ -310,7 +323,7 @@ impl Request<'_> {
         drop(self);
         let tensors = kept.into_iter().filter_map(|(direction, index, kept)| match kept {
             Kept::Tensor(tensor) => Some((direction, index, tensor)),
-            Kept::Taken(_) => None,
+            Kept::Taken(_) | Kept::Allocated(_) => None,
         });
         tensors.collect()
     }
@@ -540,7 +553,7 @@ impl Output {
 
 /// # Safety
 /// `raw` is an owned tensor, released here for the first and last time.
-unsafe fn release(raw: *mut sb_owned) {
+pub(super) unsafe fn release(raw: *mut sb_owned) {
     // SAFETY: the caller promises it.
     unsafe {
         if let Some(release) = (*raw).release {

@@ -3,7 +3,8 @@
 use super::{Cancel, Clock, Done, Host, Offers};
 use crate::tensor::Bound;
 use crate::{
-    Counter, Device, Energy, Error, Load, Memory, Operator, Options, OwnedTensor, Placement, Port, Result, Timing, Why,
+    Counter, DType, Device, Energy, Error, Load, Memory, Operator, Options, OwnedTensor, Place, Placement, Port,
+    Result, Timing, Why,
 };
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -47,12 +48,20 @@ pub trait Backend: Send + Sync + Sized + 'static {
     /// ignored), `ResourceExhausted` where memory does not suffice.
     fn load(&self, load: &Load) -> Result<Self::Model>;
 
-    /// Memory of a device, where the runtime can tell.
+    /// Memory of a device, where the runtime can tell; asked where `OFFERS` says so.
     ///
     /// # Errors
     /// `Unimplemented` where it cannot.
     fn memory(&self, _device: u32) -> Result<Memory> {
         Err(Error::unimplemented(Why::NONE, "this backend cannot tell its device memory"))
+    }
+
+    /// Copies a tensor into another one of its type and shape, and returns when that is done; asked where `OFFERS` says so.
+    ///
+    /// # Errors
+    /// `Unimplemented` for places that the engine does not copy between.
+    fn copy(&self, _from: &Bound, _to: &Bound) -> Result<()> {
+        Err(Error::unimplemented(Why::NONE, "this backend copies nothing"))
     }
 
     /// The energy counters of its devices, where it has a sensor.
@@ -119,6 +128,14 @@ pub trait Model: Send + Sync + 'static {
     /// # Errors
     /// Whatever the engine says.
     fn request(self: &Arc<Self>) -> Result<Self::Request>;
+
+    /// Memory for a tensor at a place of the backend's; asked where `OFFERS` says so.
+    ///
+    /// # Errors
+    /// `Unimplemented` for a place that it has not, `ResourceExhausted` where memory does not suffice.
+    fn allocate(self: &Arc<Self>, _dtype: DType, _shape: &[usize], _place: Place) -> Result<OwnedTensor> {
+        Err(Error::unimplemented(Why::NONE, "this backend has no memory of its own"))
+    }
 
     /// The recording of operators, for a model that was loaded to be profiled.
     fn profile(&self) -> Option<&dyn Profile> {
@@ -271,7 +288,7 @@ pub trait Request: Send + 'static {
     /// Whatever the engine says.
     fn take_output(&mut self, index: usize) -> Result<Option<OwnedTensor>>;
 
-    /// Whether what an output holds after a run can be an input of the next one, without leaving the device. From now on
+    /// Whether what an output holds after a run can be an input of the next one, without leaving the device; asked where `OFFERS` says so. From now on
     /// [`Bindings::aliased`] says so of the input, and [`Bindings::held`] in which runs: there the engine takes its own value of
     /// the last run, and keeps it until then. The SDK has checked that the ports fit, and that the output is the engine's to
     /// allocate.

@@ -4,7 +4,10 @@ use super::request_table::{self, Lane};
 use super::{Backend, Host, Model, extensions};
 use crate::error::guarded;
 use crate::raw::*;
-use crate::{Counter, Device, Dim, Direction, Error, Load, Operator, Options, Port, Result, Source, abi_size, text};
+use crate::tensor::{Bound, outline};
+use crate::{
+    Counter, Device, Dim, Direction, Error, Load, Operator, Options, Place, Port, Result, Source, abi_size, text,
+};
 use std::collections::HashMap;
 use std::ffi::{CString, c_char};
 use std::marker::PhantomData;
@@ -120,18 +123,18 @@ impl<B: Backend> BackendTable<B> {
         placement: Some(placement::<B>),
         port_count: Some(port_count::<B>),
         port: Some(port::<B>),
-        allocate: None,
-        copy: None,
+        allocate: if B::OFFERS.device_memory.is_some() { Some(allocate::<B>) } else { None },
+        copy: if B::OFFERS.device_memory.is_some() { Some(copy::<B>) } else { None },
         request: Some(request_table::request::<B>),
         release: Some(request_table::release::<B>),
         bind: Some(request_table::bind::<B>),
-        alias: Some(request_table::alias::<B>),
+        alias: if B::OFFERS.alias { Some(request_table::alias::<B>) } else { None },
         reset: Some(request_table::reset::<B>),
         run: Some(request_table::run::<B>),
         output: Some(request_table::output::<B>),
         submit: if B::OFFERS.submit { Some(request_table::submit::<B>) } else { None },
         cancel: if B::OFFERS.submit { Some(request_table::cancel::<B>) } else { None },
-        memory: Some(memory::<B>),
+        memory: if B::OFFERS.memory { Some(memory::<B>) } else { None },
         extension: Some(extensions::extension::<B>),
     };
 }
@@ -221,7 +224,11 @@ unsafe extern "C" fn device<B: Backend>(
             let devices = &look::<Instance<B>, _>(instance)?.devices;
             let found = devices.get(index as usize);
             let device = found.ok_or_else(|| Error::not_found(format!("device {index} of {}", devices.len())))?;
-            abi_size::fill(out, &device.to_raw());
+            let mut raw = device.to_raw();
+            if let Some(kind) = B::OFFERS.device_memory {
+                raw.place = Place { kind, id: index as i32 }.to_raw();
+            }
+            abi_size::fill(out, &raw);
             Ok(())
         })
     }
@@ -374,6 +381,50 @@ unsafe extern "C" fn port<B: Backend>(
             raw.dtype = port.dtype;
             abi_size::fill(out, &raw);
             Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn allocate<B: Backend>(
+    model: *mut sb_model,
+    like: *const sb_tensor,
+    out: *mut *mut sb_owned,
+    error: *mut sb_error,
+) -> sb_status {
+    // SAFETY: the contract: a live model, a tensor whose shape can be read, `out` writable.
+    unsafe {
+        guarded(error, || {
+            let model = &look::<Loaded<B>, _>(model)?.model;
+            let like = like.as_ref().ok_or_else(|| Error::invalid("nothing says what to allocate"))?;
+            let (dtype, shape, _) = outline(like)?;
+            let place = Place::from_raw(like.place);
+            B::OFFERS.takes(place)?;
+            let made = model.allocate(dtype, &shape, place)?;
+            give(made.into_raw(), out)
+        })
+    }
+}
+
+unsafe extern "C" fn copy<B: Backend>(
+    instance: *mut sb_instance,
+    from: *const sb_tensor,
+    to: *const sb_tensor,
+    error: *mut sb_error,
+) -> sb_status {
+    // SAFETY: the contract: a live instance, two tensors that live through the call.
+    unsafe {
+        guarded(error, || {
+            let backend = &look::<Instance<B>, _>(instance)?.backend;
+            let tensor = |raw: *const sb_tensor, written| {
+                Bound::new(raw.as_ref().ok_or_else(|| Error::invalid("a copy needs two tensors"))?, written)
+            };
+            let (from, to) = (tensor(from, false)?, tensor(to, true)?);
+            [&from, &to].into_iter().try_for_each(|bound| B::OFFERS.takes(bound.place()))?;
+            if (from.dtype(), from.shape()) != (to.dtype(), to.shape()) {
+                let told = |bound: &Bound| format!("{} {:?}", bound.dtype().name(), bound.shape());
+                return Err(Error::invalid(format!("{} cannot be copied into {}", told(&from), told(&to))));
+            }
+            backend.copy(&from, &to)
         })
     }
 }

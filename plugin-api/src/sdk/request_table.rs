@@ -113,6 +113,7 @@ pub(super) unsafe extern "C" fn bind<B: Backend>(
             }
             let direction = Direction::from_raw(direction)?;
             let bound = tensor.as_ref().map(|t| Bound::new(t, direction == Direction::Output)).transpose()?;
+            bound.iter().try_for_each(|bound| B::OFFERS.takes(bound.place()))?;
             match direction {
                 Direction::Input => {
                     let port = lane.model.inputs().get(index).ok_or_else(|| no_port(index))?;

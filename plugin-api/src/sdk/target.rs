@@ -1,9 +1,9 @@
 //! What a benchmark measures: it loads, prepares and verifies through the host, and runs through the backend's own table.
 
-use crate::client::{BackendRef, Model, Request};
+use crate::client::{self, Allocated, BackendRef, Model, Request};
 use crate::error::checked;
 use crate::raw::*;
-use crate::{Dim, Error, Placement, Port, Result, abi_size, text};
+use crate::{Dim, Error, HostTensor, Place, Placement, Port, Result, abi_size, text};
 use std::marker::PhantomData;
 
 /// A backend, a device and a model's parts, at one point of the workload grid.
@@ -173,6 +173,47 @@ impl<'t> TargetModel<'t> {
     /// As there.
     pub fn verify(&self, request: &mut Request<'_>) -> Result<()> {
         self.target.verify(self, request)
+    }
+
+    /// The memory of the device that it was placed on.
+    ///
+    /// # Errors
+    /// `NotFound` where the backend lists no such device, and whatever it says.
+    pub fn place(&self) -> Result<Place> {
+        let (table, instance) = (self.target.backend.table(), self.target.raw.instance);
+        let id = self.placement()?.device;
+        let missing = || Error::not_found(format!("the backend lists no device '{id}'"));
+        let (count, device) = (table.device_count.ok_or_else(missing)?, table.device.ok_or_else(missing)?);
+        // SAFETY: [any]; the target's own instance.
+        let count = unsafe { count(instance) };
+        for index in 0..count {
+            let mut raw: sb_device = abi_size::sized();
+            // SAFETY: [any]; a live instance, a writable struct.
+            checked(|error| unsafe { device(instance, index, &raw mut raw, error) })?;
+            if text::from_array(&raw.id) == id {
+                // SAFETY: the target's own instance.
+                return unsafe { client::place(table, instance, index) };
+            }
+        }
+        Err(missing())
+    }
+
+    /// Copies a tensor of the host's into memory that the backend allocated.
+    ///
+    /// # Errors
+    /// `Unimplemented` where the backend copies nothing, and whatever else it says.
+    pub fn copy_in(&self, from: &HostTensor, to: &Allocated) -> Result<()> {
+        // SAFETY: the target's own instance.
+        unsafe { client::copy(self.target.backend.table(), self.target.raw.instance, &from.to_raw(), to.as_ptr()) }
+    }
+
+    /// Copies memory that the backend allocated into a tensor of the host's.
+    ///
+    /// # Errors
+    /// As for [`TargetModel::copy_in`].
+    pub fn copy_out(&self, from: &Allocated, to: &mut HostTensor) -> Result<()> {
+        // SAFETY: as above; nobody else looks at the host's tensor.
+        unsafe { client::copy(self.target.backend.table(), self.target.raw.instance, from.as_ptr(), &to.to_raw()) }
     }
 
     pub fn inputs(&self) -> &[Port] {

@@ -36,7 +36,7 @@ impl Through {
 impl Backend for Through {
     const ID: &'static CStr = c"";
     const OPTIONS_SCHEMA: &'static CStr = c"";
-    const OFFERS: Offers = Offers { supports: true, ..Offers::NONE };
+    const OFFERS: Offers = Offers { supports: true, alias: true, memory: true, ..Offers::NONE };
     type Model = ThroughModel;
 
     fn open(_: Host, _: &Options) -> Result<Through> {

@@ -4,7 +4,7 @@ use crate::compile::{c_template, install_c_template};
 use crate::loading::{backend, floats, host, integers};
 use crate::model::probe;
 use skillbench_plugin_api::client::{BackendRef, Instance, Model as Loaded, Request as Lane};
-use skillbench_plugin_api::sdk::{Backend, Bindings, Bound, Host, Model, Request};
+use skillbench_plugin_api::sdk::{Backend, Bindings, Bound, Host, Model, Offers, Request};
 use skillbench_plugin_api::{
     Code, DType, Device, DeviceKind, Direction, Error, Load, Options, OwnedTensor, Placement, Port, Result, Source,
     Timing,
@@ -35,6 +35,7 @@ fn port(name: &str, dtype: DType, shape: &[Option<usize>]) -> Port {
 impl Backend for Appending {
     const ID: &'static CStr = c"appending";
     const OPTIONS_SCHEMA: &'static CStr = c"{}";
+    const OFFERS: Offers = Offers { alias: true, ..Offers::NONE };
     type Model = AppendingModel;
 
     fn open(_: Host, _: &Options) -> Result<Appending> {

@@ -106,28 +106,52 @@ pub fn cargo_library(package: &str) -> PathBuf {
     cargo(&["-p", package], &repository())
 }
 
-/// Builds the Rust template as the plugin "demo-rust" in `folder`.
+/// Builds the Rust template of the kit as the plugin "demo-rust" in `folder`, against the SDK of this tree.
 pub fn rust_template(folder: &Path) -> PathBuf {
-    let template = repository().join("host/templates/rust");
-    let filled = |text: String| {
-        let api = env!("CARGO_MANIFEST_DIR").replace('\\', "/");
-        text.replace("@NAME@", "demo-rust").replace("@IDENT@", "demo_rust").replace("@API@", &api)
-    };
-    let install = |from: &Path, to: &Path| {
-        std::fs::write(to, filled(std::fs::read_to_string(from).unwrap())).unwrap();
-    };
-    std::fs::create_dir(folder.join("src")).unwrap();
-    install(&template.join("Cargo.toml.in"), &folder.join("Cargo.toml"));
-    for entry in std::fs::read_dir(template.join("src")).unwrap() {
-        let path = entry.unwrap().path();
-        install(&path, &folder.join("src").join(path.file_name().unwrap()));
-    }
-    // The versions of this workspace, which are on this machine already.
-    std::fs::copy(repository().join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
+    let source = repository().join("host/kit/templates/rust/backend/lib.rs");
+    rust_plugin(folder, "demo-rust", &source, Path::new(env!("CARGO_MANIFEST_DIR")))
+}
+
+/// Builds a plugin of one source file against an SDK, as a crate of the kit.
+pub fn rust_plugin(folder: &Path, name: &str, source: &Path, sdk: &Path) -> PathBuf {
+    rust_crate(folder, name, "src/lib.rs", source, sdk, |manifest| manifest);
     cargo(&["--offline"], folder)
 }
 
+/// Builds a program of one source file against an SDK.
+pub fn cargo_program(folder: &Path, name: &str, source: &Path, sdk: &Path) -> PathBuf {
+    rust_crate(folder, name, "src/main.rs", source, sdk, |manifest| {
+        manifest.replace("[lib]\ncrate-type = [\"cdylib\"]\n", "")
+    });
+    let messages = cargo_messages(&["--offline"], folder);
+    let program = messages.iter().filter_map(|message| message["executable"].as_str()).next_back();
+    program.expect("cargo built a program").into()
+}
+
+fn rust_crate(folder: &Path, name: &str, file: &str, source: &Path, sdk: &Path, edit: fn(String) -> String) {
+    let sdk = sdk.to_str().expect("a path in UTF-8").replace('\\', "/");
+    let install = |from: &Path, to: &str, edit: fn(String) -> String| {
+        let text = std::fs::read_to_string(from).unwrap();
+        let filled = edit(text.replace("@NAME@", name).replace("sdk/skillbench-plugin-api", &sdk));
+        std::fs::write(folder.join(to), filled).unwrap();
+    };
+    std::fs::create_dir(folder.join("src")).unwrap();
+    install(&repository().join("host/kit/templates/rust/Cargo.toml.in"), "Cargo.toml", edit);
+    install(source, file, |text| text);
+}
+
 fn cargo(arguments: &[&str], folder: &Path) -> PathBuf {
+    let messages = cargo_messages(arguments, folder);
+    let mut files = messages
+        .iter()
+        .filter(|message| message["target"]["crate_types"][0] == "cdylib")
+        .filter_map(|message| message["filenames"].as_array())
+        .flatten()
+        .filter_map(|file| file.as_str().filter(|file| file.ends_with(DLL_SUFFIX)));
+    files.next_back().expect("cargo built a library").into()
+}
+
+fn cargo_messages(arguments: &[&str], folder: &Path) -> Vec<serde_json::Value> {
     // The test's program lies in target/PROFILE/deps.
     let program = std::env::current_exe().unwrap();
     let target = program.ancestors().nth(3).unwrap();
@@ -143,11 +167,5 @@ fn cargo(arguments: &[&str], folder: &Path) -> PathBuf {
         messages.lines().map(|line| serde_json::from_str(line).expect("a message of cargo")).collect();
     let warning = messages.iter().find(|message| message["message"]["level"] == "warning");
     assert!(warning.is_none(), "{}", warning.unwrap()["message"]["rendered"].as_str().unwrap_or_default());
-    let mut files = messages
-        .iter()
-        .filter(|message| message["target"]["crate_types"][0] == "cdylib")
-        .filter_map(|message| message["filenames"].as_array())
-        .flatten()
-        .filter_map(|file| file.as_str().filter(|file| file.ends_with(DLL_SUFFIX)));
-    files.next_back().expect("cargo built a library").into()
+    messages
 }

@@ -69,7 +69,9 @@ fn a_plugin_of_each_released_header_loads_and_tells_its_minor() {
     let released = include().parent().unwrap().join("released");
     // Before 1.1 there was no field for it.
     let of_1_0 = PLUGIN.replace(" SB_ABI_MINOR, 0,", "");
-    for (header, text, contract) in [(released.join("1.0"), of_1_0.as_str(), (1, 0)), (include(), PLUGIN, (1, 1))] {
+    for (header, text, contract) in
+        [(released.join("1.0/include"), of_1_0.as_str(), (1, 0)), (include(), PLUGIN, (1, 1))]
+    {
         let source = folder.path().join("tiny.c");
         std::fs::write(&source, text).unwrap();
         let library = folder.path().join(library_name(&format!("of{}{}", contract.0, contract.1)));

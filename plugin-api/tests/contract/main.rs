@@ -15,3 +15,4 @@ mod model;
 mod profile;
 mod sdk;
 mod sensors;
+mod versions;

@@ -39,7 +39,7 @@ impl Backend for Contrary {
     const ID: &'static CStr = c"contrary";
     const OPTIONS_SCHEMA: &'static CStr = c"{}";
     const SERIAL_LOAD: bool = true;
-    const OFFERS: Offers = Offers { supports: true, submit: true, from_memory: false };
+    const OFFERS: Offers = Offers { supports: true, alias: true, memory: true, submit: true, ..Offers::NONE };
     type Model = Contrary;
 
     fn open(_: Host, options: &Options) -> Result<Contrary> {

@@ -119,7 +119,7 @@ impl Backend for CudaBackend {
             }"#,
     );
 
-    const OFFERS: Offers = OFFERS;
+    const OFFERS: Offers = Offers { memory: true, ..OFFERS };
 
     type Model = OrtModel;
 

@@ -143,6 +143,11 @@ impl<'m> Decoder<'m> {
     /// Forgets the sequence before.
     pub fn begin(&mut self) -> Result<()> {
         self.past = 0;
+        match self.request.reset() {
+            // A backend without it keeps nothing but what it was asked to.
+            Err(error) if error.code == Code::Unimplemented => {}
+            forgotten => forgotten?,
+        }
         for state in &self.state {
             self.request.bind(Direction::Input, state.to, state.first.clone())?;
         }

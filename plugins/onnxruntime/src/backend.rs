@@ -1,7 +1,7 @@
 //! A backend that is an execution provider and nothing more: what it adds is one small trait.
 
 use crate::{Engine, OrtModel, Provider, Runtime, Settings, find_library};
-use skillbench_plugin_api::sdk::{Backend, Host, Offers};
+use skillbench_plugin_api::sdk::{Backend, Bound, Host, Offers};
 use skillbench_plugin_api::{Device, Load, Options, Result};
 use std::ffi::CStr;
 
@@ -10,6 +10,8 @@ pub trait OrtProvider: Provider + Sized {
     const ID: &'static CStr;
     /// Among its properties: `library`, `threads`, `dynamic_shapes` and `graph_optimization`, which are read here.
     const OPTIONS_SCHEMA: &'static CStr;
+    /// The memory of its devices, by its DLPack number, for a provider that [copies tensors by themselves](Provider::copies_apart).
+    const DEVICE_MEMORY: Option<i32> = None;
 
     /// Looks at what the provider needs, and tells the host what it found. ONNX Runtime is loaded already.
     ///
@@ -19,7 +21,7 @@ pub trait OrtProvider: Provider + Sized {
 }
 
 /// What every backend on ONNX Runtime offers.
-pub const OFFERS: Offers = Offers { supports: true, submit: true, from_memory: true };
+pub const OFFERS: Offers = Offers { supports: true, alias: true, submit: true, from_memory: true, ..Offers::NONE };
 
 /// The backend of a provider.
 pub struct OrtBackend<P>(Engine<P>);
@@ -28,7 +30,7 @@ impl<P: OrtProvider> Backend for OrtBackend<P> {
     const ID: &'static CStr = P::ID;
     const OPTIONS_SCHEMA: &'static CStr = P::OPTIONS_SCHEMA;
 
-    const OFFERS: Offers = OFFERS;
+    const OFFERS: Offers = Offers { device_memory: P::DEVICE_MEMORY, ..OFFERS };
 
     type Model = OrtModel;
 
@@ -51,6 +53,10 @@ impl<P: OrtProvider> Backend for OrtBackend<P> {
 
     fn load(&self, load: &Load) -> Result<OrtModel> {
         self.0.load(load)
+    }
+
+    fn copy(&self, from: &Bound, to: &Bound) -> Result<()> {
+        self.0.copy(from, to)
     }
 
     fn profiles(&self) -> bool {

@@ -1,12 +1,14 @@
 //! Running with values that stay in the device's memory: an IO binding of ONNX Runtime.
 //!
-//! Only requests go this way that keep outputs for their next run, on a provider whose outputs do not lie in host memory.
+//! Requests go this way that keep outputs for their next run, and those whose copies are told apart (`transfer`), on a provider whose
+//! outputs do not lie in host memory.
 
 use crate::errors::check;
+use crate::memory::is_device;
 use crate::model::OrtModel;
 use crate::value::Value;
 use ort::AsPointer;
-use ort::sys::{OrtAllocator, OrtIoBinding, OrtMemoryInfo, OrtMemoryInfoDeviceType, OrtValue};
+use ort::sys::{OrtAllocator, OrtIoBinding, OrtMemoryInfo, OrtValue};
 use skillbench_plugin_api::{Error, Result};
 use std::ffi::c_char;
 use std::ptr::{self, NonNull};
@@ -38,14 +40,7 @@ fn places(model: &OrtModel, outputs: usize) -> Result<Vec<*const OrtMemoryInfo>>
 
 /// Whether an output is made in memory that the host cannot read.
 pub(crate) fn on_device(model: &OrtModel, output: usize, outputs: usize) -> Result<bool> {
-    let place = places(model, outputs)?[output];
-    if place.is_null() {
-        return Ok(false);
-    }
-    let mut kind = OrtMemoryInfoDeviceType::OrtMemoryInfoDeviceType_CPU;
-    // SAFETY: memory information of a live session; the pointer to a local is writable.
-    unsafe { (ort::api().MemoryInfoGetDeviceType)(place, &raw mut kind) };
-    Ok(kind != OrtMemoryInfoDeviceType::OrtMemoryInfoDeviceType_CPU)
+    Ok(is_device(places(model, outputs)?[output]))
 }
 
 impl Binding {
@@ -65,6 +60,15 @@ impl Binding {
     pub unsafe fn input(&self, name: *const c_char, value: &Value) -> Result<()> {
         // SAFETY: a live binding and value; the binding takes a hold of its own on the value.
         unsafe { check((ort::api().BindInput)(self.0.as_ptr(), name, value.raw())) }
+    }
+
+    /// Lets go of all that is bound.
+    pub fn clear(&self) {
+        // SAFETY: a live binding.
+        unsafe {
+            (ort::api().ClearBoundInputs)(self.0.as_ptr());
+            (ort::api().ClearBoundOutputs)(self.0.as_ptr());
+        }
     }
 
     /// Says where every output goes, runs, and returns the outputs in the order of their ports.

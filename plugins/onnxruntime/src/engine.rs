@@ -5,6 +5,7 @@ use crate::assignment::Assignment;
 use crate::errors;
 use crate::executed::Unread;
 use crate::graph::{Arithmetic, open_dimensions};
+use crate::memory::{self, DeviceMemory};
 use crate::model::OrtModel;
 use crate::ports;
 use crate::profile::{Recorder, Scratch};
@@ -13,9 +14,11 @@ use crate::rewrite::{LACKING, REPEATED, Rules, may_repeat};
 use crate::runtime::Runtime;
 use crate::session::{FOLD_ALL, Recipe, fixed};
 use crate::settings::Settings;
+use crate::turn;
+use crate::value::Value;
 use ort::session::Session;
 use skillbench_onnx::{Declared, to_float16};
-use skillbench_plugin_api::sdk::Host;
+use skillbench_plugin_api::sdk::{Bound, Host};
 use skillbench_plugin_api::{Device, DeviceKind, Error, Load, Placement, Result, Why};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -80,6 +83,28 @@ impl<P: Provider> Engine<P> {
             Some((None, device)) => Err(Error::unavailable(device.why, format!("{}: {}", device.id, device.reason))),
             None => Err(Error::unavailable(Why::DEVICE, format!("{name} has no device that can be used"))),
         }
+    }
+
+    /// The memory of one of the devices that the provider lists, where it copies tensors by themselves.
+    fn device_memory(&self, listed: usize) -> Option<DeviceMemory> {
+        let devices = self.provider.copies_apart().then(|| self.runtime.devices(self.provider.name()))?;
+        DeviceMemory::of(&devices.get(listed)?.0)
+    }
+
+    /// Copies a tensor between the host's memory and a device's.
+    ///
+    /// # Errors
+    /// `Unimplemented` for other places, and what ONNX Runtime says.
+    pub fn copy(&self, from: &Bound, to: &Bound) -> Result<()> {
+        let of = |bound: &Bound| {
+            let (listed, _) = self.devices.get(usize::try_from(bound.place().id).ok()?)?;
+            self.device_memory((*listed)?)
+        };
+        let _turn = turn::alone();
+        // SAFETY: both sides lend their memory through this call, and the values go with it.
+        let (from, to) =
+            unsafe { (Value::over(self.runtime, of(from), from)?, Value::over(self.runtime, of(to), to)?) };
+        memory::copy(self.runtime, &[(&from, &to)])
     }
 
     /// Why a load would not work, as far as it can be told without compiling.
@@ -171,9 +196,11 @@ impl<P: Provider> Engine<P> {
         };
         let session = Arc::new(session);
         let recorder = scratch.map(|scratch| Recorder::new(Arc::clone(&session), device.clone(), scratch));
-        let on_processor = device.kind == DeviceKind::Cpu;
         let model = OrtModel::new(self.runtime, session, inputs, outputs, placement, unread, recorder)?;
-        Ok(if on_processor { model.on_processor() } else { model })
+        Ok(match device.kind {
+            DeviceKind::Cpu => model.on_processor(),
+            _ => model.on_device(self.device_memory(listed)),
+        })
     }
 
     /// A load whose precision only shows in what the session makes of its points where to quantize.

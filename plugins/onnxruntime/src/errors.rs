@@ -18,9 +18,14 @@ pub(crate) fn of<R>(error: &ort::Error<R>) -> Error {
     };
     let text = error.message();
     // Memory that ends in a run is told like any other failure.
+    // What a shader needs, and this device has not, shows in its first run.
+    let code = if text.contains(NO_FEATURE) { Code::Unimplemented } else { code };
     let code = if NO_MEMORY.iter().any(|said| text.contains(said)) { Code::ResourceExhausted } else { code };
     Error { vendor_code: number(error.code()), ..Error::new(code, short(text)) }
 }
+
+/// What the WebGPU provider says of an operator in float16 on a device without.
+const NO_FEATURE: &str = "but the device does not support it";
 
 /// What ONNX Runtime, CUDA and C++ say where memory does not suffice.
 const NO_MEMORY: [&str; 4] = ["bad_alloc", "Failed to allocate memory", "out of memory", "OUT_OF_MEMORY"];

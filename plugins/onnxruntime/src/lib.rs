@@ -9,7 +9,8 @@
 //! - `adapt`, `rewrite`: a graph in other operators, for a provider that lacks some;
 //! - `graph`, `products`, `executed`, `assignment`, `ports`: what is read back: types, kernels, placement of nodes, ports;
 //! - `model`, `request`, `value`: running; the only code that a measured iteration goes through, with `binding` where values
-//!   stay in a device's memory between runs;
+//!   stay in a device's memory between runs, and `transfer` where copies to it and back are told apart,
+//!   in turns (`turn`); `memory`: tensors there;
 //! - `profile`: what operators cost, by the session's own profile;
 //! - `process`: variables and libraries that a provider wants to find in its process;
 //! - `errors`: ONNX Runtime's errors, as the contract tells them.
@@ -27,6 +28,7 @@ mod errors;
 mod executed;
 mod graph;
 mod library;
+mod memory;
 mod model;
 mod ports;
 pub mod process;
@@ -39,6 +41,8 @@ mod runtime;
 mod session;
 mod settings;
 mod submit;
+mod transfer;
+mod turn;
 mod value;
 
 pub use backend::{OFFERS, OrtBackend, OrtProvider};

@@ -1,12 +1,15 @@
 //! A loaded model: a session, its ports, and their names as the C API takes them.
 
 use crate::executed::Unread;
+use crate::memory::{Allocator, DeviceMemory};
 use crate::profile::Recorder;
 use crate::request::OrtRequest;
 use crate::runtime::Runtime;
+use crate::turn;
+use crate::value::Value;
 use ort::session::Session;
 use skillbench_plugin_api::sdk::{Model, Profile};
-use skillbench_plugin_api::{Error, Placement, Port, Result};
+use skillbench_plugin_api::{DType, Error, OwnedTensor, Place, Placement, Port, Result, Why};
 use std::ffi::{CString, c_char};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -29,6 +32,8 @@ pub struct OrtModel {
     pub(crate) recorder: Option<Recorder>,
     /// It computes where the host's memory is: a run copies nothing to a device and back.
     pub(crate) on_processor: bool,
+    /// Of a device whose copies are told apart.
+    pub(crate) device_memory: Option<DeviceMemory>,
 }
 
 impl OrtModel {
@@ -53,12 +58,18 @@ impl OrtModel {
             placement,
             recorder,
             on_processor: false,
+            device_memory: None,
         })
     }
 
     /// Of a provider that computes where the host's memory is.
     pub(crate) fn on_processor(self) -> OrtModel {
         OrtModel { on_processor: true, ..self }
+    }
+
+    /// Of a provider that copies tensors by themselves.
+    pub(crate) fn on_device(self, memory: Option<DeviceMemory>) -> OrtModel {
+        OrtModel { device_memory: memory, ..self }
     }
 }
 
@@ -85,8 +96,36 @@ impl Model for OrtModel {
         OrtRequest::new(Arc::clone(self))
     }
 
+    fn allocate(self: &Arc<Self>, dtype: DType, shape: &[usize], place: Place) -> Result<OwnedTensor> {
+        let elsewhere = || Error::unimplemented(Why::NONE, format!("this provider has no memory at {place:?}"));
+        let memory = self.device_memory.filter(|_| !place.is_host()).ok_or_else(elsewhere)?;
+        let _turn = turn::alone();
+        // SAFETY: memory of this session's device; the model stays with the tensor.
+        let allocator = unsafe { Allocator::new(self, memory.ptr())? };
+        let value = allocator.tensor(dtype, shape)?;
+        let (_, _, address) = value.describe()?;
+        let owner = Box::new(OnDevice { value, _allocator: allocator, _model: Arc::clone(self) });
+        // SAFETY: the value owns the tensor at this address, and stays with it.
+        Ok(unsafe { OwnedTensor::from_raw_at(place, dtype, shape, address, owner) })
+    }
+
     fn profile(&self) -> Option<&dyn Profile> {
         self.recorder.as_ref().map(|recorder| recorder as &dyn Profile)
+    }
+}
+
+/// A tensor in the device's memory, with what it came from.
+struct OnDevice {
+    value: Value,
+    _allocator: Allocator,
+    // Last, so that the session outlives its memory.
+    _model: Arc<OrtModel>,
+}
+
+impl Drop for OnDevice {
+    fn drop(&mut self) {
+        let _turn = turn::alone();
+        self.value = Value::NONE;
     }
 }
 

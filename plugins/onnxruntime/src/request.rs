@@ -6,6 +6,8 @@ use crate::errors::check;
 use crate::model::OrtModel;
 use crate::profile::Recorder;
 use crate::submit::{Runs, submit};
+use crate::transfer::Transfers;
+use crate::turn;
 use crate::value::Value;
 use ort::AsPointer;
 use ort::sys::OrtValue;
@@ -23,7 +25,9 @@ pub struct OrtRequest {
     bound: Vec<bool>,
     /// Where an output stays in a device's memory for the next run: through it then goes every run.
     device: Option<Binding>,
-    /// Which inputs the device's binding has not been given yet.
+    /// Where the copies of a run are told apart: through it goes every run that keeps no output there.
+    transfers: Option<Transfers>,
+    /// Which inputs the device has not been given since they were bound.
     fresh: Vec<bool>,
     runs: Arc<Runs>,
     // Last, so that the session outlives the values.
@@ -38,7 +42,8 @@ impl OrtRequest {
         let (inputs, outputs) = (model.inputs().len(), model.outputs().len());
         let (bound, fresh) = (vec![false; outputs], vec![true; inputs]);
         let (inputs, outputs) = (none(inputs), none(outputs));
-        Ok(OrtRequest { inputs, outputs, bound, device: None, fresh, runs: Runs::new()?, model })
+        let transfers = if model.device_memory.is_some() { Transfers::new(&model)? } else { None };
+        Ok(OrtRequest { inputs, outputs, bound, device: None, transfers, fresh, runs: Runs::new()?, model })
     }
 
     /// A run in which values stay where the provider computes.
@@ -74,14 +79,16 @@ impl Request for OrtRequest {
     /// Makes the value anew even for the same memory: some providers copy an input when they first see its value.
     fn bind_input(&mut self, index: usize, tensor: &Bound) -> Result<()> {
         // SAFETY: the SDK lends the memory until the port is bound again, which replaces the value, or the request goes.
-        self.inputs[index] = unsafe { Value::over(self.model.runtime, tensor) }?;
+        self.inputs[index] = unsafe { Value::over(self.model.runtime, self.model.device_memory, tensor) }?;
         self.fresh[index] = true;
         Ok(())
     }
 
     fn bind_output(&mut self, index: usize, tensor: Option<&Bound>) -> Result<()> {
         // SAFETY: as for an input.
-        let value = tensor.map(|tensor| unsafe { Value::over(self.model.runtime, tensor) }).transpose()?;
+        let value = tensor
+            .map(|tensor| unsafe { Value::over(self.model.runtime, self.model.device_memory, tensor) })
+            .transpose()?;
         self.bound[index] = value.is_some();
         self.outputs[index] = value.unwrap_or(Value::NONE);
         Ok(())
@@ -100,11 +107,18 @@ impl Request for OrtRequest {
     fn run(&mut self, given: &Bindings) -> Result<Timing> {
         self.model.recorder.iter().for_each(Recorder::count);
         if let Some(device) = self.device.take() {
+            let _turn = self.model.device_memory.map(|_| turn::alone());
             let done = self.run_on_device(&device, given);
             self.device = Some(device);
             return done.map(|()| Timing::default());
         }
-        let OrtRequest { inputs, outputs, bound, model, .. } = self;
+        let OrtRequest { inputs, outputs, bound, fresh, transfers, model, .. } = self;
+        if let Some(transfers) = transfers {
+            for (output, _) in outputs.iter_mut().zip(&*bound).filter(|(_, bound)| !**bound) {
+                *output = Value::NONE;
+            }
+            return transfers.run(model, given, inputs, fresh, outputs, bound);
+        }
         for (index, input) in inputs.iter_mut().enumerate() {
             if let Some(output) = given.held(index) {
                 *input = outputs[output].take();

@@ -2,6 +2,7 @@
 
 use crate::errors::check;
 use crate::model::OrtModel;
+use crate::turn::Flight;
 use crate::value::Value;
 use ort::AsPointer;
 use ort::sys::{OrtRunOptions, OrtStatusPtr, OrtValue};
@@ -68,6 +69,7 @@ struct Ticket {
     runs: Arc<Runs>,
     /// The session stays until its run has ended.
     _model: Arc<OrtModel>,
+    flight: Option<Flight>,
 }
 
 /// Starts a run; `done` is finished in any case.
@@ -87,7 +89,8 @@ pub(crate) unsafe fn submit(
     }
     let (submitted, runs, kept) = (clock.now_ns(), Arc::clone(runs), Arc::clone(model));
     let options = runs.options.as_ptr();
-    let ticket = Box::into_raw(Box::new(Ticket { done, clock, submitted, runs, _model: kept }));
+    let flight = model.device_memory.map(|_| Flight::begin());
+    let ticket = Box::into_raw(Box::new(Ticket { done, clock, submitted, runs, _model: kept, flight }));
     // SAFETY: a live session, which the ticket keeps; as many names as values, each of which is one pointer; the caller promises the rest.
     let started = unsafe {
         check((ort::api().RunAsync)(
@@ -105,8 +108,9 @@ pub(crate) unsafe fn submit(
     };
     if let Err(error) = started {
         // SAFETY: a run that did not start calls nobody back: the ticket is still ours.
-        let ticket = unsafe { Box::from_raw(ticket) };
-        ticket.done.finish(Err(refused(error)));
+        let Ticket { done, flight, .. } = *unsafe { Box::from_raw(ticket) };
+        drop(flight);
+        done.finish(Err(refused(error)));
     }
 }
 
@@ -125,9 +129,11 @@ fn refused(error: Error) -> Error {
 
 unsafe extern "C" fn ended(user: *mut c_void, _outputs: *mut *mut OrtValue, _count: usize, status: OrtStatusPtr) {
     // SAFETY: the ticket of this run, which comes back once.
-    let Ticket { done, clock, submitted, runs, _model } = *unsafe { Box::from_raw(user.cast::<Ticket>()) };
+    let Ticket { done, clock, submitted, runs, _model, flight } = *unsafe { Box::from_raw(user.cast::<Ticket>()) };
     // SAFETY: a status that is given away, or none.
     let outcome = unsafe { check(status) };
+    // Whoever is called back may run again at once.
+    drop(flight);
     let timing = Timing { submit_ns: submitted, end_ns: clock.now_ns(), ..Timing::default() };
     done.finish(match outcome {
         Err(error) if runs.cancelled.load(Ordering::SeqCst) => Err(Error { code: Code::Cancelled, ..error }),

@@ -1,6 +1,7 @@
 //! An `OrtValue`, laid out so that an array of them is the array the C API takes.
 
 use crate::errors::check;
+use crate::memory::{DeviceMemory, is_device};
 use crate::ports::{to_dtype, to_element};
 use crate::runtime::Runtime;
 use ort::AsPointer;
@@ -40,14 +41,19 @@ impl Value {
         self.0.map_or(ptr::null_mut(), NonNull::as_ptr)
     }
 
-    /// A value over memory that the other side lends.
+    /// A value over memory that the other side lends, of the host's or of the device's.
     ///
     /// # Errors
-    /// What ONNX Runtime says.
+    /// `Unimplemented` for other memory, and what ONNX Runtime says.
     ///
     /// # Safety
     /// The value is dropped, or no longer used in a run, when the memory goes.
-    pub unsafe fn over(runtime: &Runtime, memory: &Bound) -> Result<Value> {
+    pub unsafe fn over(runtime: &Runtime, device: Option<DeviceMemory>, memory: &Bound) -> Result<Value> {
+        let elsewhere = || Error::unimplemented(Why::NONE, "this provider binds host memory only");
+        let place = match memory.place().is_host() {
+            true => runtime.host_memory.ptr(),
+            false => device.ok_or_else(elsewhere)?.ptr(),
+        };
         // ONNX Runtime wants an address even where there is nothing at it.
         let data = match memory.byte_len() {
             0 => NonNull::<u64>::dangling().as_ptr().cast(),
@@ -58,7 +64,7 @@ impl Value {
         // SAFETY: the memory holds as many bytes as it says, the shape is copied, and the pointer to a local is writable.
         unsafe {
             check((ort::api().CreateTensorWithDataAsOrtValue)(
-                runtime.host_memory.ptr(),
+                place,
                 data,
                 memory.byte_len(),
                 shape.as_ptr(),
@@ -75,23 +81,44 @@ impl Value {
     /// # Errors
     /// `Unimplemented` for a type that the contract has not, and what ONNX Runtime says.
     pub fn describe(&self) -> Result<(DType, Vec<usize>, *mut u8)> {
-        let api = ort::api();
+        let (dtype, shape) = self.shape()?;
+        let mut data = ptr::null_mut();
+        // SAFETY: a live value; the pointer to a local is writable.
+        unsafe { check((ort::api().GetTensorMutableData)(self.raw(), &raw mut data))? };
+        Ok((dtype, shape, data.cast()))
+    }
+
+    /// Whether the host cannot read it where it lies.
+    ///
+    /// # Errors
+    /// What ONNX Runtime says.
+    pub fn is_on_device(&self) -> Result<bool> {
+        let mut place = ptr::null();
+        // SAFETY: a live value; the pointer to a local is writable.
+        unsafe { check((ort::api().GetTensorMemoryInfo)(self.raw(), &raw mut place))? };
+        Ok(is_device(place))
+    }
+
+    /// Type and shape of a tensor, wherever it lies.
+    ///
+    /// # Errors
+    /// As for [`Value::describe`].
+    pub fn shape(&self) -> Result<(DType, Vec<usize>)> {
         let mut element = ONNXTensorElementDataType::ONNX_TENSOR_ELEMENT_DATA_TYPE_UNDEFINED;
-        let (mut dims, mut rank, mut data) = (ptr::null(), 0, ptr::null_mut());
+        let (mut dims, mut rank) = (ptr::null(), 0);
         // SAFETY: a live value; pointers to locals are writable; the dimensions are the value's own, `rank` of them.
         let shape = unsafe {
-            check((api.GetTensorElementTypeAndShapeDataReference)(
+            check((ort::api().GetTensorElementTypeAndShapeDataReference)(
                 self.raw(),
                 &raw mut element,
                 &raw mut dims,
                 &raw mut rank,
             ))?;
-            check((api.GetTensorMutableData)(self.raw(), &raw mut data))?;
             if rank == 0 { &[] } else { slice::from_raw_parts(dims, rank) }
         };
         let dtype = to_dtype(element.into())
             .ok_or_else(|| Error::unimplemented(Why::MODEL, "an output of a type that the contract has not"))?;
-        Ok((dtype, shape.iter().map(|size| *size as usize).collect(), data.cast()))
+        Ok((dtype, shape.iter().map(|size| *size as usize).collect()))
     }
 }
 

@@ -45,7 +45,7 @@ impl Backend for OpenVinoBackend {
         }
     }"#;
 
-    const OFFERS: Offers = Offers { supports: true, submit: true, ..Offers::NONE };
+    const OFFERS: Offers = Offers { supports: true, alias: true, submit: true, ..Offers::NONE };
 
     type Model = OvModel;
 

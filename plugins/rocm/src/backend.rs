@@ -84,7 +84,7 @@ impl Backend for RocmBackend {
             }"#,
     );
 
-    const OFFERS: Offers = OFFERS;
+    const OFFERS: Offers = Offers { memory: true, ..OFFERS };
 
     type Model = OrtModel;
 

@@ -1,5 +1,6 @@
 //! Measuring part after part: load, check, rounds. What a backend refuses is left out, and said to be.
 
+use crate::copies::{FROM_DEVICE, TO_DEVICE, copies};
 use crate::parts::{Form, Part, SIZES};
 use crate::peaks::{Peaks, median, rate};
 use crate::skill::SKILL;
@@ -45,6 +46,7 @@ impl Benchmark for Roofline {
             true => return Err(refusals.swap_remove(0)),
             false => session.bandwidth()?,
         }
+        session.copies()?;
         session.conclude()
     }
 }
@@ -102,6 +104,32 @@ impl Session<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Copies to the device's memory and back, where it has some of its own.
+    fn copies(&mut self) -> Result<()> {
+        let target = self.context.target()?;
+        let model = target.load(&Part::Copy.name())?;
+        // Rounds are given out for a model that was seen to compute rightly.
+        let mut request = model.request()?;
+        target.prepare(&model, &mut request, 0)?;
+        request.run()?;
+        target.verify(&model, &mut request)?;
+        match copies(&model, self.context) {
+            Err(error) if refuses(&error) => {
+                self.left_out.push(format!("copies to the device and back: {}", error.message));
+                Ok(())
+            }
+            measured => {
+                let bytes = crate::copies::BYTES as u64;
+                for (name, samples) in measured? {
+                    if let Some(rate) = rate(bytes, &samples) {
+                        self.peaks.take(name, rate);
+                    }
+                }
+                Ok(())
+            }
+        }
     }
 
     /// Loads, checks and measures a part. The inner error is a refusal, which is noted.
@@ -162,7 +190,7 @@ impl Session<'_> {
     fn conclude(&self) -> Result<()> {
         for (name, rate) in self.peaks.iter() {
             let unit = match name {
-                "bandwidth" => "B/s",
+                "bandwidth" | TO_DEVICE | FROM_DEVICE => "B/s",
                 name if name.starts_with("int") => "OP/s",
                 _ => "FLOP/s",
             };

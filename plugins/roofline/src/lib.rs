@@ -6,13 +6,14 @@
 //!
 //! - `parts`: which graphs there are, and how much work each is.
 //! - `graphs`: their ONNX. `weights`: the files of numbers beside them. `skill`: describing and building.
-//! - `benchmark`: measuring part after part. `peaks`: the best rates, by the precision that ran.
+//! - `benchmark`: measuring part after part. `copies`: of tensors to the device's memory and back. `peaks`: the best rates, by the precision that ran.
 //!
 //! Not here: loading, inputs, verification, the length of rounds. The host does these for every benchmark.
 
 #![deny(unsafe_code)]
 
 mod benchmark;
+mod copies;
 mod graphs;
 mod parts;
 mod peaks;

@@ -37,7 +37,7 @@ impl Backend for RtenBackend {
         }
     }"#;
 
-    const OFFERS: Offers = Offers { supports: true, from_memory: true, ..Offers::NONE };
+    const OFFERS: Offers = Offers { supports: true, alias: true, from_memory: true, ..Offers::NONE };
 
     type Model = RtenModel;
 

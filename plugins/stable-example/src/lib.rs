@@ -3,28 +3,20 @@
 //! All that differs from a plugin of the C door is the macro at the end of this file, and the crate that it is of. The traits are the
 //! SDK's, and so are the rules of `host plugin check`. One of each kind is here:
 //!
-//! - a backend, whose engine is the one that `host plugin new` writes: put your own runtime there;
+//! - a backend with a small engine of its own: put your own runtime there;
 //! - `skill`: a skillset of one small model;
 //! - `latency`: a benchmark of a target;
 //! - `run_sum`: a benchmark that is a plain function.
 
-#[path = "../../../host/templates/rust/src/model.rs"]
-mod model;
-#[path = "../../../host/templates/rust/src/net.rs"]
-mod net;
-#[path = "../../../host/templates/rust/src/onnx.rs"]
-mod onnx;
-#[path = "../../../host/templates/rust/src/operators.rs"]
-mod operators;
-#[path = "../../../host/templates/rust/src/protobuf.rs"]
-mod protobuf;
-#[path = "../../../host/templates/rust/src/request.rs"]
-mod request;
-#[path = "../../../host/templates/rust/src/weights.rs"]
-mod weights;
-
 mod latency;
+mod model;
+mod net;
+mod onnx;
+mod operators;
+mod protobuf;
+mod request;
 mod skill;
+mod weights;
 
 use latency::Latency;
 use model::{DEVICE, Loaded};

@@ -5,7 +5,7 @@ use skillbench_onnxruntime::{
     Arithmetic, Configuration, Hardware, OrtProvider, Provider, Runtime, find_provider, options_schema,
 };
 use skillbench_plugin_api::sdk::Host;
-use skillbench_plugin_api::{Device, DeviceKind, Error, Load, Options, Result, Why};
+use skillbench_plugin_api::{Device, DeviceKind, Error, Load, Options, Place, Result, Why};
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
 
@@ -39,6 +39,8 @@ impl OrtProvider for WebGpu {
             }"#,
     );
 
+    const DEVICE_MEMORY: Option<i32> = Some(Place::WEBGPU);
+
     fn open(host: &Host, options: &Options, _runtime: &'static Runtime) -> Result<WebGpu> {
         let library = find_provider(host, options, Self::ID)?;
         let adapter = Adapter::choose(host, options);
@@ -67,6 +69,10 @@ impl Provider for WebGpu {
                 Device { vendor, emulated: true, ..Device::new("software", name, DeviceKind::Gpu) }
             }
         }
+    }
+
+    fn copies_apart(&self) -> bool {
+        true
     }
 
     /// Ids differ where there are several GPUs.

@@ -1,7 +1,7 @@
 //! What a machine has already of what plugins need: libraries in Python's environments, as PyTorch brings them, and in the
 //! system's folders.
 
-use crate::registry::{OnMachine, Package};
+use crate::registry::{OnMachine, Package, Source};
 use glob::Pattern;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,15 +13,41 @@ pub struct OnThisMachine {
     pub folder: PathBuf,
     /// Of the Python package that it belongs to; `None` for the system's own.
     pub version: Option<String>,
+    /// The folder holds the package as pip lays it out: paths within it are those that the registry has.
+    pub whole: bool,
 }
 
 /// Where this machine has what the package brings: the first folder with the file that counts.
 pub fn on_machine(package: &Package) -> Option<OnThisMachine> {
     static ENVIRONMENTS: OnceLock<Vec<PathBuf>> = OnceLock::new();
+    let own = own_environment().and_then(|environment| in_own_environment(package, environment));
+    if own.is_some() {
+        return own;
+    }
     let environments = ENVIRONMENTS.get_or_init(|| environments(&|name| std::env::var_os(name)));
     let listed = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let listed: Vec<PathBuf> = std::env::split_paths(&listed).filter(|folder| folder.is_absolute()).collect();
     find(package, package.file()?.machine.as_ref()?, environments, &listed)
+}
+
+/// The folder with the packages of the Python environment that this program was installed into; `None` where it came otherwise.
+fn own_environment() -> Option<&'static Path> {
+    static OWN: OnceLock<Option<PathBuf>> = OnceLock::new();
+    OWN.get_or_init(|| environment_of(&std::env::current_exe().ok()?)).as_deref()
+}
+
+fn environment_of(program: &Path) -> Option<PathBuf> {
+    let is_environment = |folder: &&Path| folder.ends_with("site-packages") || folder.ends_with("dist-packages");
+    program.ancestors().find(is_environment).map(Path::to_path_buf)
+}
+
+/// A package that pip installed beside this program, in the very version that the registry pins.
+fn in_own_environment(package: &Package, environment: &Path) -> Option<OnThisMachine> {
+    let Source::PyPi(name) = &package.source else { return None };
+    let version = version(environment, name).filter(|version| *version == package.version)?;
+    let paths = &package.file()?.paths;
+    let whole = !paths.is_empty() && paths.values().all(|path| environment.join(path).exists());
+    whole.then(|| OnThisMachine { folder: environment.into(), version: Some(version), whole })
 }
 
 fn find(package: &Package, wanted: &OnMachine, environments: &[PathBuf], listed: &[PathBuf]) -> Option<OnThisMachine> {
@@ -32,12 +58,12 @@ fn find(package: &Package, wanted: &OnMachine, environments: &[PathBuf], listed:
     let in_environment = environments.iter().find_map(|environment| {
         let version = Some(version(environment, package.source.name())?);
         let folder = relative.iter().flat_map(|folder| below(environment, folder)).find(has)?;
-        Some(OnThisMachine { folder, version })
+        Some(OnThisMachine { folder, version, whole: false })
     });
     let of_system = || {
         let folders = absolute.iter().flat_map(|folder| matching(folder));
         let folder = listed.iter().cloned().chain(folders).find(has)?;
-        Some(OnThisMachine { folder, version: None })
+        Some(OnThisMachine { folder, version: None, whole: false })
     };
     in_environment.or_else(of_system)
 }
@@ -108,7 +134,7 @@ fn matching(pattern: &str) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::{Origin, Source};
+    use crate::registry::{Hash, Origin, PackageFile};
     use std::collections::BTreeMap;
 
     fn cudnn() -> Package {
@@ -154,6 +180,25 @@ mod tests {
     }
 
     #[test]
+    fn packages_of_the_environment_that_the_program_lies_in_count_in_the_pinned_version_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let packages = folder.path().join("lib/python3.12/site-packages");
+        assert_eq!(environment_of(&packages.join("skillbench/lib/host")).as_deref(), Some(&*packages));
+        assert_eq!(environment_of(Path::new("/usr/lib/skillbench/host")), None);
+        let mut package = cudnn();
+        let paths = BTreeMap::from([("library".to_string(), "nvidia/cudnn/lib/libcudnn.so.9".to_string())]);
+        let hash = Hash::Integrity(String::new());
+        let file_of = PackageFile { tag: String::new(), hash, keep: None, unpack: vec![], paths, machine: None };
+        package.files.insert(crate::registry::platform(), file_of);
+        file(&packages.join("nvidia/cudnn/lib/libcudnn.so.9"));
+        file(&packages.join("nvidia_cudnn_cu13-9.24.1.1.dist-info/METADATA"));
+        let found = in_own_environment(&package, &packages).unwrap();
+        assert_eq!((found.folder, found.whole), (packages.clone(), true));
+        package.version = "9.24.2.0".into();
+        assert_eq!(in_own_environment(&package, &packages), None);
+    }
+
+    #[test]
     fn a_folder_without_the_file_does_not_count_and_the_systems_come_last() {
         let folder = tempfile::tempdir().unwrap();
         let (old, new) = (folder.path().join("cuda-13.0/lib64"), folder.path().join("cuda-13.1/lib64"));
@@ -161,7 +206,7 @@ mod tests {
         file(&new.join("libcudnn.so.9"));
         let pattern = format!("{}/cuda-13*/lib64", folder.path().display());
         let found = find(&cudnn(), &wanted(&["nvidia/*/lib", &pattern]), &[], &[]);
-        assert_eq!(found, Some(OnThisMachine { folder: new, version: None }));
+        assert_eq!(found, Some(OnThisMachine { folder: new, version: None, whole: false }));
         assert_eq!(find(&cudnn(), &wanted(&["nvidia/*/lib"]), &[], &[]), None);
     }
 }

@@ -102,8 +102,13 @@ pub fn is_installed(package: &Package) -> bool {
 
 /// What goes into a plugin's option: of the installed package, else what the machine has in its place; `None` where neither is.
 pub fn path(need: &Need) -> Option<PathBuf> {
-    let path = folder(&need.package).join(need.package.file()?.paths.get(&need.path)?);
-    if path.exists() { Some(path) } else { on_machine(&need.package).map(|found| found.folder) }
+    let within = need.package.file()?.paths.get(&need.path)?;
+    let path = folder(&need.package).join(within);
+    if path.exists() {
+        return Some(path);
+    }
+    let found = on_machine(&need.package)?;
+    Some(if found.whole { found.folder.join(within) } else { found.folder })
 }
 
 /// What goes into each option of a plugin, as far as it is installed; several paths with the separator of PATH between them.

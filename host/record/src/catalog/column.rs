@@ -104,6 +104,11 @@ names! {
     PEAK_BFLOAT16_PER_SEC = "peak_bfloat16_per_sec",
     PEAK_INT8_PER_SEC = "peak_int8_per_sec",
     PEAK_BYTES_PER_SEC = "peak_bytes_per_sec",
+    PEAK_TO_DEVICE_BYTES_PER_SEC = "peak_to_device_bytes_per_sec",
+    PEAK_FROM_DEVICE_BYTES_PER_SEC = "peak_from_device_bytes_per_sec",
+    DEVICE_MEDIAN_MS = "device_median_ms",
+    HOST_TO_DEVICE_MEDIAN_MS = "host_to_device_median_ms",
+    DEVICE_TO_HOST_MEDIAN_MS = "device_to_host_median_ms",
 }
 
 #[cfg(test)]

@@ -640,4 +640,24 @@ pub(super) static METRICS: &[Metric] = &[
         "Roofline: highest rate from memory",
         |m| peak(m, "bandwidth")
     ),
+    figure!(
+        peak_to_device_bytes_per_sec,
+        "peak_to_device_bytes_per_sec",
+        "",
+        "B/s",
+        Higher,
+        "copies to the device",
+        "Roofline: rate of copies to the device's own memory",
+        |m| peak(m, "host_to_device")
+    ),
+    figure!(
+        peak_from_device_bytes_per_sec,
+        "peak_from_device_bytes_per_sec",
+        "",
+        "B/s",
+        Higher,
+        "copies from the device",
+        "Roofline: rate of copies from the device's own memory",
+        |m| peak(m, "device_to_host")
+    ),
 ];

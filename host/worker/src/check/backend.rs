@@ -34,7 +34,7 @@ pub(super) fn quiet(services: &'static Services, job: &CheckJob) -> Test {
     let threads = || std::fs::read_dir("/proc/self/task").map(|tasks| tasks.count()).ok();
     let (start, before) = (Instant::now(), threads());
     let (plugin, _) = loader::load(&job.library).map_err(text)?;
-    plugin.init(services.table(), &job.library).map_err(text)?;
+    services.within("init", || plugin.init(services.table(), &job.library)).map_err(text)?;
     let _ = (plugin.backend().map_err(text)?, plugin.skillset().map_err(text)?.map(|s| s.descriptions()));
     let (took, after) = (start.elapsed(), threads());
     ensure(took.as_secs_f64() < 1.0, format!("looking at it took {:.1} s", took.as_secs_f64()))?;
@@ -56,7 +56,7 @@ pub(super) fn options_schema(_: &'static Services, job: &CheckJob) -> Test {
 
 pub(super) fn open(services: &'static Services, job: &CheckJob) -> Result<Opened, Finding> {
     let backend = PluginUse { id: "checked".into(), library: job.library.clone(), options: job.options.clone() };
-    let opened = Opened::new(services, &backend).map_err(|failure| match failure.kind {
+    let opened = Opened::observed(services, &backend).map_err(|failure| match failure.kind {
         FailureKind::Unavailable => Finding::Unavailable(failure.to_string()),
         _ => Finding::Broken(failure.to_string()),
     })?;

@@ -61,7 +61,8 @@ impl ReporterServices for NoRounds {
 pub(super) fn needs_target(services: &'static Services, job: &CheckJob) -> Test {
     for benchmark in benchmarks(job)?.into_iter().filter(BenchmarkRef::needs_target) {
         let reporter = ReporterTable::new(&NoRounds);
-        if benchmark.run(services.table(), None, &Options::default(), &reporter).is_ok() {
+        let run = || benchmark.run(services.table(), None, &Options::default(), &reporter);
+        if services.within("sb_benchmark.run", run).is_ok() {
             return Err(format!("benchmark '{}' succeeds without the target it needs", benchmark.id()).into());
         }
     }
@@ -76,6 +77,9 @@ struct Model {
 
 /// The probe; the skill that a benchmark brings, where the same plugin builds it.
 fn model(services: &'static Services, job: &CheckJob, benchmark: &BenchmarkRef) -> Result<Model, Finding> {
+    if job.backend.is_none() {
+        return Err(Finding::Unavailable("there is no backend to measure with".into()));
+    }
     let Some(skill) = benchmark.skill() else {
         let parts = vec![(String::new(), job.probe.clone())];
         let paths = ModelPaths { skill: "probe".into(), manifest: String::new(), parts };
@@ -87,8 +91,8 @@ fn model(services: &'static Services, job: &CheckJob, benchmark: &BenchmarkRef) 
         skillset.ok_or_else(|| Finding::Unavailable(format!("another plugin builds its skill '{skill}'")))?;
     let folder = job.scratch.join(benchmark.id());
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    let built = skillset.build(services.table(), &skill, &Options::default(), &folder);
-    built.map_err(|error| format!("skill '{skill}': {error}"))?;
+    let build = || skillset.build(services.table(), &skill, &Options::default(), &folder);
+    services.within("build", build).map_err(|error| format!("skill '{skill}': {error}"))?;
     let text = std::fs::read_to_string(folder.join("skill.json")).map_err(|error| format!("skill.json: {error}"))?;
     let manifest = Manifest::parse(&text)?;
     let parts = manifest.parts.iter().map(|part| (part.name.clone(), folder.join(&part.graph))).collect();

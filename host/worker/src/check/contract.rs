@@ -33,32 +33,32 @@ macro_rules! slots {
 
 slots! {
     "sb_plugin" {
-        "init" "1.0" optional "each worker, once, before it asks for anything" ["quiet"];
-        "factory" "1.0" needed "each worker, for the tables that it needs" ["described"];
+        "init" "1.0" optional "each worker, once, before it asks for anything" ["quiet" "stdout-kept"];
+        "factory" "1.0" needed "each worker, for the tables that it needs" ["described" "texts"];
     }
     "sb_backend" {
-        "open" "1.0" needed "each worker that measures or looks for devices" ["opens" "opens-again"];
-        "close" "1.0" needed "the worker, before it ends" ["opens-again"];
-        "device_count" "1.0" needed "the worker, after `open`" ["opens"];
-        "device" "1.0" needed "the worker, after `open`" ["opens"];
-        "supports" "1.0" optional "`host why`, the choice of a backend and the look ahead of a run, before they load a model" ["supports"];
-        "load" "1.0" needed "the worker, timed; for benchmarks, references, profiles and `host why`" ["ports" "precision" "bad-model" "bad-device" "from-memory"];
-        "unload" "1.0" needed "the worker, once no request is left" ["no-leak"];
-        "placement" "1.0" needed "the worker, after each load" ["placement" "precision"];
-        "port_count" "1.0" needed "the worker, after each load" ["ports"];
-        "port" "1.0" needed "the worker, after each load" ["ports"];
-        "allocate" "1.0" optional "nobody yet; a vendor's benchmark may" [];
-        "copy" "1.0" optional "nobody yet" [];
+        "open" "1.0" needed "each worker that measures or looks for devices" ["opens" "opens-again" "process-kept"];
+        "close" "1.0" needed "the worker, before it ends" ["opens-again" "closes" "threads-end" "idle" "children-end" "descriptors-end" "process-kept"];
+        "device_count" "1.0" needed "the worker, after `open`" ["opens" "devices-steady" "slots-quick"];
+        "device" "1.0" needed "the worker, after `open`" ["opens" "devices-steady" "texts" "slots-quick"];
+        "supports" "1.0" optional "`host why`, the choice of a backend and the look ahead of a run, before they load a model" ["supports" "slots-quick"];
+        "load" "1.0" needed "the worker, timed; for benchmarks, references, profiles and `host why`" ["ports" "precision" "bad-model" "bad-device" "from-memory" "compiled-cache" "process-kept"];
+        "unload" "1.0" needed "the worker, once no request is left" ["no-leak" "closes"];
+        "placement" "1.0" needed "the worker, after each load" ["placement" "precision" "texts" "slots-quick"];
+        "port_count" "1.0" needed "the worker, after each load" ["ports" "slots-quick"];
+        "port" "1.0" needed "the worker, after each load" ["ports" "texts" "slots-quick"];
+        "allocate" "1.0" optional "the benchmark `roofline`, for the rates of copies" ["device-memory"];
+        "copy" "1.0" optional "the benchmark `roofline`, for the rates of copies" ["device-memory"];
         "request" "1.0" needed "benchmarks, and the worker for its own runs" ["requests-apart"];
-        "release" "1.0" needed "whoever made the request" ["no-leak"];
+        "release" "1.0" needed "whoever made the request" ["no-leak" "closes"];
         "bind" "1.0" needed "the worker: inputs by rule, outputs after verification, and again between the runs of a round" ["bad-binding" "outputs-bound" "same-address" "within-bounds"];
         "alias" "1.0" optional "the benchmark `generation`, for a cache that stays where it is" ["state-kept"];
-        "reset" "1.0" optional "nobody yet but the rules; a vendor's benchmark may" ["reset"];
-        "run" "1.0" needed "the worker, for benchmarks; it asks for times with each run" ["right" "inputs-matter" "batch" "rows-apart" "keeps-working" "no-work-no-number" "times"];
+        "reset" "1.0" optional "the benchmark `generation`, before each sequence" ["reset"];
+        "run" "1.0" needed "the worker, for benchmarks; it asks for times with each run" ["right" "inputs-matter" "batch" "rows-apart" "keeps-working" "no-work-no-number" "times" "stdout-kept" "process-kept"];
         "output" "1.0" needed "the worker, to compare with the reference" ["outputs-taken"];
         "submit" "1.0" optional "the benchmark `throughput-inference` with a queue depth" ["submitted"];
         "cancel" "1.0" optional "benchmarks, when a run fails or is stopped while others are under way" ["cancelled"];
-        "memory" "1.0" optional "the worker, before, while and after it measures" ["memory"];
+        "memory" "1.0" optional "the worker, before, while and after it measures" ["memory" "slots-quick"];
         "extension" "1.0" optional "the worker, for sensors and profiles" ["energy" "counters" "operators"];
     }
     "sb_power" {

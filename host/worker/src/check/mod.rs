@@ -1,28 +1,35 @@
 //! The rules of a well-behaved plugin, as a list: each has an id, a sentence, and a test that runs in a worker of its own.
 //!
+//! - `rules`: the list. `contract`: the slots that they hold. `asked`: all rules from outside, and how many verdicts of each kind.
+//! - `backend`, `timed`, `slots`, `memory`, `cache`, `told`, `benchmark`, `skillset`: the tests. `hygiene`: what a plugin does beside its work;
+//!   `process_state`: what it shares with others.
+//!
 //! `docs/rules.md` is made from [`RULES`]. Not here: what a plugin is good for, only whether it keeps the contract.
 
+mod asked;
 mod backend;
 mod benchmark;
+mod cache;
 mod contract;
+mod hygiene;
+mod memory;
+mod process_state;
 mod rules;
 mod skillset;
 mod slots;
 mod timed;
 mod told;
 
+pub use asked::{Asked, Checked, Tally, check};
 pub use contract::{SLOTS, Slot};
 pub use rules::{Applies, RULES, Rule, rule};
 
-use crate::Library;
 use crate::child::Services;
-use crate::description::Description;
-use crate::{CheckJob, Command, Failure, Limits, PluginUse, Reply, Stop, Worker};
+use crate::{CheckJob, Failure, Reply};
 use serde::{Deserialize, Serialize};
-use skillbench_record::{PluginOptions, scratch};
 
 /// The two-layer perceptron that rules run: `x[batch, 64]` to `y[batch, 32]`.
-const PROBE: &[u8] = include_bytes!("../../data/probe.onnx");
+pub(crate) const PROBE: &[u8] = include_bytes!("../../data/probe.onnx");
 
 /// What became of one rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +40,26 @@ pub enum Verdict {
     Unchecked(String),
     /// The rule says nothing about this plugin.
     NotApplicable,
+}
+
+impl Verdict {
+    /// As people are shown it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Verdict::Kept => "kept",
+            Verdict::Broken(_) => "BROKEN",
+            Verdict::Unchecked(_) => "not checked",
+            Verdict::NotApplicable => "not applicable",
+        }
+    }
+
+    /// How it is broken, or why it was not checked.
+    pub fn how(&self) -> Option<&str> {
+        match self {
+            Verdict::Broken(how) | Verdict::Unchecked(how) => Some(how),
+            Verdict::Kept | Verdict::NotApplicable => None,
+        }
+    }
 }
 
 /// What a rule's test found, where it did not pass.
@@ -56,48 +83,6 @@ impl From<&str> for Finding {
 }
 
 pub(crate) type Test = Result<(), Finding>;
-
-/// Holds a library against every rule. Each runs in a fresh worker: one that crashes breaks its own rule.
-///
-/// # Errors
-/// A scratch folder cannot be made.
-pub fn check(
-    library: &Library,
-    description: Option<&Description>,
-    options: &PluginOptions,
-    reference: Option<&PluginUse>,
-) -> std::io::Result<Vec<(&'static Rule, Verdict)>> {
-    let scratch = scratch::folder()?;
-    let probe = scratch.path().join("probe.onnx");
-    std::fs::write(&probe, PROBE)?;
-    let mut verdicts = vec![];
-    for rule in RULES {
-        if !description.map_or(rule.applies == Applies::Every, |description| rule.applies.to(description)) {
-            verdicts.push((rule, Verdict::NotApplicable));
-            continue;
-        }
-        let folder = scratch.path().join(rule.id);
-        std::fs::create_dir_all(&folder)?;
-        let job = CheckJob {
-            rule: rule.id.into(),
-            library: library.clone(),
-            probe: probe.clone(),
-            options: options.clone(),
-            backend: reference.cloned(),
-            scratch: folder,
-        };
-        let mut limits = Limits::probing(&Stop::default());
-        limits.memory = limits.memory.map(|most| most.min(4 << 30));
-        limits.total = std::time::Duration::from_secs(30);
-        let verdict = match Worker::call_once(&Command::Check(Box::new(job)), &limits) {
-            Ok(Reply::Checked(verdict)) => verdict,
-            Ok(other) => Verdict::Broken(Failure::unexpected(&other).to_string()),
-            Err(failure) => Verdict::Broken(failure.to_string()),
-        };
-        verdicts.push((rule, verdict));
-    }
-    Ok(verdicts)
-}
 
 /// Inside a worker: one rule.
 pub(crate) fn serve(services: &'static Services, job: &CheckJob) -> Result<Reply, Failure> {

@@ -1,6 +1,6 @@
 //! The list of rules.
 
-use super::{Test, backend, benchmark, skillset, slots, timed, told};
+use super::{Test, backend, benchmark, cache, hygiene, memory, skillset, slots, timed, told};
 use crate::CheckJob;
 use crate::child::Services;
 use crate::description::Description;
@@ -87,6 +87,8 @@ rules! {
     35 "cancelled" Backend "A submitted run that is cancelled still calls back, and the request runs as before." slots::cancelled;
     36 "reset" Backend "`reset` leaves no trace of the runs before." slots::reset;
     37 "state-kept" Backend "An output that is kept for an input (`alias`) is what the input holds in the next run, until a tensor is bound there." slots::state_kept;
+    38 "device-memory" Backend "Memory of a device takes what is copied there and gives it back, and an input that lies there gives the same outputs." memory::device_memory;
+    39 "compiled-cache" Backend "Compiled code that is kept is used by the next load with the same outputs, and neither for another batch nor when it is damaged." cache::compiled_cache;
     40 "skills-described" Skillset "Each skill is described as JSON with a unique id, and with content to cache it by." skillset::described;
     41 "skill-builds" Skillset "Its smallest skill builds into an empty folder: a skill.json that can be read, and every file it names." skillset::builds;
     42 "skill-repeats" Skillset "Building it twice writes the same files." skillset::repeats;
@@ -100,6 +102,16 @@ rules! {
     62 "measures" Benchmark "On a real target it verifies, runs the rounds it is given, and hands over samples that fit into them." benchmark::measures;
     63 "passes-failure-on" Benchmark "When the target cannot be loaded it returns the error and hands over no sample." benchmark::passes_failure_on;
     64 "stops" Benchmark "Asked to stop while it measures, it returns within a second." benchmark::stops;
+    70 "stdout-kept" Every "It writes nothing to stdout, neither itself nor through what it loads." hygiene::stdout_kept;
+    71 "threads-end" Backend "Opened and closed again and again, it leaves no more threads each time." hygiene::threads_end;
+    72 "idle" Backend "While nothing is asked of it, open or closed, it takes less than a tenth of a processor." hygiene::idle;
+    73 "children-end" Backend "Once it is closed, no process that it started runs on." hygiene::children_end;
+    74 "process-kept" Backend "It leaves working folder, environment, locale, umask, signals, floating point mode and affinity of the process as they were." hygiene::process_kept;
+    75 "descriptors-end" Backend "Opened and closed again and again, it leaves no more open descriptors each time, and the standard streams alone." hygiene::descriptors_end;
+    76 "devices-steady" Backend "Its devices are the same at each look, and after it is opened again." hygiene::devices_steady;
+    77 "texts" Every "Its texts are UTF-8, and end with NUL within their arrays." hygiene::texts;
+    78 "closes" Backend "Releasing, unloading and closing end well, also after failures and beside another instance, and so does the process." hygiene::closes;
+    79 "slots-quick" Backend "Slots that only tell (devices, ports, placement, memory, `supports`) take less than a tenth of a second." hygiene::slots_quick;
 }
 
 #[cfg(test)]

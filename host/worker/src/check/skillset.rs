@@ -21,8 +21,8 @@ fn skillset(job: &CheckJob) -> Result<(SkillsetRef, Vec<SkillDescription>), Stri
     Ok((skillset, descriptions))
 }
 
-pub(super) fn described(_: &'static Services, job: &CheckJob) -> Test {
-    let (_, skills) = skillset(job)?;
+pub(super) fn described(services: &'static Services, job: &CheckJob) -> Test {
+    let (_, skills) = services.within("describe", || skillset(job))?;
     let mut ids = HashSet::new();
     for skill in &skills {
         if skill.id.is_empty() || !ids.insert(&skill.id) {
@@ -42,8 +42,8 @@ fn build(services: &'static Services, job: &CheckJob, folder: &str) -> Result<Pa
         skills.iter().min_by_key(|skill| skill.parameters.unwrap_or(u64::MAX)).ok_or("it describes no skill")?;
     let folder = job.scratch.join(folder);
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
-    let built = skillset.build(services.table(), &smallest.id, &Options::default(), &folder);
-    built.map_err(|error| format!("skill '{}': {error}", smallest.id))?;
+    let build = || skillset.build(services.table(), &smallest.id, &Options::default(), &folder);
+    services.within("build", build).map_err(|error| format!("skill '{}': {error}", smallest.id))?;
     Ok(folder)
 }
 
@@ -76,7 +76,8 @@ pub(super) fn repeats(services: &'static Services, job: &CheckJob) -> Test {
 
 pub(super) fn unknown(services: &'static Services, job: &CheckJob) -> Test {
     let (skillset, _) = skillset(job)?;
-    match skillset.build(services.table(), "no-such-skill", &Options::default(), &job.scratch) {
+    let build = || skillset.build(services.table(), "no-such-skill", &Options::default(), &job.scratch);
+    match services.within("build", build) {
         Ok(()) => Err("it builds a skill that it does not describe".into()),
         Err(_) => Ok(()),
     }

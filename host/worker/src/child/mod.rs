@@ -1,6 +1,6 @@
 //! A worker from the inside: it opens libraries, and does what the host asks, one command after the other.
 //!
-//! - `services`: what every plugin gets. `target`: loading and verification for benchmarks. `inputs`: made by rule. `outputs`, `comparison`: kept, and held against a reference. `audit`: what the host does around every run. `pool`: what a cell leaves for the next. `rounds`, `series`: how often it is run. `claims`: whether the host's own clock agrees. `permits`: when, if another worker runs in between. `sensors`: energy and counters.
+//! - `services`: what every plugin gets. `observing`: which slot of it is called, for rules. `target`: loading and verification for benchmarks. `inputs`: made by rule. `outputs`, `comparison`: kept, and held against a reference. `audit`: what the host does around every run. `pool`: what a cell leaves for the next. `rounds`, `series`: how often it is run. `claims`: whether the host's own clock agrees. `permits`: when, if another worker runs in between. `sensors`: energy and counters.
 //! - `cell`, `function`, `reference`, `profile`, `probe`: the commands. `recorded`: its operators summed up. `trace`: a profile in the form that viewers open.
 //!
 //! Not here: deciding what to run, summing up, files of results.
@@ -13,6 +13,7 @@ mod cpu;
 mod energy;
 mod function;
 mod inputs;
+mod observing;
 mod opened;
 mod outputs;
 mod permits;
@@ -30,6 +31,7 @@ mod trace;
 
 pub(crate) use cell::run_alone;
 pub use comparison::{Agreement, agreement};
+pub(crate) use observing::Observing;
 pub(crate) use opened::Opened;
 pub(crate) use outputs::View;
 pub use reference::{engines, is_whole as is_whole_reference, move_to as move_reference, parts as parts_of_reference};

@@ -1,9 +1,9 @@
 //! A plugin's library and its opened backend, with the times both took.
 
-use super::Services;
+use super::{Observing, Services};
 use crate::loader;
 use crate::{Failure, FailureKind, Library, PluginUse, Stage};
-use skillbench_plugin_api::client::{Instance, Plugin};
+use skillbench_plugin_api::client::{BackendRef, Instance, Plugin};
 use skillbench_plugin_api::{Device, Options, Why};
 use std::time::Instant;
 
@@ -22,17 +22,32 @@ pub(crate) fn import(services: &'static Services, library: &Library) -> Result<(
     let at = |code: &str, text: String| Failure::failed(code, format!("{}: {text}", library.display()));
     let (plugin, entry) = loader::load(library).map_err(|error| at("not-a-plugin", error.to_string()))?;
     library.check()?;
-    plugin.init(services.table(), library).map_err(|error| at(error.code.name(), format!("init: {error}")))?;
+    let init = services.within("init", || plugin.init(services.table(), library));
+    init.map_err(|error| at(error.code.name(), format!("init: {error}")))?;
     Ok((plugin, entry))
 }
 
 impl Opened {
     pub(crate) fn new(services: &'static Services, backend: &PluginUse) -> Result<Opened, Failure> {
+        Opened::behind(services, backend, |table| table)
+    }
+
+    /// As [`Opened::new`], for a backend whose slots tell of each call: nothing of it may be timed for a figure.
+    pub(crate) fn observed(services: &'static Services, backend: &PluginUse) -> Result<Opened, Failure> {
+        Opened::behind(services, backend, |table| table.observed(Observing::of(services)))
+    }
+
+    fn behind(
+        services: &'static Services,
+        backend: &PluginUse,
+        observe: impl FnOnce(BackendRef) -> BackendRef,
+    ) -> Result<Opened, Failure> {
         let start = Instant::now();
         let (plugin, _) = import(services, &backend.library)?;
-        let table = plugin.backend().map_err(|error| Failure::from_plugin(&error))?;
+        let table = services.within("factory", || plugin.backend()).map_err(|error| Failure::from_plugin(&error))?;
         let table =
             table.ok_or_else(|| Failure::failed("no-backend", format!("plugin '{}' is no backend", backend.id)))?;
+        let table = observe(table);
         let import_ns = start.elapsed().as_nanos() as u64;
 
         services.enter(Stage::Open);

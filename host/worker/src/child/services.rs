@@ -61,6 +61,14 @@ impl Services {
     pub(crate) fn enter(&self, stage: Stage) {
         self.send(&Event::Stage(stage));
     }
+
+    /// Calls a slot, and lets the host know while it is under way.
+    pub(crate) fn within<R>(&self, slot: &str, call: impl FnOnce() -> R) -> R {
+        self.send(&Event::Slot(Some(slot.into())));
+        let returned = call();
+        self.send(&Event::Slot(None));
+        returned
+    }
 }
 
 impl HostServices for Services {

@@ -86,10 +86,25 @@ pub(super) struct Seen {
     pub pool: PoolRecord,
     /// The outputs are finite, and differ from the reference that was given.
     pub differs: bool,
-    /// The parts that were loaded, and whether their outputs were verified: none is measured before all are.
-    parts: BTreeMap<String, bool>,
+    /// The parts that were loaded: none is measured before all are verified, but for those that were given up.
+    parts: BTreeMap<String, LoadedPart>,
     /// The first failure of a service that no benchmark may pass over. It explains one that fails without saying why.
     pub failure: Option<Error>,
+}
+
+/// A part of the model that the benchmark loaded.
+#[derive(Default)]
+struct LoadedPart {
+    verified: bool,
+    /// How often it is loaded now.
+    loads: usize,
+}
+
+impl Seen {
+    /// Whether rounds may be measured.
+    fn is_verified(&self) -> bool {
+        !self.parts.is_empty() && self.parts.values().all(|part| part.verified)
+    }
 }
 
 impl<'i, 'c> CellTarget<'i, 'c> {
@@ -127,8 +142,9 @@ impl<'i, 'c> CellTarget<'i, 'c> {
             None => Arc::new(self.load_now(key)?),
         };
         let mut seen = lock(&self.seen);
+        seen.parts.entry(part.to_string()).or_default().loads += 1;
         // What another part's outputs showed says nothing of this one.
-        if !matches!(self.job.verify, VerifyJob::Off) && !*seen.parts.entry(part.to_string()).or_insert(false) {
+        if !matches!(self.job.verify, VerifyJob::Off) && !seen.is_verified() {
             self.verified.store(false, Ordering::SeqCst);
         }
         seen.placement.get_or_insert_with(|| loaded.placement.clone());
@@ -303,10 +319,20 @@ impl<'i, 'c> CellTarget<'i, 'c> {
         })?;
         lane.verified(&self.audit);
         let mut seen = lock(&self.seen);
-        seen.parts.insert(loaded.key.part.clone(), true);
-        let all = seen.parts.values().all(|verified| *verified);
-        self.verified.store(all, Ordering::SeqCst);
+        seen.parts.entry(loaded.key.part.clone()).or_default().verified = true;
+        self.verified.store(seen.is_verified(), Ordering::SeqCst);
         Ok(())
+    }
+
+    /// A part that was loaded and given up, since it cannot be run here, keeps no other one from being measured.
+    fn give_up(&self, part: &str) {
+        let mut seen = lock(&self.seen);
+        let Some(given_up) = seen.parts.get_mut(part) else { return };
+        given_up.loads = given_up.loads.saturating_sub(1);
+        if given_up.loads == 0 && !given_up.verified && !matches!(self.job.verify, VerifyJob::Off) {
+            seen.parts.remove(part);
+            self.verified.store(seen.is_verified(), Ordering::SeqCst);
+        }
     }
 
     /// A model that a round loaded: held against the reference on an input that nobody saw, before it goes.
@@ -459,6 +485,7 @@ impl<'i> WatchedTarget for CellTarget<'i, '_> {
         if self.audit.wants_loaded(loaded.part()) {
             let _ = self.noting(self.check_loaded(&loaded));
         }
+        self.give_up(loaded.part());
         drop(loaded);
         self.audit.outside(start.elapsed().as_nanos() as u64);
         drop(one_at_a_time);

@@ -3,16 +3,21 @@
 //! - `cases`: what there is to run, from `ladder/cases.json`, which is explained beside it.
 //! - `rung`: one case on a backend, inside a worker.
 //! - `climb`: all of them from outside, where a crash costs one case.
+//! - `climbed`: what became of them, by operator. `unlocked`: what operators are worth to models.
 //!
-//! Not here: what operators are worth to models, and tables.
+//! Not here: which models there are, and tables.
 
 mod cases;
 mod climb;
+mod climbed;
 mod rung;
+mod unlocked;
 
 pub use cases::{Case, Ladder, ladder};
 pub use climb::{climb, places};
+pub use climbed::{Climbed, Steps, built, by_operator, climbed, totals, unknown, wholly_right};
 pub(crate) use rung::serve;
+pub use unlocked::{Next, Unlocked, unlocked};
 
 use serde::{Deserialize, Serialize};
 

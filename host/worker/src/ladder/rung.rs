@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// Runs the cases that a job names, and tells of each as it begins and ends.
 pub(crate) fn serve(services: &'static Services, job: &LadderJob) -> Result<Reply, Failure> {
-    let opened = Opened::new(services, &job.backend)?;
+    let opened = Opened::observed(services, &job.backend)?;
     for place in &job.cases {
         let Some(case) = ladder().cases.get(*place) else { continue };
         let laid = Laid::new(case, &job.scratch).map_err(|text| Failure::failed("ladder", text))?;

@@ -2,7 +2,7 @@
 
 use skillbench_plugin_api::client::{self, BackendRef, Instance};
 use skillbench_plugin_api::host_tables::HostTable;
-use skillbench_plugin_api::sdk::{Backend, Bindings, Bound, Host, Model, Request};
+use skillbench_plugin_api::sdk::{Backend, Bindings, Bound, Host, Model, Offers, Request};
 use skillbench_plugin_api::{
     Code, DType, Device, Direction, Error, HostTensor, Load, Options, OwnedTensor, Placement, Port, Result, Timing, Why,
 };
@@ -39,6 +39,7 @@ struct ProxyRequest {
 impl Backend for Proxy {
     const ID: &'static CStr = c"proxy";
     const OPTIONS_SCHEMA: &'static CStr = c"{}";
+    const OFFERS: Offers = Offers { alias: true, ..Offers::NONE };
     type Model = ProxyModel;
 
     fn open(_: Host, options: &Options) -> Result<Proxy> {

@@ -1,0 +1,176 @@
+//! Runs whose copies to the device and back are told apart from its work.
+//!
+//! ONNX Runtime copies within its call, and a device works on behind it: neither shows from outside. Here inputs and outputs have places of
+//! their own in the device's memory, and after each step a copy of one element waits until the device has done all before it.
+
+use crate::binding::{Binding, Goes};
+use crate::errors::check;
+use crate::memory::{Allocator, copy, is_device};
+use crate::model::OrtModel;
+use crate::turn;
+use crate::value::Value;
+use ort::AsPointer;
+use ort::sys::OrtMemoryInfo;
+use skillbench_plugin_api::sdk::{Bindings, Model};
+use skillbench_plugin_api::{DType, Result, Timing};
+use std::ptr;
+
+/// The places of a request's tensors in the memory of a device.
+pub(crate) struct Transfers {
+    inputs: Vec<Place>,
+    /// Which outputs the session makes in the device's memory.
+    outputs: Vec<bool>,
+    /// One element on the device, and the same in host memory.
+    fence: (Value, Value),
+    binding: Binding,
+    // Last, so that it outlives its tensors.
+    memory: Allocator,
+}
+
+/// Where the session takes an input from.
+enum Place {
+    Host,
+    /// Its tensor there, once one was bound.
+    Device(Value),
+}
+
+impl Transfers {
+    /// `None` for a model that has no port in a device's memory.
+    ///
+    /// # Errors
+    /// What ONNX Runtime says: some providers copy nothing by themselves.
+    pub fn new(model: &OrtModel) -> Result<Option<Transfers>> {
+        let api = ort::api();
+        let mut inputs = vec![ptr::null(); model.inputs().len()];
+        let mut outputs = vec![ptr::null(); model.outputs().len()];
+        // SAFETY: a live session with so many ports; what is filled in belongs to the session.
+        unsafe {
+            let session = model.session.ptr();
+            check((api.SessionGetMemoryInfoForInputs)(session, inputs.as_mut_ptr(), inputs.len()))?;
+            check((api.SessionGetMemoryInfoForOutputs)(session, outputs.as_mut_ptr(), outputs.len()))?;
+        }
+        let Some(place) = inputs.iter().chain(&outputs).copied().find(|place| is_device(*place)) else {
+            return Ok(None);
+        };
+        let _turn = turn::alone();
+        // SAFETY: memory information of the session.
+        let memory = unsafe { Allocator::new(model, place)? };
+        let fence = (memory.tensor(DType::U32, &[1])?, Allocator::host()?.tensor(DType::U32, &[1])?);
+        let of_input = |place: &*const OrtMemoryInfo| match is_device(*place) {
+            true => Place::Device(Value::NONE),
+            false => Place::Host,
+        };
+        let transfers = Transfers {
+            inputs: inputs.iter().map(of_input).collect(),
+            outputs: outputs.iter().map(|place| is_device(*place)).collect(),
+            fence,
+            binding: Binding::new(model)?,
+            memory,
+        };
+        copy(model.runtime, &[(&transfers.fence.1, &transfers.fence.0)])?;
+        transfers.wait(model)?;
+        Ok(Some(transfers))
+    }
+
+    /// Waits until the device has done all that it was given.
+    fn wait(&self, model: &OrtModel) -> Result<()> {
+        copy(model.runtime, &[(&self.fence.0, &self.fence.1)])
+    }
+
+    /// Runs once. `fresh` has the inputs that were bound since the last run; `bound` the outputs that go into memory of the caller.
+    ///
+    /// # Errors
+    /// What ONNX Runtime says.
+    pub fn run(
+        &mut self,
+        model: &OrtModel,
+        given: &Bindings,
+        inputs: &[Value],
+        fresh: &mut [bool],
+        outputs: &mut [Value],
+        bound: &[bool],
+    ) -> Result<Timing> {
+        let _turn = turn::alone();
+        let clock = given.clock();
+        let began = clock.now_ns();
+        for (index, value) in inputs.iter().enumerate().filter(|(index, _)| fresh[*index]) {
+            self.place(model, index, value)?;
+        }
+        fresh.fill(false);
+        let on_device = inputs.iter().zip(&self.inputs).filter_map(|(from, place)| match place {
+            Place::Device(to) if !to.is_none() => Some((from, to)),
+            _ => None,
+        });
+        copy(model.runtime, &on_device.collect::<Vec<_>>())?;
+        self.wait(model)?;
+        let start = clock.now_ns();
+        let mut device = vec![];
+        for (value, makes) in outputs.iter().zip(&self.outputs) {
+            device.push(*makes && (value.is_none() || !value.is_on_device()?));
+        }
+        let goes = outputs.iter().zip(bound).zip(&device).map(|((value, bound), device)| match (device, bound) {
+            (true, _) => Goes::Device,
+            (false, true) => Goes::There(value),
+            (false, false) => Goes::Host,
+        });
+        let made = self.binding.run(model, goes)?;
+        self.wait(model)?;
+        let end = clock.now_ns();
+        let host = Allocator::host()?;
+        let mut read = Vec::with_capacity(made.len());
+        for (((made, output), bound), device) in made.into_iter().zip(outputs).zip(bound).zip(&device) {
+            match (device, bound) {
+                (true, false) => {
+                    let (dtype, shape) = made.shape()?;
+                    *output = host.tensor(dtype, &shape)?;
+                    read.push((made, &*output));
+                }
+                (true, true) => read.push((made, &*output)),
+                (false, false) => *output = made,
+                (false, true) => {}
+            }
+        }
+        copy(model.runtime, &read.iter().map(|(from, to)| (from, *to)).collect::<Vec<_>>())?;
+        let done = clock.now_ns();
+        let between = |from: Option<u64>, to: Option<u64>| to?.checked_sub(from?);
+        Ok(Timing {
+            start_ns: start,
+            end_ns: end,
+            host_to_device_ns: between(began, start),
+            device_to_host_ns: between(end, done),
+            ..Timing::default()
+        })
+    }
+
+    /// Gives the session an input where it takes it from. An empty tensor needs no place on the device, nor does one that lies there.
+    fn place(&mut self, model: &OrtModel, index: usize, value: &Value) -> Result<()> {
+        let (dtype, shape) = value.shape()?;
+        // SAFETY: there are as many names as inputs, all of this session.
+        let name = unsafe { *model.input_names.as_ptr().add(index) };
+        let there = match &mut self.inputs[index] {
+            Place::Device(there) if !shape.contains(&0) && !value.is_on_device()? => there,
+            Place::Device(there) => {
+                *there = Value::NONE;
+                // SAFETY: the name is a port of this session.
+                return unsafe { self.binding.input(name, value) };
+            }
+            // SAFETY: as above.
+            Place::Host => return unsafe { self.binding.input(name, value) },
+        };
+        if there.is_none() || there.shape()? != (dtype, shape.clone()) {
+            *there = self.memory.tensor(dtype, &shape)?;
+            // SAFETY: as above.
+            unsafe { self.binding.input(name, there)? };
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Transfers {
+    fn drop(&mut self) {
+        let _turn = turn::alone();
+        self.binding.clear();
+        self.inputs.clear();
+        self.fence = (Value::NONE, Value::NONE);
+    }
+}
