@@ -1,6 +1,4 @@
-//! Which C library a library needs, and which one this machine has.
-
-use std::process::Command;
+//! Versions of the C library, glibc: which one a library needs.
 
 /// The version of glibc that a library asks for: the highest of the names `GLIBC_2.28` that its symbols carry. `None` where it
 /// has no such name.
@@ -21,12 +19,6 @@ pub(crate) fn needed(library: &[u8]) -> Option<String> {
 pub(crate) fn parse(version: &str) -> Option<(u32, u32)> {
     let mut numbers = version.split('.').map(str::parse::<u32>);
     Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
-}
-
-/// The one of this machine; `None` where it has none, or does not say.
-pub(crate) fn here() -> Option<(u32, u32)> {
-    let output = Command::new("getconf").arg("GNU_LIBC_VERSION").output().ok()?;
-    parse(String::from_utf8_lossy(&output.stdout).trim().strip_prefix("glibc ")?)
 }
 
 #[cfg(test)]

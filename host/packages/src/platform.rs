@@ -14,12 +14,10 @@ pub struct Here {
 }
 
 impl Here {
-    /// The machine that this runs on.
-    pub fn this() -> Here {
-        Here {
-            platform: format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH),
-            glibc: if cfg!(target_os = "linux") { glibc::here() } else { None },
-        }
+    /// The machine that this runs on, with this version of glibc: "2.36".
+    pub fn with(glibc: Option<&str>) -> Here {
+        let platform = format!("{}-{}", std::env::consts::OS, std::env::consts::ARCH);
+        Here { platform, glibc: glibc.and_then(glibc::parse) }
     }
 
     /// The library of a plugin package for this machine: of several that fit, the one that asks for most.

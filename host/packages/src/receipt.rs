@@ -85,4 +85,9 @@ impl Receipt {
             Some(by) => format!("{} ({})", by.name, by.id),
         }
     }
+
+    /// What a check said, in words; empty where nobody says that it was checked.
+    pub fn check(&self) -> String {
+        self.checked.as_ref().map(ToString::to_string).unwrap_or_default()
+    }
 }

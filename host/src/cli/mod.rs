@@ -1,9 +1,10 @@
-//! The command line's grammar. `request`: what is asked of a run. `run`: measuring. `compare`: what is held against what. `trend`: changes over time. `alert`: who is told. `schedule`: what is run again. `forecast`: what is asked ahead of measuring. `suite`: files that say what to run. `results`: what is asked of stored results.
+//! The command line's grammar. `request`: what is asked of a run. `run`: measuring. `compare`: what is held against what. `trend`: changes over time. `alert`: who is told. `schedule`: what is run again. `forecast`: what is asked ahead of measuring. `package`: plugin packages. `suite`: files that say what to run. `results`: what is asked of stored results.
 
 mod alert;
 mod compare;
 mod examples;
 mod forecast;
+mod package;
 mod request;
 mod results;
 mod run;
@@ -14,6 +15,7 @@ mod trend;
 pub use alert::AlertArgs;
 pub use compare::{AcrossArg, BaselineCommand, CompareArgs, DoctorArgs, GateArgs, LiveArgs};
 pub use forecast::{ForecastArgs, PredictArgs, RecommendArgs};
+pub use package::{AddArgs, PackArgs, TrustArgs};
 pub use request::{HowArgs, RequestArgs, SeriesArgs};
 pub use results::{
     DbCommand, ExportForm, ImageArg, MatrixArgs, PlotArgs, QueryArgs, RESULTS, ReportArgs, ReportForm, Stored,
@@ -393,18 +395,18 @@ pub enum PluginCommand {
         /// The folder to make
         dir: PathBuf,
     },
-    /// Register a library in the user's registry.d
-    Add {
-        /// The library's file
-        library: PathBuf,
-        /// Under this id [default: the one it gives itself]
-        #[arg(long)]
-        id: Option<String>,
-        /// Pin its hash: a changed library is refused
-        #[arg(long)]
-        pin: bool,
+    /// Install a plugin package after verifying it, or register a library
+    Add(AddArgs),
+    /// Pack a plugin into one file that `add` installs, and sign it
+    Pack(PackArgs),
+    /// Trust a vendor's key, or list the trusted keys
+    Trust(TrustArgs),
+    /// Write the index of a folder of plugin packages, to be hosted beside them
+    Index {
+        /// The folder
+        dir: PathBuf,
     },
-    /// Unregister a library that `add` registered
+    /// Remove what `add` installed or registered
     Remove {
         /// A plugin's id
         plugin: String,

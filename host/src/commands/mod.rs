@@ -18,6 +18,7 @@ mod ladder;
 mod matrix;
 mod models;
 mod noise;
+mod package;
 mod persist;
 mod plot;
 mod plugin;
@@ -166,7 +167,10 @@ pub fn dispatch(cli: Cli) -> Done {
         Command::Plugin(PluginCommand::Slots) => check::slots(global),
         Command::Plugin(PluginCommand::New { name, lang, kind, dir }) => kit::new(&name, lang, kind, &dir),
         Command::Plugin(PluginCommand::Sdk { dir }) => kit::sdk(&dir),
-        Command::Plugin(PluginCommand::Add { library, id, pin }) => plugin::add(global, &library, id, pin),
+        Command::Plugin(PluginCommand::Add(args)) => package::add(global, &args),
+        Command::Plugin(PluginCommand::Pack(args)) => package::pack(global, &args),
+        Command::Plugin(PluginCommand::Trust(args)) => package::trust(global, &args),
+        Command::Plugin(PluginCommand::Index { dir }) => package::index(global, &dir),
         Command::Plugin(PluginCommand::Remove { plugin }) => plugin::remove(&plugin),
         Command::Runtime(command) => runtime::runtime(global, &command),
         Command::Bench(command) => bench::bench(global, &command),

@@ -1,11 +1,13 @@
-//! `host plugin list | info | add | remove`.
+//! `host plugin list | info | remove`, and `add` of a bare library.
 
+use super::package::receipt;
 use super::{CommandError, Done, Exit, failed, plugin_id, usage};
 use crate::cli::Global;
 use crate::output;
 use skillbench_engine::describe::DescriptionCache;
 use skillbench_engine::registry::Registry;
 use skillbench_engine::run::{Inventory, Plugin};
+use skillbench_packages::{Home, Receipt};
 use skillbench_record::hash::sha256;
 use skillbench_record::paths;
 use skillbench_report::{Cell, Table};
@@ -16,9 +18,13 @@ use std::path::{Path, PathBuf};
 
 pub fn list(global: &Global) -> Done {
     let inventory = global.inventory();
-    let mut table =
-        Table::new(["id", "kind", "version", "door", "status", "library", "from"]).least(["from", "library", "door"]);
+    let columns =
+        ["id", "kind", "version", "door", "status", "library", "from", "package from", "signed by", "checked"];
+    let mut table = Table::new(columns).least(["from", "library", "door", "checked", "package from"]);
     for plugin in &inventory.plugins {
+        let receipt = receipt(&plugin.library.path);
+        let of_package =
+            |text: fn(&Receipt) -> String| receipt.as_ref().map_or(Cell::none(), |it| Cell::text(text(it)));
         table.row([
             Cell::text(&plugin.id),
             plugin.description.kinds().join(", ").into(),
@@ -27,6 +33,9 @@ pub fn list(global: &Global) -> Done {
             "found".into(),
             plugin.library.display().to_string().into(),
             plugin.entry.origin.to_string().into(),
+            of_package(|receipt| receipt.from.clone()),
+            of_package(Receipt::signer),
+            of_package(Receipt::check),
         ]);
     }
     for rejected in &inventory.rejected {
@@ -39,6 +48,9 @@ pub fn list(global: &Global) -> Done {
             reason.into(),
             Cell::none(),
             Cell::text(&rejected.origin),
+            Cell::none(),
+            Cell::none(),
+            Cell::none(),
         ]);
     }
     output::table(&table, global.format.into());
@@ -113,6 +125,17 @@ pub fn facts(plugin: &Plugin) -> Vec<(String, String)> {
             format!("{} (version {}, {}): {}", benchmark.id, benchmark.version, benchmark.category, benchmark.summary);
         facts.push(("benchmark".into(), text));
     }
+    if let Some(receipt) = receipt(&plugin.library.path) {
+        let Receipt { from, index, installed, requires, .. } = &receipt;
+        let from = index.as_ref().map_or(from.clone(), |index| format!("{from}, by the index {index}"));
+        facts.extend([
+            ("package from".into(), from),
+            ("signed by".into(), receipt.signer()),
+            ("installed".into(), installed.clone()),
+            ("checked".into(), receipt.check()),
+            ("requires".into(), requires.join("; ")),
+        ]);
+    }
     facts.retain(|(_, value)| !value.is_empty());
     facts
 }
@@ -148,6 +171,12 @@ pub fn add(global: &Global, library: &Path, id: Option<String>, pin: bool) -> Do
 
 pub fn remove(id: &str) -> Done {
     let file = drop_in(id)?;
+    let home = Home::of_user();
+    if let Some(versions) = skillbench_packages::remove(&home, id).map_err(failed)? {
+        let folder = home.packages().join(id);
+        output::say(&format!("removed {id} {} from {}, and its registration", versions.join(", "), folder.display()));
+        return Ok(Exit::Good);
+    }
     match std::fs::remove_file(&file) {
         Ok(()) => {
             output::say(&format!("removed {}; the library itself is left alone", file.display()));

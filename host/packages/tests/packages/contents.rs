@@ -67,7 +67,7 @@ fn what_is_missing_or_not_listed_is_refused() {
 fn a_package_for_another_platform_is_refused_naming_what_it_has_and_what_this_is() {
     let mut world = World::unsigned();
     let packed = world.packed("1.0.0", "", None);
-    let own = Here::this();
+    let own = Here::with(None);
     world.wishes.here = Here { platform: "plan9-mips".into(), glibc: None };
     let told = world.refused(text(&packed.file));
     assert!(told.contains("this machine, which is plan9-mips: it has") && told.contains(&own.platform), "{told}");

@@ -80,7 +80,7 @@ fn libraries_alone_are_packed_with_what_one_of_them_says_of_itself_and_what_a_ch
     let checked = Checked::of_report(&report).unwrap();
     let into = world.path().join("dist");
     let packing = Packing { into: into.clone(), signer: None, checked: Some(checked.clone()) };
-    let here = Here::this().platform;
+    let here = Here::with(None).platform;
     let libraries = [(here, library().to_path_buf()), ("plan9-mips".to_string(), other)];
     let packed = pack::libraries(described.clone(), &libraries, &packing).unwrap();
     let staged = world.stage(text(&packed.file)).unwrap();

@@ -21,7 +21,7 @@ impl World {
         let home = Home { data: folder.path().join("data"), config: folder.path().join("config") };
         let contract = Contract { major: 1, minor: 1 };
         let wishes =
-            Wishes { unsigned: false, indexes: vec![], here: Here::this(), contract, limits: Limits::default() };
+            Wishes { unsigned: false, indexes: vec![], here: Here::with(None), contract, limits: Limits::default() };
         World { folder, home, wishes }
     }
 
@@ -48,7 +48,7 @@ impl World {
         let name = format!("acme-{version}");
         self.write(&format!("{name}/LICENSE"), "do as you like\n");
         self.write(&format!("{name}/libacme.so"), std::fs::read(library()).unwrap());
-        let platform = Here::this().platform;
+        let platform = Here::with(None).platform;
         let text = format!(
             "manifest = 1\nid = \"acme\"\nversion = \"{version}\"\nvendor = \"Acme\"\ncontract = \"1.1\"\nkinds = [\"skillset\"]\n{more}\n\
              [[library]]\nplatform = \"{platform}\"\nfile = \"libacme.so\"\n[[file]]\npath = \"LICENSE\"\n"
