@@ -2,6 +2,7 @@
 
 use super::{Finding, Test};
 use crate::CATEGORIES;
+use crate::FailureKind;
 use crate::child::{Services, run_alone};
 use crate::loader;
 use crate::{CellJob, CellReport, CheckJob, Failure, ModelPaths, Policy, Pooling, VerifyJob};
@@ -148,7 +149,11 @@ pub(super) fn measures(services: &'static Services, job: &CheckJob) -> Test {
     for benchmark in benchmarks(job)?.into_iter().filter(BenchmarkRef::needs_target) {
         let id = benchmark.id();
         let model = model(services, job, &benchmark)?;
-        let report = run(services, job, &id, model).map_err(|failure| format!("benchmark '{id}': {failure}"))?;
+        let report = run(services, job, &id, model).map_err(|failure| match failure.kind {
+            // It measures models of another kind.
+            FailureKind::Unsupported => Finding::Unavailable(format!("benchmark '{id}': {failure}")),
+            _ => Finding::Broken(format!("benchmark '{id}': {failure}")),
+        })?;
         if report.verification.is_none() {
             return Err(format!("benchmark '{id}' does not verify its target").into());
         }

@@ -190,11 +190,15 @@ pub(super) fn children_end(services: &'static Services, job: &CheckJob) -> Test 
 }
 
 pub(super) fn process_kept(services: &'static Services, job: &CheckJob) -> Test {
-    let before = State::now();
+    let mut before = State::now();
     let mut last = "loading the library and".to_string();
     cycle(services, job, &mut |step| {
         let when = std::mem::replace(&mut last, String::new());
-        match before.changed(&State::now()) {
+        let now = State::now();
+        if step == "open" {
+            before.take_new_variables(&now);
+        }
+        match before.changed(&now) {
             Some(how) => Err(format!("after {when} `{step}`: {how}").replace("  ", " ").into()),
             None => Ok(()),
         }

@@ -62,6 +62,14 @@ impl State {
         State { told, environment: std::env::vars_os().collect() }
     }
 
+    /// Variables that were not there do not count from now on: some vendors' libraries are told in no other way, and `open` is where a plugin
+    /// loads them.
+    pub(super) fn take_new_variables(&mut self, later: &State) {
+        for (name, value) in &later.environment {
+            self.environment.entry(name.clone()).or_insert_with(|| value.clone());
+        }
+    }
+
     /// How a later state is another one; `None`: it is the same.
     pub(super) fn changed(&self, later: &State) -> Option<String> {
         let told = self.told.iter().filter_map(|(what, before)| match later.told.get(what) {

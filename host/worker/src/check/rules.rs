@@ -106,7 +106,7 @@ rules! {
     71 "threads-end" Backend "Opened and closed again and again, it leaves no more threads each time." hygiene::threads_end;
     72 "idle" Backend "While nothing is asked of it, open or closed, it takes less than a tenth of a processor." hygiene::idle;
     73 "children-end" Backend "Once it is closed, no process that it started runs on." hygiene::children_end;
-    74 "process-kept" Backend "It leaves working folder, environment, locale, umask, signals, floating point mode and affinity of the process as they were." hygiene::process_kept;
+    74 "process-kept" Backend "It leaves working folder, environment, locale, umask, signals, floating point mode and affinity of the process as they were; `open` may set variables that were not there." hygiene::process_kept;
     75 "descriptors-end" Backend "Opened and closed again and again, it leaves no more open descriptors each time, and the standard streams alone." hygiene::descriptors_end;
     76 "devices-steady" Backend "Its devices are the same at each look, and after it is opened again." hygiene::devices_steady;
     77 "texts" Every "Its texts are UTF-8, and end with NUL within their arrays." hygiene::texts;

@@ -14,10 +14,15 @@ use std::path::{Path, PathBuf};
 fn skillset(job: &CheckJob) -> Result<(SkillsetRef, Vec<SkillDescription>), String> {
     let (plugin, _) = loader::load(&job.library).map_err(|error| error.to_string())?;
     let skillset = plugin.skillset().map_err(|error| error.to_string())?.ok_or("it is no skillset")?;
-    let parse = |text: &String| {
-        serde_json::from_str(text).map_err(|error| format!("a description is not as it should be: {error}"))
-    };
-    let descriptions = skillset.descriptions().iter().map(parse).collect::<Result<_, _>>()?;
+    let mut descriptions = vec![];
+    for text in skillset.descriptions() {
+        let wrong = |error| format!("a description is not as it should be: {error}");
+        let known: serde_json::Value = serde_json::from_str(&text).map_err(wrong)?;
+        // A name that is known and cannot be built says so, and describes nothing else.
+        if known.get("unavailable").is_none() {
+            descriptions.push(serde_json::from_value(known).map_err(wrong)?);
+        }
+    }
     Ok((skillset, descriptions))
 }
 
