@@ -50,7 +50,10 @@ fn verdicts_are_written_as_json_and_junit_beside_what_is_printed() {
     assert_eq!((&document["broken"], &document["library"]["id"]), (&1.into(), &"unclean".into()));
     assert_eq!(document["library"]["sha256"].as_str().unwrap().len(), 64);
     let xml = std::fs::read_to_string(&junit).unwrap();
-    assert!(xml.contains("tests=\"2\" failures=\"1\"") && xml.contains("<failure message=\"`placement` takes"), "{xml}");
+    assert!(
+        xml.contains("tests=\"2\" failures=\"1\"") && xml.contains("<failure message=\"`placement` takes"),
+        "{xml}"
+    );
     let printed = check("", &[library(), "--rules", "described", "--format", "junit"]);
     assert!(printed.stdout.starts_with("<?xml version=\"1.0\""), "{}", printed.stdout);
 }

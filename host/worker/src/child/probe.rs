@@ -21,10 +21,8 @@ pub(super) fn describe(services: &'static Services, library: &Library) -> Result
     loader::check_whole(library).map_err(broken)?;
     let (plugin, entry) = import(services, library)?;
     let incomplete = |error: Error| Failure::failed("incomplete", format!("{}: {error}", library.display()));
-    let backend = services.within("factory", || plugin.backend()).map_err(incomplete)?.map(|backend| BackendDescription {
-        id: backend.id(),
-        options_schema: backend.options_schema(),
-        slots: slots(&backend),
+    let backend = services.within("factory", || plugin.backend()).map_err(incomplete)?.map(|backend| {
+        BackendDescription { id: backend.id(), options_schema: backend.options_schema(), slots: slots(&backend) }
     });
     let skillset = services.within("factory", || plugin.skillset()).map_err(incomplete)?;
     let skillset = skillset.map(|skillset| SkillsetDescription {
