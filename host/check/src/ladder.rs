@@ -12,6 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The operators of each model of the zoo.
 const OPERATORS: &str = include_str!("../../../plugins/zoo/data/operators.json");
+/// How long a plugin may take to be described, in seconds.
+const LIMIT: u64 = 30;
 /// How many operators to build next are told.
 const STEPS: usize = 10;
 
@@ -30,7 +32,7 @@ pub fn ladder(args: &LadderArgs) -> Done {
     if args.format == Format::Junit {
         return Err(CheckError::Usage("the ladder is told as table or json: it is a measure, not a test".into()));
     }
-    let subject = Subject::look(&args.library, &args.subject)?;
+    let subject = Subject::look(&args.library, &args.subject, LIMIT)?;
     let backend = subject.backend()?;
     let climb = match Climb::try_of(&backend, &args.operators) {
         Err((FailureKind::Unavailable, text)) => {

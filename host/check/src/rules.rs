@@ -18,7 +18,7 @@ pub fn rules(args: &RulesArgs) -> Done {
     }
     known(&args.rules)?;
     let missing = || CheckError::Usage("which library? skillbench-check LIBRARY".into());
-    let subject = Subject::look(args.library.as_deref().ok_or_else(missing)?, &args.subject)?;
+    let subject = Subject::look(args.library.as_deref().ok_or_else(missing)?, &args.subject, args.limit)?;
     if let Err(failure) = &subject.description {
         output::warning(&format!("it cannot be described: {failure}"));
     }
@@ -101,7 +101,7 @@ fn known(rules: &[String]) -> Result<(), CheckError> {
     match rules.iter().find(|asked| !is_one(asked)) {
         Some(unknown) => {
             let nearest = suggest::did_you_mean(unknown, RULES.iter().map(|rule| rule.id));
-            Err(CheckError::Usage(format!("there is no rule '{unknown}'{nearest}: --list has them")))
+            Err(CheckError::Usage(format!("there is no rule '{unknown}'{nearest}")))
         }
         None => Ok(()),
     }

@@ -6,6 +6,10 @@ use skillbench_record::{OptionChoice, PluginOptions};
 use skillbench_worker::sandbox::{Mode, Sandbox};
 use skillbench_worker::{Command, Description, Failure, Library, Limits, PluginUse, Reply, Stop, Worker, options};
 use std::path::Path;
+use std::time::Duration;
+
+/// How long a backend to measure with may take to be described.
+const LIMIT: Duration = Duration::from_secs(30);
 
 pub struct Subject {
     pub library: Library,
@@ -14,9 +18,11 @@ pub struct Subject {
 }
 
 impl Subject {
+    /// `limit`: how many seconds it may take to be described.
+    ///
     /// # Errors
     /// There is no such file, or an option is none.
-    pub fn look(path: &Path, args: &SubjectArgs) -> Result<Subject, CheckError> {
+    pub fn look(path: &Path, args: &SubjectArgs, limit: u64) -> Result<Subject, CheckError> {
         let mode = match args.sandbox.as_str() {
             "off" => Mode::Off,
             "strict" => Mode::Strict,
@@ -34,7 +40,7 @@ impl Subject {
             let option = OptionChoice::parse(option).map_err(CheckError::Usage)?;
             own.insert(option.key, option.value);
         }
-        let description = describe(&library);
+        let description = describe(&library, Duration::from_secs(limit));
         if let Some(backend) = description.as_ref().ok().and_then(|it| it.backend.as_ref()) {
             options::check(&own, &backend.options_schema, &backend.id).map_err(CheckError::Usage)?;
         }
@@ -58,7 +64,7 @@ impl Subject {
 /// Another library with a backend, opened without options.
 pub fn other_backend(path: &Path, like: &Library) -> Result<PluginUse, CheckError> {
     let library = Library::new(whole_path(path)?, like.sandbox.clone());
-    let described = describe(&library).map_err(|failure| CheckError::Usage(failure.to_string()))?;
+    let described = describe(&library, LIMIT).map_err(|failure| CheckError::Usage(failure.to_string()))?;
     match described.backend {
         Some(_) => Ok(PluginUse { id: described.id, library, options: PluginOptions::new() }),
         None => Err(CheckError::Usage(format!("--backend: '{}' is no backend", described.id))),
@@ -72,9 +78,10 @@ fn whole_path(path: &Path) -> Result<std::path::PathBuf, CheckError> {
     }
 }
 
-fn describe(library: &Library) -> Result<Description, Failure> {
+fn describe(library: &Library, limit: Duration) -> Result<Description, Failure> {
     let command = Command::Describe { library: library.clone() };
-    match Worker::call_once(&command, &Limits::probing(&Stop::default()))? {
+    let limits = Limits { total: limit, opening: limit, ..Limits::probing(&Stop::default()) };
+    match Worker::call_once(&command, &limits)? {
         Reply::Described(description) => Ok(*description),
         other => Err(Failure::unexpected(&other)),
     }

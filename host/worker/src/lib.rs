@@ -9,6 +9,7 @@
 //! - [`child`]: what runs in a worker. `loader`: how it opens a library; the only `unsafe` here.
 //! - `description`: what a plugin says of itself. [`options`]: its options, held against their schema.
 //! - [`check`]: the rules of a well-behaved plugin. [`ladder`]: ONNX operators one by one on a backend.
+//!   [`fuzz`]: a backend used at random.
 //!
 //! Not here: which plugins there are, what is measured, and what becomes of it (engine).
 
@@ -20,6 +21,7 @@ mod description;
 mod failure;
 mod folders;
 mod frame;
+pub mod fuzz;
 #[cfg(target_os = "linux")]
 mod keeper;
 pub mod ladder;
@@ -48,8 +50,8 @@ pub use loader::c_library::libc_version;
 pub use process::{Watched, Worker, use_executable};
 pub use protocol::{
     CellJob, CellReport, CheckJob, Command, CounterRecord, DeviceRecord, DeviceTimes, EnergyRecord, Event, FunctionJob,
-    FunctionReport, LadderJob, LoadRecord, ModelPaths, OtherEnergy, PROTOCOL, PluginUse, Policy, Pooling, PortRecord,
-    ProfileJob, ReferenceJob, Reply, RoundEnergy, RoundRecord, SeriesRecord, Stage, VerifyJob,
+    FunctionReport, FuzzJob, LadderJob, LoadRecord, ModelPaths, OtherEnergy, PROTOCOL, PluginUse, Policy, Pooling,
+    PortRecord, ProfileJob, ReferenceJob, Reply, RoundEnergy, RoundRecord, SeriesRecord, Stage, VerifyJob,
 };
 pub use stop::Stop;
 pub(crate) use sys::adopt_channel;

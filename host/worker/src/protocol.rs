@@ -199,6 +199,17 @@ pub struct LadderJob {
     pub scratch: PathBuf,
 }
 
+/// Random use of a backend, once from each seed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct FuzzJob {
+    pub backend: PluginUse,
+    /// The schema of its options, of which random ones are made.
+    pub options_schema: String,
+    pub first: u64,
+    pub count: u64,
+    pub scratch: PathBuf,
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Command {
     Describe {
@@ -235,6 +246,8 @@ pub enum Command {
     Check(Box<CheckJob>),
     /// Runs cases of the operator ladder.
     Ladder(Box<LadderJob>),
+    /// Uses a backend at random.
+    Fuzz(Box<FuzzJob>),
 }
 
 /// Where a worker is. Each stage may have a limit of its own.
@@ -317,6 +330,11 @@ pub enum Event {
     Rung {
         case: usize,
         rung: Option<crate::ladder::Rung>,
+    },
+    /// Random use from a seed begins; with what became of it: it has ended.
+    Played {
+        seed: u64,
+        ended: Option<crate::fuzz::Played>,
     },
     /// The last message of a command.
     Done(Box<Reply>),
@@ -525,6 +543,7 @@ pub enum Reply {
     Profiled(Box<ProfileReport>),
     Checked(crate::check::Verdict),
     Climbed,
+    Fuzzed,
 }
 
 impl Reply {
@@ -540,6 +559,7 @@ impl Reply {
             Reply::Profiled(_) => "a profile",
             Reply::Checked(_) => "a rule's verdict",
             Reply::Climbed => "the end of a ladder",
+            Reply::Fuzzed => "the end of random use",
         }
     }
 }

@@ -20,11 +20,11 @@ pub(super) fn text(error: impl std::fmt::Display) -> String {
     error.to_string()
 }
 
-pub(super) fn described(_: &'static Services, job: &CheckJob) -> Test {
+pub(super) fn described(services: &'static Services, job: &CheckJob) -> Test {
     let (plugin, _) = loader::load(&job.library).map_err(text)?;
     ensure(!plugin.name().is_empty(), "it has no name")?;
     ensure(!plugin.version().is_empty(), "it has no version")?;
-    let any = plugin.backend().map_err(text)?.is_some()
+    let any = services.within("factory", || plugin.backend()).map_err(text)?.is_some()
         || plugin.skillset().map_err(text)?.is_some()
         || !plugin.benchmarks().map_err(text)?.is_empty();
     ensure(any, "its factory knows none of backend, skillset and benchmarks")
@@ -35,7 +35,8 @@ pub(super) fn quiet(services: &'static Services, job: &CheckJob) -> Test {
     let (start, before) = (Instant::now(), threads());
     let (plugin, _) = loader::load(&job.library).map_err(text)?;
     services.within("init", || plugin.init(services.table(), &job.library)).map_err(text)?;
-    let _ = (plugin.backend().map_err(text)?, plugin.skillset().map_err(text)?.map(|s| s.descriptions()));
+    services.within("factory", || plugin.backend()).map_err(text)?;
+    plugin.skillset().map_err(text)?.map(|skillset| services.within("describe", || skillset.descriptions()));
     let (took, after) = (start.elapsed(), threads());
     ensure(took.as_secs_f64() < 1.0, format!("looking at it took {:.1} s", took.as_secs_f64()))?;
     ensure(before == after, format!("threads grew from {before:?} to {after:?} while it was looked at"))

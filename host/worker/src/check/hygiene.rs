@@ -49,13 +49,12 @@ fn nothing(_: &str) -> Test {
 /// Everything that can be asked of a plugin without a model of somebody else.
 fn use_all(services: &'static Services, job: &CheckJob) -> Test {
     let (plugin, _) = loader::load(&job.library).map_err(text)?;
-    services.within("init", || plugin.init(services.table(), &job.library)).map_err(text)?;
     let skillset = services.within("factory", || plugin.skillset()).map_err(text)?;
     services.within("describe", || skillset.map(|skillset| skillset.descriptions()));
     services.within("factory", || plugin.benchmarks()).map_err(text)?;
-    match plugin.backend().map_err(text)? {
+    match services.within("factory", || plugin.backend()).map_err(text)? {
         Some(_) => cycle(services, job, &mut nothing),
-        None => Ok(()),
+        None => Ok(services.within("init", || plugin.init(services.table(), &job.library)).map_err(text)?),
     }
 }
 

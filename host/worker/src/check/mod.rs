@@ -23,6 +23,7 @@ mod told;
 pub use asked::{Asked, Checked, Tally, check};
 pub use contract::{SLOTS, Slot};
 pub use rules::{Applies, RULES, Rule, rule};
+pub(crate) use slots::STATE;
 
 use crate::child::Services;
 use crate::{CheckJob, Failure, Reply};

@@ -194,7 +194,7 @@ pub(super) fn reset(services: &'static Services, job: &CheckJob) -> Test {
 }
 
 /// next = state + x, and y = Relu(next).
-const STATE: &[u8] = include_bytes!("../../data/state.onnx");
+pub(crate) const STATE: &[u8] = include_bytes!("../../data/state.onnx");
 /// Its ports.
 const X: u32 = 0;
 const PREVIOUS: u32 = 1;

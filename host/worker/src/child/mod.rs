@@ -159,5 +159,6 @@ fn serve(services: &'static Services, command: Command) -> Result<Reply, Failure
         Command::Profile(job) => profile::profile(services, &job),
         Command::Check(job) => crate::check::serve(services, &job),
         Command::Ladder(job) => crate::ladder::serve(services, &job),
+        Command::Fuzz(job) => crate::fuzz::serve(services, &job),
     }
 }

@@ -5,6 +5,8 @@ use crate::loader;
 use crate::{Failure, FailureKind, Library, PluginUse, Stage};
 use skillbench_plugin_api::client::{BackendRef, Instance, Plugin};
 use skillbench_plugin_api::{Device, Options, Why};
+use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::time::Instant;
 
 pub(crate) struct Opened {
@@ -27,27 +29,40 @@ pub(crate) fn import(services: &'static Services, library: &Library) -> Result<(
     Ok((plugin, entry))
 }
 
+/// Imports a library, and asks it for its backend.
+fn table(services: &'static Services, backend: &PluginUse) -> Result<BackendRef, Failure> {
+    let (plugin, _) = import(services, &backend.library)?;
+    let table = services.within("factory", || plugin.backend()).map_err(|error| Failure::from_plugin(&error))?;
+    table.ok_or_else(|| Failure::failed("no-backend", format!("plugin '{}' is no backend", backend.id)))
+}
+
 impl Opened {
     pub(crate) fn new(services: &'static Services, backend: &PluginUse) -> Result<Opened, Failure> {
-        Opened::behind(services, backend, |table| table)
+        let start = Instant::now();
+        let table = table(services, backend)?;
+        Opened::with(services, backend, &table, start)
     }
 
-    /// As [`Opened::new`], for a backend whose slots tell of each call: nothing of it may be timed for a figure.
+    /// As [`Opened::new`], for a backend whose slots tell of each call: nothing of it may be timed for a figure. It may be opened again
+    /// and again; its library is imported, and its `init` called, the first time.
     pub(crate) fn observed(services: &'static Services, backend: &PluginUse) -> Result<Opened, Failure> {
-        Opened::behind(services, backend, |table| table.observed(Observing::of(services)))
+        static IMPORTED: OnceLock<(PathBuf, BackendRef)> = OnceLock::new();
+        let start = Instant::now();
+        let path = &backend.library.path;
+        if let Some((_, table)) = IMPORTED.get().filter(|(imported, _)| imported == path) {
+            return Opened::with(services, backend, table, start);
+        }
+        let table = table(services, backend)?.observed(Observing::of(services));
+        let (_, table) = IMPORTED.get_or_init(|| (path.clone(), table));
+        Opened::with(services, backend, table, start)
     }
 
-    fn behind(
+    fn with(
         services: &'static Services,
         backend: &PluginUse,
-        observe: impl FnOnce(BackendRef) -> BackendRef,
+        table: &BackendRef,
+        start: Instant,
     ) -> Result<Opened, Failure> {
-        let start = Instant::now();
-        let (plugin, _) = import(services, &backend.library)?;
-        let table = services.within("factory", || plugin.backend()).map_err(|error| Failure::from_plugin(&error))?;
-        let table =
-            table.ok_or_else(|| Failure::failed("no-backend", format!("plugin '{}' is no backend", backend.id)))?;
-        let table = observe(table);
         let import_ns = start.elapsed().as_nanos() as u64;
 
         services.enter(Stage::Open);

@@ -21,17 +21,16 @@ pub(super) fn describe(services: &'static Services, library: &Library) -> Result
     loader::check_whole(library).map_err(broken)?;
     let (plugin, entry) = import(services, library)?;
     let incomplete = |error: Error| Failure::failed("incomplete", format!("{}: {error}", library.display()));
-    let backend = plugin.backend().map_err(incomplete)?.map(|backend| BackendDescription {
-        id: backend.id(),
-        options_schema: backend.options_schema(),
-        slots: slots(&backend),
+    let backend = services.within("factory", || plugin.backend()).map_err(incomplete)?.map(|backend| {
+        BackendDescription { id: backend.id(), options_schema: backend.options_schema(), slots: slots(&backend) }
     });
-    let skillset = plugin.skillset().map_err(incomplete)?.map(|skillset| SkillsetDescription {
+    let skillset = services.within("factory", || plugin.skillset()).map_err(incomplete)?;
+    let skillset = skillset.map(|skillset| SkillsetDescription {
         id: skillset.id(),
         summary: skillset.summary(),
-        skills: skillset.descriptions(),
+        skills: services.within("describe", || skillset.descriptions()),
     });
-    let benchmarks = plugin.benchmarks().map_err(incomplete)?;
+    let benchmarks = services.within("factory", || plugin.benchmarks()).map_err(incomplete)?;
     let benchmarks = benchmarks.iter().map(|benchmark| BenchmarkDescription {
         id: benchmark.id(),
         version: benchmark.version(),

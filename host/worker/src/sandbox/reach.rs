@@ -63,6 +63,10 @@ impl Reach {
                 reach.read_options(&job.backend.options);
                 reach.writable.push(job.scratch.clone());
             }
+            Command::Fuzz(job) => {
+                reach.read_options(&job.backend.options);
+                reach.writable.push(job.scratch.clone());
+            }
         }
         reach
     }
@@ -123,6 +127,7 @@ fn libraries(command: &Command) -> Vec<&Library> {
         Command::Function(job) => vec![&job.library],
         Command::Profile(job) => vec![&job.backend.library],
         Command::Ladder(job) => vec![&job.backend.library],
+        Command::Fuzz(job) => vec![&job.backend.library],
         Command::Check(job) => {
             std::iter::once(&job.library).chain(job.backend.as_ref().map(|backend| &backend.library)).collect()
         }
