@@ -125,6 +125,9 @@ pub struct FuzzArgs {
     /// How many runs there are
     #[arg(long, value_name = "N", conflicts_with = "seconds")]
     pub runs: Option<u64>,
+    /// Leave the models as they are: what is found lies in slots and their order, not in the reading of files
+    #[arg(long)]
+    pub whole_models: bool,
     /// How long new runs begin, in seconds
     #[arg(long, value_name = "S")]
     pub seconds: Option<u64>,

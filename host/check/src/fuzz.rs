@@ -23,6 +23,7 @@ pub fn fuzz(args: &FuzzArgs) -> Done {
         backend: &backend,
         options_schema: described.map_or("", |it| &it.options_schema),
         seed: args.seed,
+        whole_models: args.whole_models,
         runs: args.runs.or(args.seconds.is_none().then_some(RUNS)),
         time: args.seconds.map(Duration::from_secs),
         limit: Duration::from_secs(args.limit),
@@ -50,7 +51,7 @@ pub fn fuzz(args: &FuzzArgs) -> Done {
 
 fn shown(found: &Found) -> String {
     let Found { seed, fault, text, first, runs, repeats } = found;
-    let again = if *repeats { "again with" } else { "it did not come again; it was seen with" };
+    let again = if *repeats { "again with" } else { "a matter of luck: it did not come again with" };
     let fault = fault.name();
     format!("seed {seed} {fault}: {}\n  {again}: --seed {first} --runs {runs}\n", skillbench_record::shown::line(text))
 }

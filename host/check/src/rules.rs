@@ -77,13 +77,20 @@ fn give(args: &RulesArgs, subject: &Subject, checked: &[Checked], climb: Option<
 }
 
 fn shown(checked: &[Checked]) -> String {
-    let said = checked.iter().filter(|one| one.verdict != Verdict::NotApplicable);
-    let row = |one: &Checked| {
-        let what = one.verdict.how().unwrap_or(one.rule.sentence);
-        let what = skillbench_record::shown::line(what);
-        [one.rule.number.to_string(), one.rule.id.into(), one.verdict.name().into(), what]
-    };
-    table(["rule", "id", "verdict", "what"], &said.map(row).collect::<Vec<_>>())
+    let mut last = None;
+    let mut rows = vec![];
+    for one in checked.iter().filter(|one| one.verdict != Verdict::NotApplicable) {
+        let how = one.verdict.how();
+        // A backend that cannot run here says why once, not forty times.
+        let what = match how {
+            Some(_) if how == last => "the same".into(),
+            Some(how) => skillbench_record::shown::line(how),
+            None => one.rule.sentence.into(),
+        };
+        last = how;
+        rows.push([one.rule.number.to_string(), one.rule.id.into(), one.verdict.name().into(), what]);
+    }
+    table(["rule", "id", "verdict", "what"], &rows)
 }
 
 fn list() {

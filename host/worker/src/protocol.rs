@@ -207,6 +207,8 @@ pub struct FuzzJob {
     pub options_schema: String,
     pub first: u64,
     pub count: u64,
+    /// No model is changed: what is found lies in slots and their order, not in the reading of files.
+    pub whole_models: bool,
     pub scratch: PathBuf,
 }
 

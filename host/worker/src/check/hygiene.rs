@@ -190,15 +190,16 @@ pub(super) fn children_end(services: &'static Services, job: &CheckJob) -> Test 
 
 pub(super) fn process_kept(services: &'static Services, job: &CheckJob) -> Test {
     let mut before = State::now();
-    let mut last = "loading the library and".to_string();
+    // Constructors of a library run before its first slot.
+    let mut also = "loading and ";
     cycle(services, job, &mut |step| {
-        let when = std::mem::replace(&mut last, String::new());
+        let when = std::mem::take(&mut also);
         let now = State::now();
         if step == "open" {
             before.take_new_variables(&now);
         }
         match before.changed(&now) {
-            Some(how) => Err(format!("after {when} `{step}`: {how}").replace("  ", " ").into()),
+            Some(how) => Err(format!("after {when}`{step}`: {how}").into()),
             None => Ok(()),
         }
     })

@@ -2,11 +2,10 @@
 
 use super::random::Random;
 use crate::check::{PROBE, STATE};
-use crate::options;
+use crate::{FuzzJob, options};
 use serde_json::Value;
 use skillbench_plugin_api::{DType, Dim, HostTensor, Load, Port, Source};
 use skillbench_record::PluginOptions;
-use std::path::Path;
 
 /// Options of the schema, on top of those that were given; those that were given stay as they are.
 pub(super) fn plugin_options(random: &mut Random, given: &PluginOptions, schema: &str) -> PluginOptions {
@@ -38,16 +37,16 @@ fn value(random: &mut Random, property: &Value) -> Option<String> {
     }
 }
 
-/// A load: mostly of a model that is whole. Its file, where it has one, lies in `scratch`.
-pub(super) fn load(random: &mut Random, scratch: &Path) -> std::io::Result<Load> {
+/// A load: mostly of a model that is whole. Its file, where it has one, lies in the job's scratch folder.
+pub(super) fn load(random: &mut Random, job: &FuzzJob) -> std::io::Result<Load> {
     let mut bytes = if random.one_in(6) { STATE } else { PROBE }.to_vec();
-    if random.one_in(3) {
+    if random.one_in(3) && !job.whole_models {
         random.change(&mut bytes);
     }
     let source = if random.one_in(4) {
         Source::onnx_in_memory(bytes)
     } else {
-        let path = scratch.join(format!("{}.onnx", random.below(4)));
+        let path = job.scratch.join(format!("{}.onnx", random.below(4)));
         std::fs::write(&path, bytes)?;
         Source::onnx(&path)
     };

@@ -13,6 +13,8 @@ const BATCH: u64 = 32;
 const MEMORY: u64 = 4 << 30;
 /// The hunt ends with so many faults.
 const MOST: usize = 20;
+/// A fault that is a matter of luck, such as of two threads or of what lies beside memory, is tried again so often.
+const TRIES: usize = 5;
 
 /// What to use at random, and for how long.
 pub struct Hunt<'a> {
@@ -20,6 +22,8 @@ pub struct Hunt<'a> {
     pub options_schema: &'a str,
     /// The first seed.
     pub seed: u64,
+    /// Models are whole.
+    pub whole_models: bool,
     /// How many; `None`: as many as fit into the time.
     pub runs: Option<u64>,
     /// New ones begin until then.
@@ -110,6 +114,7 @@ impl Hunt<'_> {
             options_schema: self.options_schema.into(),
             first,
             count,
+            whole_models: self.whole_models,
             scratch: scratch.into(),
         };
         let mut limits = Limits::probing(&self.stop);
@@ -154,8 +159,14 @@ impl Hunt<'_> {
     fn again(&self, ended: Ended, first: u64, scratch: &Path) -> Result<Found, Failure> {
         let Ended { seed, fault, text } = ended;
         let same = |first: u64, count: u64| {
-            let ended = self.row(first, count, scratch, &mut Hunted::default())?;
-            Ok::<bool, Failure>(ended.is_some_and(|again| again.seed == seed))
+            // What takes its time took it once.
+            for _ in 0..if fault == Fault::Hung { 1 } else { TRIES } {
+                let ended = self.row(first, count, scratch, &mut Hunted::default())?;
+                if ended.is_some_and(|again| again.seed == seed) {
+                    return Ok::<bool, Failure>(true);
+                }
+            }
+            Ok(false)
         };
         let before = seed - first + 1;
         let (first, runs, repeats) = match same(seed, 1)? {

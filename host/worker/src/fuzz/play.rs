@@ -97,12 +97,12 @@ impl<'i> Game<'i> {
             1 => self.instance.memory(random.below(2) as u32).map(drop),
             2 => self.instance.energy(random.below(2) as u32).map(drop),
             3 => self.instance.counters(random.below(2) as u32).map(drop),
-            4 => self.instance.supports(&asked::load(random, &job.scratch)?),
+            4 => self.instance.supports(&asked::load(random, job)?),
             _ => {
                 if self.models.len() >= MOST {
                     self.models.swap_remove(random.below(self.models.len()));
                 }
-                let load = asked::load(random, &job.scratch)?;
+                let load = asked::load(random, job)?;
                 self.instance.load(&load).map(|model| self.models.push(Arc::new(model)))
             }
         })
