@@ -57,17 +57,19 @@ impl Source {
                 Location::Url(url) => Ok(Source::Url(url)),
             };
         }
+        let (name, version) = versioned(text, "@");
+        let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        let is_name = !name.is_empty() && name.chars().all(allowed) && version.as_deref().is_none_or(is_version);
         let path = PathBuf::from(text);
-        if path.is_dir() {
+        // The folder in which a plugin is written has its name most often, and is no package.
+        if path.is_dir() && !is_name {
             return Err(wrong("is a folder: `host plugin pack` makes a plugin package of one"));
         }
-        if path.exists() {
+        if path.is_file() {
             let packed = text.ends_with(".tar.gz") || text.ends_with(".tgz");
             return Ok(if packed { Source::File(path) } else { Source::Library(path) });
         }
-        let (name, version) = versioned(text, "@");
-        let allowed = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        match !name.is_empty() && name.chars().all(allowed) && version.as_deref().is_none_or(is_version) {
+        match is_name {
             true => Ok(Source::Named { name: name.into(), version }),
             false => Err(wrong(
                 "there is no such file, and it is no name of a plugin (a-z, 0-9 and '-', perhaps with @VERSION)",
