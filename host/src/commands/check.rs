@@ -8,7 +8,7 @@ use skillbench_engine::run::Inventory;
 use skillbench_record::OptionChoice;
 use skillbench_record::PluginOptions;
 use skillbench_report::{Cell, Table};
-use skillbench_worker::check::{self, RULES, SLOTS, Slot, Verdict};
+use skillbench_worker::check::{self, RULES, SLOTS, Slot, Tally, Verdict};
 use skillbench_worker::sandbox::Sandbox;
 use skillbench_worker::{Description, Library};
 use std::path::Path;
@@ -75,26 +75,12 @@ pub fn check(global: &Global, what: &str, options: &[String]) -> Done {
     let verdicts = check::check(&library, description.as_ref().ok(), &options, reference.as_ref()).map_err(failed)?;
 
     let mut table = Table::new(["rule", "id", "verdict", "what"]);
-    let (mut kept, mut broken, mut unchecked) = (0, 0, 0);
-    for (rule, verdict) in &verdicts {
-        let (verdict, what) = match verdict {
-            Verdict::NotApplicable => continue,
-            Verdict::Kept => {
-                kept += 1;
-                ("kept", rule.sentence.to_string())
-            }
-            Verdict::Broken(how) => {
-                broken += 1;
-                ("BROKEN", how.clone())
-            }
-            Verdict::Unchecked(why) => {
-                unchecked += 1;
-                ("not checked", why.clone())
-            }
-        };
-        table.row([Cell::count(rule.number.into()), rule.id.into(), verdict.into(), what.into()]);
+    for (rule, verdict) in verdicts.iter().filter(|(_, verdict)| *verdict != Verdict::NotApplicable) {
+        let what = verdict.how().unwrap_or(rule.sentence).to_string();
+        table.row([Cell::count(rule.number.into()), rule.id.into(), verdict.name().into(), what.into()]);
     }
     output::table(&table, global.format.into());
+    let Tally { kept, broken, unchecked } = Tally::of(verdicts.iter().map(|(_, verdict)| verdict));
     output::say(&format!("{}: {kept} rules kept, {broken} broken, {unchecked} not checked", library.display()));
     Ok(match (broken > 0 || description.is_err(), unchecked > 0) {
         (true, _) => Exit::Broken,

@@ -8,8 +8,8 @@ use skillbench_record::PluginOptions;
 use skillbench_report::{Cell, Table};
 use skillbench_session::ladder::{Climbed, Steps, Unlocked, by_operator, climbed, operators_of, unlocked};
 use skillbench_worker::Failure;
-use skillbench_worker::ladder::{self as cases, Ladder};
-use std::collections::{BTreeMap, BTreeSet};
+use skillbench_worker::ladder as cases;
+use std::collections::BTreeMap;
 
 /// How many steps are told.
 const STEPS: usize = 10;
@@ -33,9 +33,7 @@ pub fn ladder(global: &Global, plugins: &[String], operators: &[String]) -> Done
             Err(failure) => output::warning(&format!("{id}: {failure}")),
             Ok(cases) => {
                 let told = by_operator(&cases);
-                let built: BTreeSet<String> =
-                    told.iter().filter(|(_, steps)| steps.is_built).map(|(name, _)| name.clone()).collect();
-                let models = operators.is_empty().then(|| unlocked(&built, &models, STEPS));
+                let models = operators.is_empty().then(|| unlocked(&cases::built(&told), &models, STEPS));
                 climbs.push(Climb { plugin: id.clone(), cases, operators: told, models });
             }
         }
@@ -56,18 +54,7 @@ pub fn ladder(global: &Global, plugins: &[String], operators: &[String]) -> Done
 
 /// Refuses an operator that has no case.
 fn known(operators: &[String]) -> Result<(), CommandError> {
-    let Ladder { cases, left_out, .. } = cases::ladder();
-    let Some(unknown) = operators.iter().find(|name| !cases.iter().any(|case| case.is_called(name))) else {
-        return Ok(());
-    };
-    Err(usage(match left_out.iter().find(|out| out.operator.eq_ignore_ascii_case(unknown)) {
-        Some(out) => format!("the ladder has no case of {}: {}", out.operator, out.reason),
-        None => {
-            let names: Vec<String> = cases.iter().map(|case| case.full_name()).collect();
-            let nearest = skillbench_record::suggest::did_you_mean(unknown, names.iter().map(String::as_str));
-            format!("the ladder has no operator '{unknown}'{nearest}")
-        }
-    }))
+    cases::unknown(operators).map_or(Ok(()), |why| Err(usage(why)))
 }
 
 fn climb(
@@ -93,7 +80,7 @@ fn tell_one(global: &Global, climb: &Climb) {
         table.row([Cell::text(name), cases, right, wrong, refused, crashed, first]);
     }
     output::table(&table, global.format.into());
-    let total = totals(climb);
+    let total = cases::totals(&climb.operators);
     output::say(&format!(
         "{}: {} of {} cases right, {} wrong, {} refused, {} crashed; {} of {} operators wholly right",
         climb.plugin,
@@ -102,41 +89,10 @@ fn tell_one(global: &Global, climb: &Climb) {
         total.wrong,
         total.refused,
         total.crashed,
-        wholly(climb),
+        cases::wholly_right(&climb.operators),
         climb.operators.len()
     ));
-    climb.models.iter().flat_map(sentences).for_each(|text| output::say(&text));
-}
-
-/// "it has all operators of 61 of 405 models", and what to build next.
-fn sentences(models: &Unlocked) -> Vec<String> {
-    let mut all = vec![format!("it has all operators of {} of {} models", models.with_all, models.models)];
-    let steps: Vec<String> = models
-        .next
-        .iter()
-        .enumerate()
-        .map(|(at, step)| match at {
-            0 => format!("{} unlocks {} models", step.operator, step.unlocks),
-            _ => format!("{} {} more", step.operator, step.unlocks),
-        })
-        .collect();
-    all.extend((!steps.is_empty()).then(|| format!("to build next: {}", steps.join(", "))));
-    all
-}
-
-fn totals(climb: &Climb) -> Steps {
-    climb.operators.values().fold(Steps::default(), |all, one| Steps {
-        cases: all.cases + one.cases,
-        right: all.right + one.right,
-        wrong: all.wrong + one.wrong,
-        refused: all.refused + one.refused,
-        crashed: all.crashed + one.crashed,
-        ..all
-    })
-}
-
-fn wholly(climb: &Climb) -> usize {
-    climb.operators.values().filter(|steps| steps.right == steps.cases).count()
+    climb.models.iter().flat_map(Unlocked::sentences).for_each(|text| output::say(&text));
 }
 
 /// Operators of a backend that a filter takes, by name.
@@ -159,14 +115,14 @@ fn side_by_side(climbs: &[Climb]) -> Table {
         "not at all",
     ]);
     for climb in climbs {
-        let total = totals(climb);
+        let total = cases::totals(&climb.operators);
         table.row([
             Cell::text(&climb.plugin),
             format!("{} of {}", total.right, total.cases).into(),
             Cell::count(total.wrong as u64),
             Cell::count(total.refused as u64),
             Cell::count(total.crashed as u64),
-            format!("{} of {}", wholly(climb), climb.operators.len()).into(),
+            format!("{} of {}", cases::wholly_right(&climb.operators), climb.operators.len()).into(),
             climb.models.as_ref().map_or_else(Cell::none, |of| format!("{} of {}", of.with_all, of.models).into()),
             names(climb, |steps| steps.wrong + steps.crashed > 0).into(),
             names(climb, |steps| steps.right == 0 && steps.wrong + steps.crashed == 0).into(),
