@@ -21,10 +21,13 @@ fn a_library_that_hangs_in_a_slot_costs_a_few_rules_and_the_slot_is_named() {
         let named = |how: &str| how.contains(&format!("no end after 1.0 s of `{slot}`"));
         let hung = all.iter().filter(|(_, verdict, how)| verdict == "broken" && named(how)).count();
         assert!((1..=3).contains(&hung), "{slot}: {all:#?}");
-        // What cannot be described is asked three times at all to initialize.
-        if hung == 3 && slot != "init" {
+        if let Some(third) = all.iter().enumerate().filter(|(_, (_, _, how))| named(how)).map(|(place, _)| place).nth(2)
+        {
             let why = "the library hung in 3 rules before: ";
-            assert!(all.iter().any(|(_, verdict, how)| verdict == "not-checked" && how.starts_with(why)), "{slot}");
+            let left = |(_, verdict, how): &(String, String, String)| {
+                verdict == "not-applicable" || (verdict == "not-checked" && how.starts_with(why))
+            };
+            assert!(all[third + 1..].iter().all(left), "{slot}: {all:#?}");
         }
         assert!(began.elapsed() < Duration::from_secs(30), "{slot}: {:?}", began.elapsed());
     }

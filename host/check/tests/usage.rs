@@ -93,6 +93,20 @@ fn a_signed_report_is_verified_and_one_that_was_changed_is_not() {
 }
 
 #[test]
+fn a_report_has_the_totals_of_the_ladder_where_it_was_climbed() {
+    let folder = tempfile::tempdir().unwrap();
+    let report = folder.path().join("report.json");
+    let told = check("", &[library(), "--rules", "right", "--ladder", "--report", report.to_str().unwrap()]);
+    assert_eq!(told.code, 0, "{}", told.stderr);
+    let document: Value = serde_json::from_str(&std::fs::read_to_string(&report).unwrap()).unwrap();
+    let ladder = &document["ladder"];
+    let count = |of: &str| ladder[of].as_u64().unwrap();
+    assert_eq!(count("cases"), count("right") + count("refused") + count("wrong") + count("crashed"));
+    assert!(count("operators") > 120 && ladder["models"]["known"].as_u64().unwrap() > 300, "{ladder:#}");
+    assert_eq!(document["contract"].as_str().unwrap().split('.').count(), 2);
+}
+
+#[test]
 fn minisign_itself_verifies_a_report() {
     let folder = tempfile::tempdir().unwrap();
     let (report, public) = signed(folder.path());
@@ -106,8 +120,14 @@ fn minisign_itself_verifies_a_report() {
 fn one_operator_of_the_ladder_is_told_apart_from_one_that_is_not_built() {
     let told = check("", &["ladder", library(), "--operators", "Relu,Conv"]);
     assert_eq!(told.code, 0, "{}", told.stderr);
-    let line = |name: &str| told.stdout.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_string();
-    assert!(line("Conv").contains("refused") || line("Conv").contains("no operator") || line("Conv").contains("Conv"));
+    let counts = |name: &str| {
+        let line = told.stdout.lines().find(|line| line.starts_with(name)).unwrap_or_default();
+        line.split_whitespace().skip(1).take(5).map(|count| count.parse().unwrap()).collect::<Vec<u32>>()
+    };
+    // Cases, right, wrong, refused, crashed.
+    let (built, not_built) = (counts("Relu"), counts("Conv"));
+    assert!(built[1] > 0 && built[2] == 0 && built[4] == 0, "{}", told.stdout);
+    assert_eq!((not_built[1], not_built[3]), (0, not_built[0]), "{}", told.stdout);
     assert!(told.stderr.contains("cases right, 0 wrong"), "{}", told.stderr);
     let slip = check("", &["ladder", library(), "--operators", "Convv"]);
     assert_eq!(slip.code, 2);

@@ -68,7 +68,7 @@ struct Ticket {
     submitted: Option<u64>,
     runs: Arc<Runs>,
     /// The session stays until its run has ended.
-    _model: Arc<OrtModel>,
+    model: Arc<OrtModel>,
     flight: Option<Flight>,
 }
 
@@ -90,7 +90,7 @@ pub(crate) unsafe fn submit(
     let (submitted, runs, kept) = (clock.now_ns(), Arc::clone(runs), Arc::clone(model));
     let options = runs.options.as_ptr();
     let flight = model.device_memory.map(|_| Flight::begin());
-    let ticket = Box::into_raw(Box::new(Ticket { done, clock, submitted, runs, _model: kept, flight }));
+    let ticket = Box::into_raw(Box::new(Ticket { done, clock, submitted, runs, model: kept, flight }));
     // SAFETY: a live session, which the ticket keeps; as many names as values, each of which is one pointer; the caller promises the rest.
     let started = unsafe {
         check((ort::api().RunAsync)(
@@ -129,7 +129,10 @@ fn refused(error: Error) -> Error {
 
 unsafe extern "C" fn ended(user: *mut c_void, _outputs: *mut *mut OrtValue, _count: usize, status: OrtStatusPtr) {
     // SAFETY: the ticket of this run, which comes back once.
-    let Ticket { done, clock, submitted, runs, _model, flight } = *unsafe { Box::from_raw(user.cast::<Ticket>()) };
+    let Ticket { done, clock, submitted, runs, model, flight } = *unsafe { Box::from_raw(user.cast::<Ticket>()) };
+    // The request holds the session until it is told that the run ended. Whoever lets go of it last destroys its threads, and this is
+    // one of them: nothing of it may be held here from that word on.
+    drop(model);
     // SAFETY: a status that is given away, or none.
     let outcome = unsafe { check(status) };
     // Whoever is called back may run again at once.

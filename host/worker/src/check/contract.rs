@@ -56,7 +56,7 @@ slots! {
         "reset" "1.0" optional "the benchmark `generation`, before each sequence" ["reset"];
         "run" "1.0" needed "the worker, for benchmarks; it asks for times with each run" ["right" "inputs-matter" "batch" "rows-apart" "keeps-working" "no-work-no-number" "times" "stdout-kept" "process-kept"];
         "output" "1.0" needed "the worker, to compare with the reference" ["outputs-taken"];
-        "submit" "1.0" optional "the benchmark `throughput-inference` with a queue depth" ["submitted"];
+        "submit" "1.0" optional "the benchmark `throughput-inference` with a queue depth" ["submitted" "closes"];
         "cancel" "1.0" optional "benchmarks, when a run fails or is stopped while others are under way" ["cancelled"];
         "memory" "1.0" optional "the worker, before, while and after it measures" ["memory" "slots-quick"];
         "extension" "1.0" optional "the worker, for sensors and profiles" ["energy" "counters" "operators"];

@@ -12,7 +12,7 @@ use crate::children::all_below;
 use crate::loader::{self, c_library};
 use crate::output::Tail;
 use skillbench_plugin_api::client::Instance;
-use skillbench_plugin_api::{Direction, Error, Load, Options, Source};
+use skillbench_plugin_api::{Code, Direction, Error, Load, Options, Source};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -294,6 +294,7 @@ pub(super) fn closes(services: &'static Services, job: &CheckJob) -> Test {
     let _ = request.run();
     drop(request);
     drop(model);
+    right_after_a_callback(&opened, job)?;
     let other = opened.instance.backend().open(services.table(), &Options(job.options.clone()));
     drop(opened);
     // An engine may be one for a whole process, and say so.
@@ -301,6 +302,30 @@ pub(super) fn closes(services: &'static Services, job: &CheckJob) -> Test {
         survives(&other, job)?;
     }
     cycle(services, job, &mut nothing)
+}
+
+/// So often a model is unloaded right after a submitted run, for so long at the most.
+const CALLBACKS: u64 = 200;
+const CALLING: Duration = Duration::from_secs(3);
+
+/// Unloads models in the moment in which their last run has called back: a thread of the engine may still be on its way out of that
+/// call, and must not be the one that takes the model down.
+fn right_after_a_callback(opened: &Opened, job: &CheckJob) -> Test {
+    if !opened.instance.backend().has("submit") {
+        return Ok(());
+    }
+    let began = Instant::now();
+    for variant in (0..CALLBACKS).take_while(|_| began.elapsed() < CALLING) {
+        let model = opened.instance.load(&for_batch(&job.probe, ROWS)).map_err(text)?;
+        let mut request = model.request().map_err(text)?;
+        request.bind(Direction::Input, 0, Arc::new(input(ROWS as usize, variant)?)).map_err(text)?;
+        match request.submit(|_| {}) {
+            Err(error) if error.code == Code::Unimplemented => return Ok(()),
+            submitted => submitted.map_err(text)?,
+        }
+        request.wait();
+    }
+    Ok(())
 }
 
 /// Uses an instance beside which another one was closed, and an output after its request.
