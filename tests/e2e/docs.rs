@@ -9,7 +9,7 @@ fn the_rules_in_the_docs_are_those_of_the_check() {
     let printed = World::default().host(&["plugin", "check", "--list", "--format", "markdown"]).stdout();
     let page = std::fs::read_to_string(workspace().join("docs/rules.md")).unwrap();
     assert!(
-        page.ends_with(&printed),
+        page.contains(&printed),
         "docs/rules.md is out of date; its table is: host plugin check --list --format markdown\n{printed}"
     );
 }
