@@ -26,7 +26,7 @@ ARCH = os.uname().machine
 DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
 SUMMARY = "Measures models on accelerator backends that are loaded as plugins"
 # Files in an installation that are run: all others are read.
-PROGRAMS = ("host", "skillbench-worker")
+PROGRAMS = ("host", "skillbench-worker", "skillbench-check")
 
 
 def run(*command, **options):
@@ -46,6 +46,7 @@ def stage(prefix: Path):
         run("strip", "--strip-unneeded", "-o", lib / library.name, library)
     (prefix / "bin").mkdir()
     (prefix / "bin" / "skillbench").symlink_to("../lib/skillbench/host")
+    (prefix / "bin" / "skillbench-check").symlink_to("../lib/skillbench/skillbench-check")
     share = prefix / "share"
     skillbench = prefix / "bin" / "skillbench"
     run(skillbench, "man", share / "man" / "man1")
@@ -157,7 +158,7 @@ def wheel(prefix: Path, out: Path) -> Path:
         "skillbench/py.typed": b"",
         f"{info}/METADATA": ("\n".join(metadata) + "\n\n" + readme).encode(),
         f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: skillbench\nRoot-Is-Purelib: false\nTag: {tag}\n".encode(),
-        f"{info}/entry_points.txt": b"[console_scripts]\nskillbench = skillbench:main\n",
+        f"{info}/entry_points.txt": b"[console_scripts]\nskillbench = skillbench:main\nskillbench-check = skillbench:check\n",
         f"{info}/licenses/LICENSE-MIT": (ROOT / "LICENSE-MIT").read_bytes(),
         f"{info}/licenses/LICENSE-APACHE": (ROOT / "LICENSE-APACHE").read_bytes(),
         f"{info}/sboms/skillbench.cdx.json": cyclonedx(ROOT, VERSION, EPOCH).encode(),

@@ -41,6 +41,9 @@ fn what_a_release_holds_runs_where_it_is_unpacked_and_moved_and_from_pip() {
     world.shell("mkdir home && tar xf out/*.tar.gz && HOME=$PWD/home sh skillbench-*/install $PWD/one").exits_with(0);
     world.shell("mv one other && rm -r skillbench-*").exits_with(0);
     world.shell(&format!("other/bin/skillbench {run}")).exits_with(0).tells("measured");
+    world
+        .shell("other/bin/skillbench-check other/lib/skillbench/libskillbench_rten.so --rules right,batch")
+        .exits_with(0);
 
     let pip = "python3 -m pip install --quiet --no-index --no-deps --disable-pip-version-check --root-user-action=ignore --target pip out/*.whl";
     world.shell(pip).exits_with(0);
