@@ -21,6 +21,7 @@ mod latest;
 mod lines;
 mod matrix;
 mod models;
+mod packages;
 mod parallel;
 mod predict;
 mod qnn;

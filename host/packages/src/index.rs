@@ -67,7 +67,10 @@ impl Index {
     /// It cannot be reached, or is no index.
     pub(crate) fn read(at: &str, scratch: &Path) -> Result<Index, PackageError> {
         let wrong = |text: String| PackageError::Index { index: at.into(), text };
-        let location = Location::parse(at).map_err(wrong)?;
+        let location = match Location::parse(at).map_err(wrong)? {
+            Location::File(file) => Location::File(std::path::absolute(&file).map_err(io(&file))?),
+            url => url,
+        };
         let text = location.text(scratch, LARGEST)?.ok_or_else(|| location.not_there())?;
         let document: Document = match text.trim_start().starts_with('{') {
             true => serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?,

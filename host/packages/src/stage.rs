@@ -244,10 +244,9 @@ fn whose(signature: &Signature, signed: &Path, manifest: &Manifest, expected: Op
     let vendor = if manifest.vendor.is_empty() { "its vendor" } else { &manifest.vendor };
     match named.find(|(_, key)| signature.verify(key, signed).is_ok()) {
         Some((by, key)) => {
-            let line = key.line();
-            let name = if manifest.vendor.is_empty() { &manifest.id } else { &manifest.vendor };
+            let (line, name) = (key.line(), typed(&manifest.vendor).unwrap_or(&manifest.id));
             format!(
-                "{by} calls it {vendor}'s, which proves nothing. Where {vendor} publishes this very key, trust it with \
+                "{by} names it as that of {vendor}, which proves nothing. Where {vendor} publishes this very key, trust it with \
                  `host plugin trust {line} --name \"{name}\"`, and call again"
             )
         }
@@ -256,6 +255,12 @@ fn whose(signature: &Signature, signed: &Path, manifest: &Manifest, expected: Op
              `host plugin trust KEY`, and call again"
         ),
     }
+}
+
+/// A text of others that may stand in a command which people copy into a shell.
+fn typed(text: &str) -> Option<&str> {
+    let plain = |c: char| c.is_alphanumeric() || " .,_-".contains(c);
+    (!text.is_empty() && text.chars().all(plain)).then_some(text)
 }
 
 /// The contract of the libraries against that of the host: another major cannot work, a newer minor works as far as it is known.

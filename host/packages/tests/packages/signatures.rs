@@ -1,8 +1,9 @@
 //! Whom a user trusts.
 
 use crate::world::{World, text};
+use skillbench_packages::pack::{self, Packing};
 use skillbench_packages::sign::{PASSWORD, PublicKey, Signer};
-use skillbench_packages::{Receipt, TrustedKeys, file_name};
+use skillbench_packages::{MANIFEST, Receipt, TrustedKeys, file_name};
 use std::process::Command;
 
 #[test]
@@ -43,6 +44,20 @@ fn a_signature_by_another_key_is_refused_also_where_unsigned_packages_are_taken(
     // What that sentence says to do helps.
     world.trust(&public, "Acme");
     world.add(text(&packed.file)).unwrap();
+}
+
+#[test]
+fn a_vendors_name_that_a_shell_would_obey_stands_in_no_command() {
+    let world = World::new();
+    let (secret, public) = world.key("acme");
+    let folder = world.vendor("1.0.0", "");
+    let manifest = std::fs::read_to_string(folder.join(MANIFEST)).unwrap();
+    let evil = manifest.replace("vendor = \"Acme\"", "vendor = '$(touch evil)'");
+    std::fs::write(folder.join(MANIFEST), evil).unwrap();
+    let signer = Some(Signer::read(&secret, None).unwrap());
+    let packed = pack::folder(&folder, &Packing { into: world.path().join("dist"), signer, checked: None }).unwrap();
+    let told = world.refused(text(&packed.file));
+    assert!(told.contains(&format!("host plugin trust {} --name \"acme\"`", public.line())), "{told}");
 }
 
 #[test]

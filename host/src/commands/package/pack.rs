@@ -63,16 +63,11 @@ fn of_libraries(global: &Global, named: &[String], packing: &Packing) -> Result<
     let own = own.ok_or_else(|| {
         usage(format!("one library has to be for this machine, {}, to be asked what it is", platform()))
     })?;
-    let Description { id, version, vendor, license, url, contract: (major, minor), .. } = &describe(global, &own.1)?;
-    let manifest = Manifest {
-        id: id.clone(),
-        version: version.clone(),
-        vendor: vendor.clone(),
-        license: license.clone(),
-        url: url.clone(),
-        contract: Contract { major: *major, minor: *minor },
-        ..Manifest::default()
-    };
+    let described = describe(global, &own.1)?;
+    let kinds = described.kinds().into_iter().map(String::from).collect();
+    let Description { id, version, vendor, license, url, contract: (major, minor), .. } = described;
+    let contract = Contract { major, minor };
+    let manifest = Manifest { id, version, vendor, license, url, contract, kinds, ..Manifest::default() };
     pack::libraries(manifest, &libraries, packing).map_err(told)
 }
 
