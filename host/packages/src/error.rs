@@ -28,7 +28,7 @@ pub enum PackageError {
     Form { file: PathBuf, found: String },
     #[error("{file} asks that its keys {} be understood, and this host does not know them: take a newer host", keys.join(", "))]
     NotUnderstood { file: PathBuf, keys: Vec<String> },
-    #[error("{file} is no report as `skillbench-check --json FILE` writes it: {text}")]
+    #[error("{file} is no report as `skillbench-check --report FILE` writes it: {text}")]
     Report { file: PathBuf, text: String },
     #[error(
         "the report is about a library with the SHA-256 {sha256}, and no library of {plugin} has it: check the one that is packed"

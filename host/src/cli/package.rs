@@ -33,7 +33,7 @@ pub struct PackArgs {
     /// Sign it with this secret key of minisign; SKILLBENCH_KEY_PASSWORD has the password of an encrypted one
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
-    /// Tell in the package what this report of `skillbench-check --json FILE` found
+    /// Tell in the package what this report of `skillbench-check --report FILE` found
     #[arg(long, value_name = "FILE")]
     pub checked: Option<PathBuf>,
     /// The folder to write to

@@ -1,4 +1,4 @@
-//! What `skillbench-check --json FILE` found, as a package tells it.
+//! What `skillbench-check --report FILE` found, as a package tells it.
 
 use super::Checked;
 use crate::error::{PackageError, io};

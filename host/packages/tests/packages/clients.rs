@@ -174,4 +174,6 @@ fn a_bare_library_is_no_plugin_package() {
     let library = crate::world::library();
     assert_eq!(Source::parse(&text(library)).unwrap(), Source::Library(library.into()));
     assert!(world.refused(text(library)).contains("holds no plugin package"));
+    let folder = text(&world.vendor("1.0.0", ""));
+    assert!(world.refused(&folder).contains("host plugin pack"), "and neither is a folder");
 }
