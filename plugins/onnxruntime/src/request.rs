@@ -27,7 +27,7 @@ pub struct OrtRequest {
     device: Option<Binding>,
     /// Where the copies of a run are told apart: through it goes every run that keeps no output there.
     transfers: Option<Transfers>,
-    /// Which inputs the device has not been given since they were bound.
+    /// Which inputs the device's binding has not been given yet.
     fresh: Vec<bool>,
     runs: Arc<Runs>,
     // Last, so that the session outlives the values.
@@ -79,7 +79,11 @@ impl Request for OrtRequest {
     /// Makes the value anew even for the same memory: some providers copy an input when they first see its value.
     fn bind_input(&mut self, index: usize, tensor: &Bound) -> Result<()> {
         // SAFETY: the SDK lends the memory until the port is bound again, which replaces the value, or the request goes.
-        self.inputs[index] = unsafe { Value::over(self.model.runtime, self.model.device_memory, tensor) }?;
+        let value = unsafe { Value::over(self.model.runtime, self.model.device_memory, tensor) }?;
+        if let Some(transfers) = &mut self.transfers {
+            transfers.bind_input(&self.model, index, &value)?;
+        }
+        self.inputs[index] = value;
         self.fresh[index] = true;
         Ok(())
     }
@@ -89,6 +93,9 @@ impl Request for OrtRequest {
         let value = tensor
             .map(|tensor| unsafe { Value::over(self.model.runtime, self.model.device_memory, tensor) })
             .transpose()?;
+        if let Some(transfers) = &mut self.transfers {
+            transfers.bind_output(index, value.as_ref())?;
+        }
         self.bound[index] = value.is_some();
         self.outputs[index] = value.unwrap_or(Value::NONE);
         Ok(())
@@ -112,12 +119,12 @@ impl Request for OrtRequest {
             self.device = Some(device);
             return done.map(|()| Timing::default());
         }
-        let OrtRequest { inputs, outputs, bound, fresh, transfers, model, .. } = self;
+        let OrtRequest { inputs, outputs, bound, transfers, model, .. } = self;
         if let Some(transfers) = transfers {
             for (output, _) in outputs.iter_mut().zip(&*bound).filter(|(_, bound)| !**bound) {
                 *output = Value::NONE;
             }
-            return transfers.run(model, given, inputs, fresh, outputs, bound);
+            return transfers.run(model, given, inputs, outputs, bound);
         }
         for (index, input) in inputs.iter_mut().enumerate() {
             if let Some(output) = given.held(index) {

@@ -18,8 +18,10 @@ use std::ptr;
 /// The places of a request's tensors in the memory of a device.
 pub(crate) struct Transfers {
     inputs: Vec<Place>,
-    /// Which outputs the session makes in the device's memory.
+    /// Which outputs the session makes in the device's memory, and does not leave there for the caller.
     outputs: Vec<bool>,
+    /// Which outputs it makes there at all.
+    made_there: Vec<bool>,
     /// One element on the device, and the same in host memory.
     fence: (Value, Value),
     binding: Binding,
@@ -62,6 +64,7 @@ impl Transfers {
         };
         let transfers = Transfers {
             inputs: inputs.iter().map(of_input).collect(),
+            made_there: outputs.iter().map(|place| is_device(*place)).collect(),
             outputs: outputs.iter().map(|place| is_device(*place)).collect(),
             fence,
             binding: Binding::new(model)?,
@@ -77,7 +80,17 @@ impl Transfers {
         copy(model.runtime, &[(&self.fence.0, &self.fence.1)])
     }
 
-    /// Runs once. `fresh` has the inputs that were bound since the last run; `bound` the outputs that go into memory of the caller.
+    /// An output goes into this memory of the caller, or into none.
+    ///
+    /// # Errors
+    /// What ONNX Runtime says.
+    pub fn bind_output(&mut self, index: usize, memory: Option<&Value>) -> Result<()> {
+        let stays_there = memory.map_or(Ok(false), Value::is_on_device)?;
+        self.outputs[index] = self.made_there[index] && !stays_there;
+        Ok(())
+    }
+
+    /// Runs once. `bound` has the outputs that go into memory of the caller.
     ///
     /// # Errors
     /// What ONNX Runtime says.
@@ -86,17 +99,12 @@ impl Transfers {
         model: &OrtModel,
         given: &Bindings,
         inputs: &[Value],
-        fresh: &mut [bool],
         outputs: &mut [Value],
         bound: &[bool],
     ) -> Result<Timing> {
         let _turn = turn::alone();
         let clock = given.clock();
         let began = clock.now_ns();
-        for (index, value) in inputs.iter().enumerate().filter(|(index, _)| fresh[*index]) {
-            self.place(model, index, value)?;
-        }
-        fresh.fill(false);
         let on_device = inputs.iter().zip(&self.inputs).filter_map(|(from, place)| match place {
             Place::Device(to) if !to.is_none() => Some((from, to)),
             _ => None,
@@ -104,11 +112,7 @@ impl Transfers {
         copy(model.runtime, &on_device.collect::<Vec<_>>())?;
         self.wait(model)?;
         let start = clock.now_ns();
-        let mut device = vec![];
-        for (value, makes) in outputs.iter().zip(&self.outputs) {
-            device.push(*makes && (value.is_none() || !value.is_on_device()?));
-        }
-        let goes = outputs.iter().zip(bound).zip(&device).map(|((value, bound), device)| match (device, bound) {
+        let goes = outputs.iter().zip(bound).zip(&self.outputs).map(|((value, bound), device)| match (device, bound) {
             (true, _) => Goes::Device,
             (false, true) => Goes::There(value),
             (false, false) => Goes::Host,
@@ -118,7 +122,7 @@ impl Transfers {
         let end = clock.now_ns();
         let host = Allocator::host()?;
         let mut read = Vec::with_capacity(made.len());
-        for (((made, output), bound), device) in made.into_iter().zip(outputs).zip(bound).zip(&device) {
+        for (((made, output), bound), device) in made.into_iter().zip(outputs).zip(bound).zip(&self.outputs) {
             match (device, bound) {
                 (true, false) => {
                     let (dtype, shape) = made.shape()?;
@@ -143,7 +147,11 @@ impl Transfers {
     }
 
     /// Gives the session an input where it takes it from. An empty tensor needs no place on the device, nor does one that lies there.
-    fn place(&mut self, model: &OrtModel, index: usize, value: &Value) -> Result<()> {
+    ///
+    /// # Errors
+    /// What ONNX Runtime says.
+    pub fn bind_input(&mut self, model: &OrtModel, index: usize, value: &Value) -> Result<()> {
+        let _turn = turn::alone();
         let (dtype, shape) = value.shape()?;
         // SAFETY: there are as many names as inputs, all of this session.
         let name = unsafe { *model.input_names.as_ptr().add(index) };
