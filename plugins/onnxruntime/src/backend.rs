@@ -10,7 +10,8 @@ pub trait OrtProvider: Provider + Sized {
     const ID: &'static CStr;
     /// Among its properties: `library`, `threads`, `dynamic_shapes` and `graph_optimization`, which are read here.
     const OPTIONS_SCHEMA: &'static CStr;
-    /// The memory of its devices, by its DLPack number, for a provider that [copies tensors by themselves](Provider::copies_apart).
+    /// The memory of its devices, by its DLPack number, for a provider that copies tensors by themselves, in the order in which it is given
+    /// work: the copies of a run are then told apart from its work.
     const DEVICE_MEMORY: Option<i32> = None;
 
     /// Looks at what the provider needs, and tells the host what it found. ONNX Runtime is loaded already.
@@ -40,7 +41,8 @@ impl<P: OrtProvider> Backend for OrtBackend<P> {
             .inspect_err(|error| host.evidence("ONNX Runtime", &error.message))?;
         let runtime = Runtime::load(&path).inspect_err(|error| host.evidence("ONNX Runtime", &error.message))?;
         let provider = P::open(&host, options, runtime)?;
-        Engine::open(host, runtime, provider, settings).map(OrtBackend)
+        let engine = Engine::open(host, runtime, provider, settings)?;
+        Ok(OrtBackend(if P::DEVICE_MEMORY.is_some() { engine.copying_apart() } else { engine }))
     }
 
     fn devices(&self) -> Vec<Device> {

@@ -33,6 +33,8 @@ pub struct Engine<P> {
     settings: Settings,
     /// Each with the index among those that the provider lists; none where it cannot be used.
     devices: Vec<(Option<usize>, Device)>,
+    /// The provider copies tensors by themselves.
+    copies_apart: bool,
 }
 
 impl<P: Provider> Engine<P> {
@@ -64,7 +66,12 @@ impl<P: Provider> Engine<P> {
             );
             return Err(Error::unavailable(Why::DEVICE, text));
         }
-        Ok(Engine { host, runtime, provider: Arc::new(provider), settings, devices })
+        Ok(Engine { host, runtime, provider: Arc::new(provider), settings, devices, copies_apart: false })
+    }
+
+    /// With a provider that copies tensors by themselves.
+    pub(crate) fn copying_apart(self) -> Engine<P> {
+        Engine { copies_apart: true, ..self }
     }
 
     pub fn devices(&self) -> Vec<Device> {
@@ -87,7 +94,7 @@ impl<P: Provider> Engine<P> {
 
     /// The memory of one of the devices that the provider lists, where it copies tensors by themselves.
     fn device_memory(&self, listed: usize) -> Option<DeviceMemory> {
-        let devices = self.provider.copies_apart().then(|| self.runtime.devices(self.provider.name()))?;
+        let devices = self.copies_apart.then(|| self.runtime.devices(self.provider.name()))?;
         DeviceMemory::of(&devices.get(listed)?.0)
     }
 

@@ -72,12 +72,6 @@ pub trait Provider: Send + Sync + 'static {
         false
     }
 
-    /// Whether the copies of a run to the device and back can be told apart from its work: the provider copies tensors by themselves, in the
-    /// order in which it is given work.
-    fn copies_apart(&self) -> bool {
-        false
-    }
-
     /// How to run this load on a device.
     ///
     /// # Errors

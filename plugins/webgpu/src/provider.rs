@@ -71,10 +71,6 @@ impl Provider for WebGpu {
         }
     }
 
-    fn copies_apart(&self) -> bool {
-        true
-    }
-
     /// Ids differ where there are several GPUs.
     fn devices(&self, listed: &[Hardware]) -> Vec<(Option<usize>, Device)> {
         let mut devices: Vec<(Option<usize>, Device)> = vec![];
