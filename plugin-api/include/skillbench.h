@@ -179,7 +179,8 @@ typedef struct sb_load {
   const sb_source *source;
   const char *precision;      /* "float32", "float16", "bfloat16", "int8"; NULL: as the graph says. Not to be had: SB_UNIMPLEMENTED */
   const char *cache_dir;      /* for compiled code: an empty folder is a cold compile; NULL: no cache */
-  const uint32_t *devices;    /* `device_count` indices; none: the first usable one */
+  const uint32_t *devices;    /* `device_count` indices, each once; none: the first usable one. Several: the model is split over them, or copied to each;
+                                 sb_placement.device has their ids with '+' between. A backend that cannot: SB_UNIMPLEMENTED */
   const sb_dim *dims;         /* `dim_count` named dimensions of the graph */
   uint32_t device_count, dim_count;
   const sb_options *options;  /* of this load; may be NULL */
@@ -199,7 +200,7 @@ typedef struct sb_placement { /* filled by the callee: what really happened at l
   uint64_t nodes_total, nodes_on_device;  /* SB_UNKNOWN where the engine cannot tell */
   uint64_t cache_hit;                     /* 1: compiled code came from cache_dir; 0: it did not; SB_UNKNOWN: keeps no cache */
   uint64_t read_ns, compile_ns, upload_ns;/* parts of load; SB_UNKNOWN where the engine does them in one */
-  char precision[32], device[64], engine[128]; /* "float32", an sb_device.id, "ONNX Runtime 1.2.3 CPUExecutionProvider" */
+  char precision[32], device[64], engine[128]; /* "float32", an sb_device.id or several as "0+1", "ONNX Runtime 1.2.3 CPUExecutionProvider" */
 } sb_placement;
 
 typedef struct sb_timing {    /* filled by the callee, on now_ns' clock; SB_UNKNOWN where it cannot be told */

@@ -95,8 +95,8 @@ fn the_roofline_leaves_out_what_is_refused_in_a_run_and_has_the_rates_of_copies(
     }
 }
 
-/// Builds the backend in C with one text in place of another, and tells what a rule says of it.
-fn checked(rule: &str, from: &str, to: &str) -> String {
+/// Builds the backend in C with one text in place of another, as `libchanged.so` in a world of its own.
+fn changed(from: &str, to: &str) -> World {
     let world = World::default();
     let fixture = workspace().join("tests/fixtures/c-backend");
     for entry in std::fs::read_dir(fixture).unwrap() {
@@ -106,6 +106,12 @@ fn checked(rule: &str, from: &str, to: &str) -> String {
     }
     world.write("skillbench.h", std::fs::read(workspace().join("plugin-api/include/skillbench.h")).unwrap());
     assert!(world.shell("make -s").stderr().is_empty());
+    world
+}
+
+/// What a rule says of the backend in C with one text in place of another.
+fn checked(rule: &str, from: &str, to: &str) -> String {
+    let world = changed(from, to);
     let told = world.host(&["plugin", "check", "./libchanged.so", "--format", "csv"]).stdout();
     let line = told.lines().find(|line| line.contains(rule)).unwrap_or("not applicable");
     line.to_string()
@@ -131,4 +137,35 @@ fn a_cache_of_compiled_code_that_is_told_and_not_kept_breaks_the_rule_about_it()
     assert_eq!(cache(told), "not applicable");
     assert!(cache("placement.cache_hit = 0;").contains("writes none into the folder"));
     assert!(cache("placement.cache_hit = 1;").contains("the first load, with an empty folder"));
+}
+
+#[test]
+fn a_model_that_is_loaded_onto_several_devices_is_measured_as_on_one_that_is_called_by_all_their_names() {
+    let world = changed("", "");
+    let library = world.path().join("libchanged.so");
+    world.write("config/registry.toml", format!("version = 1\n[[plugin]]\nid = \"changed\"\nlibrary = {library:?}\n"));
+    let run = |device: &str| {
+        let plugin = format!("changed:{device}");
+        world.run(&["--plugin", &plugin, "--model", "probe-mlp", "--bench", "inference"])
+    };
+    let (ran, document) = run("cpu1+cpu0");
+    ran.exits_with(0);
+    let cell = &document["cells"][0];
+    assert_eq!(cell["placement"]["device"], "cpu1+cpu0", "{cell:#}");
+    assert_eq!(cell["hardware"]["name"], "2 x The CPU, in plain C", "{cell:#}");
+    run("cpu0+cpu0").0.exits_with(5).tells("asked for twice");
+    run("cpu0+cpu2").0.exits_with(5).tells("there is no device 'cpu2'; there is: cpu0, cpu1");
+}
+
+#[test]
+fn a_model_that_is_not_on_all_the_devices_that_it_tells_breaks_the_rule_about_them() {
+    let several = |from: &str, to: &str| checked("several-devices", from, to);
+    assert!(several("", "").contains(",kept,"));
+    let told = "model->device_count > 1 ?";
+    assert!(several(told, "model->device_count > 2 ?").contains("tells that it is on 'cpu1'"));
+    let twice = "load->devices[i] == load->devices[0] || ";
+    assert!(several(twice, "").contains("named twice is not refused"));
+    let copied = "memcpy(to, made->data, element_count(made) * sizeof(float));";
+    let spoiled = format!("{copied} if (request->engine != request->model->engines[0]) to[0] += 1;");
+    assert!(several(copied, &spoiled).contains("other outputs than on one"));
 }

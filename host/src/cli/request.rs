@@ -10,7 +10,7 @@ use std::path::PathBuf;
 /// What is measured. A list takes commas, repeats and spaces: `--batch-sizes 1,4 --batch-sizes 8` or `--batch-sizes 1 4 8`.
 #[derive(Args, Clone, Default)]
 pub struct RequestArgs {
-    /// Backends, optionally with a device: cpu, openvino:GPU, cuda:1; or all
+    /// Backends, optionally with a device, or several together: cpu, openvino:GPU, cuda:1, acme:0+1; or all
     /// [default: the first by preference that loads the model]
     #[arg(long, aliases = ["hardware", "device"], value_delimiter = ',', num_args = 1.., value_name = "PLUGIN[:DEVICE]")]
     pub plugin: Vec<String>,

@@ -7,7 +7,7 @@
 //! - `limits`: how long and how large it may be.
 //! - `stop`: how it is asked to end. `sys`: what only Unix has.
 //! - [`child`]: what runs in a worker. `loader`: how it opens a library; the only `unsafe` here.
-//! - `description`: what a plugin says of itself. [`options`]: its options, held against their schema.
+//! - `description`: what a plugin says of itself. `devices`: which of a backend's a target is measured on. [`options`]: its options, held against their schema.
 //! - [`check`]: the rules of a well-behaved plugin. [`ladder`]: ONNX operators one by one on a backend.
 //!   [`fuzz`]: a backend used at random.
 //!
@@ -18,6 +18,7 @@ pub mod child;
 mod children;
 mod conditions;
 mod description;
+mod devices;
 mod failure;
 mod folders;
 mod frame;
@@ -41,6 +42,7 @@ pub use conditions::busy_cores;
 pub use description::{
     BackendDescription, BenchmarkDescription, CATEGORIES, Description, PluginKind, SkillsetDescription,
 };
+pub use devices::{Chosen, JOINED_BY, choose};
 pub use failure::{DIFFERS, Failure, FailureKind};
 pub use frame::{Frames, write_frame};
 pub use library::Library;

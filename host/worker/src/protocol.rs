@@ -343,7 +343,8 @@ pub enum Event {
     Failed(Failure),
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// A device, or several that a model is loaded onto together.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DeviceRecord {
     pub id: String,
     pub name: String,

@@ -6,7 +6,7 @@ use crate::error::guarded;
 use crate::raw::*;
 use crate::tensor::{Bound, outline};
 use crate::{
-    Counter, Device, Dim, Direction, Error, Load, Operator, Options, Place, Port, Result, Source, abi_size, text,
+    Counter, Device, Dim, Direction, Error, Load, Operator, Options, Place, Port, Result, Source, Why, abi_size, text,
 };
 use std::collections::HashMap;
 use std::ffi::{CString, c_char};
@@ -24,11 +24,14 @@ pub(super) struct Instance<B: Backend> {
 }
 
 impl<B: Backend> Instance<B> {
-    /// Refuses a device that is not there.
+    /// Refuses a device that is not there, and more of them than the backend loads a model onto.
     fn has(&self, devices: &[u32]) -> Result<()> {
-        match devices.iter().find(|index| **index as usize >= self.devices.len()) {
-            Some(bad) => Err(Error::not_found(format!("device {bad} of {}", self.devices.len()))),
-            None => Ok(()),
+        if let Some(bad) = devices.iter().find(|index| **index as usize >= self.devices.len()) {
+            return Err(Error::not_found(format!("device {bad} of {}", self.devices.len())));
+        }
+        match devices.len() > 1 && !B::OFFERS.several_devices {
+            true => Err(Error::unimplemented(Why::DEVICE, "this backend loads a model onto one device: ask for one")),
+            false => Ok(()),
         }
     }
 }
@@ -246,10 +249,7 @@ unsafe fn read_load(raw: *const sb_load, from_memory: bool) -> Result<Load> {
             (Some(_), _) => None,
             (None, true) => return Err(Error::invalid("a source that is neither a file nor bytes")),
             (None, false) if !from_memory => {
-                return Err(Error::unimplemented(
-                    crate::Why::MODEL,
-                    "models from memory are not supported: give a path",
-                ));
+                return Err(Error::unimplemented(Why::MODEL, "models from memory are not supported: give a path"));
             }
             (None, false) => {
                 let length = usize::try_from(source.length).unwrap_or(usize::MAX);

@@ -15,14 +15,23 @@ pub struct Offers {
     pub submit: bool,
     /// Models are read from memory, too: `Source::bytes`.
     pub from_memory: bool,
+    /// A model is loaded onto several devices together: `Load::devices` may have more than one.
+    pub several_devices: bool,
     /// Memory of its devices, by its DLPack number: [`Model::allocate`](super::Model::allocate), [`Backend::copy`](super::Backend::copy), and
     /// tensors that lie there are bound.
     pub device_memory: Option<i32>,
 }
 
 impl Offers {
-    pub const NONE: Offers =
-        Offers { supports: false, alias: false, memory: false, submit: false, from_memory: false, device_memory: None };
+    pub const NONE: Offers = Offers {
+        supports: false,
+        alias: false,
+        memory: false,
+        submit: false,
+        from_memory: false,
+        several_devices: false,
+        device_memory: None,
+    };
 
     /// Refuses tensors in memory that it does not offer.
     pub(crate) fn takes(self, place: Place) -> Result<()> {

@@ -52,7 +52,7 @@ pub struct Load {
     pub precision: Option<String>,
     /// An empty folder is a cold compile; `None`: no cache.
     pub cache_dir: Option<PathBuf>,
-    /// Indices of devices; none: the first usable one.
+    /// Indices of devices, each once; none: the first usable one; several: the model is split over them, or copied to each.
     pub devices: Vec<u32>,
     pub dims: Vec<Dim>,
     /// Of this load, beside those of `open`.

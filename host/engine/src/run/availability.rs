@@ -2,7 +2,9 @@
 
 use super::named::{Asked, PlannedBackend};
 use super::plan::Plan;
-use skillbench_worker::{Command, DeviceRecord, Failure, FailureKind, Limits, PluginUse, Reply, Stop, Worker};
+use skillbench_worker::{
+    Chosen, Command, DeviceRecord, Failure, FailureKind, Limits, PluginUse, Reply, Stop, Worker, choose,
+};
 
 /// Whether a backend can be used, and on what.
 #[derive(Clone, Debug)]
@@ -40,29 +42,18 @@ fn look(plugin: &PluginUse, stop: &Stop) -> Result<Vec<DeviceRecord>, Failure> {
 }
 
 fn of_backend(backend: &PlannedBackend, devices: Result<&[DeviceRecord], &Failure>) -> Availability {
-    let device = devices.map(|devices| meant(backend.choice.device.as_deref(), devices));
+    let chosen = devices.map(|devices| choose(backend.choice.device.as_deref(), devices));
+    let device =
+        chosen.as_ref().map(|chosen| chosen.as_ref().ok().map(|chosen| &chosen.device)).map_err(|failure| *failure);
     if let Some(why) = why_left_out(backend, device) {
         return Availability::LeftOut(why);
     }
-    match device {
-        Ok(Some(device)) if device.usable => Availability::Usable(device.clone()),
-        Ok(Some(device)) => Availability::Unusable(device.reason.clone()),
-        Ok(None) => Availability::Unusable(match &backend.choice.device {
-            Some(id) => format!("{} has no device '{id}'", backend.choice.plugin),
-            None => format!("{} has no device that can be used", backend.choice.plugin),
-        }),
+    match chosen {
+        Ok(Ok(Chosen { device, .. })) if device.usable => Availability::Usable(device),
+        Ok(Ok(Chosen { device, .. })) => Availability::Unusable(device.reason),
+        Ok(Err(none)) => Availability::Unusable(format!("{}: {none}", backend.choice.plugin)),
         Err(failure) => Availability::Unusable(failure.to_string()),
     }
-}
-
-/// The device that is asked for, by its id or its place; else the first that can be used.
-pub(super) fn meant<'d>(asked: Option<&str>, devices: &'d [DeviceRecord]) -> Option<&'d DeviceRecord> {
-    let index = asked.and_then(|text| text.parse::<usize>().ok());
-    let meant = |(at, device): &(usize, &DeviceRecord)| match asked {
-        None => device.usable,
-        Some(id) => device.id.eq_ignore_ascii_case(id) || index == Some(*at),
-    };
-    devices.iter().enumerate().find(meant).map(|(_, device)| device)
 }
 
 /// Without being asked for by name, a backend that cannot run here, or only emulates, is left out.

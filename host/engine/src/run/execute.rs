@@ -17,7 +17,7 @@ use crate::peaks::beyond;
 use skillbench_record::defaults::defaults;
 use skillbench_record::time::now_utc;
 use skillbench_record::{Cell, HardwareRecord, Outcome, ParallelRecord, Reason, Run, Samples};
-use skillbench_worker::{DeviceRecord, Failure, FailureKind, Limits};
+use skillbench_worker::{DeviceRecord, Failure, FailureKind, Limits, choose};
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::Path;
 use std::time::Duration;
@@ -173,7 +173,7 @@ impl Runner<'_, '_> {
     pub(super) fn device(&mut self, planned: &PlannedCell) -> Option<DeviceRecord> {
         let asked = self.plan.backends[planned.backend].choice.device.clone();
         let startup = self.startup(planned.backend).ok()?;
-        availability::meant(asked.as_deref(), &startup.devices).cloned()
+        choose(asked.as_deref(), &startup.devices).ok().map(|chosen| chosen.device)
     }
 
     /// Whether the cells of a backend are left out, which is said once.

@@ -42,9 +42,9 @@ slots! {
         "device_count" "1.0" needed "the worker, after `open`" ["opens" "devices-steady" "slots-quick"];
         "device" "1.0" needed "the worker, after `open`" ["opens" "devices-steady" "texts" "slots-quick"];
         "supports" "1.0" optional "`host why`, the choice of a backend and the look ahead of a run, before they load a model" ["supports" "slots-quick"];
-        "load" "1.0" needed "the worker, timed; for benchmarks, references, profiles and `host why`" ["ports" "precision" "bad-model" "bad-device" "from-memory" "compiled-cache" "process-kept"];
+        "load" "1.0" needed "the worker, timed; for benchmarks, references, profiles and `host why`" ["ports" "precision" "bad-model" "bad-device" "several-devices" "from-memory" "compiled-cache" "process-kept"];
         "unload" "1.0" needed "the worker, once no request is left" ["no-leak" "closes"];
-        "placement" "1.0" needed "the worker, after each load" ["placement" "precision" "texts" "slots-quick"];
+        "placement" "1.0" needed "the worker, after each load" ["placement" "precision" "several-devices" "texts" "slots-quick"];
         "port_count" "1.0" needed "the worker, after each load" ["ports" "slots-quick"];
         "port" "1.0" needed "the worker, after each load" ["ports" "texts" "slots-quick"];
         "allocate" "1.0" optional "the benchmark `roofline`, for the rates of copies" ["device-memory"];

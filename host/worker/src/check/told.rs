@@ -1,10 +1,11 @@
 //! Rules about what a backend tells of its devices and its operators: each says nothing about one that tells nothing.
 
-use super::backend::{ensure, for_batch, input, open, text};
+use super::backend::{ensure, floats, for_batch, input, open, text};
 use super::{Finding, Test};
-use crate::CheckJob;
 use crate::child::Services;
-use skillbench_plugin_api::{Code, Direction, Load};
+use crate::{CheckJob, JOINED_BY};
+use skillbench_plugin_api::client::Request;
+use skillbench_plugin_api::{Code, Device, Direction, Load, Why};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -104,4 +105,40 @@ pub(super) fn operators(services: &'static Services, job: &CheckJob) -> Test {
     let of_runs = told.iter().filter(|operator| operator.run.is_some());
     let longest = of_runs.map(|operator| operator.duration_ns).max().unwrap_or(0);
     ensure(longest <= took, format!("an operator took {longest} ns, and all runs together {took}"))
+}
+
+pub(super) fn several_devices(services: &'static Services, job: &CheckJob) -> Test {
+    let opened = open(services, job)?;
+    let usable = |(index, device): (usize, &Device)| (device.why == Why::NONE).then_some(index as u32);
+    let indices: Vec<u32> = opened.devices.iter().enumerate().filter_map(usable).take(2).collect();
+    let [first, second] = indices[..] else { return Err(Finding::NotOffered) };
+    let onto = |devices: &[u32]| {
+        let load = Load { devices: devices.to_vec(), ..for_batch(&job.probe, ROWS as i64) };
+        opened.instance.load(&load)
+    };
+    let model = match onto(&[second, first]) {
+        Err(error) if error.code == Code::Unimplemented => {
+            return ensure(!error.message.trim().is_empty(), "several devices are refused without a message");
+        }
+        model => model.map_err(text)?,
+    };
+    let id = |index: u32| opened.devices[index as usize].id.as_str();
+    let (asked, told) = (format!("{}{JOINED_BY}{}", id(second), id(first)), model.placement().map_err(text)?.device);
+    ensure(told == asked, format!("loaded onto '{asked}', a model tells that it is on '{told}'"))?;
+    let alone = onto(&[first]).map_err(text)?;
+    // As many requests as would go round the devices more than once.
+    let mut requests = (0..5).map(|_| model.request().map_err(text)).collect::<Result<Vec<_>, _>>()?;
+    for (variant, request) in requests.iter_mut().enumerate() {
+        let outputs = |request: &mut Request<'_>| -> Result<Vec<f32>, Finding> {
+            request.bind(Direction::Input, 0, Arc::new(input(ROWS, variant as u64)?)).map_err(text)?;
+            request.run().map_err(text)?;
+            Ok(floats(&request.take_output(0).map_err(text)?))
+        };
+        let (have, want) = (outputs(request)?, outputs(&mut alone.request().map_err(text)?)?);
+        // Devices of different makes round differently.
+        let near = have.iter().zip(&want).all(|(have, want)| (have - want).abs() <= 1e-2 * (1.0 + want.abs()));
+        ensure(have.len() == want.len() && near, "on several devices a model gives other outputs than on one")?;
+    }
+    ensure(onto(&[first, first]).is_err(), "a device that is named twice is not refused")?;
+    ensure(onto(&[first, opened.devices.len() as u32 + 7]).is_err(), "a second device that is not there is ignored")
 }

@@ -11,8 +11,7 @@ use super::target::{CellTarget, lock, resident};
 use super::{Opened, Services};
 use crate::DIFFERS;
 use crate::{
-    CellJob, CellReport, Command, DeviceRecord, Event, Failure, FailureKind, Library, Pooling, Reply, SeriesRecord,
-    Stage, VerifyJob,
+    CellJob, CellReport, Command, Event, Failure, FailureKind, Library, Pooling, Reply, SeriesRecord, Stage, VerifyJob,
 };
 use skillbench_models::Manifest;
 use skillbench_plugin_api::client::BenchmarkRef;
@@ -73,18 +72,18 @@ fn run_cell<'i>(
     let manifest = Manifest::parse(&job.model.manifest).map_err(|text| Failure::failed("manifest", text))?;
     let memory_before = resident();
     let benchmark = find_benchmark(services, &job.benchmark_library, &job.benchmark)?;
-    let (index, device) = opened.device(job.device.as_deref())?;
+    let chosen = opened.choose(job.device.as_deref())?;
 
     services.enter(Stage::Run);
     let verified = AtomicBool::new(matches!(job.verify, VerifyJob::Off));
-    let target = CellTarget::new(services, opened, pool, job, &manifest, (index, device), &verified);
+    let target = CellTarget::new(services, opened, pool, job, &manifest, &chosen, &verified);
     let cold_start = job.benchmark_options.get("cold_start").is_some_and(|value| value == "true");
     services.enter(Stage::Sensors);
-    let sensors = Sensors::new(&opened.instance, (index, device), !cold_start && !job.policy.verify_only);
+    let sensors = Sensors::new(&opened.instance, &chosen, !cold_start && !job.policy.verify_only);
     services.enter(Stage::Run);
     let wait = permits.map(|permits| |series: &str, measured: bool| permits.wait(series, measured));
     let permit = wait.as_ref().map(|wait| wait as &Permit);
-    let computes_elsewhere = device.kind == DeviceKind::Browser;
+    let computes_elsewhere = chosen.device.kind == DeviceKind::Browser.name();
     let mut rounds = Rounds::new(services, job, &verified, &sensors, computes_elsewhere);
     rounds.permit = permit;
     rounds.watch = (!matches!(job.verify, VerifyJob::Off)).then_some(&target as &dyn RoundWatch);
@@ -130,7 +129,7 @@ fn run_cell<'i>(
     let pooled = job.pooling != Pooling::default();
     Ok(CellReport {
         launches: 1,
-        device: DeviceRecord::from(device),
+        device: chosen.device.clone(),
         placement: seen.placement,
         loads: if fresh { seen.loads } else { vec![] },
         series,
@@ -144,7 +143,7 @@ fn run_cell<'i>(
         fresh,
         counters,
         // The backend's own mark of the highest: it knows nothing of cells.
-        device_peak: opened.instance.memory(index).ok().and_then(|memory| memory.peak).filter(|_| fresh),
+        device_peak: sensors.device_peak().filter(|_| fresh),
         pool: pooled.then_some(seen.pool),
     })
 }

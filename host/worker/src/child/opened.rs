@@ -2,9 +2,9 @@
 
 use super::{Observing, Services};
 use crate::loader;
-use crate::{Failure, FailureKind, Library, PluginUse, Stage};
+use crate::{Chosen, DeviceRecord, Failure, FailureKind, Library, PluginUse, Stage, devices};
 use skillbench_plugin_api::client::{BackendRef, Instance, Plugin};
-use skillbench_plugin_api::{Device, Options, Why};
+use skillbench_plugin_api::{Device, Options};
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -75,27 +75,20 @@ impl Opened {
         Ok(Opened { services, instance, devices, import_ns, instantiate_ns })
     }
 
-    /// The asked device, by id or index; else the first usable one.
-    pub(crate) fn device(&self, asked: Option<&str>) -> Result<(u32, &Device), Failure> {
+    /// The devices that are asked for.
+    ///
+    /// # Errors
+    /// `Unavailable`: there is no such device, or it cannot be used, and why.
+    pub(crate) fn choose(&self, asked: Option<&str>) -> Result<Chosen, Failure> {
         let unavailable = |text: String| Failure::new(FailureKind::Unavailable, "device", text);
-        let ids = || self.devices.iter().map(|device| device.id.as_str()).collect::<Vec<_>>().join(", ");
-        let index = match asked {
-            None => self.devices.iter().position(|device| device.why == Why::NONE),
-            Some(asked) => self.devices.iter().position(|d| d.id.eq_ignore_ascii_case(asked)).or_else(|| {
-                let index = asked.parse().ok()?;
-                (index < self.devices.len()).then_some(index)
-            }),
-        };
-        match (index.map(|index| (index as u32, &self.devices[index])), asked) {
-            (Some((index, device)), _) if device.why == Why::NONE => Ok((index, device)),
-            (Some((_, device)), _) => {
-                Err(unavailable(format!("device {} cannot be used: {}", device.id, device.reason)))
+        let records: Vec<DeviceRecord> = self.devices.iter().map(DeviceRecord::from).collect();
+        let chosen = devices::choose(asked, &records).map_err(unavailable)?;
+        match (chosen.device.usable, asked) {
+            (true, _) => Ok(chosen),
+            (false, Some(_)) => {
+                Err(unavailable(format!("device {} cannot be used: {}", chosen.device.id, chosen.device.reason)))
             }
-            (None, Some(asked)) => Err(unavailable(format!("there is no device '{asked}'; there is: {}", ids()))),
-            (None, None) => match self.devices.iter().find(|device| !device.reason.is_empty()) {
-                Some(device) => Err(unavailable(format!("no device can be used: {}", device.reason))),
-                None => Err(unavailable("the backend found no device".into())),
-            },
+            (false, None) => Err(unavailable(format!("no device can be used: {}", chosen.device.reason))),
         }
     }
 }

@@ -78,10 +78,10 @@ pub(super) fn inspect(
     let opened = Opened::new(services, backend)?;
     services.enter(Stage::Load);
     let manifest = Manifest::parse(&model.manifest).map_err(|text| Failure::failed("manifest", text))?;
-    let (index, _) = opened.device(device)?;
+    let chosen = opened.choose(device)?;
     let load = |(part, path): &(String, PathBuf)| {
         let dims = fixed(&manifest, &manifest.axes_of_part(part, axes));
-        Load { dims, devices: vec![index], precision: precision.clone(), ..Load::new(Source::onnx(path)) }
+        Load { dims, devices: chosen.indices.clone(), precision: precision.clone(), ..Load::new(Source::onnx(path)) }
     };
     let loads: Vec<Load> = model.parts.iter().map(load).collect();
     // What is refused is known for all parts before the first is compiled.

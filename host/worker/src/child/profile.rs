@@ -4,9 +4,9 @@ use super::recorded::Recorded;
 use super::target::{bind_inputs, fixed, refuse_lost_axes};
 use super::trace::{Run, Trace};
 use super::{Opened, Services};
-use crate::{Failure, FailureKind, ProfileJob, Reply, Stage};
+use crate::{Chosen, Failure, FailureKind, ProfileJob, Reply, Stage};
 use skillbench_models::Manifest;
-use skillbench_plugin_api::{Device, Error, Load, Operator, Options, Placement, Source};
+use skillbench_plugin_api::{Error, Load, Operator, Options, Placement, Source};
 use skillbench_record::defaults::defaults;
 use skillbench_record::{PartProfile, ProfileReport};
 use std::collections::BTreeMap;
@@ -37,12 +37,12 @@ fn record(services: &'static Services, opened: &Opened, job: &ProfileJob) -> Res
         return Err(Failure::new(FailureKind::Unsupported, "no-profile", text));
     }
     let manifest = Manifest::parse(&job.model.manifest).map_err(|text| Failure::failed("manifest", text))?;
-    let device = opened.device(job.device.as_deref())?;
+    let chosen = opened.choose(job.device.as_deref())?;
     let (mut parts, mut left_out, mut trace) = (vec![], BTreeMap::new(), Trace::default());
     let mut refusal = Failure::failed("model", "the model has no part");
     for (name, path) in &job.model.parts {
         let axes = manifest.axes_of_part(name, &job.axes);
-        match record_part(services, opened, device, &ProfileJob { axes, ..job.clone() }, path, &manifest.of_part(name))
+        match record_part(services, opened, &chosen, &ProfileJob { axes, ..job.clone() }, path, &manifest.of_part(name))
         {
             Ok(recording) => {
                 parts.push(recording.report(name));
@@ -97,7 +97,7 @@ impl Recording {
 fn record_part(
     services: &'static Services,
     opened: &Opened,
-    (index, device): (u32, &Device),
+    chosen: &Chosen,
     job: &ProfileJob,
     path: &Path,
     manifest: &Manifest,
@@ -107,14 +107,14 @@ fn record_part(
     let load = Load {
         options: Options::default(),
         precision: job.precision.clone(),
-        devices: vec![index],
+        devices: chosen.indices.clone(),
         dims: fixed(manifest, &job.axes),
         profile: true,
         ..Load::new(Source::onnx(path))
     };
     let model = opened.instance.load(&load).map_err(of_plugin)?;
     let placement = model.placement().map_err(of_plugin)?;
-    refuse_elsewhere(&placement, device, job.precision.as_deref())?;
+    refuse_elsewhere(&placement, &chosen.device.id, job.precision.as_deref())?;
     refuse_lost_axes(&model, manifest, &job.axes).map_err(of_plugin)?;
     let no_profile = || Failure::new(FailureKind::Unsupported, "no-profile", "the engine has no profile of its own");
     let recording = opened.instance.recording(&model).ok_or_else(no_profile)?;
@@ -145,9 +145,9 @@ fn record_part(
 }
 
 /// What is recorded is the model on the device and in the precision that is measured, or nothing.
-fn refuse_elsewhere(placement: &Placement, device: &Device, precision: Option<&str>) -> Result<(), Failure> {
-    if placement.device != device.id {
-        let text = format!("asked for device '{}', the model was placed on '{}'", device.id, placement.device);
+fn refuse_elsewhere(placement: &Placement, device: &str, precision: Option<&str>) -> Result<(), Failure> {
+    if placement.device != device {
+        let text = format!("asked for device '{device}', the model was placed on '{}'", placement.device);
         return Err(Failure::failed("fallback", text));
     }
     match precision {
@@ -186,7 +186,7 @@ mod tests {
     use serde_json::Value;
     use skillbench_plugin_api::client::BackendRef;
     use skillbench_plugin_api::sdk::{Backend, Bindings, Host, Model, Profile, Request};
-    use skillbench_plugin_api::{Code, DType, DeviceKind, Options, OwnedTensor, Port, Result, Timing, Why};
+    use skillbench_plugin_api::{Code, DType, Device, DeviceKind, Options, OwnedTensor, Port, Result, Timing, Why};
     use skillbench_record::PluginOptions;
     use std::ffi::CStr;
     use std::sync::{Arc, Mutex};

@@ -1,9 +1,9 @@
 //! What is read between rounds besides the clock: energy (`energy`), and the backend's own figures.
 
 use super::energy::{Idle, Rapl, Reading, Used};
-use crate::{CounterRecord, EnergyRecord, OtherEnergy, RoundEnergy};
+use crate::{Chosen, CounterRecord, EnergyRecord, OtherEnergy, RoundEnergy};
 use skillbench_plugin_api::client::Instance;
-use skillbench_plugin_api::{Device, DeviceKind};
+use skillbench_plugin_api::{DeviceKind, Energy, Scope};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
@@ -14,7 +14,7 @@ const EVERY: Duration = Duration::from_millis(200);
 
 pub(super) struct Sensors<'i> {
     instance: &'i Instance,
-    device: u32,
+    devices: &'i Chosen,
     /// Of the processor, for a backend on it.
     rapl: Option<Mutex<Rapl>>,
     idle: Option<Idle>,
@@ -26,9 +26,10 @@ pub(super) type Readings = (Reading, Option<Reading>);
 impl<'i> Sensors<'i> {
     /// Looks for sensors, and, where one counts energy, how much flows while nothing is done.
     /// Without `with_idle`, nothing will be measured that the idle power is needed for.
-    pub fn new(instance: &'i Instance, device: (u32, &Device), with_idle: bool) -> Sensors<'i> {
-        let rapl = (device.1.kind == DeviceKind::Cpu).then(|| Rapl::find(Path::new("/sys/class/powercap"))).flatten();
-        let mut sensors = Sensors { instance, device: device.0, rapl: rapl.map(Mutex::new), idle: None };
+    pub fn new(instance: &'i Instance, devices: &'i Chosen, with_idle: bool) -> Sensors<'i> {
+        let on_cpu = devices.device.kind == DeviceKind::Cpu.name();
+        let rapl = on_cpu.then(|| Rapl::find(Path::new("/sys/class/powercap"))).flatten();
+        let mut sensors = Sensors { instance, devices, rapl: rapl.map(Mutex::new), idle: None };
         if with_idle {
             sensors.idle = Idle::watch(|| sensors.of_backend().or_else(|| sensors.of_processor()));
         }
@@ -43,10 +44,24 @@ impl<'i> Sensors<'i> {
         }
     }
 
+    /// Of several devices what all of them used together. A counter of a package or a board counts what is in no one device, so that
+    /// theirs are not added.
     fn of_backend(&self) -> Option<Reading> {
-        let energy = self.instance.energy(self.device).ok()??;
-        let (microjoules, scope, source) = (energy.microjoules, energy.scope.name(), energy.source);
-        Some(Reading { at: Instant::now(), microjoules, source, scope })
+        let read = |index: &u32| self.instance.energy(*index).ok().flatten();
+        let all: Vec<Energy> = self.devices.indices.iter().map(read).collect::<Option<_>>()?;
+        let first = all.first()?;
+        let alike = |energy: &Energy| energy.source == first.source && energy.scope == Scope::Device;
+        if all.len() > 1 && !all.iter().all(alike) {
+            return None;
+        }
+        let microjoules = all.iter().try_fold(0u64, |sum, energy| sum.checked_add(energy.microjoules))?;
+        Some(Reading { at: Instant::now(), microjoules, source: first.source.clone(), scope: first.scope.name() })
+    }
+
+    /// The backend's own mark of the highest use of memory, in bytes; of several devices the sum of theirs.
+    pub fn device_peak(&self) -> Option<u64> {
+        let peak = |index: &u32| self.instance.memory(*index).ok()?.peak;
+        self.devices.indices.iter().map(peak).sum()
     }
 
     fn of_processor(&self) -> Option<Reading> {
@@ -69,9 +84,15 @@ impl<'i> Sensors<'i> {
         })
     }
 
+    /// Of several devices each has its place before the name: "1.temperature".
     fn counters(&self) -> Vec<(String, String, f64)> {
-        let all = self.instance.counters(self.device).unwrap_or_default();
-        all.into_iter().map(|counter| (counter.name, counter.unit, counter.value)).collect()
+        let several = self.devices.indices.len() > 1;
+        let of = |index: &u32| {
+            let named = |name: String| if several { format!("{index}.{name}") } else { name };
+            let all = self.instance.counters(*index).unwrap_or_default();
+            all.into_iter().map(|counter| (named(counter.name), counter.unit, counter.value)).collect::<Vec<_>>()
+        };
+        self.devices.indices.iter().flat_map(of).collect()
     }
 }
 

@@ -5,12 +5,12 @@ use super::comparison::{compare, finite, tolerance, tolerance_of_spread};
 use super::outputs::View;
 use super::pool::{Key, Pool};
 use super::{Opened, Services, inputs, outputs, reference};
-use crate::{CellJob, LoadRecord, Stage, VerifyJob};
+use crate::{CellJob, Chosen, LoadRecord, Stage, VerifyJob};
 use skillbench_models::Manifest;
 use skillbench_plugin_api::client::{Model, Output, Request};
 use skillbench_plugin_api::host_tables::{Touch, WatchedTarget};
 use skillbench_plugin_api::{
-    Code, Device, Dim, Direction, Error, HostTensor, Load, Options, Result, Round, Source, Timing, Why,
+    Code, Dim, Direction, Error, HostTensor, Load, Options, Result, Round, Source, Timing, Why,
 };
 use skillbench_record::{Axes, PlacementRecord, PoolRecord, Verification};
 use std::collections::BTreeMap;
@@ -66,7 +66,7 @@ pub(super) struct CellTarget<'i, 'c> {
     pool: &'c Pool<'i>,
     job: &'c CellJob,
     manifest: &'c Manifest,
-    device: (u32, &'i Device),
+    devices: &'c Chosen,
     pub audit: Audit<'i>,
     serial: Mutex<()>,
     loads: AtomicUsize,
@@ -114,12 +114,12 @@ impl<'i, 'c> CellTarget<'i, 'c> {
         pool: &'c Pool<'i>,
         job: &'c CellJob,
         manifest: &'c Manifest,
-        device: (u32, &'i Device),
+        devices: &'c Chosen,
         verified: &'c AtomicBool,
     ) -> CellTarget<'i, 'c> {
         let (serial, loads, seen) = Default::default();
         let audit = Audit::new(services.epoch(), manifest.repeats(&job.axes));
-        CellTarget { services, opened, pool, job, manifest, device, audit, serial, loads, verified, seen }
+        CellTarget { services, opened, pool, job, manifest, devices, audit, serial, loads, verified, seen }
     }
 
     /// A model that is idle in the pool, or one that is loaded now.
@@ -159,7 +159,7 @@ impl<'i, 'c> CellTarget<'i, 'c> {
             source: Source::onnx(path),
             precision: self.job.precision.clone(),
             cache_dir: self.cache_folder()?,
-            devices: vec![self.device.0],
+            devices: self.devices.indices.clone(),
             dims: key.dims.clone(),
             allow_fallback: false,
             profile: false,
@@ -209,7 +209,7 @@ impl<'i, 'c> CellTarget<'i, 'c> {
 
     /// Law: what ran is read back. A model elsewhere than asked, or of another precision, is no measurement of the target.
     fn refuse_other_placement(&self, placement: &skillbench_plugin_api::Placement) -> Result<()> {
-        let device = &self.device.1.id;
+        let device = &self.devices.device.id;
         if placement.engine.is_empty() {
             return Err(Error::internal("the backend does not tell which engine the model runs in"));
         }
