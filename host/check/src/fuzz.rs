@@ -4,8 +4,7 @@ use crate::cli::{Format, FuzzArgs};
 use crate::exit::{CheckError, Done, Exit};
 use crate::output;
 use crate::subject::Subject;
-use serde_json::{Value, json};
-use skillbench_worker::fuzz::{Found, Hunt, Hunted};
+use skillbench_worker::fuzz::Hunt;
 use skillbench_worker::{FailureKind, Stop};
 use std::time::Duration;
 
@@ -37,40 +36,9 @@ pub fn fuzz(args: &FuzzArgs) -> Done {
         hunted => hunted.map_err(|failure| CheckError::Failed(failure.to_string()))?,
     };
     match args.format {
-        Format::Table | Format::Junit => hunted.found.iter().for_each(|found| output::print(&shown(found))),
-        Format::Json => output::print(&format!("{:#}\n", document(&hunted, args.seed))),
+        Format::Table | Format::Junit => hunted.found.iter().for_each(|found| output::print(&found.shown())),
+        Format::Json => output::print(&format!("{:#}\n", hunted.document(args.seed))),
     }
-    let Hunted { runs, asked, refused, found } = &hunted;
-    output::say(&format!(
-        "{runs} runs from seed {}, {asked} calls, {refused} of them refused, {} faults",
-        args.seed,
-        found.len()
-    ));
-    Ok(if found.is_empty() { Exit::Good } else { Exit::Broken })
-}
-
-fn shown(found: &Found) -> String {
-    let Found { seed, fault, text, first, runs, repeats } = found;
-    let again = if *repeats { "again with" } else { "a matter of luck: it did not come again with" };
-    let fault = fault.name();
-    format!("seed {seed} {fault}: {}\n  {again}: --seed {first} --runs {runs}\n", skillbench_record::shown::line(text))
-}
-
-fn document(hunted: &Hunted, seed: u64) -> Value {
-    let one = |found: &Found| {
-        json!({
-            "seed": found.seed,
-            "fault": found.fault.name(),
-            "text": found.text,
-            "repeats": found.repeats,
-            "again": { "seed": found.first, "runs": found.runs },
-        })
-    };
-    json!({
-        "seed": seed,
-        "runs": hunted.runs,
-        "calls": hunted.asked,
-        "refused": hunted.refused,
-        "found": hunted.found.iter().map(one).collect::<Vec<_>>(),
-    })
+    output::say(&hunted.sentence(args.seed));
+    Ok(if hunted.found.is_empty() { Exit::Good } else { Exit::Broken })
 }

@@ -344,6 +344,30 @@ fn seconds(text: &str) -> Result<f64, String> {
     value.ok_or("expected a number of seconds above 0, and 10,000,000 at most".into())
 }
 
+#[derive(Args)]
+pub struct FuzzArgs {
+    /// A backend's id, or the path of its library
+    pub plugin: String,
+    /// An option of the plugin
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub option: Vec<String>,
+    /// The first seed: each run has the next one
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// How many runs there are [default: 200]
+    #[arg(long, value_name = "N", conflicts_with = "seconds")]
+    pub runs: Option<u64>,
+    /// How long new runs begin
+    #[arg(long, value_name = "S")]
+    pub seconds: Option<u64>,
+    /// Leave the models as they are: what is found lies in slots and their order, not in the reading of files
+    #[arg(long)]
+    pub whole_models: bool,
+    /// How long one run may take, in seconds
+    #[arg(long, value_name = "S", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub limit: u64,
+}
+
 #[derive(Subcommand)]
 pub enum PluginCommand {
     /// List all plugins, and those that were rejected with the reason
@@ -374,6 +398,8 @@ pub enum PluginCommand {
         #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "NAME")]
         operators: Vec<String>,
     },
+    /// Use a backend at random, from a seed, and report what crashes, hangs or writes out of bounds
+    Fuzz(FuzzArgs),
     /// The contract of plugins, slot by slot: who calls it, which rules hold it, which plugins have it
     Slots,
     /// Write a first plugin that builds and passes `check` as it is

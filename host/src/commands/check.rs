@@ -1,6 +1,6 @@
 //! `host plugin check`: a library held against the rules.
 
-use super::{Done, Exit, failed, usage};
+use super::{CommandError, Done, Exit, failed, usage};
 use crate::cli::Global;
 use crate::output;
 use skillbench_engine::describe::DescriptionCache;
@@ -10,7 +10,7 @@ use skillbench_record::PluginOptions;
 use skillbench_report::{Cell, Table};
 use skillbench_worker::check::{self, RULES, SLOTS, Slot, Tally, Verdict};
 use skillbench_worker::sandbox::Sandbox;
-use skillbench_worker::{Description, Library};
+use skillbench_worker::{Description, Failure, Library};
 use std::path::Path;
 
 /// The rules, as `docs/rules.md` has them.
@@ -54,22 +54,38 @@ fn has(description: &Description, slot: &Slot) -> bool {
     slot.table == "sb_backend" && backend.is_some_and(|backend| backend.slots.iter().any(|name| name == slot.name))
 }
 
-pub fn check(global: &Global, what: &str, options: &[String]) -> Done {
-    let mut own = PluginOptions::new();
-    for option in options {
-        let option = OptionChoice::parse(option).map_err(usage)?;
-        own.insert(option.key, option.value);
+/// A plugin that is known by its id, or any library.
+pub(super) struct Subject {
+    pub library: Library,
+    pub options: PluginOptions,
+    pub description: Result<Description, Failure>,
+}
+
+impl Subject {
+    /// # Errors
+    /// There is neither such a plugin nor such a file, or an option does not fit.
+    pub fn look(global: &Global, what: &str, options: &[String]) -> Result<Subject, CommandError> {
+        let mut own = PluginOptions::new();
+        for option in options {
+            let option = OptionChoice::parse(option).map_err(usage)?;
+            own.insert(option.key, option.value);
+        }
+        let inventory = global.inventory();
+        let (library, options) = match inventory.plugin(what) {
+            Some(plugin) => (plugin.library.clone(), plugin.opened_with(&own, None).map_err(usage)?.options),
+            None => (library_at(what, &inventory)?, own),
+        };
+        let description = DescriptionCache::open(&global.stop).describe(&library);
+        Ok(Subject { library, options, description })
     }
-    let inventory = global.inventory();
-    let known = inventory.plugin(what);
-    let (library, options) = match known {
-        Some(plugin) => (plugin.library.clone(), plugin.opened_with(&own, None).map_err(usage)?.options),
-        None => (library_at(what, &inventory)?, own),
-    };
-    let description = DescriptionCache::open(&global.stop).describe(&library);
+}
+
+pub fn check(global: &Global, what: &str, options: &[String]) -> Done {
+    let Subject { library, options, description } = Subject::look(global, what, options)?;
     if let Err(failure) = &description {
         output::warning(&format!("it cannot be described: {failure}"));
     }
+    let inventory = global.inventory();
     let reference = &skillbench_record::defaults::defaults().reference.plugin;
     let reference = inventory.plugin(reference).and_then(|plugin| plugin.opened_with(&PluginOptions::new(), None).ok());
     let verdicts = check::check(&library, description.as_ref().ok(), &options, reference.as_ref()).map_err(failed)?;
@@ -89,7 +105,7 @@ pub fn check(global: &Global, what: &str, options: &[String]) -> Done {
     })
 }
 
-fn library_at(what: &str, inventory: &Inventory) -> Result<Library, super::CommandError> {
+fn library_at(what: &str, inventory: &Inventory) -> Result<Library, CommandError> {
     let sandbox = Sandbox { mode: inventory.sandbox, ..Sandbox::default() };
     let found = |path| Library::new(path, sandbox);
     match Path::new(what).is_file() {

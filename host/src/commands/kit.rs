@@ -16,16 +16,32 @@ const KIT: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/kit.rs"));
 /// Where the kit has the SDK's `Cargo.toml`, without a version; and where it belongs.
 const MANIFEST: (&str, &str) = ("sdk/Cargo.toml.in", "sdk/skillbench-plugin-api/Cargo.toml");
 
+/// The program that holds a plugin against the rules without a host.
+const VALIDATOR: &str = "skillbench-check";
+
 pub fn sdk(folder: &Path) -> Done {
     if folder.exists() {
         return Err(usage(format!("{} is there already", folder.display())));
     }
     write(folder)?;
+    if let Err(error) = add_validator(folder) {
+        output::warning(&format!(
+            "the kit is without {VALIDATOR}, which checks a plugin where there is no host: {error}"
+        ));
+    }
     output::say(&format!(
         "wrote {folder}; next: README.md in it, or `sh {folder}/try host`, which builds, checks and measures its templates",
         folder = folder.display()
     ));
     Ok(Exit::Good)
+}
+
+/// Copies the validator, which lies beside this program.
+fn add_validator(kit: &Path) -> std::io::Result<()> {
+    let name = format!("{VALIDATOR}{}", std::env::consts::EXE_SUFFIX);
+    let from = std::env::current_exe()?.canonicalize()?.with_file_name(&name);
+    let failed = |error| std::io::Error::other(format!("{}: {error}", from.display()));
+    std::fs::copy(&from, kit.join(&name)).map(|_| ()).map_err(failed)
 }
 
 fn write(kit: &Path) -> Result<(), CommandError> {

@@ -12,6 +12,7 @@ mod devices;
 mod doctor;
 mod export;
 mod forecast;
+mod fuzz;
 mod gate;
 mod kit;
 mod ladder;
@@ -164,6 +165,7 @@ pub fn dispatch(cli: Cli) -> Done {
             check::check(global, &plugin.unwrap_or_default(), &option)
         }
         Command::Plugin(PluginCommand::Ladder { plugin, operators }) => ladder::ladder(global, &plugin, &operators),
+        Command::Plugin(PluginCommand::Fuzz(args)) => fuzz::fuzz(global, &args),
         Command::Plugin(PluginCommand::Slots) => check::slots(global),
         Command::Plugin(PluginCommand::New { name, lang, kind, dir }) => kit::new(&name, lang, kind, &dir),
         Command::Plugin(PluginCommand::Sdk { dir }) => kit::sdk(&dir),

@@ -3,7 +3,7 @@
 //!
 //! - `random`: numbers from a seed, and bytes that are changed with them.
 //! - `play`: what one seed does, inside a worker. `asked`: what it asks for.
-//! - `hunt`: seed after seed from outside, and which seed shows a fault again.
+//! - `hunt`: seed after seed from outside, and which seed shows a fault again. `told`: what was found, in words.
 //!
 //! Not here: whether outputs are right, which rules and the ladder ask.
 
@@ -11,6 +11,7 @@ mod asked;
 mod hunt;
 mod play;
 mod random;
+mod told;
 
 pub use hunt::{Fault, Found, Hunt, Hunted};
 pub(crate) use play::serve;
