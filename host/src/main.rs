@@ -7,6 +7,7 @@ mod output;
 mod progress;
 mod screen;
 
+use clap::error::ErrorKind;
 use skillbench_record::{scratch, shown};
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -50,6 +51,10 @@ fn main() -> ExitCode {
 /// Shows why the arguments cannot be parsed, or the help that was asked for, and ends. Arguments may come from a script: where one holds
 /// something that a terminal would obey, the message is shown without its colours, which cannot be told from it.
 fn refuse(error: &clap::Error) -> ! {
+    if error.kind() == ErrorKind::DisplayVersion && std::env::args_os().any(|argument| argument == "--verbose") {
+        output::print(&commands::version::told());
+        std::process::exit(0);
+    }
     let plain = |argument: OsString| argument.to_str().is_some_and(|text| shown::lines(text) == text);
     if !error.use_stderr() || std::env::args_os().all(plain) {
         error.exit();

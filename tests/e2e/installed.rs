@@ -5,6 +5,22 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 
 #[test]
+fn a_report_of_a_fault_begins_with_what_the_program_was_built_from_and_a_run_has_it_too() {
+    let world = World::default();
+    let told = world.host(&["--version", "--verbose"]).stdout();
+    for fact in
+        ["built from  no release, rustc ", "contract    1.", "worker      /", "DuckDB      v1.", "system      linux "]
+    {
+        assert!(told.contains(fact), "{fact}: {told}");
+    }
+    assert_eq!(world.host(&["--version"]).stdout(), format!("host {}\n", env!("CARGO_PKG_VERSION")));
+    let (_, document) = world.run(&["--plugin", "rten", "--model", "probe-mlp", "--bench", "inference"]);
+    let build = &document["environment"]["host_build"];
+    assert!(build["compiler"].as_str().unwrap().starts_with("rustc "), "{build}");
+    assert_eq!(build["optimized"], true);
+}
+
+#[test]
 fn called_by_another_name_it_names_its_commands_so() {
     let world = World::apart();
     let skillbench = world.path().join("bin/skillbench");

@@ -54,11 +54,19 @@ fn clock_resolution() -> Option<u64> {
     skillbench_stats::median(&(0..101).map(|_| step()).collect::<Vec<_>>()).map(|step| step as u64)
 }
 
+/// The system and its C library: "linux x86_64 6.1.0, glibc 2.36".
+pub fn system() -> String {
+    let kernel = text("/proc/sys/kernel/osrelease").unwrap_or_default();
+    let c_library = skillbench_worker::libc_version().map(|version| format!(", glibc {version}")).unwrap_or_default();
+    format!("{} {} {kernel}{c_library}", std::env::consts::OS, std::env::consts::ARCH)
+}
+
 /// Reads what can be read here and now.
 pub fn probe() -> Environment {
     let cpu = "/sys/devices/system/cpu/cpu0/cpufreq";
     Environment {
         host_version: env!("CARGO_PKG_VERSION").into(),
+        host_build: Some(crate::built::build()),
         os: std::env::consts::OS.into(),
         arch: std::env::consts::ARCH.into(),
         kernel: text("/proc/sys/kernel/osrelease"),

@@ -9,6 +9,7 @@
 //! - [`suite`]: runs that are written down in files.
 //! - [`schedule`]: when a suite is run again, as cron and systemd take it. [`lock`]: one benchmark at a time on a machine.
 //! - [`compare`]: whether one of two things is slower, and how sure that is.
+//! - [`built`]: what this program was built from.
 //! - [`cores`]: which cores there are, and binding work to them.
 //!
 //! Not here: what a model is (models), the processes that load plugins (worker), data frames, files of results, drawing, the command line.
@@ -17,6 +18,7 @@ pub mod alert;
 pub mod architectures;
 pub mod audit;
 pub mod bench;
+pub mod built;
 pub mod compare;
 pub mod cores;
 pub mod describe;

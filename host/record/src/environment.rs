@@ -4,9 +4,34 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+/// What a program was built from, and with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct BuildRecord {
+    /// Of the sources. `None`: of a build that is no release nobody knows.
+    pub commit: Option<String>,
+    /// "rustc 1.95.0 (59807616e 2026-04-14)".
+    pub compiler: Option<String>,
+    /// "x86_64-unknown-linux-gnu".
+    pub target: String,
+    pub optimized: bool,
+}
+
+impl BuildRecord {
+    /// In one line: "commit 4e3a1b1, rustc 1.95.0 (59807616e 2026-04-14), for x86_64-unknown-linux-gnu".
+    pub fn line(&self) -> String {
+        let commit = self.commit.as_ref().map_or("no release".into(), |commit| format!("commit {commit}"));
+        let compiler = self.compiler.as_deref().unwrap_or("an unknown compiler");
+        let checked = if self.optimized { "" } else { ", not optimized" };
+        format!("{commit}, {compiler}, for {}{checked}", self.target)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
     pub host_version: String,
+    /// What the host was built from, and with. `None`: an older host recorded the run.
+    #[serde(default)]
+    pub host_build: Option<BuildRecord>,
     pub os: String,
     pub arch: String,
     pub kernel: Option<String>,

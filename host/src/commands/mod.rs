@@ -35,6 +35,7 @@ mod suite;
 mod trend;
 mod typed;
 mod update;
+pub mod version;
 mod why;
 
 use crate::cli::{Cli, Command, PluginCommand};

@@ -5,7 +5,7 @@ use super::{About, SectionError};
 use crate::page::{Badge, Tone};
 use polars::prelude::*;
 use skillbench_record::catalog::column;
-use skillbench_record::{FUNCTION, Run};
+use skillbench_record::{Environment, FUNCTION, Run};
 use skillbench_results::Stored;
 use skillbench_results::questions::{clocks, latest};
 use std::collections::BTreeSet;
@@ -203,6 +203,12 @@ pub fn facts(stored: &Stored) -> Vec<(String, String)> {
     }
 }
 
+/// "0.1.0, commit 4e3a1b1, ..."; of an older host its version alone.
+fn host_of(machine: &Environment) -> String {
+    let build = machine.host_build.as_ref().map(|build| format!(", {}", build.line())).unwrap_or_default();
+    format!("{}{build}", machine.host_version)
+}
+
 fn facts_of(run: &Run) -> Vec<(String, String)> {
     let machine = &run.environment;
     let number = |value: Option<f64>, unit: &str| value.map(|value| format!("{value:.1} {unit}"));
@@ -211,7 +217,7 @@ fn facts_of(run: &Run) -> Vec<(String, String)> {
         ("began".into(), Some(run.started_at.clone())),
         ("command".into(), Some(run.command.join(" "))),
         (column::SEED.into(), Some(run.seed.to_string())),
-        ("host".into(), Some(machine.host_version.clone())),
+        ("host".into(), Some(host_of(machine))),
         (column::MACHINE.into(), machine.hostname.clone()),
         ("system".into(), Some(format!("{} {}", machine.os, machine.arch))),
         ("kernel".into(), machine.kernel.clone()),

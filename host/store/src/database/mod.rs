@@ -10,6 +10,7 @@
 //! Not here: what the columns of a cell mean ([`skillbench_record::catalog`]).
 
 mod condition;
+mod engine;
 mod export;
 mod import;
 mod latest;
@@ -22,6 +23,7 @@ mod store;
 mod upkeep;
 
 pub use condition::Filter;
+pub use engine::engine_version;
 pub use export::{Exported, Form};
 pub use import::Imported;
 pub use latest::{StoredCell, StoredLatest};
