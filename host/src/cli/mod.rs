@@ -183,6 +183,12 @@ pub enum Command {
     Bench(BenchCommand),
     /// Run, write and check suites: files that say what to run
     Suite(Box<SuiteArgs>),
+    /// Write a suite to begin with, every key of it explained
+    Init {
+        /// The file: TOML if it ends in .toml, else JSON without explanations
+        #[arg(default_value = "suite.toml")]
+        file: PathBuf,
+    },
     /// Schedule a suite, or a run, with cron or systemd
     Schedule(Box<ScheduleArgs>),
     /// Measure stale results of this machine again

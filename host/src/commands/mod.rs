@@ -30,6 +30,7 @@ mod report;
 mod run;
 mod runtime;
 mod schedule;
+mod starter;
 mod stored;
 mod suite;
 mod trend;
@@ -178,6 +179,7 @@ pub fn dispatch(cli: Cli) -> Done {
         Command::Runtime(command) => runtime::runtime(global, &command),
         Command::Bench(command) => bench::bench(global, &command),
         Command::Suite(args) => suite::suite(global, &args),
+        Command::Init { file } => suite::init(global, &file),
         Command::Schedule(args) => schedule::schedule(global, &args),
         Command::Audit(args) => audit::audit(global, &args),
         Command::Update(args) => update::update(global, &args),

@@ -2,6 +2,7 @@
 
 use super::doctor::doctor;
 use super::persist::Persist;
+use super::starter::commented;
 use super::update::Which;
 use super::{CommandError, Done, Exit, failed, run, schedule, update, usage};
 use crate::cli::{FormatArg, Global, RequestArgs, ScheduleArgs, SuiteArgs, SuiteCommand};
@@ -110,19 +111,26 @@ fn starter(global: &Global) -> SuiteFile {
     suite::starter(&global.inventory().catalog())
 }
 
-fn init(global: &Global, file: &Path) -> Done {
-    write(&starter(global), file)?;
+pub fn init(global: &Global, file: &Path) -> Done {
+    let suite = starter(global);
+    match Format::of(file) {
+        Format::Toml => write_text(&commented(&suite)?, file)?,
+        Format::Json => write(&suite, file)?,
+    }
     output::say(&format!("{} is written; `host suite run {}` runs it", file.display(), file.display()));
     Ok(Exit::Good)
 }
 
-fn write(suite: &SuiteFile, file: &Path) -> Result<(), CommandError> {
-    let told = |error: std::io::Error| failed(format!("{}: {error}", file.display()));
+fn write_text(text: &str, file: &Path) -> Result<(), CommandError> {
     if file.exists() {
         return Err(usage(format!("{} is there already, and is left as it is", file.display())));
     }
-    let text = suite.to_text(Format::of(file)).map_err(told)?;
-    std::fs::write(file, text).map_err(told)
+    std::fs::write(file, text).map_err(|error| failed(format!("{}: {error}", file.display())))
+}
+
+fn write(suite: &SuiteFile, file: &Path) -> Result<(), CommandError> {
+    let told = |error: std::io::Error| failed(format!("{}: {error}", file.display()));
+    write_text(&suite.to_text(Format::of(file)).map_err(told)?, file)
 }
 
 fn generate(
