@@ -1,4 +1,4 @@
-"""Packs target/release: see scripts/release. `stage` lays out an installation; each form of it is a function of its own."""
+"""Packs a build: see scripts/release. `stage` lays out an installation; each form of it is a function of its own."""
 
 import base64
 import gzip
@@ -19,7 +19,7 @@ from pathlib import Path
 from sbom import cyclonedx
 
 ROOT = Path(__file__).resolve().parents[2]
-BUILT = ROOT / "target" / "release"
+BUILT = ROOT / sys.argv[1]
 EPOCH = int(os.environ["SOURCE_DATE_EPOCH"])
 VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
 ARCH = os.uname().machine
@@ -35,15 +35,18 @@ def run(*command, **options):
 
 def libraries():
     """What lies beside the program: worker, database and plugins, without symbols of debuggers."""
-    return [BUILT / name for name in PROGRAMS] + [BUILT / "libduckdb.so"] + sorted(BUILT.glob("libskillbench_*.so"))
+    return [BUILT / name for name in PROGRAMS] + [ROOT / "target" / "release" / "libduckdb.so"] + sorted(BUILT.glob("libskillbench_*.so"))
 
 
-def stage(prefix: Path):
-    """An installation: bin/skillbench leads to lib/skillbench/host, which looks for all that it needs beside itself."""
+def stage(prefix: Path, debug: Path):
+    """An installation, and the symbols of its programs apart: bin/skillbench leads to lib/skillbench/host, which looks for all that it needs beside itself."""
     lib = prefix / "lib" / "skillbench"
     lib.mkdir(parents=True)
     for library in libraries():
+        symbols = debug / f"{library.name}.debug"
+        run("objcopy", "--only-keep-debug", library, symbols)
         run("strip", "--strip-unneeded", "-o", lib / library.name, library)
+        run("objcopy", f"--add-gnu-debuglink={symbols}", lib / library.name)
     (prefix / "bin").mkdir()
     (prefix / "bin" / "skillbench").symlink_to("../lib/skillbench/host")
     (prefix / "bin" / "skillbench-check").symlink_to("../lib/skillbench/skillbench-check")
@@ -69,18 +72,15 @@ def mode(path: Path) -> int:
     return 0o755 if path.is_dir() or path.name in PROGRAMS or path.name == "install" or ".so" in path.suffixes else 0o644
 
 
-def tarball(prefix: Path, out: Path) -> Path:
-    name = f"skillbench-{VERSION}-linux-{ARCH}"
-    shutil.copy(ROOT / "scripts" / "packaging" / "install", prefix / "install")
+def tarball(prefix: Path, out: Path, name: str, level: int = 9) -> Path:
     file = out / f"{name}.tar.gz"
-    with gzip.GzipFile(file, "wb", mtime=EPOCH) as packed, tarfile.open(fileobj=packed, mode="w") as tar:
+    with gzip.GzipFile(file, "wb", level, mtime=EPOCH) as packed, tarfile.open(fileobj=packed, mode="w") as tar:
         for path in sorted(prefix.rglob("*")):
             entry = tar.gettarinfo(path, f"{name}/{path.relative_to(prefix)}")
             entry.mtime, entry.uid, entry.gid, entry.uname, entry.gname = EPOCH, 0, 0, "", ""
             entry.mode = mode(path)
             with open(path, "rb") if entry.isreg() else io.BytesIO() as content:
                 tar.addfile(entry, content if entry.isreg() else None)
-    (prefix / "install").unlink()
     return file
 
 
@@ -182,10 +182,14 @@ def wheel(prefix: Path, out: Path) -> Path:
 
 def main(out: Path):
     with tempfile.TemporaryDirectory() as folder:
-        prefix = Path(folder) / "prefix"
+        prefix, debug = Path(folder) / "prefix", Path(folder) / "debug"
         prefix.mkdir()
-        stage(prefix)
-        made = [file for file in (tarball(prefix, out), debian(prefix, out), wheel(prefix, out)) if file]
+        debug.mkdir()
+        stage(prefix, debug)
+        made = [debian(prefix, out), wheel(prefix, out)]
+        shutil.copy(ROOT / "scripts" / "packaging" / "install", prefix / "install")
+        name = f"skillbench-{VERSION}-linux-{ARCH}"
+        made = [tarball(prefix, out, name), *filter(None, made), tarball(debug, out, f"{name}-debug", 6)]
     sums = ""
     for file in made:
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
@@ -194,4 +198,4 @@ def main(out: Path):
     (out / "SHA256SUMS").write_text(sums)
 
 
-main(Path(sys.argv[1]))
+main(Path(sys.argv[2]))
