@@ -51,22 +51,27 @@ pub fn page(name: &str) -> String {
 pub fn every_command_runs(page: &str, world: &World) {
     let all = commands(page);
     assert!(!all.is_empty(), "the page has no command");
+    for command in all {
+        let ran = shell_in(world, &command);
+        assert_eq!(ran.code(), Some(0), "$ {command}\n{}\n{}", ran.stdout(), ran.stderr());
+    }
+}
+
+/// What a shell does that finds the host on its path, in a world's folder.
+pub fn shell_in(world: &World, command: &str) -> Ran {
     let host = world.command(&[]);
     let folder = Path::new(host.get_program()).parent().unwrap().to_path_buf();
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path = std::env::join_paths([folder].into_iter().chain(std::env::split_paths(&path))).unwrap();
-    for command in all {
-        let mut shell = Command::new("sh");
-        shell.args(["-c", &command]).current_dir(world.path()).env("PATH", &path);
-        for (name, value) in host.get_envs() {
-            match value {
-                Some(value) => shell.env(name, value),
-                None => shell.env_remove(name),
-            };
-        }
-        let ran = Ran::of(shell);
-        assert_eq!(ran.code(), Some(0), "$ {command}\n{}\n{}", ran.stdout(), ran.stderr());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).current_dir(world.path()).env("PATH", &path);
+    for (name, value) in host.get_envs() {
+        match value {
+            Some(value) => shell.env(name, value),
+            None => shell.env_remove(name),
+        };
     }
+    Ran::of(shell)
 }
 
 #[test]

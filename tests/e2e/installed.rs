@@ -54,7 +54,7 @@ fn what_a_release_holds_runs_where_it_is_unpacked_and_moved_and_from_pip() {
     world.shell("cd out && sha256sum --quiet --check SHA256SUMS").exits_with(0);
 
     let run = "run --plugin rten --model probe-mlp --batch-sizes 1 --bench inference --budget 0.1";
-    world.shell("mkdir home && tar xf out/*.tar.gz && HOME=$PWD/home sh skillbench-*/install $PWD/one").exits_with(0);
+    world.shell("mkdir home && tar xf out/skillbench-*-linux-$(uname -m).tar.gz && HOME=$PWD/home sh skillbench-*/install $PWD/one").exits_with(0);
     world.shell("mv one other && rm -r skillbench-*").exits_with(0);
     world.shell(&format!("other/bin/skillbench {run}")).exits_with(0).tells("measured");
     world

@@ -5,6 +5,7 @@
 
 mod backends;
 mod carried;
+mod ci;
 mod coming_from;
 mod compare;
 mod docs;
