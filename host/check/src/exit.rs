@@ -1,5 +1,6 @@
 //! How the program ends, with the codes of `host`, and what ends a command before it is done.
 
+use skillbench_signatures::SignatureError;
 use std::process::ExitCode;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +38,10 @@ pub enum CheckError {
     Usage(String),
     #[error("{what}: {error}")]
     File { what: String, error: std::io::Error },
-    #[error("{0}; {1}")]
-    Signature(String, &'static str),
+    #[error(transparent)]
+    Key(#[from] SignatureError),
+    #[error("{0}: the file is not the one that was signed, or was signed with another key: do not believe it")]
+    NotSigned(String),
     /// The plugin, or this machine.
     #[error("{0}")]
     Failed(String),
@@ -48,7 +51,9 @@ impl CheckError {
     pub fn exit(&self) -> Exit {
         match self {
             CheckError::Usage(_) => Exit::Usage,
-            CheckError::File { .. } | CheckError::Signature(..) | CheckError::Failed(_) => Exit::Broken,
+            CheckError::File { .. } | CheckError::Key(_) | CheckError::NotSigned(_) | CheckError::Failed(_) => {
+                Exit::Broken
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 //!
 //! - `cli`: what can be typed. `subject`: the library that is looked at. `exit`: how the program ends. `output`: all that is printed.
 //! - `rules`, `ladder`, `fuzz`, `verify`: the commands. The rules, the ladder and the random use are the worker's.
-//! - `document`, `junit`, `table`: verdicts in forms. `sign`: signatures.
+//! - `document`, `junit`, `table`: verdicts in forms.
 
 mod cli;
 mod document;
@@ -13,7 +13,6 @@ mod junit;
 mod ladder;
 mod output;
 mod rules;
-mod sign;
 mod subject;
 mod table;
 mod verify;

@@ -5,8 +5,9 @@ use crate::exit::{CheckError, Done, Exit};
 use crate::ladder::Climb;
 use crate::subject::{Subject, other_backend};
 use crate::table::table;
-use crate::{document, junit, output, sign};
+use crate::{document, junit, output};
 use skillbench_record::suggest;
+use skillbench_signatures::{PASSWORD, Signer};
 use skillbench_worker::check::{Asked, Checked, RULES, Tally, Verdict};
 use std::path::Path;
 use std::time::Duration;
@@ -69,7 +70,9 @@ fn give(args: &RulesArgs, subject: &Subject, checked: &[Checked], climb: Option<
     if let Some(report) = &args.report {
         write(report, json()?)?;
         if let Some(key) = &args.sign {
-            let signature = sign::sign(report, key)?;
+            let name = report.file_name().unwrap_or_default().to_string_lossy();
+            let signer = Signer::read(key, std::env::var(PASSWORD).ok())?;
+            let signature = signer.sign(report, &format!("file:{name}\thashed"), "a report of skillbench-check")?;
             output::say(&format!("{} is signed by {}", report.display(), signature.display()));
         }
     }

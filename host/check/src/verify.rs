@@ -2,13 +2,14 @@
 
 use crate::cli::VerifyArgs;
 use crate::exit::{CheckError, Done, Exit};
-use crate::{output, sign};
+use crate::output;
 use serde_json::Value;
 use skillbench_record::hash;
+use skillbench_signatures::{PublicKey, Signature, beside};
 use std::path::Path;
 
 pub fn verify(args: &VerifyArgs) -> Done {
-    sign::verify(&args.report, &args.key)?;
+    hold_against_signature(&args.report, &args.key)?;
     let text = std::fs::read_to_string(&args.report).map_err(CheckError::of_file(&args.report))?;
     let unread =
         |error: serde_json::Error| CheckError::Failed(format!("{}: no report: {error}", args.report.display()));
@@ -39,13 +40,26 @@ pub fn verify(args: &VerifyArgs) -> Done {
     Ok(Exit::Good)
 }
 
+/// `key`: a public key's line, or the file that has it.
+fn hold_against_signature(file: &Path, key: &str) -> Result<(), CheckError> {
+    let text = match Path::new(key).is_file() {
+        true => std::fs::read_to_string(key).map_err(CheckError::of_file(Path::new(key)))?,
+        false => key.to_string(),
+    };
+    let (public, place) = (PublicKey::parse(&text)?, beside(file));
+    let signature = std::fs::read_to_string(&place).map_err(CheckError::of_file(&place))?;
+    let signature = Signature::parse(&signature, &place.display().to_string())?;
+    let wrong = |text: String| CheckError::NotSigned(format!("{}: {text}", place.display()));
+    signature.verify(&public, file).map_err(wrong)
+}
+
 pub fn keygen(keyfile: &Path) -> Done {
-    let (public, line) = sign::keygen(keyfile)?;
+    let (public, key) = skillbench_signatures::keygen(keyfile)?;
     output::say(&format!(
         "{} signs, and is a secret; {} verifies, and is for everybody",
         keyfile.display(),
         public.display()
     ));
-    output::print(&format!("{line}\n"));
+    output::print(&format!("{}\n", key.line()));
     Ok(Exit::Good)
 }

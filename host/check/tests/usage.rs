@@ -116,6 +116,24 @@ fn minisign_itself_verifies_a_report() {
     }
 }
 
+/// The program writes no checksum into a key without a password.
+#[test]
+fn a_key_that_minisign_itself_made_without_a_password_signs_a_report() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).display().to_string();
+    let (key, public, report) = (path("key"), path("key.pub"), path("report.json"));
+    assert_eq!(check("", &["keygen", &key]).code, 0);
+    let text = std::fs::read_to_string(&key).unwrap();
+    let mut lines = text.lines();
+    let (comment, line) = (lines.next().unwrap(), lines.next().unwrap());
+    // 126 bytes, and 32 of a checksum, in Base64.
+    let bare = format!("{comment}\n{}{}=\n", &line[..168], "A".repeat(43));
+    std::fs::write(&key, bare).unwrap();
+    let told = check("", &[library(), "--rules", "described", "--report", &report, "--sign", &key]);
+    assert_eq!(told.code, 0, "{}", told.stderr);
+    assert_eq!(check("", &["verify", &report, "--key", &public]).code, 0);
+}
+
 #[test]
 fn one_operator_of_the_ladder_is_told_apart_from_one_that_is_not_built() {
     let told = check("", &["ladder", library(), "--operators", "Relu,Conv"]);

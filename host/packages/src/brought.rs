@@ -8,8 +8,8 @@ use crate::fetch::Location;
 use crate::index::{Index, choose};
 use crate::manifest::{Contract, MANIFEST};
 use crate::platform::Here;
-use crate::sign::beside;
 use crate::source::Source;
+use skillbench_signatures::beside;
 use std::path::{Path, PathBuf};
 
 const LARGEST_SIGNATURE: u64 = 16 << 10;
@@ -158,7 +158,7 @@ fn carried(archive: &Path, from: String, wishes: &Wishes, scratch: &Path) -> Res
             None => return Err(PackageError::NothingInside { what: from }),
         },
     };
-    let name = signed.file_name().unwrap_or_default().to_string_lossy().into_owned() + crate::SIGNATURE;
+    let name = signed.file_name().unwrap_or_default().to_string_lossy().into_owned() + skillbench_signatures::SUFFIX;
     let signature = std::fs::read_to_string(beside(&signed)).ok().map(|text| (text, name));
     Ok(Brought { form, signature, from, expected: None })
 }

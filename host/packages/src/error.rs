@@ -1,5 +1,6 @@
 //! What can be wrong with a plugin package, with what to do next.
 
+use skillbench_signatures::SignatureError;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, thiserror::Error)]
@@ -58,10 +59,11 @@ pub enum PackageError {
         "the signature of {plugin} by {by} does not fit what it is of: {text}: it was changed after it was signed; fetch it again, or ask its vendor"
     )]
     BadSignature { plugin: String, by: String, text: String },
-    #[error("{file} is no signature as minisign writes it: {text}")]
-    NoSignature { file: String, text: String },
     #[error("{what}: {text}")]
     Key { what: String, text: String },
+    /// A key or a signature itself.
+    #[error(transparent)]
+    Signature(#[from] SignatureError),
 
     #[error("{what} cannot be fetched: {text}: {next}")]
     Fetch { what: String, text: String, next: String },

@@ -1,7 +1,7 @@
 //! Files of this machine and of others: over https, and over http from this machine alone.
 
-use crate::SIGNATURE;
 use crate::error::{PackageError, io};
+use skillbench_signatures::{SUFFIX, beside};
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
@@ -72,10 +72,10 @@ impl Location {
     /// Where the signature of this file is.
     pub fn signature(&self) -> Location {
         match self {
-            Location::File(file) => Location::File(crate::sign::beside(file)),
+            Location::File(file) => Location::File(beside(file)),
             Location::Url(url) => {
                 let at = url.find(['?', '#']).unwrap_or(url.len());
-                Location::Url(format!("{}{SIGNATURE}{}", &url[..at], &url[at..]))
+                Location::Url(format!("{}{SUFFIX}{}", &url[..at], &url[at..]))
             }
         }
     }

@@ -6,13 +6,13 @@ use crate::brought::Wishes;
 use crate::error::{PackageError, io};
 use crate::fetch::Location;
 use crate::manifest::{Checked, Library, Manifest};
-use crate::sign::{PublicKey, Signature, beside};
 use crate::stage::opened;
 use crate::{ENDING, version};
 use serde::{Deserialize, Serialize};
 use skillbench_record::hash::sha256;
 use skillbench_record::scratch::{Scratch, write_whole};
 use skillbench_record::suggest;
+use skillbench_signatures::{PublicKey, Signature, beside};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

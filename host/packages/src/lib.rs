@@ -1,7 +1,7 @@
 //! Plugin packages: a plugin as one file that a vendor ships and a user installs, verified.
 //!
 //! - [`Manifest`]: what a plugin package says of itself; `archive`: how its files lie in one; [`Home`]: where it is installed.
-//! - [`pack`](mod@pack): makes one. [`sign`](mod@sign): minisign's signatures; [`TrustedKeys`]: whose are believed.
+//! - [`pack`](mod@pack): makes one. [`TrustedKeys`]: whose are believed.
 //! - [`Source`]: what a user names; `fetch` and [`clients`] bring it; [`Index`]: a list of packages that anybody can host.
 //! - [`stage`](mod@stage): brings, unpacks and verifies; [`Staged::install`] puts it in its place; [`Receipt`]: what is remembered of that.
 //!
@@ -22,7 +22,6 @@ mod manifest;
 pub mod pack;
 mod platform;
 mod receipt;
-pub mod sign;
 mod source;
 pub mod stage;
 mod trusted;
@@ -42,8 +41,6 @@ pub use trusted::{TrustedKey, TrustedKeys};
 
 /// How the file of a plugin package ends.
 pub const ENDING: &str = ".skillbench.tar.gz";
-/// What a signature's file has after the name of what it signs.
-pub const SIGNATURE: &str = ".minisig";
 
 /// The name of a plugin package's file: `acme-1.0.0.skillbench.tar.gz`.
 pub fn file_name(id: &str, version: &str) -> String {

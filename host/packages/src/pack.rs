@@ -4,11 +4,11 @@ use crate::archive::{outside, write};
 use crate::error::{PackageError, io};
 use crate::manifest::{Checked, Hashes, MANIFEST, Manifest, read};
 use crate::platform::Here;
-use crate::sign::Signer;
 use crate::{file_name, glibc};
 use skillbench_record::hash::{sha256, sha256_bytes};
 use skillbench_record::scratch::Scratch;
 use skillbench_record::time::{moment, now_utc};
+use skillbench_signatures::Signer;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -163,7 +163,11 @@ fn write_out(
         return Err(PackageError::Packed { file });
     }
     std::fs::rename(&new, &file).map_err(io(&file))?;
-    let signature = packing.signer.as_ref().map(|signer| signer.sign(&file, &comment(&manifest))).transpose()?;
+    let signature = packing
+        .signer
+        .as_ref()
+        .map(|signer| signer.sign(&file, &comment(&manifest), "a skillbench plugin package"))
+        .transpose()?;
     Ok(Packed { file, sha256: hash, signature, manifest, left_out: vec![] })
 }
 

@@ -6,12 +6,12 @@ use crate::error::{PackageError, io};
 use crate::home::Home;
 use crate::manifest::{Hashes, Library, MANIFEST, Manifest, read};
 use crate::receipt::{RECEIPT, Receipt, SignedBy};
-use crate::sign::{PublicKey, Signature};
 use crate::source::Source;
 use crate::trusted::TrustedKeys;
 use skillbench_record::hash::{sha256, sha256_text};
 use skillbench_record::scratch::Scratch;
 use skillbench_record::time::now_utc;
+use skillbench_signatures::{PublicKey, Signature};
 use std::path::{Path, PathBuf};
 
 pub use crate::brought::Wishes;

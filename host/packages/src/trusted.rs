@@ -2,10 +2,10 @@
 
 use crate::error::{PackageError, io};
 use crate::home::Home;
-use crate::sign::PublicKey;
 use serde::{Deserialize, Serialize};
 use skillbench_record::scratch::write_whole;
 use skillbench_record::time::now_utc;
+use skillbench_signatures::PublicKey;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 

@@ -7,6 +7,7 @@
 //! - `limits`: how long and how large it may be.
 //! - `stop`: how it is asked to end. `sys`: what only Unix has.
 //! - [`child`]: what runs in a worker. `loader`: how it opens a library; the only `unsafe` here.
+//! - `translated`: whether the processor is one at all.
 //! - `description`: what a plugin says of itself. `devices`: which of a backend's a target is measured on. [`options`]: its options, held against their schema.
 //! - [`check`]: the rules of a well-behaved plugin. [`ladder`]: ONNX operators one by one on a backend.
 //!   [`fuzz`]: a backend used at random.
@@ -37,6 +38,7 @@ mod protocol;
 pub mod sandbox;
 mod stop;
 mod sys;
+mod translated;
 
 pub use conditions::busy_cores;
 pub use description::{
@@ -58,3 +60,4 @@ pub use protocol::{
 pub use stop::Stop;
 pub(crate) use sys::adopt_channel;
 pub use sys::{describe_exit, kill_group, monotonic_ns, start};
+pub use translated::translated_for;

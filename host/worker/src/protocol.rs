@@ -381,7 +381,8 @@ impl From<&skillbench_plugin_api::Device> for DeviceRecord {
             arch: device.arch.clone(),
             driver: device.driver.clone(),
             memory_bytes: device.memory_bytes,
-            emulated: device.emulated,
+            // Whatever the plugin says: what a translator runs is no hardware's figure.
+            emulated: device.emulated || crate::translated_for().is_some(),
             usable: device.why == skillbench_plugin_api::Why::NONE,
             reason: device.reason.clone(),
         }

@@ -106,8 +106,8 @@ fn a_manifest_with_its_libraries_in_a_wheel_is_signed_by_its_manifest() {
     let file = std::fs::File::open(&packed.file).unwrap();
     tar::Archive::new(flate2::read::GzDecoder::new(file)).unpack(&folder).unwrap();
     let manifest = folder.join(MANIFEST);
-    let signer = skillbench_packages::sign::Signer::read(&secret, None).unwrap();
-    let signature = signer.sign(&manifest, "timestamp:1").unwrap();
+    let signer = skillbench_signatures::Signer::read(&secret, None).unwrap();
+    let signature = signer.sign(&manifest, "timestamp:1", "a package").unwrap();
     let inside = |name: &str| format!("acme_loose/{name}");
     let names = [inside(MANIFEST), inside(&format!("{MANIFEST}.minisig")), inside("libacme.so"), inside("LICENSE")];
     let files = [&manifest, &signature, &folder.join("libacme.so"), &folder.join("LICENSE")];

@@ -2,8 +2,8 @@
 
 use crate::world::{World, text};
 use skillbench_packages::pack::{self, Packing};
-use skillbench_packages::sign::{PASSWORD, PublicKey, Signer};
 use skillbench_packages::{MANIFEST, Receipt, TrustedKeys, file_name};
+use skillbench_signatures::{PASSWORD, PublicKey, Signer};
 use std::process::Command;
 
 #[test]
@@ -66,7 +66,7 @@ fn a_key_that_names_itself_in_a_manifest_and_did_not_sign_is_not_offered() {
     let ((secret, public), (forger, _)) = (world.key("acme"), world.key("forger"));
     let packed = world.packed("1.0.0", "", Some(&secret));
     // The forger keeps the manifest, which names the vendor's key, and signs with another.
-    Signer::read(&forger, None).unwrap().sign(&packed.file, "timestamp:1").unwrap();
+    Signer::read(&forger, None).unwrap().sign(&packed.file, "timestamp:1", "a package").unwrap();
     let told = world.refused(text(&packed.file));
     assert!(told.contains("nothing says whose it is") && !told.contains(&public.line()), "{told}");
 }

@@ -1,10 +1,10 @@
 //! A user's folders, a vendor's plugin and a vendor's key.
 
 use skillbench_packages::pack::{self, Packed, Packing};
-use skillbench_packages::sign::{PublicKey, Signer};
 use skillbench_packages::{
     Contract, Here, Home, Installed, Limits, MANIFEST, PackageError, Source, Staged, TrustedKeys, Wishes, stage,
 };
+use skillbench_signatures::{PublicKey, Signer};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;

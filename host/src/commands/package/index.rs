@@ -4,9 +4,9 @@ use super::{told, wishes};
 use crate::cli::Global;
 use crate::commands::{Done, Exit};
 use crate::output;
-use skillbench_packages::sign::PublicKey;
 use skillbench_packages::write_index;
 use skillbench_report::{Cell, Table};
+use skillbench_signatures::PublicKey;
 use std::path::Path;
 
 pub fn index(global: &Global, folder: &Path) -> Done {

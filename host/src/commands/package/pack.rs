@@ -6,8 +6,8 @@ use crate::commands::{CommandError, Done, Exit, failed, usage};
 use crate::output;
 use skillbench_engine::registry::platform;
 use skillbench_packages::pack::{self, Packed, Packing};
-use skillbench_packages::sign::{PASSWORD, Signer};
 use skillbench_packages::{Checked, Contract, Manifest};
+use skillbench_signatures::{PASSWORD, Signer};
 use skillbench_worker::Description;
 use skillbench_worker::sandbox::Sandbox;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub fn pack(global: &Global, args: &PackArgs) -> Done {
 
 /// The password comes from the environment alone: nobody is asked.
 fn signer(key: &Path) -> Result<Signer, CommandError> {
-    Signer::read(key, std::env::var(PASSWORD).ok()).map_err(told)
+    Signer::read(key, std::env::var(PASSWORD).ok()).map_err(|error| told(error.into()))
 }
 
 /// The library for this machine, where there is one, has to say the same of itself as the manifest.

@@ -4,9 +4,9 @@ use super::told;
 use crate::cli::{Global, TrustArgs};
 use crate::commands::{Done, Exit, failed, usage};
 use crate::output;
-use skillbench_packages::sign::PublicKey;
 use skillbench_packages::{Home, TrustedKeys};
 use skillbench_report::{Cell, Table};
+use skillbench_signatures::PublicKey;
 use std::path::Path;
 
 pub fn trust(global: &Global, args: &TrustArgs) -> Done {
