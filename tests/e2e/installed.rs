@@ -61,6 +61,13 @@ fn what_a_release_holds_runs_where_it_is_unpacked_and_moved_and_from_pip() {
         .shell("other/bin/skillbench-check other/lib/skillbench/libskillbench_rten.so --rules right,batch")
         .exits_with(0);
 
+    // A clone in which nothing is built takes what is installed.
+    let copied = format!("mkdir clone && cp -r '{0}/scripts' '{0}/Cargo.toml' clone/", workspace().display());
+    world.shell(&copied).exits_with(0);
+    let run_there = run.replacen("run", "clone/scripts/run", 1);
+    let ran = world.shell(&format!("PATH=$PWD/other/bin:$PATH {run_there}"));
+    ran.exits_with(0).tells("other/bin/skillbench, which is installed").tells("measured");
+
     let pip = "python3 -m pip install --quiet --no-index --no-deps --disable-pip-version-check --root-user-action=ignore --target pip out/*.whl";
     world.shell(pip).exits_with(0);
     world.shell(&format!("PYTHONPATH=pip python3 -m skillbench {run}")).exits_with(0).tells("measured");
