@@ -75,6 +75,15 @@ pub fn shell_in(world: &World, command: &str) -> Ran {
 }
 
 #[test]
+fn every_page_of_the_documents_has_a_chapter_on_the_site() {
+    let world = World::default();
+    let script = workspace().join("scripts/packaging/site.py");
+    world.shell(&format!("python3 '{}' book", script.display())).exits_with(0);
+    let summary = std::fs::read_to_string(world.path().join("book/src/SUMMARY.md")).unwrap();
+    assert!(summary.contains("- [Glossary](docs/glossary.md)"), "{summary}");
+}
+
+#[test]
 fn every_command_of_the_documents_runs() {
     for name in
         ["README.md", "docs/running.md", "docs/plugins.md", "docs/results.md", "docs/reports.md", "docs/prediction.md"]
