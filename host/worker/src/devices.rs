@@ -17,17 +17,19 @@ pub struct Chosen {
     pub device: DeviceRecord,
 }
 
-/// The devices that are asked for; with nothing asked, the first that can be used.
+/// The devices that are asked for, which may not be usable; with nothing asked, the first that can be used.
 ///
 /// # Errors
 /// There is no such device, or one is asked for twice, with those that there are.
 pub fn choose(asked: Option<&str>, devices: &[DeviceRecord]) -> Result<Chosen, String> {
     let Some(asked) = asked else {
-        let index = devices.iter().position(|device| device.usable).or_else(|| devices.iter().position(has_a_reason));
-        return match index {
-            Some(index) => Ok(Chosen { indices: vec![index as u32], device: devices[index].clone() }),
-            None => Err("the backend found no device".into()),
-        };
+        if let Some(index) = devices.iter().position(|device| device.usable) {
+            return Ok(Chosen { indices: vec![index as u32], device: devices[index].clone() });
+        }
+        return Err(match devices.iter().find(|device| !device.reason.is_empty()) {
+            Some(device) => format!("no device can be used: {}", device.reason),
+            None => "the backend found no device".into(),
+        });
     };
     // An id that has the sign in it is still an id.
     let indices = match find(asked, devices) {
@@ -46,10 +48,6 @@ pub fn choose(asked: Option<&str>, devices: &[DeviceRecord]) -> Result<Chosen, S
     }
     let chosen: Vec<&DeviceRecord> = indices.iter().map(|index| &devices[*index]).collect();
     Ok(Chosen { device: together(&chosen), indices: indices.into_iter().map(|index| index as u32).collect() })
-}
-
-fn has_a_reason(device: &DeviceRecord) -> bool {
-    !device.reason.is_empty()
 }
 
 fn find(asked: &str, devices: &[DeviceRecord]) -> Option<usize> {
@@ -120,6 +118,9 @@ mod tests {
         assert!(indices(Some("0+3")).unwrap_err().contains("no device '3'; there is: GPU.0, GPU.1, a+b"));
         assert!(indices(Some("0+")).unwrap_err().contains("no device ''"));
         assert!(choose(None, &[]).unwrap_err().contains("found no device"));
+        let gone = DeviceRecord { usable: false, reason: "no driver".into(), ..device("0", None) };
+        assert_eq!(choose(Some("0"), std::slice::from_ref(&gone)).map(|chosen| chosen.device.usable), Ok(false));
+        assert_eq!(choose(None, &[gone]).unwrap_err(), "no device can be used: no driver");
     }
 
     #[test]

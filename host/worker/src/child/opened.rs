@@ -83,12 +83,9 @@ impl Opened {
         let unavailable = |text: String| Failure::new(FailureKind::Unavailable, "device", text);
         let records: Vec<DeviceRecord> = self.devices.iter().map(DeviceRecord::from).collect();
         let chosen = devices::choose(asked, &records).map_err(unavailable)?;
-        match (chosen.device.usable, asked) {
-            (true, _) => Ok(chosen),
-            (false, Some(_)) => {
-                Err(unavailable(format!("device {} cannot be used: {}", chosen.device.id, chosen.device.reason)))
-            }
-            (false, None) => Err(unavailable(format!("no device can be used: {}", chosen.device.reason))),
+        match chosen.device.usable {
+            true => Ok(chosen),
+            false => Err(unavailable(format!("device {} cannot be used: {}", chosen.device.id, chosen.device.reason))),
         }
     }
 }
