@@ -12,11 +12,10 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # What a reader wants to do, and the pages about it, in the order in which they are read.
 CHAPTERS = {
-    "Begin": ["README.md", "docs/installing.md", "docs/platforms.md", "docs/running.md", "docs/coming-from.md", "docs/offline.md"],
-    "Measure": ["docs/backends.md", "docs/models.md", "docs/audit.md", "docs/performance.md"],
-    "Read results": [
-        "docs/results.md", "docs/reports.md", "docs/matrix.md", "docs/statistics.md", "docs/prediction.md", "docs/glossary.md",
-    ],
+    "Begin": ["README.md", "docs/installing.md", "docs/platforms.md", "docs/offline.md", "docs/coming-from.md"],
+    "Measure": ["docs/running.md", "docs/models.md", "docs/backends.md", "docs/audit.md", "docs/performance.md"],
+    "Read results": ["docs/results.md", "docs/reports.md", "docs/statistics.md", "docs/glossary.md"],
+    "Choose hardware": ["docs/matrix.md", "docs/prediction.md"],
     "Find what got slower": ["docs/ci.md", "docs/schedules.md", "docs/trends.md"],
     "Write a plugin": [
         "docs/plugins.md", "host/kit/README.md", "docs/contract.md", "plugin-api/CHANGELOG.md", "docs/rules.md", "docs/validator.md",
@@ -45,6 +44,9 @@ def lay_out(book: Path):
     left_out = sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").glob("*.md") if str(page.relative_to(ROOT)) not in pages)
     if left_out:
         sys.exit(f"scripts/packaging/site.py has no chapter for {', '.join(left_out)}")
+    dead = [f"{page}: {target.relative_to(ROOT)}" for page in pages for target in targets(ROOT / page) if not target.exists()]
+    if dead:
+        sys.exit("links that lead nowhere:\n" + "\n".join(dead))
     source = book / "src"
     for page in pages:
         (source / page).parent.mkdir(parents=True, exist_ok=True)
@@ -56,7 +58,6 @@ def lay_out(book: Path):
             place = source / target.relative_to(ROOT)
             if target.is_file() and not place.exists():
                 place.parent.mkdir(parents=True, exist_ok=True)
-                # A page outside of the chapters is shown as text.
                 shutil.copy(target, place)
     summary = ["# Summary", ""]
     for chapter, members in CHAPTERS.items():
