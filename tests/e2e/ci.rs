@@ -133,7 +133,7 @@ impl Runner {
             };
         }
         let text = OsString::from;
-        shell.env_remove("SKILLBENCH_ALERT_WEBHOOK").envs([
+        shell.env_remove("SKILLBENCH_ALERT_WEBHOOK").env_remove("CFLAGS").envs([
             ("PATH", path),
             ("MODEL", text("probe-mlp")),
             ("BACKEND", text(self.backend)),
