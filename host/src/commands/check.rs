@@ -59,6 +59,8 @@ pub(super) struct Subject {
     pub library: Library,
     pub options: PluginOptions,
     pub description: Result<Description, Failure>,
+    /// What else there is here.
+    pub inventory: Inventory,
 }
 
 impl Subject {
@@ -76,16 +78,15 @@ impl Subject {
             None => (library_at(what, &inventory)?, own),
         };
         let description = DescriptionCache::open(&global.stop).describe(&library);
-        Ok(Subject { library, options, description })
+        Ok(Subject { library, options, description, inventory })
     }
 }
 
 pub fn check(global: &Global, what: &str, options: &[String]) -> Done {
-    let Subject { library, options, description } = Subject::look(global, what, options)?;
+    let Subject { library, options, description, inventory } = Subject::look(global, what, options)?;
     if let Err(failure) = &description {
         output::warning(&format!("it cannot be described: {failure}"));
     }
-    let inventory = global.inventory();
     let reference = &skillbench_record::defaults::defaults().reference.plugin;
     let reference = inventory.plugin(reference).and_then(|plugin| plugin.opened_with(&PluginOptions::new(), None).ok());
     let verdicts = check::check(&library, description.as_ref().ok(), &options, reference.as_ref()).map_err(failed)?;

@@ -7,7 +7,7 @@
 //! - `limits`: how long and how large it may be.
 //! - `stop`: how it is asked to end. `sys`: what only Unix has.
 //! - [`child`]: what runs in a worker. `loader`: how it opens a library; the only `unsafe` here.
-//! - `translated`: whether the processor is one at all.
+//! - `translated`: whether this process runs on the processor that it was built for.
 //! - `description`: what a plugin says of itself. `devices`: which of a backend's a target is measured on. [`options`]: its options, held against their schema.
 //! - [`check`]: the rules of a well-behaved plugin. [`ladder`]: ONNX operators one by one on a backend.
 //!   [`fuzz`]: a backend used at random.
