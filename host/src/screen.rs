@@ -94,7 +94,7 @@ impl<'k> Screen<'k> {
 }
 
 /// Has Ctrl-C ask for an end. A second one ends the program at once.
-fn stop_on_ctrl_c(stop: &Stop) {
+pub fn stop_on_ctrl_c(stop: &Stop) {
     let stop = stop.clone();
     // The handler that is set stays.
     let _ = ctrlc::set_handler(move || {

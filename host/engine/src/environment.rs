@@ -94,6 +94,7 @@ pub fn probe() -> Environment {
         plugin_sha256: BTreeMap::new(),
         runtime_sha256: BTreeMap::new(),
         sandbox: None,
+        fleet: None,
         models: BTreeMap::new(),
     }
 }

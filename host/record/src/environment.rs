@@ -26,6 +26,18 @@ impl BuildRecord {
     }
 }
 
+/// The fleet through which a machine measured a run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FleetRecord {
+    pub fleet: String,
+    /// The runs of several machines that were asked for at once have one.
+    pub submission: String,
+    /// What the fleet calls the machine.
+    pub machine: String,
+    /// Who asked for it.
+    pub submitter: String,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Environment {
     pub host_version: String,
@@ -70,6 +82,9 @@ pub struct Environment {
     /// What identifies each model: a user's file by its SHA-256, a skill by the content its skillset tells.
     #[serde(default)]
     pub models: BTreeMap<String, String>,
+    /// `None`: the run was measured where it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fleet: Option<FleetRecord>,
 }
 
 impl Environment {

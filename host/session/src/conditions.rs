@@ -1,11 +1,11 @@
 //! What a plan's cells would be measured with here and now: the machine, and what identifies everything that the plan uses.
 
 use skillbench_engine::environment;
-use skillbench_engine::run::{self, Availability, Plan, PlannedCell};
+use skillbench_engine::run::{self, Availability, Inventory, Plan, PlannedCell};
 use skillbench_engine::skill::SkillSource;
 use skillbench_models::user_models::files;
 use skillbench_record::sealed::Sealed;
-use skillbench_record::{CellName, Environment, options_text};
+use skillbench_record::{CellName, Environment, PluginOptions, options_text};
 use skillbench_results::freshness::{MadeWith, Wanted};
 use skillbench_worker::DeviceRecord;
 use skillbench_worker::sandbox::{Mode, enforced};
@@ -58,25 +58,13 @@ impl<'p> Conditions<'p> {
 
     /// The cell by what was asked for.
     pub fn name(&self, cell: &PlannedCell) -> CellName {
-        name(self.plan, cell)
-    }
-}
-
-/// A cell by what was asked for.
-pub fn name(plan: &Plan, cell: &PlannedCell) -> CellName {
-    let choice = &plan.backends[cell.backend].choice;
-    CellName {
-        plugin: choice.plugin.clone(),
-        device: choice.device.clone(),
-        model: plan.models[cell.model].id().to_string(),
-        benchmark: plan.benchmarks[cell.benchmark].description.id.clone(),
-        axes: cell.axes.clone(),
+        self.plan.name(cell)
     }
 }
 
 /// What each cell of a plan is called: "bert-tiny on rten, inference, batch=1 sequence=32".
 pub fn names(plan: &Plan) -> Vec<String> {
-    plan.cells.iter().map(|cell| name(plan, cell).to_string()).collect()
+    plan.cells.iter().map(|cell| plan.name(cell).to_string()).collect()
 }
 
 /// SHA-256 of every library that a plan uses, by plugin.
@@ -123,7 +111,10 @@ fn models(plan: &Plan) -> BTreeMap<String, String> {
 /// The mode, and what the system enforces of it.
 fn sandbox(plan: &Plan) -> String {
     let modes = plan.backends.iter().filter(|backend| backend.rejected.is_none());
-    let mode = modes.map(|backend| backend.plugin.library.sandbox.mode).max().unwrap_or_default();
+    sandbox_text(modes.map(|backend| backend.plugin.library.sandbox.mode).max().unwrap_or_default())
+}
+
+fn sandbox_text(mode: Mode) -> String {
     match mode {
         Mode::Off => mode.name().into(),
         _ => match enforced() {
@@ -140,5 +131,25 @@ pub fn environment_of(plan: &Plan) -> Environment {
     environment.runtime_sha256 = runtimes(plan);
     environment.models = models(plan);
     environment.sandbox = Some(sandbox(plan));
+    environment
+}
+
+/// The machine, and what identifies everything that an inventory has, whatever is used of it.
+pub fn environment_of_all(inventory: &Inventory) -> Environment {
+    let libraries = inventory.plugins.iter().map(|plugin| (plugin.id.clone(), plugin.library.path.clone()));
+    let of_backend = inventory.backends().flat_map(|(plugin, _)| {
+        let options = plugin.opened_with(&PluginOptions::new(), None).map(|opened| opened.options).unwrap_or_default();
+        let library = options.get("library").map(PathBuf::from).filter(|path| path.is_file());
+        library.map(|path| (plugin.id.clone(), path))
+    });
+    let mut environment = environment::probe();
+    environment.runtime_sha256 = hashes(of_backend.collect());
+    // A benchmark is known by its own name, and the library may have several.
+    let of_benchmarks =
+        inventory.benchmarks().map(|(plugin, benchmark)| (benchmark.id.clone(), plugin.library.path.clone()));
+    environment.plugin_sha256 = hashes(libraries.chain(of_benchmarks).collect());
+    environment.models =
+        inventory.catalog().skills.iter().map(|skill| (skill.id().to_string(), skill.description.content.clone())).collect();
+    environment.sandbox = Some(sandbox_text(inventory.sandbox));
     environment
 }

@@ -102,7 +102,7 @@ impl Asked {
     ///
     /// # Errors
     /// The comparison or the baseline cannot be kept.
-    pub(crate) fn verdict(&self, kept: &Kept, comparison: Option<Comparison>) -> Result<Verdict, GateError> {
+    pub fn verdict(&self, kept: &Kept, comparison: Option<Comparison>) -> Result<Verdict, GateError> {
         let limits = limits(&self.limits, &kept.recorded.run);
         let regression = self.fail_on_regression.and_then(|most| Some(gate_of(&comparison.as_ref()?.cells, most)));
         let comparison = comparison.map(|comparison| write(comparison, &kept.folder)).transpose()?;

@@ -38,10 +38,10 @@ pub mod run;
 pub mod update;
 pub mod which;
 
-pub use conditions::{Conditions, names};
+pub use conditions::{Conditions, environment_of_all, names};
 pub use event::{Event, Listener};
 pub use incremental::Missing;
 pub use keep::{Keep, KeepError, Kept};
 pub use machine_lock::MachineLock;
-pub use measure::{Begun, MeasureError, Measured, measure};
+pub use measure::{Begun, MeasureError, Measured, Received, measure};
 pub use run::{Ended, Ran, Session, SessionError, Start};

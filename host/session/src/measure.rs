@@ -9,7 +9,7 @@ use skillbench_record::paths;
 use skillbench_record::time::now_utc;
 use skillbench_record::{Cell, Environment, RUN_SCHEMA, Run, RunRequest, Samples};
 use skillbench_store::journal::{Journal, JournalError, Lost, Moved, Recorded};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -134,8 +134,13 @@ pub fn measure(
     let failed = |error| MeasureError::Keep { folder: folder.clone(), error };
     let mut keeper = Keeper { journal: &mut journal, relay: Relay(&mut *on) };
     work(&head, &folder, &done, &mut keeper).map_err(failed)?;
+    end(journal, &head.run_id, on)
+}
+
+/// The cells of a run have ended.
+fn end(mut journal: Journal, run_id: &str, on: &mut Listener<'_>) -> Result<Measured, MeasureError> {
     let elsewhere = [paths::data().join("rescued"), std::env::temp_dir()];
-    let lost = match journal.end(&head.run_id, &elsewhere) {
+    let lost = match journal.end(run_id, &elsewhere) {
         Ok(None) => None,
         Ok(Some(Moved { from, to })) => {
             let (from, to) = (from.display(), to.display());
@@ -145,6 +150,64 @@ pub fn measure(
         Err(lost) => Some(lost),
     };
     Ok(Measured { recorded: journal.recorded()?, journal, lost })
+}
+
+/// A run that another machine measures: its cells come here as they end there.
+pub struct Received {
+    journal: Journal,
+    run_id: String,
+    /// The cells that are kept, by their places.
+    kept: BTreeMap<usize, Cell>,
+}
+
+impl Received {
+    /// Begins to keep a run in a folder of its own among the runs, which has the run's id for a name; or goes on with it, where it is there.
+    ///
+    /// # Errors
+    /// The folder cannot be made, another process writes it, or it has another run.
+    pub fn open(output: &Path, request: &RunRequest, head: &Run) -> Result<Received, MeasureError> {
+        let folder = output.join(&head.run_id);
+        let no_run = |error| MeasureError::Folder { folder: output.to_path_buf(), error };
+        std::fs::create_dir_all(&folder).map_err(no_run)?;
+        let (mut journal, kept) = match Journal::resume(&folder) {
+            Ok((journal, recorded)) => (journal, recorded.run.cells),
+            // Whoever began it was killed before there was a first line.
+            Err(JournalError::Empty(path)) => {
+                std::fs::remove_file(path).map_err(no_run)?;
+                (Journal::create(&folder, request).map_err(no_run)?, vec![])
+            }
+            Err(JournalError::Unreadable { error, .. }) if error.kind() == io::ErrorKind::NotFound => {
+                (Journal::create(&folder, request).map_err(no_run)?, vec![])
+            }
+            Err(error) => return Err(error.into()),
+        };
+        journal.begun(head).map_err(no_run)?;
+        let kept = kept.into_iter().map(|cell| (cell.index, cell)).collect();
+        Ok(Received { journal, run_id: head.run_id.clone(), kept })
+    }
+
+    /// The cells that are kept, by their places.
+    pub fn kept(&self) -> &BTreeMap<usize, Cell> {
+        &self.kept
+    }
+
+    /// Keeps a cell. Returns what the user should know of the file, once.
+    ///
+    /// # Errors
+    /// The line cannot be made.
+    pub fn cell_ended(&mut self, cell: &Cell, samples: &[Samples]) -> io::Result<Option<String>> {
+        let news = self.journal.cell_ended(cell, samples)?;
+        self.kept.insert(cell.index, cell.clone());
+        Ok(news)
+    }
+
+    /// No more cells come.
+    ///
+    /// # Errors
+    /// The journal cannot be read back.
+    pub fn end(self, on: &mut Listener<'_>) -> Result<Measured, MeasureError> {
+        end(self.journal, &self.run_id, on)
+    }
 }
 
 /// Has what the engine reports in the journal before anybody else.

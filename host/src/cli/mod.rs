@@ -1,8 +1,9 @@
-//! The command line's grammar. `request`: what is asked of a run. `run`: measuring. `compare`: what is held against what. `trend`: changes over time. `alert`: who is told. `schedule`: what is run again. `forecast`: what is asked ahead of measuring. `plugin`: plugins looked at, checked and written. `package`: plugin packages. `suite`: files that say what to run. `results`: what is asked of stored results.
+//! The command line's grammar. `request`: what is asked of a run. `run`: measuring. `compare`: what is held against what. `trend`: changes over time. `alert`: who is told. `schedule`: what is run again. `forecast`: what is asked ahead of measuring. `fleet`: what is asked of many machines. `plugin`: plugins looked at, checked and written. `package`: plugin packages. `suite`: files that say what to run. `results`: what is asked of stored results.
 
 mod alert;
 mod compare;
 mod examples;
+mod fleet;
 mod forecast;
 mod package;
 mod plugin;
@@ -15,6 +16,7 @@ mod trend;
 
 pub use alert::AlertArgs;
 pub use compare::{AcrossArg, BaselineCommand, CompareArgs, DoctorArgs, GateArgs, LiveArgs};
+pub use fleet::{AgentArgs, FleetArgs, FleetCommand};
 pub use forecast::{ForecastArgs, PredictArgs, RecommendArgs};
 pub use package::{AddArgs, PackArgs, TrustArgs};
 pub use plugin::{FuzzArgs, Kind, Language, PluginCommand};
@@ -237,6 +239,9 @@ pub enum Command {
     },
     /// Diagnose this machine, and say what to do next
     Doctor(DoctorArgs),
+    /// Measure on many machines: make a fleet, run its server and its agents, follow what was asked
+    #[command(subcommand)]
+    Fleet(FleetCommand),
     /// Save, list and remove baselines of this machine
     #[command(subcommand)]
     Baseline(BaselineCommand),

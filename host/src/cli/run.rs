@@ -1,6 +1,6 @@
 //! `host run`: what is asked for, and where results go.
 
-use super::{GateArgs, LockArgs, ReportForm, RequestArgs};
+use super::{FleetArgs, GateArgs, LockArgs, ReportForm, RequestArgs};
 use clap::Args;
 use skillbench_session::which::LATEST;
 use std::path::PathBuf;
@@ -14,11 +14,16 @@ pub struct RunArgs {
         "specific_models", "model_families", "benchmark_category", "all_models", "image_sizes", "audio_seconds", "frames", "prompt_lengths",
         "new_tokens", "no_fix", "no_resource_pool", "use_resource_pool", "cool_down", "wait_quiet", "launches", "parallel", "profile", "profile_detailed", "bench", "batch_sizes", "sequence_lengths", "dim", "iterations",
         "warmup", "concurrent_workers", "threads", "precision", "timeout", "budget", "memory_limit", "verify_only",
-        "benchmark_only", "no_verify", "seed"])]
+        "benchmark_only", "no_verify", "seed", "fleet"])]
     pub resume: Option<String>,
     /// Only measure cells without results of this machine, or whose plugin or model changed since
     #[arg(long, alias = "incremental-benchmarks", conflicts_with_all = ["resume", "no_save", "verify_only"])]
     pub incremental: bool,
+    /// A request that an agent of a fleet wrote
+    #[arg(long = "request", value_name = "FILE", hide = true, conflicts_with_all = ["resume", "incremental", "fleet"])]
+    pub asked: Option<PathBuf>,
+    #[command(flatten)]
+    pub fleet: FleetArgs,
     #[command(flatten)]
     pub persist: PersistArgs,
 }

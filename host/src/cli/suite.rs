@@ -1,7 +1,7 @@
 //! `host suite`: files that say what to run, and the flags of tools that had no subcommands.
 
 use super::schedule::{age, frequency, time};
-use super::{PersistArgs, RequestArgs};
+use super::{FleetArgs, PersistArgs, RequestArgs};
 use clap::{Args, Subcommand};
 use skillbench_engine::schedule::{Frequency, Time};
 use std::path::PathBuf;
@@ -56,6 +56,8 @@ pub enum SuiteCommand {
         /// Only measure cells without results of this machine, or whose plugin or model changed since
         #[arg(long, alias = "incremental-benchmarks", conflicts_with = "no_save")]
         incremental: bool,
+        #[command(flatten)]
+        fleet: FleetArgs,
         #[command(flatten)]
         persist: Box<PersistArgs>,
     },

@@ -1,6 +1,7 @@
 //! One file for each subcommand. Here: which is called, how it can fail, and with which code the program ends.
 
 pub mod alert;
+mod asked;
 mod audit;
 mod baseline;
 mod bench;
@@ -11,6 +12,7 @@ mod db;
 mod devices;
 mod doctor;
 mod export;
+mod fleet;
 mod forecast;
 mod fuzz;
 mod gate;
@@ -198,6 +200,7 @@ pub fn dispatch(cli: Cli) -> Done {
         Command::Why { plugin, model } => why::why(global, &plugin, model.as_deref()),
         Command::Doctor(args) if args.noise => noise::noise(global, &args),
         Command::Doctor(_) => doctor::doctor(global),
+        Command::Fleet(command) => fleet::fleet(global, &command),
         Command::Baseline(command) => baseline::baseline(global, &command),
     }
 }

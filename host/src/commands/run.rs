@@ -1,8 +1,9 @@
 //! `host run`: arguments become a request, a session carries it out, the table is printed.
 
+use super::asked::Asker;
 use super::persist::Persist;
 use super::{CommandError, Done, Exit, baseline, failed, gate, usage};
-use crate::cli::{FormatArg, Global, RunArgs};
+use crate::cli::{FleetArgs, FormatArg, Global, RunArgs};
 use crate::commands::plugin::{tell_problems, tell_rejected};
 use crate::output;
 use crate::screen::Screen;
@@ -23,7 +24,8 @@ pub fn run(global: &Global, args: &RunArgs) -> Done {
         return done;
     }
     match &args.resume {
-        None => carry_out(global, &args.request.over(SuiteFile::default()), &persist),
+        None if args.asked.is_some() => asked(global, args.asked.as_deref().unwrap_or(Path::new("-")), &persist),
+        None => carry_out(global, &args.request.over(SuiteFile::default()), &persist, &args.fleet),
         Some(name) => {
             let start = Start::resume(&persist.output_dir, name).map_err(ended)?;
             let start = start.naming(options(&args.request.option)?);
@@ -32,9 +34,20 @@ pub fn run(global: &Global, args: &RunArgs) -> Done {
     }
 }
 
-/// Measures what a suite asks for.
-pub fn carry_out(global: &Global, suite: &SuiteFile, persist: &Persist) -> Done {
+/// Measures a request that lies in a file, as an agent writes it.
+fn asked(global: &Global, file: &Path, persist: &Persist) -> Done {
+    let no_request = |error: &dyn std::fmt::Display| usage(format!("{}: {error}", file.display()));
+    let text = std::fs::read_to_string(file).map_err(|error| no_request(&error))?;
+    let request: RunRequest = serde_json::from_str(&text).map_err(|error| no_request(&error))?;
+    measure(global, Start::New(Box::new(request)), persist, &mut persist.session())
+}
+
+/// Measures what a suite asks for, here or on a fleet.
+pub fn carry_out(global: &Global, suite: &SuiteFile, persist: &Persist, fleet: &FleetArgs) -> Done {
     let request = request(global, suite)?;
+    if let Some(name) = &fleet.fleet {
+        return super::fleet::submit::run(global, name, fleet, &request, persist);
+    }
     measure(global, Start::New(Box::new(request)), persist, &mut persist.session())
 }
 
@@ -71,6 +84,7 @@ pub fn measure(global: &Global, start: Start, persist: &Persist, session: &mut S
     }
     tell_problems(&inventory.registry);
     tell_rejected(&inventory);
+    let asker = Asker::of_environment(&global.stop).map_err(failed)?;
     let (mut after, mut shown) = (Exit::Good, Ok(()));
     let mut screen = Screen::new(global).on_kept(|run| {
         after = after.or(persist.after(global, run));
@@ -78,7 +92,10 @@ pub fn measure(global: &Global, start: Start, persist: &Persist, session: &mut S
             shown = show(global, run);
         }
     });
-    let result = session.run(&inventory, start, &asked, persist.incremental, &mut |event| screen.on(event));
+    let result = session.run(&inventory, start, &asked, persist.incremental, &mut |event| {
+        asker.iter().for_each(|asker| asker.on(&event));
+        screen.on(event);
+    });
     drop(screen);
     let ran = match result.map_err(ended)? {
         Ended::Stopped => return Ok(Exit::Stopped),
@@ -113,7 +130,7 @@ pub fn options(texts: &[String]) -> Result<Vec<OptionChoice>, CommandError> {
 }
 
 /// Prints a run, and says where it is kept and how to go on with it.
-fn show(global: &Global, kept: &Kept) -> Result<(), String> {
+pub fn show(global: &Global, kept: &Kept) -> Result<(), String> {
     let (run, folder) = (&kept.recorded.run, kept.folder.display());
     let headline = print(global, run)?;
     if kept.is_in_folder() && global.stop.asked() {
@@ -175,7 +192,7 @@ fn pooled(cells: &[Cell]) -> Option<String> {
 
 /// The exit code: of several that hold, the first of unavailable, wrong, unmeasured, no verdict. What a rule skipped does not count, unless
 /// nothing else is there: then nothing was measured.
-fn exit(recorded: &Recorded) -> Exit {
+pub fn exit(recorded: &Recorded) -> Exit {
     let cells = &recorded.run.cells;
     let verify_only = recorded.request.as_ref().is_some_and(|request| request.verify_only);
     let asked: Vec<&Cell> = cells.iter().filter(|cell| !matches!(cell.outcome, Outcome::Skipped(_))).collect();

@@ -5,7 +5,7 @@ use super::persist::Persist;
 use super::starter::commented;
 use super::update::Which;
 use super::{CommandError, Done, Exit, failed, run, schedule, update, usage};
-use crate::cli::{FormatArg, Global, RequestArgs, ScheduleArgs, SuiteArgs, SuiteCommand};
+use crate::cli::{FleetArgs, FormatArg, Global, RequestArgs, ScheduleArgs, SuiteArgs, SuiteCommand};
 use crate::output;
 use skillbench_engine::run as engine;
 use skillbench_engine::suite::{self, Format, Generated, SuiteFile};
@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 pub fn suite(global: &Global, args: &SuiteArgs) -> Done {
     match &args.command {
         None => by_flags(global, args),
-        Some(SuiteCommand::Run { file, request, incremental, persist }) => {
+        Some(SuiteCommand::Run { file, request, incremental, fleet, persist }) => {
             let persist = Persist { incremental: *incremental, ..Persist::new(global, persist) };
-            run_suite(global, || read(file), request, &persist)
+            run_suite(global, || read(file), request, &persist, fleet)
         }
         Some(SuiteCommand::Init { file }) => init(global, file),
         Some(SuiteCommand::Check { file, request }) => check(global, &file.display().to_string(), read(file)?, request),
@@ -54,7 +54,7 @@ fn by_flags(global: &Global, args: &SuiteArgs) -> Done {
             let name = config.as_ref().map_or("the suite to begin with".into(), |file| file.display().to_string());
             check(global, &name, suite()?, request)
         }
-        false => run_suite(global, suite, request, &persist),
+        false => run_suite(global, suite, request, &persist, &FleetArgs::default()),
     }
 }
 
@@ -77,6 +77,7 @@ fn run_suite(
     suite: impl FnOnce() -> Result<SuiteFile, CommandError>,
     request: &RequestArgs,
     persist: &Persist,
+    fleet: &FleetArgs,
 ) -> Done {
     if let Some(done) = persist.without_measuring(global) {
         return done;
@@ -88,7 +89,7 @@ fn run_suite(
         ..persist.clone()
     };
     persist.gate.limit.extend(suite.limits.iter().cloned());
-    run::carry_out(global, &suite, &persist)
+    run::carry_out(global, &suite, &persist, fleet)
 }
 
 fn check(global: &Global, name: &str, suite: SuiteFile, request: &RequestArgs) -> Done {
@@ -173,7 +174,7 @@ fn generate(
     let persist = Persist::beside(&global, &output_dir.join("results"));
     for file in &files {
         output::say(&format!("suite {}", file.display()));
-        let ended = run_suite(&global, || read(file), &RequestArgs::default(), &persist)?;
+        let ended = run_suite(&global, || read(file), &RequestArgs::default(), &persist, &FleetArgs::default())?;
         if ended == Exit::Stopped {
             return Ok(ended);
         }

@@ -67,6 +67,11 @@ impl Entry {
         }
     }
 
+    /// A plugin of another machine, which no registry here names.
+    pub fn elsewhere(id: &str) -> Entry {
+        Entry { id: id.into(), ..Entry::loose(Path::new(id)) }
+    }
+
     /// Whether the registry knows it by this name.
     pub fn is_called(&self, name: &str) -> bool {
         self.id == name || self.aliases.iter().any(|alias| alias == name)

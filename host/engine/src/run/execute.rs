@@ -16,7 +16,7 @@ use super::summarize::{Reports, audit, implausible, metrics, stable};
 use crate::peaks::beyond;
 use skillbench_record::defaults::defaults;
 use skillbench_record::time::now_utc;
-use skillbench_record::{Cell, HardwareRecord, Outcome, ParallelRecord, Reason, Run, Samples};
+use skillbench_record::{Cell, HardwareRecord, Outcome, ParallelRecord, Run, Samples};
 use skillbench_worker::{DeviceRecord, Failure, FailureKind, Limits, choose};
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::Path;
@@ -273,46 +273,9 @@ impl Runner<'_, '_> {
         }
     }
 
-    /// The cell as far as the plan knows it.
+    /// The cell as far as the plan knows it, with the threads of its lane.
     pub(super) fn blank(&self, planned: &PlannedCell) -> Cell {
-        let backend = &self.plan.backends[planned.backend];
-        let benchmark = &self.plan.benchmarks[planned.benchmark].description;
-        let skill = &self.plan.models[planned.model].description;
-        Cell {
-            index: planned.index,
-            plugin: backend.choice.plugin.clone(),
-            plugin_version: backend.version.clone(),
-            plugin_door: backend.door.map(String::from),
-            device: backend.choice.device.clone().unwrap_or_default(),
-            skill: skill.id.clone(),
-            family: skill.family.clone(),
-            architecture: skill.architecture.clone(),
-            category: skill.category.clone(),
-            task: skill.task.clone(),
-            parameters: skill.parameters,
-            relation: skill.relation.clone(),
-            about: None,
-            benchmark: benchmark.id.clone(),
-            benchmark_version: benchmark.version.clone(),
-            precision_requested: self.plan.request.precision.clone(),
-            threads: self.plugin_of(planned).options.get("threads").and_then(|text| text.parse().ok()),
-            workers: self.plan.benchmarks[planned.benchmark].workers(),
-            options: backend.key_options.clone(),
-            axes: planned.axes.clone(),
-            hardware: None,
-            emulated: false,
-            stable: false,
-            placement: None,
-            verification: None,
-            audit: None,
-            implausible: vec![],
-            conditions: None,
-            fixes: vec![],
-            pool: None,
-            phases: None,
-            profile: None,
-            parallel: None,
-            outcome: Outcome::Skipped(Reason::new("planned", "not run yet")),
-        }
+        let threads = self.plugin_of(planned).options.get("threads").and_then(|text| text.parse().ok());
+        Cell { threads, ..self.plan.blank(planned) }
     }
 }

@@ -55,7 +55,7 @@ pub use inventory::{Inventory, Plugin, Rejected};
 pub use named::own_options;
 pub use observer::Observer;
 pub use pins::Pins;
-pub use plan::{Plan, PlannedCell, plan};
+pub use plan::{Outline, Plan, PlannedCell, plan};
 pub use probe::{Evidence, Probe};
 pub use profile::profile;
 pub use resolve::{Resolved, resolve};

@@ -11,7 +11,7 @@ use crate::skill::{Catalog, Skill};
 use skillbench_record::PluginOptions;
 use skillbench_record::defaults::defaults;
 use skillbench_record::sealed::SealError;
-use skillbench_record::{Axes, Cell, Reason};
+use skillbench_record::{Axes, Cell, Outcome, Reason};
 use skillbench_record::{CellName, RunRequest};
 use skillbench_worker::{PluginUse, Stop};
 
@@ -57,11 +57,31 @@ pub fn plan(inventory: &Inventory, request: RunRequest) -> Result<Plan, RequestE
 }
 
 impl Resolved<'_> {
-    /// Lays the cells out. A request that names no backend means all.
+    /// Lays the cells out, to be run here. A request that names no backend means all.
     ///
     /// # Errors
     /// A point that cannot be; or no backend is here.
     pub fn plan(self) -> Result<Plan, RequestError> {
+        let mut plan = self.lay()?;
+        plan.seal()?;
+        Ok(plan)
+    }
+
+    /// Lays the cells out, to be run on the machine that the inventory describes. Nothing of it has to be here.
+    ///
+    /// # Errors
+    /// As [`Resolved::plan`].
+    pub fn outline(self) -> Result<Outline, RequestError> {
+        let plan = self.lay()?;
+        let blank = |cell: &PlannedCell| match &cell.skip {
+            None => plan.blank(cell),
+            Some(reason) => Cell { outcome: Outcome::Skipped(reason.clone()), ..plan.blank(cell) },
+        };
+        let cells = plan.cells.iter().map(|cell| (plan.name(cell), blank(cell))).collect();
+        Ok(Outline { cells, request: plan.request, models: plan.models, warnings: plan.warnings })
+    }
+
+    fn lay(self) -> Result<Plan, RequestError> {
         let Resolved { inventory, catalog, request, backends, benchmarks, models, mut warnings } = self;
         let backends = match backends {
             Some(backends) => backends,
@@ -86,9 +106,18 @@ impl Resolved<'_> {
             false => plan.take_exactly(&catalog)?,
         }
         plan.warn_of_bad_pairs();
-        plan.seal()?;
         Ok(plan)
     }
+}
+
+/// The cells of a plan that runs elsewhere.
+#[derive(Debug)]
+pub struct Outline {
+    pub request: RunRequest,
+    /// In order, as far as the plan knows them; with the reason where a stated rule skips one.
+    pub cells: Vec<(CellName, Cell)>,
+    pub models: Vec<Skill>,
+    pub warnings: Vec<String>,
 }
 
 /// An engine whose outputs others are held against.
@@ -135,6 +164,47 @@ impl Plan {
         self.request.exactly = cells;
         self.find_exactly()?;
         Ok(self)
+    }
+
+    /// The cell as far as the plan knows it.
+    pub fn blank(&self, planned: &PlannedCell) -> Cell {
+        let backend = &self.backends[planned.backend];
+        let benchmark = &self.benchmarks[planned.benchmark];
+        let skill = &self.models[planned.model].description;
+        Cell {
+            index: planned.index,
+            plugin: backend.choice.plugin.clone(),
+            plugin_version: backend.version.clone(),
+            plugin_door: backend.door.map(String::from),
+            device: backend.choice.device.clone().unwrap_or_default(),
+            skill: skill.id.clone(),
+            family: skill.family.clone(),
+            architecture: skill.architecture.clone(),
+            category: skill.category.clone(),
+            task: skill.task.clone(),
+            parameters: skill.parameters,
+            relation: skill.relation.clone(),
+            benchmark: benchmark.description.id.clone(),
+            benchmark_version: benchmark.description.version.clone(),
+            precision_requested: self.request.precision.clone(),
+            threads: backend.plugin.options.get("threads").and_then(|text| text.parse().ok()),
+            workers: benchmark.workers(),
+            options: backend.key_options.clone(),
+            axes: planned.axes.clone(),
+            ..Cell::blank()
+        }
+    }
+
+    /// A cell by what was asked for.
+    pub fn name(&self, cell: &PlannedCell) -> CellName {
+        let choice = &self.backends[cell.backend].choice;
+        CellName {
+            plugin: choice.plugin.clone(),
+            device: choice.device.clone(),
+            model: self.models[cell.model].id().to_string(),
+            benchmark: self.benchmarks[cell.benchmark].description.id.clone(),
+            axes: cell.axes.clone(),
+        }
     }
 
     /// Takes the hash of every library and every file that a plugin is opened with: what runs later is this, or nothing.

@@ -1,0 +1,377 @@
+//! One lot: whatever is there of it already is used, the rest is measured. Outcomes are stored before the end of the lot (I2), and the job
+//! leaves the queue after that (I3).
+
+use super::measure::{Answer, Finished, Step};
+use super::{Agent, AgentError, Word, Words};
+use crate::collect::beyond_key;
+use crate::courier::{CourierError, Delivery, Over, Settle, Table};
+use crate::form::{self, AskedCell, Doing, Job, LotEnd, Outcome};
+use crate::keys::Role;
+use crate::lease::{CellStart, Lease};
+use crate::names;
+use crate::seal::When;
+use crate::submit::is_cancelled;
+use skillbench_record::journal::{Contents, Line};
+use skillbench_record::time::now_utc;
+use skillbench_record::{Cell, Outcome as Ended, Reason, Run};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// Between two tries to reach the server.
+const AGAIN: Duration = Duration::from_secs(1);
+
+/// What became of a delivery.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Handled {
+    Done,
+    /// The agent was asked to end; the job waits in the queue.
+    Stopped,
+}
+
+/// A lot on its way.
+struct Work<'w, 'a> {
+    agent: &'w Agent<'a>,
+    job: &'w Job,
+    /// Keys of cells that have an outcome.
+    done: BTreeSet<String>,
+    beyond: Vec<String>,
+    lease: Lease,
+    /// The cell that is being measured.
+    begun: Option<String>,
+    is_cancelled: bool,
+}
+
+impl Agent<'_> {
+    /// Does what a delivery asks for.
+    pub(super) fn handle(
+        &self,
+        delivery: &Delivery,
+        does: &mut dyn FnMut(Doing),
+        tell: &mut Words<'_>,
+    ) -> Result<Handled, AgentError> {
+        let words: Vec<&str> = delivery.subject.split('.').collect();
+        let ["skb", "job", _, machine, submission, lot] = words[..] else {
+            self.sure(|| self.courier.settle(delivery, Settle::Done))?;
+            return Ok(Handled::Done);
+        };
+        let is_over = self.sure(|| self.courier.stored(&names::end(submission, lot)))?.is_some()
+            || self.sure(|| is_cancelled(self.courier, submission))?;
+        if !is_over {
+            match self.read(delivery, machine, submission, lot) {
+                Ok((job, by)) => {
+                    tell(Word::Lot { submission, lot, cells: job.cells.len(), by: &by });
+                    let mut work = Work {
+                        agent: self,
+                        job: &job,
+                        done: BTreeSet::new(),
+                        beyond: vec![],
+                        lease: Lease::default(),
+                        begun: None,
+                        is_cancelled: false,
+                    };
+                    if work.measure_all(does, tell)? == Handled::Stopped {
+                        work.take_back()?;
+                        self.sure(|| self.courier.settle(delivery, Settle::Again(Duration::ZERO)))?;
+                        return Ok(Handled::Stopped);
+                    }
+                    if !work.is_cancelled {
+                        let beyond = std::mem::take(&mut work.beyond);
+                        self.end(submission, lot, beyond, None)?;
+                    }
+                }
+                Err(why) => {
+                    tell(Word::Warning(&format!("lot {lot} of {submission} is refused: {why}")));
+                    self.end(submission, lot, vec![], Some(why))?;
+                }
+            }
+        }
+        self.sure(|| self.courier.settle(delivery, Settle::Done))?;
+        Ok(Handled::Done)
+    }
+
+    /// The job of a delivery, with who signed it.
+    fn read(&self, delivery: &Delivery, machine: &str, submission: &str, lot: &str) -> Result<(Job, String), String> {
+        let opened = self.trust.open(&delivery.body, &[Role::Submitter], When::Now).map_err(|error| error.to_string())?;
+        let job: Job = form::read(form::JOB, &opened.body).map_err(|error| error.to_string())?;
+        names::check(&job.submission).and_then(|()| names::check(&job.lot)).map_err(|error| error.to_string())?;
+        let is_this = job.machine == machine && job.submission == submission && job.lot == lot;
+        match is_this && machine == self.machine.name {
+            true => Ok((job, opened.by.name)),
+            false => Err("it was signed as the job of another queue".into()),
+        }
+    }
+
+    fn end(&self, submission: &str, lot: &str, beyond: Vec<String>, problem: Option<String>) -> Result<(), AgentError> {
+        let end = LotEnd {
+            schema: form::LOT_END.into(),
+            submission: submission.into(),
+            lot: lot.into(),
+            machine: self.machine.name.clone(),
+            beyond,
+            problem,
+        };
+        let end = self.signer.seal(&end)?;
+        self.sure(|| self.courier.store(&names::end(submission, lot), &end))?;
+        Ok(())
+    }
+
+    /// Makes a call until the server is there.
+    fn sure<T>(&self, call: impl Fn() -> Result<T, CourierError>) -> Result<T, CourierError> {
+        loop {
+            match call() {
+                Err(error) if error.is_passing() && !self.stop.asked() => std::thread::sleep(AGAIN),
+                result => return result,
+            }
+        }
+    }
+}
+
+impl Work<'_, '_> {
+    fn measure_all(&mut self, does: &mut dyn FnMut(Doing), tell: &mut Words<'_>) -> Result<Handled, AgentError> {
+        self.look_up()?;
+        if let Some(reason) = self.cannot() {
+            for cell in self.open() {
+                self.tell_of(&cell, Ended::Unavailable(reason.clone()), tell)?;
+            }
+            return Ok(Handled::Done);
+        }
+        loop {
+            for cell in self.open() {
+                if self.lease.is_poison(&cell.key) {
+                    let starts = self.lease.tell(&cell.key);
+                    let text = format!("it was begun and never ended, and its agent with it: {starts}; it is not begun again");
+                    self.tell_of(&cell, Ended::Crashed(Reason::new("machine-lost", text)), tell)?;
+                }
+            }
+            let open = self.open();
+            if open.is_empty() {
+                return Ok(Handled::Done);
+            }
+            if self.agent.stop.asked() {
+                return Ok(Handled::Stopped);
+            }
+            let folder = self.agent.spool.begin(self.job).map_err(AgentError::Spool)?;
+            let request = self.job.request_for(&open.iter().collect::<Vec<_>>());
+            let (agent, mut refused) = (self.agent, None);
+            let finished = agent.measure.measure(&request, &folder, &mut |step| match step {
+                Step::Head(run) => {
+                    refused = self.differs(run);
+                    Ok(if refused.is_some() { Answer::Stop } else { Answer::Go })
+                }
+                Step::Begin(place) => self.begin(&open, place, does),
+                Step::Ended(line) => self.ended(&open, line, tell).map(|()| Answer::Go),
+            })?;
+            if self.is_cancelled {
+                return Ok(Handled::Done);
+            }
+            if let Some(reason) = refused {
+                for cell in self.open() {
+                    self.tell_of(&cell, Ended::Unavailable(reason.clone()), tell)?;
+                }
+                return Ok(Handled::Done);
+            }
+            match finished {
+                Finished::Stopped => return Ok(Handled::Stopped),
+                Finished::All => {
+                    for cell in self.open() {
+                        let text = "the host measured the lot and told nothing of this cell";
+                        self.tell_of(&cell, Ended::Failed(Reason::new("no-outcome", text)), tell)?;
+                    }
+                }
+                Finished::Died(why) => self.died(&why, tell)?,
+            }
+        }
+    }
+
+    /// Whoever measured died. The cell that was at it is told so, and is not begun again; where none was, no cell can be measured so.
+    fn died(&mut self, why: &str, tell: &mut Words<'_>) -> Result<(), AgentError> {
+        let begun = self.begun.take();
+        let cells = self.open();
+        let at_it: Vec<AskedCell> = cells.iter().filter(|cell| Some(&cell.key) == begun.as_ref()).cloned().collect();
+        if at_it.is_empty() {
+            for cell in cells {
+                let reason = Reason::new("not-begun", format!("no host could begin with it: {why}"));
+                self.tell_of(&cell, Ended::Failed(reason), tell)?;
+            }
+        }
+        for cell in at_it {
+            let reason = Reason::new("host-died", format!("the host that measured it ended: {why}"));
+            self.tell_of(&cell, Ended::Crashed(reason), tell)?;
+        }
+        Ok(())
+    }
+
+    /// Looks up what was begun, what the server has, and what lies here.
+    fn look_up(&mut self) -> Result<(), AgentError> {
+        let Work { agent, job, .. } = *self;
+        self.lease = self.read_lease()?.0;
+        for cell in &job.cells {
+            let subject = names::outcome(&job.submission, &job.machine, &cell.key);
+            if agent.sure(|| agent.courier.stored(&subject))?.is_some() {
+                self.done.insert(cell.key.clone());
+            }
+        }
+        for (key, line) in agent.spool.lines(job) {
+            self.store(&key, &line)?;
+        }
+        Ok(())
+    }
+
+    /// The cells without an outcome.
+    fn open(&self) -> Vec<AskedCell> {
+        self.job.cells.iter().filter(|cell| !self.done.contains(&cell.key)).cloned().collect()
+    }
+
+    /// Why the lot cannot be measured here: it was planned for another plugin or model than this machine has.
+    fn cannot(&self) -> Option<Reason> {
+        let here = &self.agent.machine.environment;
+        other("plugin", &self.job.plugins, &here.plugin_sha256)
+            .or_else(|| other("model", &self.job.models, &here.models))
+    }
+
+    /// Why what was begun is not what was planned: a file was changed since the machine was announced.
+    fn differs(&self, run: &Run) -> Option<Reason> {
+        other("plugin", &self.job.plugins, &run.environment.plugin_sha256)
+            .or_else(|| other("model", &self.job.models, &run.environment.models))
+    }
+
+    fn begin(
+        &mut self,
+        open: &[AskedCell],
+        place: usize,
+        does: &mut dyn FnMut(Doing),
+    ) -> Result<Answer, CourierError> {
+        let Work { agent, job, .. } = *self;
+        if agent.stop.asked() {
+            return Ok(Answer::Stop);
+        }
+        // A server that is away does not stop what is begun.
+        match is_cancelled(agent.courier, &job.submission) {
+            Ok(true) => {
+                self.is_cancelled = true;
+                return Ok(Answer::Stop);
+            }
+            Err(error) if !error.is_passing() => return Err(error),
+            _ => {}
+        }
+        let Some(cell) = open.get(place) else { return Ok(Answer::Go) };
+        self.begun = Some(cell.key.clone());
+        does(Doing::Measuring {
+            submission: job.submission.clone(),
+            lot: job.lot.clone(),
+            place: self.done.len() + 1,
+            of: job.cells.len(),
+            cell: cell.name.to_string(),
+        });
+        let start = CellStart {
+            key: cell.key.clone(),
+            machine: job.machine.clone(),
+            session: agent.machine.session.clone(),
+            at: now_utc(),
+        };
+        match self.change_lease(|lease| lease.starts.push(start.clone())) {
+            Err(error) if !error.is_passing() => Err(error),
+            _ => Ok(Answer::Go),
+        }
+    }
+
+    /// Stores the line of a cell under its key. What the server does not take now lies in the spool, and is stored before the lot ends.
+    fn ended(&mut self, open: &[AskedCell], line: &str, tell: &mut Words<'_>) -> Result<(), CourierError> {
+        let mut contents = Contents::read(line.as_bytes());
+        let Some((_, (cell, _))) = contents.cells.pop_first() else { return Ok(()) };
+        let asked = open.iter().find(|asked| asked.is(&cell));
+        let key = asked.map_or_else(|| beyond_key(&cell), |asked| asked.key.clone());
+        let name = asked.map_or_else(|| beyond_name(&cell), |asked| asked.name.to_string());
+        tell(Word::Cell { name: &name, outcome: cell.outcome.name() });
+        if asked.is_none() {
+            self.beyond.push(key.clone());
+        }
+        if self.begun.as_ref() == Some(&key) {
+            self.begun = None;
+        }
+        self.store(&key, line)
+    }
+
+    /// Stores an outcome; one that is there already stays.
+    fn store(&mut self, key: &str, line: &str) -> Result<(), CourierError> {
+        if self.done.contains(key) {
+            return Ok(());
+        }
+        let Work { agent, job, .. } = *self;
+        let outcome = Outcome {
+            schema: form::OUTCOME.into(),
+            submission: job.submission.clone(),
+            lot: job.lot.clone(),
+            machine: job.machine.clone(),
+            key: key.into(),
+            session: agent.machine.session.clone(),
+            attempt: self.lease.attempts(key),
+            at: now_utc(),
+            line: line.into(),
+        };
+        let sealed = agent.signer.seal(&outcome).map_err(|error| CourierError::Refused(error.to_string()))?;
+        agent.sure(|| agent.courier.store(&names::outcome(&job.submission, &job.machine, key), &sealed))?;
+        self.done.insert(key.into());
+        Ok(())
+    }
+
+    /// Stores an outcome that was not measured.
+    fn tell_of(&mut self, asked: &AskedCell, outcome: Ended, tell: &mut Words<'_>) -> Result<(), AgentError> {
+        let place = self.job.cells.iter().position(|cell| cell.key == asked.key).unwrap_or_default();
+        let cell = asked.ended(&self.job.kinds, place, outcome);
+        tell(Word::Cell { name: &asked.name.to_string(), outcome: cell.outcome.name() });
+        let line = Line::Cell { cell: &cell, samples: &[] }.text();
+        let line = line.map_err(|error| CourierError::Refused(error.to_string()))?;
+        Ok(self.store(&asked.key, String::from_utf8_lossy(&line).trim_end())?)
+    }
+
+    /// An agent that ends in order takes its last start back.
+    fn take_back(&mut self) -> Result<(), AgentError> {
+        let Some(key) = self.begun.take() else { return Ok(()) };
+        let session = self.agent.machine.session.clone();
+        Ok(self.change_lease(|lease| lease.take_back(&key, &session))?)
+    }
+
+    fn read_lease(&self) -> Result<(Lease, Over), CourierError> {
+        let Work { agent, job, .. } = *self;
+        let entry = agent.sure(|| agent.courier.read(Table::Leases, &lease_key(job)))?;
+        Ok(entry.map_or((Lease::default(), Over::Nothing), |entry| {
+            (serde_json::from_slice(&entry.body).unwrap_or_default(), Over::Revision(entry.revision))
+        }))
+    }
+
+    /// Changes the lease by compare-and-set.
+    fn change_lease(&mut self, change: impl Fn(&mut Lease)) -> Result<(), CourierError> {
+        let Work { agent, job, .. } = *self;
+        loop {
+            let entry = agent.courier.read(Table::Leases, &lease_key(job))?;
+            let (mut lease, over) = entry.map_or((Lease::default(), Over::Nothing), |entry| {
+                (serde_json::from_slice(&entry.body).unwrap_or_default(), Over::Revision(entry.revision))
+            });
+            change(&mut lease);
+            let body = serde_json::to_vec(&lease).map_err(|error| CourierError::Refused(error.to_string()))?;
+            if agent.courier.write(Table::Leases, &lease_key(job), &body, over)?.is_some() {
+                self.lease = lease;
+                return Ok(());
+            }
+        }
+    }
+}
+
+fn lease_key(job: &Job) -> String {
+    format!("{}.{}", job.submission, job.lot)
+}
+
+fn beyond_name(cell: &Cell) -> String {
+    skillbench_record::CellName::of(cell).to_string()
+}
+
+/// What is another thing there than was asked for.
+fn other(what: &str, asked: &BTreeMap<String, String>, here: &BTreeMap<String, String>) -> Option<Reason> {
+    let (name, _) = asked.iter().find(|(name, hash)| here.get(*name) != Some(*hash))?;
+    let is = if here.contains_key(name) { "is another one" } else { "is not there" };
+    Some(Reason::new(
+        &format!("other-{what}"),
+        format!("the {what} {name} {is} on this machine than when this was planned: start its agent again, and ask anew"),
+    ))
+}

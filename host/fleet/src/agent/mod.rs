@@ -1,0 +1,173 @@
+//! A machine at work: it takes one lot at a time from its queue, has it measured, and stores what came of it.
+//!
+//! - `lot`: what is done with one lot, whoever measures it and whatever is there already.
+//! - `measure`: who measures. `child`: a host of its own for each lot, which may die without taking the agent down.
+//! - `spool`: what was measured here, until the server has it. `life`: the name that an agent holds, and its signs of life.
+
+mod child;
+mod life;
+mod lot;
+mod measure;
+mod spool;
+
+pub use child::{ASK, BEGIN, ChildHost, ENDED, GO, STOP};
+pub use life::session;
+pub use measure::{Answer, Finished, Measure, Step};
+pub use spool::Spool;
+
+use crate::courier::{Courier, CourierError, Table};
+use crate::form::{Doing, Machine};
+use crate::keys::Pass;
+use crate::seal::{SealError, Signer, Trust};
+use life::Life;
+use lot::Handled;
+use skillbench_worker::Stop;
+use std::time::{Duration, Instant};
+
+/// So long one look into the queue takes.
+const LOOK: Duration = Duration::from_secs(1);
+
+#[derive(Debug, thiserror::Error)]
+pub enum AgentError {
+    #[error(transparent)]
+    Courier(#[from] CourierError),
+    #[error(transparent)]
+    Seal(#[from] SealError),
+    #[error("an agent is called {name} already, and gave a sign of life within the last {} s", crate::courier::ALIVE.as_secs())]
+    Taken { name: String },
+    #[error("the spool cannot be written: {0}")]
+    Spool(std::io::Error),
+}
+
+/// An agent of a machine.
+pub struct Agent<'a> {
+    pub courier: &'a dyn Courier,
+    pub signer: Signer,
+    pub trust: Trust,
+    /// As it is announced.
+    pub machine: Machine,
+    pub measure: &'a dyn Measure,
+    pub spool: Spool,
+    pub stop: Stop,
+}
+
+/// When an agent ends by itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Until {
+    /// After one lot.
+    pub once: bool,
+    /// After so long without one.
+    pub idle: Option<Duration>,
+}
+
+/// What an agent tells.
+pub enum Word<'w> {
+    /// It is there, and takes lots.
+    Ready,
+    Lot { submission: &'w str, lot: &'w str, cells: usize, by: &'w str },
+    Cell { name: &'w str, outcome: &'w str },
+    Warning(&'w str),
+}
+
+/// Whoever listens to an agent.
+pub type Words<'w> = dyn FnMut(Word<'_>) + 'w;
+
+impl<'a> Agent<'a> {
+    /// An agent of whoever the pass is of.
+    ///
+    /// # Errors
+    /// The pass cannot sign.
+    pub fn new(
+        courier: &'a dyn Courier,
+        pass: &Pass,
+        machine: Machine,
+        measure: &'a dyn Measure,
+        spool: Spool,
+        stop: Stop,
+    ) -> Result<Agent<'a>, SealError> {
+        Ok(Agent { courier, signer: Signer::of(pass)?, trust: Trust::of(pass), machine, measure, spool, stop })
+    }
+
+    /// Announces the machine and works its queue off, until it is stopped or drained, or until that.
+    ///
+    /// # Errors
+    /// Another agent has the name; the server refuses; or the spool cannot be written.
+    pub fn run(&self, until: Until, tell: &mut Words<'_>) -> Result<(), AgentError> {
+        self.spool.clean();
+        let announced = self.signer.seal(&self.machine)?;
+        let life = Life::begin(self, &announced, tell)?;
+        std::thread::scope(|scope| {
+            let heart = scope.spawn(|| life.beat_until_over());
+            tell(Word::Ready);
+            let worked = self.work(&life, until, tell);
+            life.is_over();
+            heart.thread().unpark();
+            worked
+        })
+    }
+
+    fn work(&self, life: &Life<'_, '_>, until: Until, tell: &mut Words<'_>) -> Result<(), AgentError> {
+        let mut idle_since = Instant::now();
+        let mut is_away = false;
+        while !self.stop.asked() && !life.is_lost() {
+            let found = match self.drained().and_then(|drained| match drained {
+                true => Ok(None),
+                false => self.courier.next_job(&self.machine.name, LOOK).map(Some),
+            }) {
+                Ok(Some(found)) => found,
+                Ok(None) => break,
+                Err(error) if error.is_passing() => {
+                    if !std::mem::replace(&mut is_away, true) {
+                        tell(Word::Warning(&format!("{error}; it is waited for")));
+                    }
+                    std::thread::sleep(LOOK);
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            };
+            is_away = false;
+            match found {
+                Some(delivery) => {
+                    let delivery = life.hold(delivery);
+                    let handled = self.handle(&delivery, &mut |doing| life.does(doing), tell);
+                    life.does(Doing::Idle);
+                    life.release();
+                    if let Handled::Stopped = handled? {
+                        break;
+                    }
+                    idle_since = Instant::now();
+                    if until.once {
+                        break;
+                    }
+                }
+                None if until.idle.is_some_and(|idle| idle_since.elapsed() >= idle) => break,
+                None => {}
+            }
+        }
+        match life.is_lost() {
+            true => Err(AgentError::Taken { name: self.machine.name.clone() }),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether this very agent was asked to end after its lot.
+    fn drained(&self) -> Result<bool, CourierError> {
+        let asked = self.courier.read(Table::States, &drain_key(&self.machine.name))?;
+        Ok(asked.is_some_and(|asked| asked.body == self.machine.session.as_bytes()))
+    }
+}
+
+fn drain_key(machine: &str) -> String {
+    format!("drain-{machine}")
+}
+
+/// Asks the agent of a machine to end after its lot. `false`: none is there.
+///
+/// # Errors
+/// The courier's.
+pub fn drain(courier: &dyn Courier, machine: &str) -> Result<bool, CourierError> {
+    let Some(entry) = courier.read(Table::Agents, machine)? else { return Ok(false) };
+    let Ok(beat) = serde_json::from_slice::<crate::form::Beat>(&entry.body) else { return Ok(false) };
+    courier.write(Table::States, &drain_key(machine), beat.session.as_bytes(), crate::courier::Over::Anything)?;
+    Ok(true)
+}

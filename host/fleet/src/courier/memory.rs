@@ -1,0 +1,267 @@
+//! A courier in memory, with a clock that is set by hand and a death at any call: what a fleet does can be tried out in every order.
+
+use super::{ALIVE, Courier, CourierError, Delivery, Entry, Follow, HELD, Handle, Message, Over, Settle, Table};
+use crate::names;
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Where the clock begins, in seconds since 1970: any moment does.
+const BEGINNING: u64 = 1_800_000_000;
+
+#[derive(Default)]
+struct State {
+    now: Duration,
+    sequence: u64,
+    stored: BTreeMap<u64, Message>,
+    by_subject: BTreeMap<String, u64>,
+    jobs: BTreeMap<u64, Job>,
+    tables: BTreeMap<(Table, String), (Entry, Duration)>,
+    /// So many calls are left until the process that makes them is killed.
+    lives: Option<u64>,
+    calls: u64,
+    is_away: bool,
+}
+
+struct Job {
+    subject: String,
+    body: Vec<u8>,
+    /// Nobody else gets it before.
+    held_until: Duration,
+    deliveries: u64,
+}
+
+#[derive(Default)]
+pub struct MemoryCourier {
+    state: Mutex<State>,
+}
+
+impl MemoryCourier {
+    /// Time passes.
+    pub fn pass(&self, time: Duration) {
+        self.state.lock().now += time;
+    }
+
+    /// Kills whoever makes the call after so many; `None`: nobody.
+    pub fn kill_after(&self, calls: Option<u64>) {
+        self.state.lock().lives = calls;
+    }
+
+    /// The server is away, or there again.
+    pub fn away(&self, is_away: bool) {
+        self.state.lock().is_away = is_away;
+    }
+
+    /// So many calls were made.
+    pub fn calls(&self) -> u64 {
+        self.state.lock().calls
+    }
+
+    /// So many jobs are in the queues.
+    pub fn jobs(&self) -> usize {
+        self.state.lock().jobs.len()
+    }
+
+    /// Does one call. One that is killed on it has done it half of the time: before or after it took effect.
+    fn call<T>(&self, work: impl FnOnce(&mut State) -> T) -> Result<T, CourierError> {
+        let mut state = self.state.lock();
+        state.calls += 1;
+        if state.is_away {
+            return Err(CourierError::Away("it was taken away".into()));
+        }
+        match state.lives {
+            Some(0) => Err(CourierError::Killed),
+            Some(1) => {
+                state.lives = Some(0);
+                // The call reaches the server, its answer nobody.
+                work(&mut state);
+                Err(CourierError::Killed)
+            }
+            lives => {
+                state.lives = lives.map(|lives| lives - 1);
+                Ok(work(&mut state))
+            }
+        }
+    }
+}
+
+impl State {
+    fn entry(&self, table: Table, key: &str) -> Option<&Entry> {
+        let (entry, written) = self.tables.get(&(table, key.to_string()))?;
+        let is_gone = table == Table::Agents && self.now.saturating_sub(*written) >= ALIVE;
+        (!is_gone).then_some(entry)
+    }
+
+    fn seconds(&self) -> i64 {
+        (BEGINNING + self.now.as_secs()) as i64
+    }
+
+    fn is_job(subject: &str) -> bool {
+        names::matches(names::JOBS, subject)
+    }
+}
+
+impl Courier for MemoryCourier {
+    fn store(&self, subject: &str, body: &[u8]) -> Result<bool, CourierError> {
+        self.call(|state| {
+            if state.by_subject.contains_key(subject) {
+                return false;
+            }
+            state.sequence += 1;
+            let sequence = state.sequence;
+            state.by_subject.insert(subject.into(), sequence);
+            let (subject, body) = (subject.to_string(), body.to_vec());
+            if State::is_job(&subject) {
+                state.jobs.insert(sequence, Job { subject, body, held_until: Duration::ZERO, deliveries: 0 });
+            } else {
+                let at = state.seconds();
+                state.stored.insert(sequence, Message { subject, body, at });
+            }
+            true
+        })
+    }
+
+    fn stored(&self, subject: &str) -> Result<Option<Message>, CourierError> {
+        self.call(|state| {
+            let sequence = state.by_subject.get(subject)?;
+            state.stored.get(sequence).cloned()
+        })
+    }
+
+    fn follow<'c>(&'c self, filter: &str) -> Result<Box<dyn Follow + 'c>, CourierError> {
+        Ok(Box::new(MemoryFollow { courier: self, filter: filter.into(), after: 0 }))
+    }
+
+    fn next_job(&self, machine: &str, _: Duration) -> Result<Option<Delivery>, CourierError> {
+        let queue = names::queue(machine);
+        self.call(|state| {
+            let now = state.now;
+            let is_free = |job: &Job| job.held_until <= now && names::matches(&queue, &job.subject);
+            let (sequence, job) = state.jobs.iter_mut().find(|(_, job)| is_free(job))?;
+            job.held_until = now + HELD;
+            job.deliveries += 1;
+            let handle = Handle::Memory { sequence: *sequence, delivery: job.deliveries };
+            Some(Delivery { subject: job.subject.clone(), body: job.body.clone(), handle })
+        })
+    }
+
+    fn settle(&self, delivery: &Delivery, how: Settle) -> Result<(), CourierError> {
+        let Handle::Memory { sequence, delivery } = delivery.handle else {
+            return Err(CourierError::Refused("another courier delivered that".into()));
+        };
+        self.call(|state| {
+            let now = state.now;
+            let Some(job) = state.jobs.get_mut(&sequence) else { return };
+            match how {
+                // As on a server, whoever held it last may still say that it is done.
+                Settle::Done => {
+                    let subject = job.subject.clone();
+                    state.jobs.remove(&sequence);
+                    state.by_subject.remove(&subject);
+                }
+                Settle::Progress if job.deliveries == delivery => job.held_until = now + HELD,
+                Settle::Again(after) if job.deliveries == delivery => job.held_until = now + after,
+                _ => {}
+            }
+        })
+    }
+
+    fn take_back(&self, filter: &str) -> Result<u64, CourierError> {
+        self.call(|state| {
+            let before = state.jobs.len();
+            let (jobs, by_subject) = (&mut state.jobs, &mut state.by_subject);
+            jobs.retain(|_, job| {
+                let stays = !names::matches(filter, &job.subject);
+                if !stays {
+                    by_subject.remove(&job.subject);
+                }
+                stays
+            });
+            (before - state.jobs.len()) as u64
+        })
+    }
+
+    fn read(&self, table: Table, key: &str) -> Result<Option<Entry>, CourierError> {
+        self.call(|state| state.entry(table, key).cloned())
+    }
+
+    fn write(&self, table: Table, key: &str, body: &[u8], over: Over) -> Result<Option<u64>, CourierError> {
+        self.call(|state| {
+            let found = state.entry(table, key).map(|entry| entry.revision);
+            let holds = match over {
+                Over::Anything => true,
+                Over::Nothing => found.is_none(),
+                Over::Revision(revision) => found == Some(revision),
+            };
+            holds.then(|| {
+                state.sequence += 1;
+                let entry = Entry { body: body.to_vec(), revision: state.sequence };
+                let now = state.now;
+                state.tables.insert((table, key.into()), (entry, now));
+                state.sequence
+            })
+        })
+    }
+
+    fn keys(&self, table: Table) -> Result<Vec<String>, CourierError> {
+        self.call(|state| {
+            let keys = state.tables.keys().filter(|(of, key)| *of == table && state.entry(table, key).is_some());
+            keys.map(|(_, key)| key.clone()).collect()
+        })
+    }
+}
+
+struct MemoryFollow<'c> {
+    courier: &'c MemoryCourier,
+    filter: String,
+    after: u64,
+}
+
+impl Follow for MemoryFollow<'_> {
+    fn next(&mut self, _: Duration) -> Result<Option<Message>, CourierError> {
+        let found = self.courier.call(|state| {
+            let mut behind = state.stored.range(self.after + 1..);
+            let found = behind.find(|(_, message)| names::matches(&self.filter, &message.subject));
+            found.map(|(sequence, message)| (*sequence, message.clone()))
+        })?;
+        Ok(found.map(|(sequence, message)| {
+            self.after = sequence;
+            message
+        }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_subject_is_written_once_and_a_job_is_one_machines_until_its_time_is_over() {
+        let courier = MemoryCourier::default();
+        assert!(courier.store(&names::head("s"), b"first").unwrap());
+        assert!(!courier.store(&names::head("s"), b"second").unwrap());
+        assert_eq!(courier.stored(&names::head("s")).unwrap().unwrap().body, b"first");
+
+        courier.store(&names::job("h1", "s", "0"), b"job").unwrap();
+        let wait = Duration::ZERO;
+        assert!(courier.next_job("h2", wait).unwrap().is_none());
+        let first = courier.next_job("h1", wait).unwrap().unwrap();
+        assert!(courier.next_job("h1", wait).unwrap().is_none());
+        courier.pass(HELD);
+        let second = courier.next_job("h1", wait).unwrap().unwrap();
+        courier.settle(&first, Settle::Again(Duration::ZERO)).unwrap();
+        assert!(courier.next_job("h1", wait).unwrap().is_none(), "who lost it has no say");
+        courier.settle(&second, Settle::Done).unwrap();
+        assert_eq!(courier.jobs(), 0);
+    }
+
+    #[test]
+    fn an_agent_without_a_sign_of_life_is_gone() {
+        let courier = MemoryCourier::default();
+        courier.write(Table::Agents, "h1", b"{}", Over::Nothing).unwrap().unwrap();
+        assert!(courier.write(Table::Agents, "h1", b"{}", Over::Nothing).unwrap().is_none());
+        courier.pass(ALIVE);
+        assert!(courier.keys(Table::Agents).unwrap().is_empty());
+        courier.write(Table::Agents, "h1", b"{}", Over::Nothing).unwrap().unwrap();
+    }
+}

@@ -1,0 +1,467 @@
+//! The courier on NATS JetStream: one server, which writes to disk before it says that it has something.
+//!
+//! A subject is stored once because the streams are made so (`max_msgs_per_subject` 1, discard new), not because clients behave. No message
+//! ids are used: theirs outlive a purge, so that a job that was taken back could not be put back. `max_deliver` is not used: a job that has
+//! reached it stays in the queue for ever, and nobody gets it or hears of it.
+
+use super::{ALIVE, Courier, CourierError, Delivery, Entry, Follow, HELD, Handle, Message, Over, Settle, Table};
+use crate::keys::Pass;
+use crate::names;
+use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, PullConsumer, pull};
+use async_nats::jetstream::stream::{self, DiscardPolicy, RetentionPolicy, StorageType};
+use async_nats::jetstream::{self, AckKind, kv};
+use async_nats::{Client, ConnectOptions, HeaderMap};
+use futures_util::StreamExt;
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::NamedTempFile;
+use tokio::runtime::Runtime;
+
+const JOBS: &str = "SKB_JOBS";
+const SUBMISSIONS: &str = "SKB_SUBMISSIONS";
+
+/// So long a first contact may take.
+const CONTACT: Duration = Duration::from_secs(10);
+/// So long an answer may take.
+const ANSWER: Duration = Duration::from_secs(5);
+
+/// Outcomes stay so long on the server.
+const KEPT: Duration = Duration::from_secs(90 * 24 * 3600);
+/// What was begun of a lot is of no use longer.
+const LEASES_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
+/// A queue that nobody asks is removed with its place of reading.
+const QUEUE_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// Jobs have so much room, so that outcomes always have some.
+const ROOM_FOR_JOBS: i64 = 2 << 30;
+/// The largest message. A submission of some 40,000 cells is one.
+pub const LARGEST: usize = 8 << 20;
+
+/// Codes of JetStream.
+const WRONG_LAST_SEQUENCE: u64 = 10071;
+const STORE_FAILED: u64 = 10077;
+const NO_MESSAGE: u64 = 10037;
+
+pub struct NatsCourier {
+    runtime: Runtime,
+    client: Client,
+    jetstream: jetstream::Context,
+    tables: Mutex<BTreeMap<Table, kv::Store>>,
+    queues: Mutex<BTreeMap<String, PullConsumer>>,
+    /// What the server said against a call.
+    refusals: Arc<Mutex<Option<String>>>,
+    /// The authority's certificate, which is read at each connection.
+    _authority: NamedTempFile,
+}
+
+impl NatsCourier {
+    /// Connects as whoever the pass is of.
+    ///
+    /// # Errors
+    /// The server is not there, is too old, or does not let this user in.
+    pub fn connect(pass: &Pass) -> Result<NatsCourier, CourierError> {
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = runtime.worker_threads(2).thread_name("courier").enable_all().build();
+        let runtime = runtime.map_err(|error| CourierError::Away(error.to_string()))?;
+        let refusals: Arc<Mutex<Option<String>>> = Arc::default();
+        let heard = refusals.clone();
+        let authority = pass.authority_file().map_err(|error| CourierError::Refused(error.to_string()))?;
+        let client = runtime.block_on(async {
+            let options = ConnectOptions::with_credentials(&pass.credentials())
+                .map_err(|error| CourierError::Refused(error.to_string()))?
+                .name(&pass.name)
+                .add_root_certificates(authority.path().into())
+                .require_tls(true)
+                // Templates of permissions work on whole words, and the inbox is one.
+                .custom_inbox_prefix(format!("_INBOX.{}", pass.name))
+                .connection_timeout(ANSWER)
+                .request_timeout(Some(ANSWER))
+                .reconnect_delay_callback(|tries| Duration::from_millis((50 * tries as u64).min(1000)))
+                .event_callback(move |event| {
+                    let heard = heard.clone();
+                    async move {
+                        if let async_nats::Event::ServerError(error) = event {
+                            *heard.lock() = Some(error.to_string());
+                        }
+                    }
+                });
+            let connect = options.connect(&pass.address);
+            match tokio::time::timeout(CONTACT, connect).await {
+                Ok(Ok(client)) => Ok(client),
+                Ok(Err(error)) => Err(CourierError::Away(format!("{}: {}", pass.address, whole(&error)))),
+                Err(_) => Err(CourierError::Away(format!("{} did not answer for {} s", pass.address, CONTACT.as_secs()))),
+            }
+        })?;
+        crate::server::check_version(&client.server_info().version).map_err(CourierError::Refused)?;
+        let mut jetstream = {
+            // It starts tasks of its own.
+            let _within = runtime.enter();
+            jetstream::new(client.clone())
+        };
+        jetstream.set_timeout(ANSWER);
+        Ok(NatsCourier { runtime, client, jetstream, tables: Mutex::default(), queues: Mutex::default(), refusals, _authority: authority })
+    }
+
+    /// Makes what the fleet needs on its server, where it is not there yet.
+    ///
+    /// # Errors
+    /// This user may not, or the server is away.
+    pub fn set_up(&self) -> Result<(), CourierError> {
+        self.wait(async {
+            self.jetstream.get_or_create_stream(jobs()).await.map_err(away)?;
+            self.jetstream.get_or_create_stream(submissions()).await.map_err(away)?;
+            for table in [Table::Agents, Table::Machines, Table::Leases, Table::States] {
+                self.jetstream.create_or_update_key_value(settings(table)).await.map_err(away)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// "2.12.8".
+    pub fn server_version(&self) -> String {
+        self.client.server_info().version
+    }
+
+    /// Waits for an answer. What the server has against the call it says on the connection, and the call itself gets no answer.
+    fn wait<T>(&self, call: impl Future<Output = Result<T, CourierError>>) -> Result<T, CourierError> {
+        *self.refusals.lock() = None;
+        let result = self.runtime.block_on(async {
+            match tokio::time::timeout(2 * ANSWER, call).await {
+                Ok(result) => result,
+                Err(_) => Err(CourierError::Away("it did not answer".into())),
+            }
+        });
+        match (result, self.refusals.lock().take()) {
+            (Err(CourierError::Away(_)), Some(refusal)) if refusal.to_lowercase().contains("permissions") => {
+                Err(CourierError::Refused(refusal))
+            }
+            (result, _) => result,
+        }
+    }
+
+    async fn table(&self, table: Table) -> Result<kv::Store, CourierError> {
+        if let Some(known) = self.tables.lock().get(&table) {
+            return Ok(known.clone());
+        }
+        let found = match self.jetstream.get_key_value(name(table)).await {
+            Ok(found) => found,
+            // What is in memory is gone after a restart of the server, with its settings.
+            Err(_) if table == Table::Agents => self.jetstream.create_key_value(settings(table)).await.map_err(away)?,
+            Err(error) => return Err(away(error)),
+        };
+        self.tables.lock().insert(table, found.clone());
+        Ok(found)
+    }
+
+    async fn queue(&self, machine: &str) -> Result<PullConsumer, CourierError> {
+        if let Some(known) = self.queues.lock().get(machine) {
+            return Ok(known.clone());
+        }
+        let stream = self.jetstream.get_stream_no_info(JOBS).await.map_err(away)?;
+        let found: PullConsumer = match stream.get_consumer(machine).await {
+            Ok(found) => found,
+            Err(_) => stream.create_consumer(queue(machine)).await.map_err(away)?,
+        };
+        self.queues.lock().insert(machine.into(), found.clone());
+        Ok(found)
+    }
+}
+
+fn jobs() -> stream::Config {
+    stream::Config {
+        name: JOBS.into(),
+        subjects: vec![names::JOBS.into()],
+        retention: RetentionPolicy::WorkQueue,
+        storage: StorageType::File,
+        discard: DiscardPolicy::New,
+        max_messages_per_subject: 1,
+        discard_new_per_subject: true,
+        allow_direct: true,
+        max_bytes: ROOM_FOR_JOBS,
+        ..Default::default()
+    }
+}
+
+fn submissions() -> stream::Config {
+    stream::Config {
+        name: SUBMISSIONS.into(),
+        subjects: vec![names::SUBMISSIONS.into()],
+        retention: RetentionPolicy::Limits,
+        storage: StorageType::File,
+        discard: DiscardPolicy::New,
+        max_messages_per_subject: 1,
+        discard_new_per_subject: true,
+        allow_direct: true,
+        deny_delete: true,
+        max_age: KEPT,
+        ..Default::default()
+    }
+}
+
+/// The place at which a machine reads its queue.
+fn queue(machine: &str) -> pull::Config {
+    pull::Config {
+        durable_name: Some(machine.into()),
+        filter_subject: names::queue(machine),
+        ack_policy: AckPolicy::Explicit,
+        ack_wait: HELD,
+        max_deliver: -1,
+        inactive_threshold: QUEUE_KEPT,
+        ..Default::default()
+    }
+}
+
+fn name(table: Table) -> &'static str {
+    match table {
+        Table::Agents => "SKB_AGENTS",
+        Table::Machines => "SKB_MACHINES",
+        Table::Leases => "SKB_LEASES",
+        Table::States => "SKB_STATES",
+    }
+}
+
+fn settings(table: Table) -> kv::Config {
+    let (storage, max_age) = match table {
+        Table::Agents => (StorageType::Memory, ALIVE),
+        Table::Leases => (StorageType::File, LEASES_KEPT),
+        Table::Machines | Table::States => (StorageType::File, Duration::ZERO),
+    };
+    kv::Config { bucket: name(table).into(), history: 1, storage, max_age, ..Default::default() }
+}
+
+fn away(error: impl std::error::Error) -> CourierError {
+    CourierError::Away(whole(&error))
+}
+
+/// An error with all its causes, in one line.
+fn whole(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        let more = inner.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        cause = inner.source();
+    }
+    text
+}
+
+/// The code of an answer of JetStream against a call.
+fn code(error: &(dyn std::error::Error + 'static)) -> Option<u64> {
+    let mut error = Some(error);
+    while let Some(inner) = error {
+        if let Some(answer) = inner.downcast_ref::<jetstream::Error>() {
+            return Some(answer.error_code().0);
+        }
+        error = inner.source();
+    }
+    None
+}
+
+impl Courier for NatsCourier {
+    fn store(&self, subject: &str, body: &[u8]) -> Result<bool, CourierError> {
+        if body.len() > LARGEST {
+            let (have, most) = (body.len() >> 20, LARGEST >> 20);
+            return Err(CourierError::Refused(format!("a message of {have} MiB is larger than {most} MiB: ask for less at once")));
+        }
+        self.wait(async {
+            let mut headers = HeaderMap::new();
+            headers.insert("Nats-Expected-Last-Subject-Sequence", "0");
+            let sent = self.jetstream.publish_with_headers(subject.to_string(), headers, body.to_vec().into()).await;
+            let stored = match sent {
+                Ok(answer) => answer.await,
+                Err(error) => Err(error),
+            };
+            match stored {
+                Ok(_) => Ok(true),
+                Err(error) => match (error.kind(), code(&error)) {
+                    (jetstream::context::PublishErrorKind::WrongLastSequence, _) | (_, Some(WRONG_LAST_SEQUENCE)) => Ok(false),
+                    // The same code tells a subject that has its message and a store that is full: the text tells them apart.
+                    (_, Some(STORE_FAILED)) if whole(&error).contains("per subject") => Ok(false),
+                    (_, Some(_)) => Err(CourierError::Full(whole(&error))),
+                    _ => Err(away(error)),
+                },
+            }
+        })
+    }
+
+    fn stored(&self, subject: &str) -> Result<Option<Message>, CourierError> {
+        self.wait(async {
+            let stream = self.jetstream.get_stream_no_info(SUBMISSIONS).await.map_err(away)?;
+            match stream.direct_get_last_for_subject(subject).await {
+                Ok(found) => Ok(Some(Message {
+                    subject: subject.into(),
+                    body: found.payload.to_vec(),
+                    at: found.time.unix_timestamp(),
+                })),
+                Err(error) if error.kind() == stream::DirectGetErrorKind::NotFound => Ok(None),
+                Err(error) if code(&error) == Some(NO_MESSAGE) => Ok(None),
+                Err(error) => Err(away(error)),
+            }
+        })
+    }
+
+    fn follow<'c>(&'c self, filter: &str) -> Result<Box<dyn Follow + 'c>, CourierError> {
+        Ok(Box::new(NatsFollow { courier: self, filter: filter.into(), after: 0, messages: None }))
+    }
+
+    fn next_job(&self, machine: &str, wait: Duration) -> Result<Option<Delivery>, CourierError> {
+        self.runtime.block_on(async {
+            let consumer = tokio::time::timeout(ANSWER, self.queue(machine)).await;
+            let consumer = consumer.map_err(|_| CourierError::Away("it did not answer".into()))??;
+            let fetched = async {
+                let mut batch = consumer.fetch().max_messages(1).expires(wait).messages().await.map_err(away)?;
+                batch.next().await.transpose().map_err(|error| CourierError::Away(error.to_string()))
+            };
+            let found = match tokio::time::timeout(wait + ANSWER, fetched).await {
+                Ok(Ok(found)) => found,
+                Ok(Err(error)) => {
+                    // The place of reading may be gone with the server's disk.
+                    self.queues.lock().remove(machine);
+                    return Err(error);
+                }
+                Err(_) => None,
+            };
+            Ok(found.map(|message| Delivery {
+                subject: message.subject.to_string(),
+                body: message.payload.to_vec(),
+                handle: Handle::Nats(Box::new(message)),
+            }))
+        })
+    }
+
+    fn settle(&self, delivery: &Delivery, how: Settle) -> Result<(), CourierError> {
+        let Handle::Nats(message) = &delivery.handle else {
+            return Err(CourierError::Refused("another courier delivered that".into()));
+        };
+        self.wait(async {
+            let settled = match how {
+                Settle::Done => message.double_ack().await,
+                Settle::Progress => message.ack_with(AckKind::Progress).await,
+                Settle::Again(after) => message.ack_with(AckKind::Nak(Some(after))).await,
+            };
+            settled.map_err(|error| CourierError::Away(error.to_string()))
+        })
+    }
+
+    fn take_back(&self, filter: &str) -> Result<u64, CourierError> {
+        self.wait(async {
+            let stream = self.jetstream.get_stream_no_info(JOBS).await.map_err(away)?;
+            stream.purge().filter(filter).await.map(|answer| answer.purged).map_err(away)
+        })
+    }
+
+    fn read(&self, table: Table, key: &str) -> Result<Option<Entry>, CourierError> {
+        let read = self.wait(async {
+            let entry = self.table(table).await?.entry(key).await.map_err(away)?;
+            let there = entry.filter(|entry| entry.operation == kv::Operation::Put);
+            Ok(there.map(|entry| Entry { body: entry.value.to_vec(), revision: entry.revision }))
+        });
+        self.forget_on_error(table, read)
+    }
+
+    fn write(&self, table: Table, key: &str, body: &[u8], over: Over) -> Result<Option<u64>, CourierError> {
+        let body = body.to_vec();
+        let written = self.wait(async {
+            let store = self.table(table).await?;
+            match over {
+                Over::Anything => store.put(key, body.into()).await.map(Some).map_err(away),
+                Over::Nothing => match store.create(key, body.into()).await {
+                    Ok(revision) => Ok(Some(revision)),
+                    Err(error) if error.kind() == kv::CreateErrorKind::AlreadyExists => Ok(None),
+                    Err(error) => Err(away(error)),
+                },
+                Over::Revision(revision) => match store.update(key, body.into(), revision).await {
+                    Ok(revision) => Ok(Some(revision)),
+                    Err(error) if error.kind() == kv::UpdateErrorKind::WrongLastRevision => Ok(None),
+                    Err(error) => Err(away(error)),
+                },
+            }
+        });
+        self.forget_on_error(table, written)
+    }
+
+    fn keys(&self, table: Table) -> Result<Vec<String>, CourierError> {
+        let keys = self.wait(async {
+            let keys = self.table(table).await?.keys().await.map_err(away)?;
+            let keys: Vec<_> = keys.collect().await;
+            keys.into_iter().map(|key| key.map_err(away)).collect()
+        });
+        self.forget_on_error(table, keys)
+    }
+}
+
+impl NatsCourier {
+    /// A table of memory is gone with the server: it is looked for anew.
+    fn forget_on_error<T>(&self, table: Table, result: Result<T, CourierError>) -> Result<T, CourierError> {
+        if result.is_err() {
+            self.tables.lock().remove(&table);
+        }
+        result
+    }
+}
+
+struct NatsFollow<'c> {
+    courier: &'c NatsCourier,
+    filter: String,
+    /// The last message that was read.
+    after: u64,
+    messages: Option<pull::Ordered>,
+}
+
+impl Drop for NatsFollow<'_> {
+    fn drop(&mut self) {
+        // A reader that ends tells the server, from within the runtime.
+        let _within = self.courier.runtime.enter();
+        self.messages = None;
+    }
+}
+
+impl Follow for NatsFollow<'_> {
+    fn next(&mut self, wait: Duration) -> Result<Option<Message>, CourierError> {
+        let NatsFollow { courier, filter, after, messages } = self;
+        let read = courier.runtime.block_on(async {
+            if messages.is_none() {
+                let begun = tokio::time::timeout(2 * ANSWER, read_from(&courier.jetstream, filter, *after)).await;
+                *messages = Some(begun.map_err(|_| CourierError::Away("it did not answer".into()))??);
+            }
+            let Some(messages) = messages else { return Ok(None) };
+            match tokio::time::timeout(wait, messages.next()).await {
+                Err(_) => Ok(None),
+                Ok(None) => Err(CourierError::Away("it ended the connection".into())),
+                Ok(Some(Err(error))) => Err(CourierError::Away(error.to_string())),
+                Ok(Some(Ok(message))) => {
+                    let info = message.info().map_err(|error| CourierError::Away(error.to_string()))?;
+                    let (sequence, at) = (info.stream_sequence, info.published.unix_timestamp());
+                    let (subject, body) = (message.subject.to_string(), message.payload.to_vec());
+                    Ok(Some((sequence, Message { subject, body, at })))
+                }
+            }
+        });
+        match read {
+            Ok(Some((sequence, message))) => {
+                self.after = sequence;
+                Ok(Some(message))
+            }
+            Ok(None) => Ok(None),
+            Err(error) => {
+                self.messages = None;
+                Err(error)
+            }
+        }
+    }
+}
+
+async fn read_from(jetstream: &jetstream::Context, filter: &str, after: u64) -> Result<pull::Ordered, CourierError> {
+    let stream = jetstream.get_stream_no_info(SUBMISSIONS).await.map_err(away)?;
+    let deliver_policy = match after {
+        0 => DeliverPolicy::All,
+        after => DeliverPolicy::ByStartSequence { start_sequence: after + 1 },
+    };
+    let reader = pull::OrderedConfig { filter_subject: filter.into(), deliver_policy, ..Default::default() };
+    stream.create_consumer(reader).await.map_err(away)?.messages().await.map_err(away)
+}

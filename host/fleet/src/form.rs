@@ -1,0 +1,297 @@
+//! The messages, in JSON. Each says which form it has; a reader takes fields that it does not know as if they were not there, and refuses
+//! a message that names one of them in `must_understand`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use skillbench_engine::run::Rejected;
+use skillbench_record::{Cell, CellName, Environment, Outcome as Ended, RunRequest};
+use skillbench_worker::{Description, DeviceRecord};
+use std::collections::BTreeMap;
+
+pub const SUBMISSION: &str = "skillbench.submission/1";
+pub const JOB: &str = "skillbench.job/1";
+pub const OUTCOME: &str = "skillbench.outcome/1";
+pub const LOT_END: &str = "skillbench.lot-end/1";
+pub const MACHINE: &str = "skillbench.machine/1";
+
+/// A document that can be read, and must not be taken for what it says.
+#[derive(Debug, thiserror::Error)]
+pub enum FormError {
+    #[error("it is no {form}: {error}")]
+    Json { form: &'static str, error: serde_json::Error },
+    #[error("it is '{found}', and this host reads '{form}': update the older of the two")]
+    Other { form: &'static str, found: String },
+    #[error("it has to be understood for {what}, which this host does not know: update it")]
+    MustUnderstand { what: String },
+}
+
+/// What every message begins with.
+#[derive(Deserialize)]
+struct Head {
+    schema: String,
+    #[serde(default)]
+    must_understand: Vec<String>,
+}
+
+/// Reads a message of this form.
+///
+/// # Errors
+/// It is none, or asks for more than this host knows.
+pub fn read<T: for<'d> Deserialize<'d>>(form: &'static str, text: &str) -> Result<T, FormError> {
+    let json = |error| FormError::Json { form, error };
+    let head: Head = serde_json::from_str(text).map_err(json)?;
+    if head.schema != form {
+        return Err(FormError::Other { form, found: head.schema.chars().take(80).collect() });
+    }
+    if let Some(what) = head.must_understand.first() {
+        return Err(FormError::MustUnderstand { what: what.chars().take(80).collect() });
+    }
+    serde_json::from_str(text).map_err(json)
+}
+
+/// What one request asks of a fleet: a run on each of some machines.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Submission {
+    pub schema: String,
+    pub id: String,
+    /// Who submitted it.
+    pub by: String,
+    /// When, in UTC.
+    pub at: String,
+    /// The command line, as runs keep it.
+    pub command: Vec<String>,
+    pub seed: u64,
+    pub runs: Vec<MachineRun>,
+    pub lots: Vec<Lot>,
+    #[serde(default)]
+    pub must_understand: Vec<String>,
+}
+
+/// The part of a submission that is a run of one machine.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct MachineRun {
+    pub machine: String,
+    pub request: RunRequest,
+    /// As the machine announced it.
+    pub environment: Environment,
+    pub cells: Vec<AskedCell>,
+    /// What is known of the cells ahead of measuring, but for their places and axes: the same for many.
+    pub kinds: Vec<Cell>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct AskedCell {
+    pub key: String,
+    pub name: CellName,
+    /// Index into the kinds beside it. One that a stated rule skips is skipped in its kind, and is in no lot.
+    pub kind: usize,
+}
+
+/// Whether a kind of cells is to be measured: no rule skips it.
+pub fn is_planned(kind: &Cell) -> bool {
+    kind.outcome == Cell::blank().outcome
+}
+
+impl AskedCell {
+    /// The cell at a place of a plan, with an outcome that nobody measured.
+    pub fn ended(&self, kinds: &[Cell], index: usize, outcome: Ended) -> Cell {
+        let kind = kinds.get(self.kind).cloned().unwrap_or_else(Cell::blank);
+        Cell { index, axes: self.name.axes.clone(), outcome, ..kind }
+    }
+
+    /// Whether a cell is this one.
+    pub fn is(&self, cell: &Cell) -> bool {
+        let CellName { plugin, device, model, benchmark, axes } = &self.name;
+        let is_device = device.is_none() || cell.device.is_empty() || *device == Some(cell.device.clone());
+        let is_named = cell.plugin == *plugin && cell.skill == *model && cell.benchmark == *benchmark;
+        is_named && is_device && cell.axes == *axes
+    }
+}
+
+/// What is sent at once: the cells of one backend and one model on one machine, which share what was loaded and what was learnt.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Lot {
+    pub id: String,
+    /// Index into [`Submission::runs`].
+    pub run: usize,
+    /// Indices into its cells.
+    pub cells: Vec<usize>,
+}
+
+/// What an agent is asked to measure.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Job {
+    pub schema: String,
+    pub submission: String,
+    pub lot: String,
+    pub machine: String,
+    /// Of which these cells are measured.
+    pub request: RunRequest,
+    pub cells: Vec<AskedCell>,
+    pub kinds: Vec<Cell>,
+    /// SHA-256 of each plugin that it was planned for.
+    pub plugins: BTreeMap<String, String>,
+    /// What identifies each model's content.
+    pub models: BTreeMap<String, String>,
+    #[serde(default)]
+    pub must_understand: Vec<String>,
+}
+
+impl Job {
+    /// The request for some of its cells, in order.
+    pub fn request_for(&self, cells: &[&AskedCell]) -> RunRequest {
+        RunRequest { exactly: cells.iter().map(|cell| cell.name.clone()).collect(), ..self.request.clone() }
+    }
+}
+
+/// How a cell ended.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Outcome {
+    pub schema: String,
+    pub submission: String,
+    pub lot: String,
+    pub machine: String,
+    pub key: String,
+    /// Of the agent's process.
+    pub session: String,
+    /// So many times the cell was begun, this one counted.
+    pub attempt: u64,
+    /// When it ended by the machine's own clock, in UTC. A label: nothing is ordered by it.
+    pub at: String,
+    /// The line of the journal, with its sum.
+    pub line: String,
+}
+
+/// All cells of a lot have outcomes, or none of it could be measured.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct LotEnd {
+    pub schema: String,
+    pub submission: String,
+    pub lot: String,
+    pub machine: String,
+    /// Keys of cells beyond the plan: smaller batches that were tried where memory did not suffice.
+    pub beyond: Vec<String>,
+    /// Why nothing of it could be measured.
+    #[serde(default)]
+    pub problem: Option<String>,
+}
+
+/// A machine and what it has, as its agent announces it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Machine {
+    pub schema: String,
+    pub name: String,
+    /// Of the agent's process.
+    pub session: String,
+    /// The forms of jobs that it takes.
+    pub accepts: Vec<String>,
+    /// With the hashes of all that it has.
+    pub environment: Environment,
+    pub backends: Vec<Announced>,
+    /// Entries and libraries that are no usable plugins there.
+    pub rejected: Vec<Rejected>,
+    pub labels: BTreeMap<String, String>,
+    #[serde(default)]
+    pub must_understand: Vec<String>,
+}
+
+/// A backend of a machine, opened to see its devices.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Announced {
+    pub id: String,
+    /// Other names that the registry gives it.
+    pub aliases: Vec<String>,
+    pub sha256: String,
+    pub description: Description,
+    pub devices: Vec<DeviceRecord>,
+    /// Why no device can be used.
+    pub why_not: Option<String>,
+}
+
+/// A sign of life, which may be lost.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Beat {
+    pub session: String,
+    pub doing: Doing,
+}
+
+/// What an agent does.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", tag = "is")]
+pub enum Doing {
+    Idle,
+    /// It takes no new lots.
+    Draining,
+    /// Cell `place` of `of` of a lot.
+    Measuring { submission: String, lot: String, place: usize, of: usize, cell: String },
+}
+
+impl Submission {
+    /// The job of a lot.
+    pub fn job(&self, lot: &Lot) -> Option<Job> {
+        let run = self.runs.get(lot.run)?;
+        let mut cells: Vec<AskedCell> = lot.cells.iter().filter_map(|index| run.cells.get(*index)).cloned().collect();
+        let mut kinds: Vec<usize> = cells.iter().map(|cell| cell.kind).collect();
+        kinds.sort_unstable();
+        kinds.dedup();
+        for cell in &mut cells {
+            cell.kind = kinds.binary_search(&cell.kind).unwrap_or_default();
+        }
+        let models: BTreeMap<_, _> = cells
+            .iter()
+            .filter_map(|cell| run.environment.models.get_key_value(&cell.name.model))
+            .map(|(name, content)| (name.clone(), content.clone()))
+            .collect();
+        let plugins: BTreeMap<_, _> = cells
+            .iter()
+            .flat_map(|cell| [&cell.name.plugin, &cell.name.benchmark])
+            .filter_map(|id| run.environment.plugin_sha256.get_key_value(id))
+            .map(|(id, sha256)| (id.clone(), sha256.clone()))
+            .collect();
+        let first = cells.first()?;
+        let mut request = run.request.clone();
+        request.backends.retain(|choice| choice.plugin == first.name.plugin && choice.device == first.name.device);
+        Some(Job {
+            schema: JOB.into(),
+            submission: self.id.clone(),
+            lot: lot.id.clone(),
+            machine: run.machine.clone(),
+            request,
+            kinds: kinds.iter().filter_map(|kind| run.kinds.get(*kind)).cloned().collect(),
+            cells,
+            plugins,
+            models,
+            must_understand: vec![],
+        })
+    }
+
+    pub fn lot(&self, id: &str) -> Option<&Lot> {
+        self.lots.iter().find(|lot| lot.id == id)
+    }
+
+    /// The run of a machine, with its place.
+    pub fn run_of(&self, machine: &str) -> Option<(usize, &MachineRun)> {
+        self.runs.iter().enumerate().find(|(_, run)| run.machine == machine)
+    }
+
+    /// So many cells are measured.
+    pub fn measured_cells(&self) -> usize {
+        self.lots.iter().map(|lot| lot.cells.len()).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_added_later_is_passed_over_and_what_must_be_understood_is_refused() {
+        let end = r#"{"schema":"skillbench.lot-end/1","submission":"s","lot":"0","machine":"h","beyond":[],"weather":"fine"}"#;
+        assert_eq!(read::<LotEnd>(LOT_END, end).unwrap().lot, "0");
+        let asked = end.replace("\"weather\":\"fine\"", "\"must_understand\":[\"weather\"]");
+        assert!(matches!(read::<LotEnd>(LOT_END, &asked), Err(FormError::MustUnderstand { what }) if what == "weather"));
+        let newer = end.replace("lot-end/1", "lot-end/2");
+        assert!(matches!(read::<LotEnd>(LOT_END, &newer), Err(FormError::Other { .. })));
+        assert!(matches!(read::<LotEnd>(LOT_END, "[]"), Err(FormError::Json { .. })));
+    }
+}

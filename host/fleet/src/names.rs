@@ -1,0 +1,124 @@
+//! The subjects that messages have, and which names may stand in them.
+//!
+//! | subject | what |
+//! |---|---|
+//! | `skb.job.v1.MACHINE.SUBMISSION.LOT` | a job in the queue of its machine |
+//! | `skb.of.SUBMISSION.head` | the submission |
+//! | `skb.of.SUBMISSION.cell.MACHINE.KEY` | the outcome of a cell |
+//! | `skb.of.SUBMISSION.end.LOT` | a lot that has ended |
+//!
+//! `v1` keeps agents of another form from ever seeing a job.
+
+use skillbench_record::CellName;
+use skillbench_record::hash::sha256_text;
+
+/// All jobs.
+pub const JOBS: &str = "skb.job.>";
+/// All that is stored of submissions.
+pub const SUBMISSIONS: &str = "skb.of.>";
+
+/// The longest name of a machine, a user or a submission.
+const LONGEST: usize = 64;
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{0}' cannot be a name in a fleet: up to {most} letters, digits, '-' and '_' can", most = LONGEST)]
+pub struct BadName(String);
+
+/// # Errors
+/// The text is no single word of a subject.
+pub fn check(name: &str) -> Result<(), BadName> {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+    match !name.is_empty() && name.len() <= LONGEST && !name.starts_with('-') && name.chars().all(plain) {
+        true => Ok(()),
+        false => Err(BadName(name.chars().take(LONGEST).flat_map(char::escape_debug).collect())),
+    }
+}
+
+/// A machine's own name as one that can stand in a subject; `None`: nothing of it can.
+pub fn of_host(hostname: &str) -> Option<String> {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+    let name: String = hostname.chars().map(plain).take(LONGEST).collect();
+    let name = name.trim_matches('-').to_string();
+    check(&name).ok().map(|()| name)
+}
+
+/// A cell of a submission, whichever its place in a plan is: 16 hexadecimal digits.
+pub fn key(cell: &CellName) -> String {
+    let mut digest = sha256_text(&serde_json::to_string(cell).unwrap_or_default());
+    digest.truncate(16);
+    digest
+}
+
+pub fn job(machine: &str, submission: &str, lot: &str) -> String {
+    format!("skb.job.v1.{machine}.{submission}.{lot}")
+}
+
+/// The jobs of a machine.
+pub fn queue(machine: &str) -> String {
+    format!("skb.job.v1.{machine}.>")
+}
+
+/// The jobs of a submission, in whichever queue.
+pub fn jobs_of(submission: &str) -> String {
+    format!("skb.job.*.*.{submission}.>")
+}
+
+pub fn head(submission: &str) -> String {
+    format!("skb.of.{submission}.head")
+}
+
+/// All that is stored of a submission.
+pub fn all_of(submission: &str) -> String {
+    format!("skb.of.{submission}.>")
+}
+
+/// The heads of all submissions.
+pub const HEADS: &str = "skb.of.*.head";
+
+pub fn outcome(submission: &str, machine: &str, key: &str) -> String {
+    format!("skb.of.{submission}.cell.{machine}.{key}")
+}
+
+pub fn end(submission: &str, lot: &str) -> String {
+    format!("skb.of.{submission}.end.{lot}")
+}
+
+/// Whether a subject is one that a filter means: `*` is a word, `>` the rest.
+pub fn matches(filter: &str, subject: &str) -> bool {
+    let (mut filter, mut subject) = (filter.split('.'), subject.split('.'));
+    loop {
+        match (filter.next(), subject.next()) {
+            (Some(">"), Some(_)) => return true,
+            (Some("*"), Some(_)) => {}
+            (Some(word), Some(found)) if word == found => {}
+            (None, None) => return true,
+            _ => return false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_one_word_of_a_subject_and_never_a_path_or_a_pattern() {
+        for name in ["h1", "jetson-orin_2", "20261125-101500-0a1b2c3d"] {
+            assert_eq!(check(name), Ok(()), "{name}");
+        }
+        let long = "a".repeat(LONGEST + 1);
+        for name in ["", "-x", "a.b", "*", ">", "a b", "../x", "a\n", "ä", &long] {
+            assert!(check(name).is_err(), "{name}");
+        }
+        assert_eq!(of_host("box.example.org").as_deref(), Some("box-example-org"));
+        assert_eq!(of_host("..."), None);
+    }
+
+    #[test]
+    fn subjects_match_as_on_the_server() {
+        assert!(matches("skb.job.v1.h1.>", &job("h1", "s", "0")));
+        assert!(!matches("skb.job.v1.h1.>", &job("h10", "s", "0")));
+        assert!(matches(&jobs_of("s"), &job("h1", "s", "0")) && !matches(&jobs_of("s"), &job("h1", "t", "0")));
+        assert!(matches(HEADS, &head("s")) && !matches(HEADS, &end("s", "0")) && !matches("a.>", "a"));
+    }
+}

@@ -1,0 +1,200 @@
+//! Which machine of a fleet measures what.
+//!
+//! A run is one machine's, since figures compare on one machine only. So each class of devices is measured on one machine of it, or every
+//! machine measures all that it can.
+
+use crate::form::{Announced, Doing, Machine};
+use skillbench_record::BackendChoice;
+use skillbench_worker::{DeviceRecord, choose};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A machine that is there now.
+#[derive(Clone, Debug)]
+pub struct Present {
+    pub machine: Machine,
+    pub doing: Doing,
+}
+
+/// How many machines measure the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum On {
+    /// One of each class of devices.
+    #[default]
+    EachClass,
+    /// All.
+    EachMachine,
+    /// These, and all of them.
+    Named(Vec<String>),
+}
+
+impl On {
+    /// "each-class", "each-machine", or names of machines.
+    pub fn parse(text: &str) -> On {
+        match text {
+            "each-class" => On::EachClass,
+            "each-machine" => On::EachMachine,
+            names => On::Named(names.split(',').map(|name| name.trim().to_string()).collect()),
+        }
+    }
+}
+
+/// A property that a machine has to have: `KEY=VALUE`, or `KEY~PART` for a part of it, of any case.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Property {
+    key: String,
+    value: String,
+    is_part: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PlaceError {
+    #[error("there is no agent '{name}' in the fleet; there is: {known}")]
+    NoMachine { name: String, known: String },
+    #[error("expected KEY=VALUE or KEY~PART, found '{0}'")]
+    Property(String),
+    #[error("no agent is there: start one with `host fleet agent`")]
+    NoAgents,
+    #[error("no agent has these properties; there is: {0}")]
+    NoneLeft(String),
+}
+
+impl Property {
+    /// # Errors
+    /// What was expected.
+    pub fn parse(text: &str) -> Result<Property, PlaceError> {
+        let split = text.find(['=', '~']).filter(|place| *place > 0);
+        let place = split.ok_or_else(|| PlaceError::Property(text.into()))?;
+        let (key, value) = text.split_at(place);
+        Ok(Property { key: key.into(), is_part: value.starts_with('~'), value: value[1..].into() })
+    }
+
+    /// Whether a machine has it: in its name, its system, its devices or its labels.
+    fn is_of(&self, machine: &Machine) -> bool {
+        let devices = || machine.backends.iter().flat_map(|backend| &backend.devices).filter(|device| device.usable);
+        let environment = &machine.environment;
+        let known: Vec<&str> = match self.key.as_str() {
+            "machine" => vec![&machine.name],
+            "os" => vec![&environment.os],
+            "arch" => vec![&environment.arch],
+            "cpu" => environment.cpu_model.as_deref().into_iter().collect(),
+            "device" => devices().map(|device| device.name.as_str()).collect(),
+            "driver" => devices().map(|device| device.driver.as_str()).collect(),
+            "vendor" => devices().map(|device| device.vendor.as_str()).collect(),
+            label => machine.labels.get(label).map(String::as_str).into_iter().collect(),
+        };
+        let asked = self.value.to_lowercase();
+        known.iter().map(|found| found.to_lowercase()).any(|found| match self.is_part {
+            true => found.contains(&asked),
+            false => found == asked,
+        })
+    }
+}
+
+/// Who measures what.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Placed {
+    /// The backends of each machine, by its name.
+    pub machines: BTreeMap<String, Vec<BackendChoice>>,
+    /// Backends that no machine can use, with the reason that each gave.
+    pub nowhere: Vec<(BackendChoice, String)>,
+}
+
+/// What two devices have in common that can stand for each other.
+type Class = (String, String, String, String, String, Option<u64>, bool);
+
+fn class(plugin: &str, device: &DeviceRecord) -> Class {
+    let memory = device.memory_bytes.map(|bytes| bytes >> 30);
+    let DeviceRecord { kind, vendor, arch, name, emulated, .. } = device;
+    (plugin.into(), kind.clone(), vendor.clone(), arch.clone(), name.clone(), memory, *emulated)
+}
+
+/// Lays backends out over machines. No backend named means all that can be used without being emulated or in a browser.
+///
+/// # Errors
+/// A machine that is not there, or none that has the properties.
+pub fn place(
+    present: &[Present],
+    choices: &[BackendChoice],
+    on: &On,
+    properties: &[Property],
+) -> Result<Placed, PlaceError> {
+    let known = || present.iter().map(|present| present.machine.name.as_str()).collect::<Vec<_>>().join(", ");
+    if present.is_empty() {
+        return Err(PlaceError::NoAgents);
+    }
+    if let On::Named(names) = on {
+        let is_there = |name: &&String| !present.iter().any(|present| present.machine.name == **name);
+        if let Some(name) = names.iter().find(is_there) {
+            return Err(PlaceError::NoMachine { name: name.clone(), known: known() });
+        }
+    }
+    let is_meant = |present: &&Present| match on {
+        On::Named(names) => names.contains(&present.machine.name),
+        On::EachClass | On::EachMachine => true,
+    };
+    let has_all = |present: &&Present| properties.iter().all(|property| property.is_of(&present.machine));
+    let mut meant: Vec<&Present> = present.iter().filter(is_meant).filter(has_all).collect();
+    if meant.is_empty() {
+        return Err(PlaceError::NoneLeft(known()));
+    }
+    // Who is idle comes first; by name among those who are equal, so that a second submission goes to the same machines.
+    meant.sort_by_key(|present| (rank(&present.doing), present.machine.name.clone()));
+    let mut placed = Placed::default();
+    for choice in choices_of(&meant, choices) {
+        let (mut classes, mut reasons, mut found) = (BTreeSet::new(), vec![], false);
+        for present in &meant {
+            match usable(&present.machine, &choice) {
+                Err(why) => reasons.push(format!("{}: {why}", present.machine.name)),
+                Ok((plugin, device)) => {
+                    found = true;
+                    let is_first = classes.insert(class(plugin, &device));
+                    if *on != On::EachClass || is_first {
+                        let of_machine = placed.machines.entry(present.machine.name.clone()).or_default();
+                        let choice = BackendChoice { plugin: plugin.into(), device: choice.device.clone() };
+                        if !of_machine.contains(&choice) {
+                            of_machine.push(choice);
+                        }
+                    }
+                }
+            }
+        }
+        if !found {
+            placed.nowhere.push((choice, reasons.join("; ")));
+        }
+    }
+    Ok(placed)
+}
+
+fn rank(doing: &Doing) -> u8 {
+    match doing {
+        Doing::Idle => 0,
+        Doing::Measuring { .. } => 1,
+        Doing::Draining => 2,
+    }
+}
+
+fn choices_of(present: &[&Present], choices: &[BackendChoice]) -> Vec<BackendChoice> {
+    if !choices.is_empty() && !choices.iter().any(|choice| choice.plugin == BackendChoice::ALL) {
+        return choices.to_vec();
+    }
+    let is_own = |device: &&DeviceRecord| device.usable && !device.emulated && device.kind != "browser";
+    let backends = present.iter().flat_map(|present| &present.machine.backends);
+    let with_device = backends.filter(|backend| backend.devices.iter().any(|device| is_own(&device)));
+    let ids: BTreeSet<&str> = with_device.map(|backend| backend.id.as_str()).collect();
+    ids.into_iter().map(|id| BackendChoice { plugin: id.into(), device: None }).collect()
+}
+
+/// The plugin's own id and the device that a machine would use for a choice.
+fn usable<'m>(machine: &'m Machine, choice: &BackendChoice) -> Result<(&'m str, DeviceRecord), String> {
+    let is_called = |backend: &&Announced| backend.id == choice.plugin || backend.aliases.contains(&choice.plugin);
+    let Some(backend) = machine.backends.iter().find(is_called) else {
+        let rejected = machine.rejected.iter().find(|rejected| rejected.id == choice.plugin);
+        return Err(rejected.map_or("it has no such plugin".into(), |rejected| rejected.reason.clone()));
+    };
+    let chosen = choose(choice.device.as_deref(), &backend.devices);
+    match chosen {
+        Ok(chosen) if chosen.device.usable => Ok((&backend.id, chosen.device)),
+        Ok(chosen) => Err(chosen.device.reason),
+        Err(none) => Err(backend.why_not.clone().unwrap_or(none)),
+    }
+}

@@ -1,0 +1,293 @@
+//! A request becomes a submission, and a submission jobs: the head first (I1), so that whoever comes later can put back what is missing.
+
+use crate::courier::{Courier, CourierError, Over, Table};
+use crate::form::{self, Announced, AskedCell, Doing, Job, Lot, Machine, MachineRun, Submission};
+use crate::keys::Role;
+use crate::names;
+use crate::place::{Placed, Present};
+use crate::seal::{SealError, Signer, Trust, When};
+use skillbench_engine::registry::Entry;
+use skillbench_engine::run::{Inventory, Plugin, RequestError, resolve};
+use skillbench_engine::skill::SkillSource;
+use skillbench_record::defaults::defaults;
+use skillbench_record::time::now_utc;
+use skillbench_record::{Cell, Outcome, Reason, RunRequest};
+use skillbench_worker::Library;
+use std::collections::BTreeMap;
+
+/// The states of a submission.
+pub const RUNNING: &[u8] = b"running";
+pub const CANCELLED: &[u8] = b"cancelled";
+
+#[derive(Debug, thiserror::Error)]
+pub enum SubmitError {
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    #[error("'{0}' is a file of this machine: a fleet measures models of skillsets, which its machines have")]
+    OwnModel(String),
+    #[error("a fleet measures models on backends, and no functions: `host bench run` does that here")]
+    Functions,
+    #[error("{0} would leave files on the machines: ask for it without --fleet, there")]
+    Attachments(&'static str),
+    #[error("there is nothing to measure")]
+    Nothing,
+    #[error(transparent)]
+    Courier(#[from] CourierError),
+    #[error(transparent)]
+    Seal(#[from] SealError),
+    #[error("there is no submission '{0}'")]
+    Unknown(String),
+    #[error("submission '{id}': {why}")]
+    Unreadable { id: String, why: String },
+}
+
+/// What a request is on the machines of a fleet.
+pub struct Planned {
+    pub runs: Vec<MachineRun>,
+    pub warnings: Vec<String>,
+}
+
+/// The machines that are there now, as each announced itself. What cannot be believed is left out, and told.
+///
+/// # Errors
+/// The courier's.
+pub fn present(courier: &dyn Courier, trust: &Trust) -> Result<(Vec<Present>, Vec<String>), CourierError> {
+    let (mut machines, mut problems) = (vec![], vec![]);
+    for name in courier.keys(Table::Agents)? {
+        let (beat, announced) = (courier.read(Table::Agents, &name)?, courier.read(Table::Machines, &name)?);
+        let (Some(beat), Some(announced)) = (beat, announced) else { continue };
+        let doing = serde_json::from_slice::<form::Beat>(&beat.body).map_or(Doing::Idle, |beat| beat.doing);
+        match machine(trust, &name, &announced.body) {
+            Ok(machine) => machines.push(Present { machine, doing }),
+            Err(why) => problems.push(format!("agent {name} is left out: {why}")),
+        }
+    }
+    machines.sort_by(|one, other| one.machine.name.cmp(&other.machine.name));
+    Ok((machines, problems))
+}
+
+fn machine(trust: &Trust, name: &str, body: &[u8]) -> Result<Machine, String> {
+    let opened = trust.open(body, &[Role::Agent, Role::Site], When::Now).map_err(|error| error.to_string())?;
+    let machine: Machine = form::read(form::MACHINE, &opened.body).map_err(|error| error.to_string())?;
+    let is_own = opened.by.role == Role::Site || opened.by.name == machine.name;
+    match machine.name == name && is_own {
+        false => Err(format!("'{}' announced it under the name of another", opened.by.name)),
+        true if !machine.accepts.iter().any(|form| form == form::JOB) => {
+            Err(format!("it takes jobs of the form {}, and this host writes {}", machine.accepts.join(", "), form::JOB))
+        }
+        true => Ok(machine),
+    }
+}
+
+/// Plans a request on the machines that it was placed on. Benchmarks and skills are those of this host: a machine whose are others is told.
+///
+/// # Errors
+/// A request that cannot be, here or there.
+pub fn plan(
+    local: &Inventory,
+    present: &[Present],
+    placed: &Placed,
+    request: &RunRequest,
+) -> Result<Planned, SubmitError> {
+    if request.functions {
+        return Err(SubmitError::Functions);
+    }
+    if request.profile || request.profile_operators {
+        return Err(SubmitError::Attachments("--profile"));
+    }
+    let (mut runs, mut warnings) = (vec![], vec![]);
+    for present in present {
+        let machine = &present.machine;
+        let Some(backends) = placed.machines.get(&machine.name) else { continue };
+        let there = inventory_of(local, machine);
+        let request = RunRequest { backends: backends.clone(), exactly: vec![], ..request.clone() };
+        let outline = resolve(&there, request)?.outline()?;
+        for warning in outline.warnings {
+            let told = format!("{}: {warning}", machine.name);
+            if !warnings.contains(&told) {
+                warnings.push(told);
+            }
+        }
+        let mut environment = machine.environment.clone();
+        let is_used = |id: &String| {
+            let is_backend = machine.backends.iter().any(|backend| backend.id == *id);
+            let reference = &defaults().reference;
+            !is_backend
+                || backends.iter().any(|choice| choice.plugin == *id)
+                || reference.plugin == *id
+                || reference.others.contains(id)
+        };
+        environment.plugin_sha256.retain(|id, _| is_used(id));
+        environment.runtime_sha256.retain(|id, _| is_used(id));
+        let mut differs: BTreeMap<String, Reason> = BTreeMap::new();
+        let mut contents = BTreeMap::new();
+        for skill in &outline.models {
+            if !matches!(skill.source, SkillSource::Skillset { .. }) {
+                return Err(SubmitError::OwnModel(skill.id().into()));
+            }
+            let (id, content) = (skill.id().to_string(), skill.description.content.clone());
+            match machine.environment.models.get(&id) {
+                Some(there) if *there == content => drop(contents.insert(id, content)),
+                there => drop(differs.insert(id.clone(), other_content(&id, &machine.name, there.is_some()))),
+            }
+        }
+        environment.models = contents;
+        let (mut cells, mut kinds) = (vec![], vec![]);
+        for (name, mut blank) in outline.cells {
+            if let (Outcome::Skipped(planned), Some(reason)) = (&mut blank.outcome, differs.get(&name.model)) {
+                *planned = reason.clone();
+            }
+            let kind = Cell { index: 0, axes: Default::default(), ..blank };
+            let known = kinds.iter().position(|known| *known == kind).unwrap_or_else(|| {
+                kinds.push(kind);
+                kinds.len() - 1
+            });
+            cells.push(AskedCell { key: names::key(&name), name, kind: known });
+        }
+        let machine = machine.name.clone();
+        runs.push(MachineRun { machine, request: outline.request, environment, cells, kinds });
+    }
+    Ok(Planned { runs, warnings })
+}
+
+fn other_content(model: &str, machine: &str, is_there: bool) -> Reason {
+    let what = if is_there { "is another model" } else { "is not there" };
+    Reason::new("other-model", format!("{model} {what} on {machine} than here: update the older of the two hosts"))
+}
+
+/// This host's benchmarks and skills, with the backends of a machine.
+fn inventory_of(local: &Inventory, machine: &Machine) -> Inventory {
+    let mut there = local.clone();
+    there.plugins.retain(|plugin| plugin.description.backend.is_none());
+    there.rejected.clone_from(&machine.rejected);
+    let entry = |backend: &Announced| {
+        let known = local.registry.entries.iter().find(|entry| entry.id == backend.id).cloned();
+        let mut entry = known.unwrap_or_else(|| Entry::elsewhere(&backend.id));
+        entry.aliases.clone_from(&backend.aliases);
+        entry
+    };
+    there.plugins.extend(machine.backends.iter().map(|backend| Plugin {
+        id: backend.id.clone(),
+        entry: entry(backend),
+        needs: vec![],
+        library: Library::default(),
+        description: backend.description.clone(),
+    }));
+    there
+}
+
+/// Makes a submission of what was planned, under an id that nobody had.
+///
+/// # Errors
+/// There is nothing to measure, or no random number.
+pub fn submission(
+    runs: Vec<MachineRun>,
+    seed: Option<u64>,
+    command: Vec<String>,
+    by: &str,
+) -> Result<Submission, SubmitError> {
+    let at = now_utc();
+    let stamp: String = at.chars().filter(char::is_ascii_digit).collect();
+    let (day, time) = stamp.split_at(8.min(stamp.len()));
+    let chance = getrandom::u32().map_err(|error| CourierError::Away(error.to_string()))?;
+    let id = format!("{day}-{time}-{chance:08x}");
+    let lots = lots(&runs);
+    if lots.is_empty() {
+        return Err(SubmitError::Nothing);
+    }
+    Ok(Submission {
+        schema: form::SUBMISSION.into(),
+        id,
+        by: by.into(),
+        at,
+        command,
+        seed: seed.unwrap_or(defaults().run.seed),
+        runs,
+        lots,
+        must_understand: vec![],
+    })
+}
+
+/// The cells of each backend and model, in the order of the plan.
+fn lots(runs: &[MachineRun]) -> Vec<Lot> {
+    let mut lots: Vec<Lot> = vec![];
+    for (run, of_machine) in runs.iter().enumerate() {
+        let mut places: BTreeMap<(&str, Option<&str>, &str), usize> = BTreeMap::new();
+        let is_asked = |cell: &AskedCell| of_machine.kinds.get(cell.kind).is_some_and(form::is_planned);
+        for (index, cell) in of_machine.cells.iter().enumerate().filter(|(_, cell)| is_asked(cell)) {
+            let place = *places.entry((&cell.name.plugin, cell.name.device.as_deref(), &cell.name.model)).or_insert(lots.len());
+            if place == lots.len() {
+                lots.push(Lot { id: lots.len().to_string(), run, cells: vec![] });
+            }
+            lots[place].cells.push(index);
+        }
+    }
+    lots
+}
+
+/// Sends a submission: its head, then its jobs. Sending it again adds what is missing and nothing else.
+///
+/// # Errors
+/// The courier's.
+pub fn send(courier: &dyn Courier, signer: &Signer, submission: &Submission) -> Result<(), SubmitError> {
+    courier.store(&names::head(&submission.id), &signer.seal(submission)?)?;
+    courier.write(Table::States, &submission.id, RUNNING, Over::Nothing)?;
+    for lot in &submission.lots {
+        send_lot(courier, signer, submission, lot)?;
+    }
+    Ok(())
+}
+
+/// Puts a lot into the queue of its machine, where it is not and has not ended. Returns whether it was missing.
+///
+/// # Errors
+/// The courier's.
+pub fn send_lot(
+    courier: &dyn Courier,
+    signer: &Signer,
+    submission: &Submission,
+    lot: &Lot,
+) -> Result<bool, SubmitError> {
+    let Some(job) = submission.job(lot) else { return Ok(false) };
+    let Job { machine, lot, submission: id, .. } = &job;
+    Ok(courier.store(&names::job(machine, id, lot), &signer.seal(&job)?)?)
+}
+
+/// A submission, as its submitter signed it.
+///
+/// # Errors
+/// There is none, or nobody who may has signed it.
+pub fn find(courier: &dyn Courier, trust: &Trust, id: &str) -> Result<Submission, SubmitError> {
+    let unreadable = |why: String| SubmitError::Unreadable { id: id.into(), why };
+    names::check(id).map_err(|error| unreadable(error.to_string()))?;
+    let head = courier.stored(&names::head(id))?.ok_or_else(|| SubmitError::Unknown(id.into()))?;
+    let opened = trust.open(&head.body, &[Role::Submitter], When::At(head.at)).map_err(|e| unreadable(e.to_string()))?;
+    let found: Submission = form::read(form::SUBMISSION, &opened.body).map_err(|e| unreadable(e.to_string()))?;
+    match found.id == id {
+        true => Ok(found),
+        false => Err(unreadable(format!("it says that it is '{}'", found.id))),
+    }
+}
+
+/// Takes a submission back: what has not begun does not begin, what is measured stays. Returns how many lots were still in a queue.
+///
+/// # Errors
+/// The courier's.
+pub fn cancel(courier: &dyn Courier, id: &str) -> Result<u64, SubmitError> {
+    // The state first: whoever sees a lot missing would put it back.
+    let told = courier.write(Table::States, id, CANCELLED, Over::Anything);
+    let taken = courier.take_back(&names::jobs_of(id))?;
+    if told.is_err() {
+        // A server without room takes nothing before something was taken out.
+        courier.write(Table::States, id, CANCELLED, Over::Anything)?;
+    }
+    Ok(taken)
+}
+
+/// Whether a submission was taken back.
+///
+/// # Errors
+/// The courier's.
+pub fn is_cancelled(courier: &dyn Courier, id: &str) -> Result<bool, CourierError> {
+    Ok(courier.read(Table::States, id)?.is_some_and(|entry| entry.body == CANCELLED))
+}

@@ -1,0 +1,177 @@
+//! `host fleet`: many machines, and what is asked of them. And the flags with which a run goes to a fleet.
+
+use clap::{Args, Subcommand, ValueEnum};
+use skillbench_fleet::keys::Role;
+use std::path::PathBuf;
+
+/// A run that the machines of a fleet measure.
+#[derive(Args, Clone, Default)]
+pub struct FleetArgs {
+    /// Measure on the machines of this fleet: the name of a pass, or its file
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["parallel", "profile", "profile_detailed", "baseline", "save_baseline", "lock_wait", "no_lock", "incremental"])]
+    pub fleet: Option<String>,
+    /// Which machines measure: one of each class of devices (each-class), all that can (each-machine), or these [default: each-class]
+    #[arg(long, value_name = "MACHINES", requires = "fleet")]
+    pub on: Option<String>,
+    /// Only machines with this property: machine, os, arch, cpu, device, driver, vendor or a label; KEY~PART for a part of it
+    #[arg(long = "where", value_name = "KEY=VALUE", requires = "fleet")]
+    pub properties: Vec<String>,
+    /// Do not wait: print the submission's id, for `host fleet follow`
+    #[arg(long, requires = "fleet", conflicts_with_all = ["report", "plots", "limit"])]
+    pub detach: bool,
+}
+
+/// Which fleet is asked.
+#[derive(Args, Clone)]
+pub struct Asked {
+    /// The fleet: the name of a pass, or its file [default: the only one]
+    #[arg(long, value_name = "NAME")]
+    pub fleet: Option<String>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+pub enum RoleArg {
+    /// Measures, on the machine of this name
+    Agent,
+    /// Measures, on machines of any name
+    Site,
+    /// Asks for runs
+    Submitter,
+    /// Reads
+    Viewer,
+}
+
+impl From<RoleArg> for Role {
+    fn from(role: RoleArg) -> Role {
+        match role {
+            RoleArg::Agent => Role::Agent,
+            RoleArg::Site => Role::Site,
+            RoleArg::Submitter => Role::Submitter,
+            RoleArg::Viewer => Role::Viewer,
+        }
+    }
+}
+
+#[derive(Subcommand)]
+pub enum FleetCommand {
+    /// Make a fleet: its keys, its server's certificate, and a submitter's pass for this user
+    Init {
+        /// The folder of the fleet: whoever has it is the fleet
+        dir: PathBuf,
+        /// The fleet's name [default: that of the folder]
+        #[arg(long)]
+        name: Option<String>,
+        /// Where agents and submitters reach the server
+        #[arg(long, value_name = "HOST[:PORT]", default_value = "127.0.0.1")]
+        address: String,
+    },
+    /// Run the server of a fleet until it is stopped
+    Serve {
+        /// The folder of the fleet
+        dir: PathBuf,
+        /// The server's program [default: nats-server of this machine, else that of `host runtime install nats`]
+        #[arg(long, value_name = "FILE")]
+        server: Option<PathBuf>,
+    },
+    /// Issue a pass: a file that lets a machine or a person in
+    User {
+        /// The folder of the fleet
+        dir: PathBuf,
+        /// The name of the user; of an agent, that of its machine
+        name: String,
+        /// What the user may do
+        #[arg(long, value_enum)]
+        role: RoleArg,
+        /// The pass is worth nothing after so many days
+        #[arg(long, value_name = "DAYS")]
+        expires: Option<u32>,
+        /// The file of the pass [default: NAME.fleet]
+        #[arg(long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
+    /// List whom passes were issued to
+    Users {
+        /// The folder of the fleet
+        dir: PathBuf,
+    },
+    /// Take a pass back: a running server throws its user out at once
+    Revoke {
+        /// The folder of the fleet
+        dir: PathBuf,
+        /// The name of the user
+        name: String,
+    },
+    /// Measure on this machine what submitters ask for
+    Agent(Box<AgentArgs>),
+    /// List the agents that are there, and what they do
+    Agents(Asked),
+    /// List the devices of all machines
+    Devices(Asked),
+    /// List submissions, or show how far one is
+    Status {
+        /// The submission's id
+        id: Option<String>,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// Collect a submission here: its runs, their tables, the database
+    Follow {
+        /// The submission's id
+        id: String,
+        #[command(flatten)]
+        asked: Asked,
+        #[command(flatten)]
+        persist: Box<super::PersistArgs>,
+    },
+    /// Take a submission back: what is measured stays
+    Cancel {
+        /// The submission's id
+        id: String,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// Hold the runs of a submission that are kept here against what the machines signed
+    Verify {
+        /// The submission's id
+        id: String,
+        /// The folder of runs [default: results]
+        #[arg(long, value_name = "DIR")]
+        results_dir: Option<PathBuf>,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// Have an agent end after what it measures now
+    Drain {
+        /// The machine
+        machine: String,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// The process that becomes the server
+    #[command(hide = true)]
+    Become { program: PathBuf, configuration: PathBuf, parent: u32 },
+}
+
+#[derive(Args)]
+pub struct AgentArgs {
+    /// The pass
+    pub pass: PathBuf,
+    /// The name of the machine, with a site's pass [default: its host name]
+    #[arg(long)]
+    pub name: Option<String>,
+    /// A property of the machine, for `--where`
+    #[arg(long = "label", value_name = "KEY=VALUE")]
+    pub labels: Vec<String>,
+    /// Measure on these backends alone
+    #[arg(long, alias = "backend", value_delimiter = ',', num_args = 1.., value_name = "PLUGIN")]
+    pub plugin: Vec<String>,
+    /// Where results lie until the server has them [default: in the user's folder of data]
+    #[arg(long, value_name = "DIR")]
+    pub spool: Option<PathBuf>,
+    /// End after so long without work
+    #[arg(long, value_name = "SECONDS")]
+    pub idle_exit: Option<u64>,
+    /// End after one lot
+    #[arg(long)]
+    pub once: bool,
+}

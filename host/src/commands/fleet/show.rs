@@ -1,0 +1,144 @@
+//! What is there in a fleet, and how far it is.
+
+use super::{Contact, not_submitted};
+use crate::cli::{Global, RESULTS};
+use crate::commands::{Done, Exit, failed, usage};
+use crate::output;
+use skillbench_fleet::agent;
+use skillbench_fleet::form::Doing;
+use skillbench_fleet::status::{self, Status};
+use skillbench_fleet::submit::{self, present};
+use skillbench_fleet::verify;
+use skillbench_report::page::Tone;
+use skillbench_report::{Cell, Table};
+use std::path::Path;
+
+pub fn agents(global: &Global, contact: &Contact) -> Done {
+    let (machines, problems) = present(&contact.courier, &contact.trust).map_err(failed)?;
+    let mut table = Table::new(["machine", "doing", "usable backends", "system", "host", "labels"]);
+    for present in &machines {
+        let machine = &present.machine;
+        let has_device = |backend: &&skillbench_fleet::form::Announced| backend.devices.iter().any(|device| device.usable);
+        let backends: Vec<&str> = machine.backends.iter().filter(has_device).map(|backend| backend.id.as_str()).collect();
+        let labels: Vec<String> = machine.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let environment = &machine.environment;
+        table.row([
+            Cell::text(&machine.name),
+            doing(&present.doing).into(),
+            backends.join(", ").into(),
+            environment.machine_label().into(),
+            Cell::text(&environment.host_version),
+            labels.join(", ").into(),
+        ]);
+    }
+    output::table(&table, global.format.into());
+    problems.iter().for_each(|problem| output::warning(problem));
+    Ok(if machines.is_empty() { Exit::Unavailable } else { Exit::Good })
+}
+
+fn doing(doing: &Doing) -> String {
+    match doing {
+        Doing::Idle => "idle".into(),
+        Doing::Draining => "draining".into(),
+        Doing::Measuring { place, of, cell, .. } => format!("{place}/{of} {cell}"),
+    }
+}
+
+pub fn devices(global: &Global, contact: &Contact) -> Done {
+    let (machines, problems) = present(&contact.courier, &contact.trust).map_err(failed)?;
+    let mut table = Table::new(["machine", "plugin", "device", "status", "name"]);
+    for present in &machines {
+        let machine = &present.machine;
+        for backend in &machine.backends {
+            for device in &backend.devices {
+                let status = match (device.usable, device.emulated) {
+                    (false, _) => Cell::from(format!("unavailable: {}", device.reason)).tone(Tone::Info),
+                    (true, true) => Cell::from("emulated").tone(Tone::Emulated),
+                    (true, false) => Cell::from("usable").tone(Tone::Good),
+                };
+                let [name, id] = [&machine.name, &backend.id].map(|text| Cell::text(text));
+                table.row([name, id, Cell::text(&device.id), status, Cell::text(&device.name)]);
+            }
+            if let Some(why) = &backend.why_not {
+                let status = Cell::from(format!("unavailable: {why}")).tone(Tone::Info);
+                table.row([Cell::text(&machine.name), Cell::text(&backend.id), Cell::none(), status, Cell::none()]);
+            }
+        }
+    }
+    output::table(&table, global.format.into());
+    problems.iter().for_each(|problem| output::warning(problem));
+    Ok(Exit::Good)
+}
+
+pub fn status(global: &Global, contact: &Contact, id: Option<&str>) -> Done {
+    let ids = match id {
+        Some(id) => vec![id.to_string()],
+        None => status::submissions(&contact.courier).map_err(failed)?,
+    };
+    let mut table = Table::new(["submission", "by", "state", "machine", "cells ended", "cells", "lots ended", "lots"]);
+    for id in ids {
+        match status::status(&contact.courier, &contact.trust, &id) {
+            Ok(status) => rows(&mut table, &status),
+            Err(error) if ids_are_many(id.as_str(), contact) => output::warning(&error.to_string()),
+            Err(error) => return Err(not_submitted(error)),
+        }
+    }
+    output::table(&table, global.format.into());
+    Ok(Exit::Good)
+}
+
+/// Whether a submission that cannot be read is one of many: then the others are shown.
+fn ids_are_many(id: &str, contact: &Contact) -> bool {
+    status::submissions(&contact.courier).is_ok_and(|ids| ids.len() > 1 && ids.iter().any(|known| known == id))
+}
+
+fn rows(table: &mut Table, status: &Status) {
+    for (machine, share) in &status.machines {
+        let number = |count: usize| Cell::from(count.to_string());
+        table.row([
+            Cell::text(&status.id),
+            Cell::text(&status.by),
+            status.state().into(),
+            Cell::text(machine),
+            number(share.ended),
+            number(share.cells),
+            number(share.lots_ended),
+            number(share.lots),
+        ]);
+    }
+}
+
+pub fn cancel(global: &Global, contact: &Contact, id: &str) -> Done {
+    submit::find(&contact.courier, &contact.trust, id).map_err(not_submitted)?;
+    let taken = submit::cancel(&contact.courier, id).map_err(not_submitted)?;
+    if !global.quiet {
+        output::say(&format!("{id} is taken back: {taken} lots had not ended; what is measured stays"));
+    }
+    Ok(Exit::Good)
+}
+
+pub fn verify(global: &Global, contact: &Contact, id: &str, results: Option<&Path>) -> Done {
+    let results = results.unwrap_or(Path::new(RESULTS));
+    let verified = verify::verify(&contact.courier, &contact.trust, id, results).map_err(usage)?;
+    for (what, cells) in [("lost", &verified.lost), ("twice", &verified.twice), ("not as signed", &verified.other)] {
+        cells.iter().for_each(|cell| output::error(&format!("{what}: {cell}")));
+    }
+    if !global.quiet || !verified.is_clean() {
+        let (cells, lost, twice, other) =
+            (verified.cells, verified.lost.len(), verified.twice.len(), verified.other.len());
+        output::print(&format!("{cells} cells: {lost} lost, {twice} twice, {other} not as signed\n"));
+    }
+    Ok(if verified.is_clean() { Exit::Good } else { Exit::Broken })
+}
+
+pub fn drain(global: &Global, contact: &Contact, machine: &str) -> Done {
+    match agent::drain(&contact.courier, machine).map_err(failed)? {
+        false => Err(usage(format!("no agent called {machine} is there"))),
+        true => {
+            if !global.quiet {
+                output::say(&format!("the agent of {machine} ends after what it measures now"));
+            }
+            Ok(Exit::Good)
+        }
+    }
+}
