@@ -11,6 +11,8 @@ mod compare;
 mod docs;
 mod escaping;
 mod faults;
+#[cfg(unix)]
+mod fleet;
 mod foreign_database;
 mod full_size;
 mod functions;

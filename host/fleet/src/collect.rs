@@ -77,13 +77,17 @@ impl<'c> Collector<'c> {
         let mut outage = Outage::default();
         let mut review = Review { at: Instant::now(), silent: BTreeSet::new(), is_first: true };
         loop {
-            let news = match self.news(&mut *follow, &mut outage, on)? {
-                None => None,
-                Some(message) => {
-                    keeping.take(&self.trust, &message, on)?;
-                    Some(())
-                }
-            };
+            let was_away = outage.is_on();
+            let news = self.news(&mut *follow, &mut outage, on)?;
+            if was_away && !outage.is_on() {
+                // The server may have lost its disk: all is read again from the beginning, and sent again where it is missing.
+                follow = self.courier.follow(&names::all_of(&submission.id))?;
+                review.is_first = true;
+                continue;
+            }
+            if let Some(message) = &news {
+                keeping.take(&self.trust, message, on)?;
+            }
             if keeping.is_whole() {
                 return Ok(Collected::All(keeping.end(None, on)?));
             }
@@ -129,7 +133,8 @@ impl<'c> Collector<'c> {
         let submission = keeping.submission;
         let beats = self.beats()?;
         if submit::is_cancelled(self.courier, &submission.id)? {
-            let is_at_it = |beat: &Beat| matches!(&beat.doing, Doing::Measuring { submission: of, .. } if *of == submission.id);
+            let is_at_it =
+                |beat: &Beat| matches!(&beat.doing, Doing::Measuring { submission: of, .. } if *of == submission.id);
             // The first look reads no news that may still come.
             let is_over = !review.is_first && !beats.values().any(is_at_it);
             review.is_first = false;
@@ -138,6 +143,7 @@ impl<'c> Collector<'c> {
         if review.is_first {
             review.is_first = false;
             if let Some(signer) = &self.signer {
+                submit::send_head(self.courier, signer, submission)?;
                 for lot in submission.lots.iter().filter(|lot| !keeping.ended.contains_key(&lot.id)) {
                     submit::send_lot(self.courier, signer, submission, lot)?;
                 }
@@ -287,10 +293,10 @@ impl<'s> Keeping<'s> {
     fn tell_kept(&mut self, on: &mut Listener<'_>) {
         for run in &self.runs {
             for (place, cell) in run.received.kept().range(..run.asked.cells.len()) {
-                self.told += 1;
                 let index = place + run.offset;
                 on(Event::CellBegun { index, place: self.told, of: self.asked });
                 on(Event::CellEnded(&Cell { index, ..cell.clone() }));
+                self.told += 1;
             }
         }
     }
@@ -384,10 +390,10 @@ impl<'s> Keeping<'s> {
             on(Event::Warning(&news));
         }
         if place < run.asked.cells.len() {
-            self.told += 1;
             let index = place + run.offset;
             on(Event::CellBegun { index, place: self.told, of: self.asked });
             on(Event::CellEnded(&Cell { index, ..cell }));
+            self.told += 1;
         }
         Ok(())
     }
@@ -416,7 +422,9 @@ impl<'s> Keeping<'s> {
 }
 
 fn no_outcome(machine: &str, problem: Option<String>) -> Reason {
-    let why = problem.unwrap_or_else(|| "its agent said that the lot had ended, and sent nothing of this cell that can be believed".into());
+    let why = problem.unwrap_or_else(|| {
+        "its agent said that the lot had ended, and sent nothing of this cell that can be believed".into()
+    });
     Reason::new("no-outcome", format!("{machine}: {why}"))
 }
 

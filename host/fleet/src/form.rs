@@ -220,10 +220,14 @@ pub struct Beat {
 #[serde(rename_all = "kebab-case", tag = "is")]
 pub enum Doing {
     Idle,
-    /// It takes no new lots.
-    Draining,
     /// Cell `place` of `of` of a lot.
-    Measuring { submission: String, lot: String, place: usize, of: usize, cell: String },
+    Measuring {
+        submission: String,
+        lot: String,
+        place: usize,
+        of: usize,
+        cell: String,
+    },
 }
 
 impl Submission {
@@ -289,7 +293,9 @@ mod tests {
         let end = r#"{"schema":"skillbench.lot-end/1","submission":"s","lot":"0","machine":"h","beyond":[],"weather":"fine"}"#;
         assert_eq!(read::<LotEnd>(LOT_END, end).unwrap().lot, "0");
         let asked = end.replace("\"weather\":\"fine\"", "\"must_understand\":[\"weather\"]");
-        assert!(matches!(read::<LotEnd>(LOT_END, &asked), Err(FormError::MustUnderstand { what }) if what == "weather"));
+        assert!(
+            matches!(read::<LotEnd>(LOT_END, &asked), Err(FormError::MustUnderstand { what }) if what == "weather")
+        );
         let newer = end.replace("lot-end/1", "lot-end/2");
         assert!(matches!(read::<LotEnd>(LOT_END, &newer), Err(FormError::Other { .. })));
         assert!(matches!(read::<LotEnd>(LOT_END, "[]"), Err(FormError::Json { .. })));

@@ -169,7 +169,6 @@ fn rank(doing: &Doing) -> u8 {
     match doing {
         Doing::Idle => 0,
         Doing::Measuring { .. } => 1,
-        Doing::Draining => 2,
     }
 }
 

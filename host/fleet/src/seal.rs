@@ -86,7 +86,9 @@ impl Trust {
     pub fn open(&self, bytes: &[u8], roles: &[Role], when: When) -> Result<Opened, SealError> {
         let sealed: Sealed = serde_json::from_slice(bytes).map_err(|_| SealError::Malformed)?;
         let now = match when {
-            When::Now => SystemTime::now().duration_since(UNIX_EPOCH).map_or(i64::MAX, |passed| passed.as_secs() as i64),
+            When::Now => {
+                SystemTime::now().duration_since(UNIX_EPOCH).map_or(i64::MAX, |passed| passed.as_secs() as i64)
+            }
             When::At(seconds) => seconds,
         };
         let by = bearer(&sealed.token, &self.signers, now)?;
@@ -119,7 +121,8 @@ mod tests {
     fn a_message_is_believed_of_those_who_may_say_it_and_as_they_wrote_it() {
         let here = tempfile::tempdir().unwrap();
         let mut lab = Folder::init(here.path(), "lab", "127.0.0.1").unwrap();
-        let (agent, submitter) = (lab.issue("h1", Role::Agent, None).unwrap(), lab.issue("me", Role::Submitter, None).unwrap());
+        let (agent, submitter) =
+            (lab.issue("h1", Role::Agent, None).unwrap(), lab.issue("me", Role::Submitter, None).unwrap());
         let trust = Trust::of(&agent);
         let job = Signer::of(&submitter).unwrap().seal(&"a job").unwrap();
         let opened = trust.open(&job, &[Role::Submitter], When::Now).unwrap();

@@ -39,13 +39,16 @@ pub enum ServerError {
 /// # Errors
 /// What is needed.
 pub fn check_version(version: &str) -> Result<(), String> {
-    let numbers = version.trim_start_matches('v').split(['.', '-']).take(3).map(|part| part.parse::<u64>().unwrap_or(0));
+    let numbers =
+        version.trim_start_matches('v').split(['.', '-']).take(3).map(|part| part.parse::<u64>().unwrap_or(0));
     let found: Vec<u64> = numbers.collect();
     match found[..] >= LEAST[..] {
         true => Ok(()),
         false => {
             let least = LEAST.map(|number| number.to_string()).join(".");
-            Err(format!("the server is NATS {version}, and {least} or later is needed: older ones may lose what they have acknowledged"))
+            Err(format!(
+                "the server is NATS {version}, and {least} or later is needed: older ones may lose what they have acknowledged"
+            ))
         }
     }
 }
@@ -87,8 +90,10 @@ pub fn configure(folder: &Folder) -> Result<PathBuf, ServerError> {
     let address = folder.address().trim_start_matches("tls://");
     let (host, port) = address.rsplit_once(':').unwrap_or((address, "4222"));
     // A server whose address is its own machine's listens to nobody else.
-    let is_own = host == "localhost" || host.trim_matches(['[', ']']).parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback());
-    let listen = if is_own { host } else { "0.0.0.0" };
+    let is_own =
+        host == "localhost" || host.trim_matches(['[', ']']).parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback());
+    let any = if host.starts_with('[') { "[::]" } else { "0.0.0.0" };
+    let listen = if is_own { host } else { any };
     let largest = crate::courier::nats::LARGEST;
     let text = format!(
         "# Written by `host fleet serve`. What people may do is in auth.conf.\n\
@@ -176,7 +181,8 @@ impl Drop for Server {
 pub fn reload(folder: &Folder) -> bool {
     #[cfg(unix)]
     {
-        let pid = std::fs::read_to_string(folder.path().join("nats.pid")).ok().and_then(|text| text.trim().parse().ok());
+        let pid =
+            std::fs::read_to_string(folder.path().join("nats.pid")).ok().and_then(|text| text.trim().parse().ok());
         let pid = pid.and_then(rustix::process::Pid::from_raw);
         pid.is_some_and(|pid| rustix::process::kill_process(pid, rustix::process::Signal::HUP).is_ok())
     }

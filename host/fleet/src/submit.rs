@@ -29,6 +29,10 @@ pub enum SubmitError {
     Functions,
     #[error("{0} would leave files on the machines: ask for it without --fleet, there")]
     Attachments(&'static str),
+    #[error(
+        "a fleet measures one cell at a time on each machine: ask for backends side by side (parallel) without --fleet, there"
+    )]
+    Parallel,
     #[error("there is nothing to measure")]
     Nothing,
     #[error(transparent)]
@@ -79,7 +83,8 @@ fn machine(trust: &Trust, name: &str, body: &[u8]) -> Result<Machine, String> {
     }
 }
 
-/// Plans a request on the machines that it was placed on. Benchmarks and skills are those of this host: a machine whose are others is told.
+/// Plans a request on the machines that it was placed on, with the benchmarks and skills of this host. What a machine lacks of them, or has
+/// of another content, is skipped there with the reason.
 ///
 /// # Errors
 /// A request that cannot be, here or there.
@@ -94,6 +99,9 @@ pub fn plan(
     }
     if request.profile || request.profile_operators {
         return Err(SubmitError::Attachments("--profile"));
+    }
+    if request.parallel {
+        return Err(SubmitError::Parallel);
     }
     let (mut runs, mut warnings) = (vec![], vec![]);
     for present in present {
@@ -134,8 +142,13 @@ pub fn plan(
         environment.models = contents;
         let (mut cells, mut kinds) = (vec![], vec![]);
         for (name, mut blank) in outline.cells {
-            if let (Outcome::Skipped(planned), Some(reason)) = (&mut blank.outcome, differs.get(&name.model)) {
-                *planned = reason.clone();
+            let lacks = || match environment.plugin_sha256.contains_key(&name.benchmark) {
+                true => None,
+                false => Some(no_benchmark(&name.benchmark, &machine.name)),
+            };
+            let differs = differs.get(&name.model).cloned().or_else(lacks);
+            if let (Outcome::Skipped(planned), Some(reason)) = (&mut blank.outcome, differs) {
+                *planned = reason;
             }
             let kind = Cell { index: 0, axes: Default::default(), ..blank };
             let known = kinds.iter().position(|known| *known == kind).unwrap_or_else(|| {
@@ -153,6 +166,10 @@ pub fn plan(
 fn other_content(model: &str, machine: &str, is_there: bool) -> Reason {
     let what = if is_there { "is another model" } else { "is not there" };
     Reason::new("other-model", format!("{model} {what} on {machine} than here: update the older of the two hosts"))
+}
+
+fn no_benchmark(benchmark: &str, machine: &str) -> Reason {
+    Reason::new("no-benchmark", format!("{machine} has no benchmark '{benchmark}': install its plugin there"))
 }
 
 /// This host's benchmarks and skills, with the backends of a machine.
@@ -215,7 +232,8 @@ fn lots(runs: &[MachineRun]) -> Vec<Lot> {
         let mut places: BTreeMap<(&str, Option<&str>, &str), usize> = BTreeMap::new();
         let is_asked = |cell: &AskedCell| of_machine.kinds.get(cell.kind).is_some_and(form::is_planned);
         for (index, cell) in of_machine.cells.iter().enumerate().filter(|(_, cell)| is_asked(cell)) {
-            let place = *places.entry((&cell.name.plugin, cell.name.device.as_deref(), &cell.name.model)).or_insert(lots.len());
+            let place =
+                *places.entry((&cell.name.plugin, cell.name.device.as_deref(), &cell.name.model)).or_insert(lots.len());
             if place == lots.len() {
                 lots.push(Lot { id: lots.len().to_string(), run, cells: vec![] });
             }
@@ -230,11 +248,20 @@ fn lots(runs: &[MachineRun]) -> Vec<Lot> {
 /// # Errors
 /// The courier's.
 pub fn send(courier: &dyn Courier, signer: &Signer, submission: &Submission) -> Result<(), SubmitError> {
-    courier.store(&names::head(&submission.id), &signer.seal(submission)?)?;
-    courier.write(Table::States, &submission.id, RUNNING, Over::Nothing)?;
+    send_head(courier, signer, submission)?;
     for lot in &submission.lots {
         send_lot(courier, signer, submission, lot)?;
     }
+    Ok(())
+}
+
+/// Stores a submission, where it is not.
+///
+/// # Errors
+/// The courier's.
+pub fn send_head(courier: &dyn Courier, signer: &Signer, submission: &Submission) -> Result<(), SubmitError> {
+    courier.store(&names::head(&submission.id), &signer.seal(submission)?)?;
+    courier.write(Table::States, &submission.id, RUNNING, Over::Nothing)?;
     Ok(())
 }
 
@@ -261,7 +288,8 @@ pub fn find(courier: &dyn Courier, trust: &Trust, id: &str) -> Result<Submission
     let unreadable = |why: String| SubmitError::Unreadable { id: id.into(), why };
     names::check(id).map_err(|error| unreadable(error.to_string()))?;
     let head = courier.stored(&names::head(id))?.ok_or_else(|| SubmitError::Unknown(id.into()))?;
-    let opened = trust.open(&head.body, &[Role::Submitter], When::At(head.at)).map_err(|e| unreadable(e.to_string()))?;
+    let opened =
+        trust.open(&head.body, &[Role::Submitter], When::At(head.at)).map_err(|e| unreadable(e.to_string()))?;
     let found: Submission = form::read(form::SUBMISSION, &opened.body).map_err(|e| unreadable(e.to_string()))?;
     match found.id == id {
         true => Ok(found),

@@ -51,7 +51,11 @@ pub fn verify(courier: &dyn Courier, trust: &Trust, id: &str, output: &Path) -> 
         let recorded = journal::read(&output.join(format!("{id}-{}", run.machine)))?;
         let mut kept: BTreeMap<String, Vec<&Cell>> = BTreeMap::new();
         for cell in &recorded.run.cells {
-            let key = run.cells.iter().find(|asked| asked.is(cell)).map_or_else(|| beyond_key(cell), |asked| asked.key.clone());
+            let key = run
+                .cells
+                .iter()
+                .find(|asked| asked.is(cell))
+                .map_or_else(|| beyond_key(cell), |asked| asked.key.clone());
             kept.entry(key).or_default().push(cell);
         }
         verified.cells += recorded.run.cells.len();
@@ -67,9 +71,13 @@ pub fn verify(courier: &dyn Courier, trust: &Trust, id: &str, output: &Path) -> 
         for ((machine, key), outcome) in of_run {
             match (outcome, kept.get(key).and_then(|cells| cells.first())) {
                 (Err(why), _) => verified.other.push(format!("{machine}: {why}")),
-                (Ok((cell, _)), None) => verified.lost.push(format!("{machine}: {}", skillbench_record::CellName::of(cell))),
+                (Ok((cell, _)), None) => {
+                    verified.lost.push(format!("{machine}: {}", skillbench_record::CellName::of(cell)))
+                }
                 (Ok((cell, _)), Some(here)) if Cell { index: here.index, ..cell.clone() } != **here => {
-                    verified.other.push(format!("{machine}: {} is not what it signed", skillbench_record::CellName::of(here)));
+                    verified
+                        .other
+                        .push(format!("{machine}: {} is not what it signed", skillbench_record::CellName::of(here)));
                 }
                 _ => {}
             }

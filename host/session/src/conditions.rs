@@ -148,8 +148,12 @@ pub fn environment_of_all(inventory: &Inventory) -> Environment {
     let of_benchmarks =
         inventory.benchmarks().map(|(plugin, benchmark)| (benchmark.id.clone(), plugin.library.path.clone()));
     environment.plugin_sha256 = hashes(libraries.chain(of_benchmarks).collect());
-    environment.models =
-        inventory.catalog().skills.iter().map(|skill| (skill.id().to_string(), skill.description.content.clone())).collect();
+    environment.models = inventory
+        .catalog()
+        .skills
+        .iter()
+        .map(|skill| (skill.id().to_string(), skill.description.content.clone()))
+        .collect();
     environment.sandbox = Some(sandbox_text(inventory.sandbox));
     environment
 }

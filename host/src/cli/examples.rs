@@ -53,7 +53,7 @@ mod tests {
     }
 
     fn paths(command: &Command, above: &str, found: &mut Vec<String>) {
-        for inner in command.get_subcommands() {
+        for inner in command.get_subcommands().filter(|inner| !inner.is_hide_set()) {
             let path = format!("{above} {}", inner.get_name()).trim().to_string();
             paths(inner, &path, found);
             found.push(path);

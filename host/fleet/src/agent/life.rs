@@ -40,7 +40,8 @@ fn place() -> String {
 fn is_dead(session: &str) -> bool {
     let Some(rest) = session.strip_prefix(&format!("{}.", place())) else { return false };
     let Some((pid, _)) = rest.split_once('.') else { return false };
-    cfg!(target_os = "linux") && pid.parse::<u32>().is_ok_and(|pid| !std::path::Path::new(&format!("/proc/{pid}")).exists())
+    cfg!(target_os = "linux")
+        && pid.parse::<u32>().is_ok_and(|pid| !std::path::Path::new(&format!("/proc/{pid}")).exists())
 }
 
 /// An agent that holds its name.
@@ -75,7 +76,9 @@ impl<'l, 'a> Life<'l, 'a> {
                 }
                 Ok(None) => {
                     if !std::mem::replace(&mut is_told, true) {
-                        tell(Word::Warning(&format!("an agent is called {name} already: this one waits until it gives no more signs of life")));
+                        tell(Word::Warning(&format!(
+                            "an agent is called {name} already: this one waits until it gives no more signs of life"
+                        )));
                     }
                 }
                 Err(error) if error.is_passing() && !agent.stop.asked() => {

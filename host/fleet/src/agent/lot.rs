@@ -35,6 +35,8 @@ struct Work<'w, 'a> {
     /// Keys of cells that have an outcome.
     done: BTreeSet<String>,
     beyond: Vec<String>,
+    /// Outcomes that the server did not take while it was away, by key. They lie in the spool too.
+    unsent: Vec<(String, Vec<u8>)>,
     lease: Lease,
     /// The cell that is being measured.
     begun: Option<String>,
@@ -65,6 +67,7 @@ impl Agent<'_> {
                         job: &job,
                         done: BTreeSet::new(),
                         beyond: vec![],
+                        unsent: vec![],
                         lease: Lease::default(),
                         begun: None,
                         is_cancelled: false,
@@ -74,6 +77,7 @@ impl Agent<'_> {
                         self.sure(|| self.courier.settle(delivery, Settle::Again(Duration::ZERO)))?;
                         return Ok(Handled::Stopped);
                     }
+                    work.send_rest()?;
                     if !work.is_cancelled {
                         let beyond = std::mem::take(&mut work.beyond);
                         self.end(submission, lot, beyond, None)?;
@@ -91,7 +95,8 @@ impl Agent<'_> {
 
     /// The job of a delivery, with who signed it.
     fn read(&self, delivery: &Delivery, machine: &str, submission: &str, lot: &str) -> Result<(Job, String), String> {
-        let opened = self.trust.open(&delivery.body, &[Role::Submitter], When::Now).map_err(|error| error.to_string())?;
+        let opened =
+            self.trust.open(&delivery.body, &[Role::Submitter], When::Now).map_err(|error| error.to_string())?;
         let job: Job = form::read(form::JOB, &opened.body).map_err(|error| error.to_string())?;
         names::check(&job.submission).and_then(|()| names::check(&job.lot)).map_err(|error| error.to_string())?;
         let is_this = job.machine == machine && job.submission == submission && job.lot == lot;
@@ -139,7 +144,8 @@ impl Work<'_, '_> {
             for cell in self.open() {
                 if self.lease.is_poison(&cell.key) {
                     let starts = self.lease.tell(&cell.key);
-                    let text = format!("it was begun and never ended, and its agent with it: {starts}; it is not begun again");
+                    let text =
+                        format!("it was begun and never ended, and its agent with it: {starts}; it is not begun again");
                     self.tell_of(&cell, Ended::Crashed(Reason::new("machine-lost", text)), tell)?;
                 }
             }
@@ -235,12 +241,7 @@ impl Work<'_, '_> {
             .or_else(|| other("model", &self.job.models, &run.environment.models))
     }
 
-    fn begin(
-        &mut self,
-        open: &[AskedCell],
-        place: usize,
-        does: &mut dyn FnMut(Doing),
-    ) -> Result<Answer, CourierError> {
+    fn begin(&mut self, open: &[AskedCell], place: usize, does: &mut dyn FnMut(Doing)) -> Result<Answer, CourierError> {
         let Work { agent, job, .. } = *self;
         if agent.stop.asked() {
             return Ok(Answer::Stop);
@@ -275,7 +276,7 @@ impl Work<'_, '_> {
         }
     }
 
-    /// Stores the line of a cell under its key. What the server does not take now lies in the spool, and is stored before the lot ends.
+    /// Stores the line of a cell under its key. A server that is away does not stop the next cell.
     fn ended(&mut self, open: &[AskedCell], line: &str, tell: &mut Words<'_>) -> Result<(), CourierError> {
         let mut contents = Contents::read(line.as_bytes());
         let Some((_, (cell, _))) = contents.cells.pop_first() else { return Ok(()) };
@@ -310,8 +311,21 @@ impl Work<'_, '_> {
             line: line.into(),
         };
         let sealed = agent.signer.seal(&outcome).map_err(|error| CourierError::Refused(error.to_string()))?;
-        agent.sure(|| agent.courier.store(&names::outcome(&job.submission, &job.machine, key), &sealed))?;
+        match agent.courier.store(&names::outcome(&job.submission, &job.machine, key), &sealed) {
+            Ok(_) => {}
+            Err(error) if error.is_passing() => self.unsent.push((key.into(), sealed)),
+            Err(error) => return Err(error),
+        }
         self.done.insert(key.into());
+        Ok(())
+    }
+
+    /// Stores what the server did not take when it ended.
+    fn send_rest(&mut self) -> Result<(), CourierError> {
+        let Work { agent, job, .. } = *self;
+        for (key, sealed) in std::mem::take(&mut self.unsent) {
+            agent.sure(|| agent.courier.store(&names::outcome(&job.submission, &job.machine, &key), &sealed))?;
+        }
         Ok(())
     }
 
@@ -372,6 +386,8 @@ fn other(what: &str, asked: &BTreeMap<String, String>, here: &BTreeMap<String, S
     let is = if here.contains_key(name) { "is another one" } else { "is not there" };
     Some(Reason::new(
         &format!("other-{what}"),
-        format!("the {what} {name} {is} on this machine than when this was planned: start its agent again, and ask anew"),
+        format!(
+            "the {what} {name} {is} on this machine than when this was planned: start its agent again, and ask anew"
+        ),
     ))
 }

@@ -64,8 +64,16 @@ pub struct Until {
 pub enum Word<'w> {
     /// It is there, and takes lots.
     Ready,
-    Lot { submission: &'w str, lot: &'w str, cells: usize, by: &'w str },
-    Cell { name: &'w str, outcome: &'w str },
+    Lot {
+        submission: &'w str,
+        lot: &'w str,
+        cells: usize,
+        by: &'w str,
+    },
+    Cell {
+        name: &'w str,
+        outcome: &'w str,
+    },
     Warning(&'w str),
 }
 

@@ -52,6 +52,15 @@ impl MemoryCourier {
         self.state.lock().is_away = is_away;
     }
 
+    /// The server loses its disk.
+    pub fn lose(&self) {
+        let mut state = self.state.lock();
+        state.stored.clear();
+        state.by_subject.clear();
+        state.jobs.clear();
+        state.tables.clear();
+    }
+
     /// So many calls were made.
     pub fn calls(&self) -> u64 {
         self.state.lock().calls

@@ -40,7 +40,7 @@ pub enum Table {
     Machines,
     /// What was begun of each lot.
     Leases,
-    /// "running" or "cancelled", by submission; "draining", by machine with `drain-` in front.
+    /// "running" or "cancelled", by submission; under `drain-MACHINE` the session of the agent that is to end.
     States,
 }
 

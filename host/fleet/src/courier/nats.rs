@@ -91,8 +91,13 @@ impl NatsCourier {
             let connect = options.connect(&pass.address);
             match tokio::time::timeout(CONTACT, connect).await {
                 Ok(Ok(client)) => Ok(client),
+                Ok(Err(error)) if is_refused(&error) => {
+                    Err(CourierError::Refused(format!("the pass of {} is not let in: {}", pass.name, whole(&error))))
+                }
                 Ok(Err(error)) => Err(CourierError::Away(format!("{}: {}", pass.address, whole(&error)))),
-                Err(_) => Err(CourierError::Away(format!("{} did not answer for {} s", pass.address, CONTACT.as_secs()))),
+                Err(_) => {
+                    Err(CourierError::Away(format!("{} did not answer for {} s", pass.address, CONTACT.as_secs())))
+                }
             }
         })?;
         crate::server::check_version(&client.server_info().version).map_err(CourierError::Refused)?;
@@ -102,7 +107,15 @@ impl NatsCourier {
             jetstream::new(client.clone())
         };
         jetstream.set_timeout(ANSWER);
-        Ok(NatsCourier { runtime, client, jetstream, tables: Mutex::default(), queues: Mutex::default(), refusals, _authority: authority })
+        Ok(NatsCourier {
+            runtime,
+            client,
+            jetstream,
+            tables: Mutex::default(),
+            queues: Mutex::default(),
+            refusals,
+            _authority: authority,
+        })
     }
 
     /// Makes what the fleet needs on its server, where it is not there yet.
@@ -232,6 +245,11 @@ fn settings(table: Table) -> kv::Config {
     kv::Config { bucket: name(table).into(), history: 1, storage, max_age, ..Default::default() }
 }
 
+fn is_refused(error: &async_nats::ConnectError) -> bool {
+    use async_nats::ConnectErrorKind::{Authentication, AuthorizationViolation};
+    matches!(error.kind(), Authentication | AuthorizationViolation)
+}
+
 fn away(error: impl std::error::Error) -> CourierError {
     CourierError::Away(whole(&error))
 }
@@ -266,7 +284,9 @@ impl Courier for NatsCourier {
     fn store(&self, subject: &str, body: &[u8]) -> Result<bool, CourierError> {
         if body.len() > LARGEST {
             let (have, most) = (body.len() >> 20, LARGEST >> 20);
-            return Err(CourierError::Refused(format!("a message of {have} MiB is larger than {most} MiB: ask for less at once")));
+            return Err(CourierError::Refused(format!(
+                "a message of {have} MiB is larger than {most} MiB: ask for less at once"
+            )));
         }
         self.wait(async {
             let mut headers = HeaderMap::new();
@@ -279,7 +299,9 @@ impl Courier for NatsCourier {
             match stored {
                 Ok(_) => Ok(true),
                 Err(error) => match (error.kind(), code(&error)) {
-                    (jetstream::context::PublishErrorKind::WrongLastSequence, _) | (_, Some(WRONG_LAST_SEQUENCE)) => Ok(false),
+                    (jetstream::context::PublishErrorKind::WrongLastSequence, _) | (_, Some(WRONG_LAST_SEQUENCE)) => {
+                        Ok(false)
+                    }
                     // The same code tells a subject that has its message and a store that is full: the text tells them apart.
                     (_, Some(STORE_FAILED)) if whole(&error).contains("per subject") => Ok(false),
                     (_, Some(_)) => Err(CourierError::Full(whole(&error))),

@@ -199,7 +199,8 @@ impl Folder {
 
     fn pass(&mut self, name: &str, role: Role, expires: Option<Duration>) -> Result<Pass, KeysError> {
         let user = KeyPair::new_user();
-        let signer = self.keys.signers.get(&role).ok_or_else(|| KeysError::Key(format!("no key for {}", role.name())))?;
+        let signer =
+            self.keys.signers.get(&role).ok_or_else(|| KeysError::Key(format!("no key for {}", role.name())))?;
         let issued = now();
         let expires = expires.map(|after| issued + after.as_secs() as i64);
         let account = pair(&self.keys.account)?.public_key();
@@ -349,7 +350,10 @@ mod tests {
         assert_eq!((known.name.as_str(), known.role), ("h1", Role::Agent));
         let stranger = other.issue("h1", Role::Agent, None).unwrap();
         assert_eq!(bearer(&stranger.token, &pass.signers, now()), Err(TokenError::Stranger));
-        assert_eq!((pass.address.as_str(), stranger.address.as_str()), ("tls://box.example.org:4222", "tls://127.0.0.1:4333"));
+        assert_eq!(
+            (pass.address.as_str(), stranger.address.as_str()),
+            ("tls://box.example.org:4222", "tls://127.0.0.1:4333")
+        );
     }
 
     #[test]

@@ -62,7 +62,8 @@ pub fn only() -> Result<Pass, PassError> {
         [pass] => Pass::read(pass),
         [] => Err(PassError::None { folder: folder() }),
         several => {
-            let names = several.iter().filter_map(|path| path.file_stem()).map(|name| name.to_string_lossy().into_owned());
+            let names =
+                several.iter().filter_map(|path| path.file_stem()).map(|name| name.to_string_lossy().into_owned());
             Err(PassError::Several { names: names.collect::<Vec<_>>().join(", ") })
         }
     }
@@ -85,8 +86,7 @@ impl Pass {
     /// # Errors
     /// It cannot be read, or is none.
     pub fn read(path: &Path) -> Result<Pass, PassError> {
-        let text =
-            std::fs::read_to_string(path).map_err(|error| PassError::Unreadable { path: path.into(), error })?;
+        let text = std::fs::read_to_string(path).map_err(|error| PassError::Unreadable { path: path.into(), error })?;
         let pass: Pass = toml::from_str(&text)
             .map_err(|error| PassError::Malformed { path: path.into(), error: Box::new(error) })?;
         match pass.key() {
@@ -106,7 +106,12 @@ impl Pass {
     /// It cannot be written.
     pub fn write(&self, path: &Path) -> std::io::Result<()> {
         let text = toml::to_string(self).map_err(std::io::Error::other)?;
-        let note = format!("# A pass to the fleet '{}', for {} ({}). Whoever has this file is that user.\n", self.fleet, self.name, self.role.name());
+        let note = format!(
+            "# A pass to the fleet '{}', for {} ({}). Whoever has this file is that user.\n",
+            self.fleet,
+            self.name,
+            self.role.name()
+        );
         super::folder::write_secret(path, &(note + &text))
     }
 

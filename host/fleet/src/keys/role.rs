@@ -74,8 +74,13 @@ const READING: &[&str] = &[
     "$JS.FC.>",
 ];
 
-const SUBMITTING: &[&str] =
-    &["skb.job.>", "skb.of.*.head", "$KV.SKB_STATES.>", "$JS.API.STREAM.PURGE.SKB_JOBS", "$JS.API.STREAM.CREATE.KV_SKB_AGENTS"];
+const SUBMITTING: &[&str] = &[
+    "skb.job.>",
+    "skb.of.*.head",
+    "$KV.SKB_STATES.>",
+    "$JS.API.STREAM.PURGE.SKB_JOBS",
+    "$JS.API.STREAM.CREATE.KV_SKB_AGENTS",
+];
 
 /// Templates of permissions work on whole words: the word of the machine is its name, or any.
 fn of_agents(machine: &str) -> Vec<String> {

@@ -30,13 +30,16 @@ pub fn agent(global: &Global, args: &AgentArgs) -> Done {
     let program = std::env::current_exe().map_err(failed)?;
     let child = ChildHost { program, global: arguments(global), stop: global.stop.clone() };
     let contact = Contact::waiting(pass, &global.stop)?;
-    let agent = Agent::new(&contact.courier, &contact.pass, machine, &child, spool, global.stop.clone()).map_err(failed)?;
+    let agent =
+        Agent::new(&contact.courier, &contact.pass, machine, &child, spool, global.stop.clone()).map_err(failed)?;
     let until = Until { once: args.once, idle: args.idle_exit.map(Duration::from_secs) };
     let quiet = global.quiet;
     let told = agent.run(until, &mut |word| match word {
         Word::Warning(text) => output::warning(text),
         _ if quiet => {}
-        Word::Ready => output::say(&format!("{name} is ready, for the fleet '{}' at {}", contact.pass.fleet, contact.pass.address)),
+        Word::Ready => {
+            output::say(&format!("{name} is ready, for the fleet '{}' at {}", contact.pass.fleet, contact.pass.address))
+        }
         Word::Lot { submission, lot, cells, by } => {
             output::say(&format!("lot {lot} of {submission}, by {by}: {cells} cells"));
         }

@@ -34,7 +34,9 @@ pub fn init(global: &Global, dir: &Path, name: Option<&str>, address: &str) -> D
     }
     if !global.quiet {
         let (dir, address) = (dir.display(), folder.address());
-        output::say(&format!("the fleet '{name}' is in {dir}: keep that folder to yourself; its server is to be at {address}"));
+        output::say(&format!(
+            "the fleet '{name}' is in {dir}: keep that folder to yourself; its server is to be at {address}"
+        ));
         match is_free {
             true => output::say(&format!("your own pass is {}: `host run --fleet {name}` uses it", place.display())),
             false => output::warning(&format!(
@@ -42,7 +44,9 @@ pub fn init(global: &Global, dir: &Path, name: Option<&str>, address: &str) -> D
                 place.display()
             )),
         }
-        output::say(&format!("next: host fleet serve {dir}; and for each machine: host fleet user {dir} MACHINE --role agent"));
+        output::say(&format!(
+            "next: host fleet serve {dir}; and for each machine: host fleet user {dir} MACHINE --role agent"
+        ));
     }
     Ok(Exit::Good)
 }
@@ -53,14 +57,7 @@ fn owner() -> String {
     user.and_then(|user| skillbench_fleet::names::of_host(&user)).unwrap_or_else(|| "owner".into())
 }
 
-pub fn user(
-    global: &Global,
-    dir: &Path,
-    name: &str,
-    role: Role,
-    days: Option<u32>,
-    file: Option<&Path>,
-) -> Done {
+pub fn user(global: &Global, dir: &Path, name: &str, role: Role, days: Option<u32>, file: Option<&Path>) -> Done {
     let mut folder = Folder::open(dir).map_err(refused)?;
     let file = file.map_or_else(|| PathBuf::from(format!("{name}.{SUFFIX}")), Path::to_path_buf);
     if file.exists() {

@@ -12,9 +12,8 @@ pub mod submit;
 use super::{CommandError, Done, failed, usage};
 use crate::cli::{FleetCommand, Global};
 use crate::output;
-use skillbench_fleet::CourierError;
 use skillbench_fleet::courier::nats::NatsCourier;
-use skillbench_fleet::keys::{Pass, PassError};
+use skillbench_fleet::keys::{self as passes, Pass};
 use skillbench_fleet::seal::Trust;
 use skillbench_fleet::submit::SubmitError;
 use skillbench_worker::Stop;
@@ -44,7 +43,9 @@ pub fn fleet(global: &Global, command: &FleetCommand) -> Done {
             show::verify(global, &Contact::of(asked.fleet.as_deref())?, id, results_dir.as_deref())
         }
         FleetCommand::Drain { machine, asked } => show::drain(global, &Contact::of(asked.fleet.as_deref())?, machine),
-        FleetCommand::Become { program, configuration, parent } => serve::become_server(program, configuration, *parent),
+        FleetCommand::Become { program, configuration, parent } => {
+            serve::become_server(program, configuration, *parent)
+        }
     }
 }
 
@@ -61,14 +62,12 @@ impl Contact {
     /// # Errors
     /// There is no such fleet, or its server is not there.
     pub fn of(fleet: Option<&str>) -> Result<Contact, CommandError> {
-        let pass = match fleet {
-            Some(name) => skillbench_fleet::keys::find(name),
-            None => skillbench_fleet::keys::only(),
-        };
-        Contact::with(pass.map_err(no_pass)?)
+        let pass = find_pass(fleet)?;
+        let courier = NatsCourier::connect(&pass).map_err(failed)?;
+        Ok(Contact { trust: Trust::of(&pass), pass, courier })
     }
 
-    /// As [`Contact::with`]; a server that is away is waited for.
+    /// As [`Contact::of`]; a server that is away is waited for.
     ///
     /// # Errors
     /// The server refuses; or the wait was stopped.
@@ -87,24 +86,16 @@ impl Contact {
             }
         }
     }
-
-    /// # Errors
-    /// The server is not there.
-    pub fn with(pass: Pass) -> Result<Contact, CommandError> {
-        let courier = NatsCourier::connect(&pass).map_err(failed)?;
-        let trust = Trust::of(&pass);
-        Ok(Contact { pass, courier, trust })
-    }
 }
 
-fn no_pass(error: PassError) -> CommandError {
-    usage(error)
+/// The pass of this name or in this file; `None`: the only one that is known.
+fn find_pass(fleet: Option<&str>) -> Result<Pass, CommandError> {
+    fleet.map_or_else(passes::only, passes::find).map_err(usage)
 }
 
 /// What was asked for cannot be, or the server did not let it happen.
 fn not_submitted(error: SubmitError) -> CommandError {
     match error {
-        SubmitError::Courier(error @ (CourierError::Away(_) | CourierError::Full(_) | CourierError::Refused(_))) => failed(error),
         SubmitError::Courier(error) => failed(error),
         SubmitError::Seal(error) => failed(error),
         error => usage(error),

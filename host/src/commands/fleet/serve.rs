@@ -34,7 +34,11 @@ pub fn serve(global: &Global, dir: &Path, named: Option<&Path>) -> Done {
         if !global.quiet {
             let address = folder.address();
             output::say(&match is_first {
-                true => format!("NATS {version} serves the fleet '{}' at {address} (process {})", folder.fleet(), server.pid()),
+                true => format!(
+                    "NATS {version} serves the fleet '{}' at {address} (process {})",
+                    folder.fleet(),
+                    server.pid()
+                ),
                 false => format!("the server is there again (process {})", server.pid()),
             });
         }

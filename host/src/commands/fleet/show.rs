@@ -18,8 +18,10 @@ pub fn agents(global: &Global, contact: &Contact) -> Done {
     let mut table = Table::new(["machine", "doing", "usable backends", "system", "host", "labels"]);
     for present in &machines {
         let machine = &present.machine;
-        let has_device = |backend: &&skillbench_fleet::form::Announced| backend.devices.iter().any(|device| device.usable);
-        let backends: Vec<&str> = machine.backends.iter().filter(has_device).map(|backend| backend.id.as_str()).collect();
+        let has_device =
+            |backend: &&skillbench_fleet::form::Announced| backend.devices.iter().any(|device| device.usable);
+        let backends: Vec<&str> =
+            machine.backends.iter().filter(has_device).map(|backend| backend.id.as_str()).collect();
         let labels: Vec<String> = machine.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
         let environment = &machine.environment;
         table.row([
@@ -39,7 +41,6 @@ pub fn agents(global: &Global, contact: &Contact) -> Done {
 fn doing(doing: &Doing) -> String {
     match doing {
         Doing::Idle => "idle".into(),
-        Doing::Draining => "draining".into(),
         Doing::Measuring { place, of, cell, .. } => format!("{place}/{of} {cell}"),
     }
 }

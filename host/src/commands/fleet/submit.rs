@@ -1,6 +1,6 @@
 //! A run on the machines of a fleet: placed, submitted, collected, and shown machine by machine.
 
-use super::{Contact, not_submitted};
+use super::{Contact, find_pass, not_submitted};
 use crate::cli::{FleetArgs, FormatArg, Global, PersistArgs};
 use crate::commands::persist::Persist;
 use crate::commands::plugin::{tell_problems, tell_rejected};
@@ -16,16 +16,19 @@ use skillbench_fleet::place::{On, Placed, Property, place};
 use skillbench_fleet::seal::Signer;
 use skillbench_fleet::submit;
 use skillbench_record::{Run, RunRequest};
+use skillbench_report::Format;
 use skillbench_results::{frames, questions};
 use skillbench_session::Kept;
-use skillbench_report::Format;
 
 /// Carries a request out on a fleet.
 pub fn run(global: &Global, fleet: &str, args: &FleetArgs, request: &RunRequest, persist: &Persist) -> Done {
     let contact = Contact::of(Some(fleet))?;
     if contact.pass.role != Role::Submitter {
         let role = contact.pass.role.name();
-        return Err(usage(format!("the pass of {} is for a {role}: asking for runs needs one of a submitter", contact.pass.name)));
+        return Err(usage(format!(
+            "the pass of {} is for a {role}: asking for runs needs one of a submitter",
+            contact.pass.name
+        )));
     }
     let properties: Result<Vec<Property>, _> = args.properties.iter().map(|text| Property::parse(text)).collect();
     let properties = properties.map_err(usage)?;
@@ -48,7 +51,8 @@ pub fn run(global: &Global, fleet: &str, args: &FleetArgs, request: &RunRequest,
     }
     let planned = submit::plan(&inventory, &present, &placed, request).map_err(not_submitted)?;
     planned.warnings.iter().for_each(|warning| output::warning(warning));
-    let submission = submit::submission(planned.runs, request.seed, typed(), &contact.pass.name).map_err(not_submitted)?;
+    let submission =
+        submit::submission(planned.runs, request.seed, typed(), &contact.pass.name).map_err(not_submitted)?;
     let signer = Signer::of(&contact.pass).map_err(failed)?;
     submit::send(&contact.courier, &signer, &submission).map_err(not_submitted)?;
     if args.detach {
@@ -71,12 +75,18 @@ fn tell_placed(placed: &Placed) {
 
 /// Collects a submission that was made before, or elsewhere.
 pub fn follow(global: &Global, fleet: Option<&str>, id: &str, args: &PersistArgs) -> Done {
-    let contact = Contact::of(fleet)?;
+    stop_on_ctrl_c(&global.stop);
+    let contact = Contact::waiting(find_pass(fleet)?, &global.stop)?;
     let submission = submit::find(&contact.courier, &contact.trust, id).map_err(not_submitted)?;
     collect(global, &contact, &submission, &Persist::new(global, args))
 }
 
 fn collect(global: &Global, contact: &Contact, submission: &Submission, persist: &Persist) -> Done {
+    if persist.gate.baseline.is_some() || persist.gate.save_baseline.is_some() {
+        return Err(usage(
+            "a fleet's runs are held to limits, not to baselines: what looks worse is measured again, which happens where the machine is",
+        ));
+    }
     let asked = gate::asked(global, &persist.gate, persist)?;
     stop_on_ctrl_c(&global.stop);
     let collector = Collector::of(&contact.courier, &contact.pass).map_err(failed)?;
@@ -85,7 +95,8 @@ fn collect(global: &Global, contact: &Contact, submission: &Submission, persist:
         output::say(&format!("submission {}", submission.id));
     }
     let stop = || global.stop.asked();
-    let collected = collector.collect(submission, &contact.pass.fleet, &persist.output_dir, &stop, &mut |event| screen.on(event));
+    let collected =
+        collector.collect(submission, &contact.pass.fleet, &persist.output_dir, &stop, &mut |event| screen.on(event));
     drop(screen);
     let measured = match collected.map_err(failed)? {
         Collected::All(measured) => measured,

@@ -1,0 +1,307 @@
+//! A fleet of two machines with a courier in memory, and one submission for both.
+
+use parking_lot::Mutex;
+use skillbench_fleet::agent::{Agent, AgentError, Answer, Finished, Measure, Spool, Step, Until, Word};
+use skillbench_fleet::collect::{CollectError, Collected, Collector};
+use skillbench_fleet::courier::memory::MemoryCourier;
+use skillbench_fleet::courier::{ALIVE, CourierError};
+use skillbench_fleet::form::{self, AskedCell, Lot, Machine, MachineRun, Submission};
+use skillbench_fleet::keys::{Folder, Pass, Role};
+use skillbench_fleet::seal::{Signer, Trust};
+use skillbench_fleet::submit::{SubmitError, send};
+use skillbench_fleet::{names, verify};
+use skillbench_record::journal::Line;
+use skillbench_record::{Cell, CellName, Environment, Metrics, Outcome, Reason, Run, RunRequest};
+use skillbench_worker::Stop;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tempfile::TempDir;
+
+pub const MACHINES: [&str; 2] = ["h1", "h2"];
+pub const ID: &str = "20260131-120000-0a1b2c3d";
+/// So many lots each machine has, and so many cells each of them.
+const LOTS: usize = 2;
+const CELLS: usize = 3;
+
+pub fn environment() -> Environment {
+    serde_json::from_value(serde_json::json!({
+        "host_version": "0.1.0", "os": "linux", "arch": "x86_64", "clock": "monotonic", "machine": "one",
+        "plugin_sha256": {"p0": "aa", "p1": "bb", "inference": "cc"}, "models": {"m": "content"}
+    }))
+    .unwrap()
+}
+
+/// Whoever measures, as a test has it: every cell takes no time.
+#[derive(Default)]
+pub struct Bench {
+    /// How often each cell was measured.
+    pub measured: Mutex<BTreeMap<String, usize>>,
+    /// What happens to a cell of this plugin and batch, in place of being measured.
+    pub fate: Mutex<Option<(String, i64, Fate)>>,
+    /// The libraries as they are when a run begins.
+    pub plugins: Mutex<Option<BTreeMap<String, String>>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// The host that measures it dies.
+    HostDies,
+    /// The agent dies with it.
+    AgentDies,
+}
+
+impl Measure for Bench {
+    fn measure(
+        &self,
+        request: &RunRequest,
+        folder: &Path,
+        on: &mut dyn FnMut(Step<'_>) -> Result<Answer, CourierError>,
+    ) -> Result<Finished, CourierError> {
+        let mut environment = environment();
+        if let Some(plugins) = &*self.plugins.lock() {
+            environment.plugin_sha256.clone_from(plugins);
+        }
+        let run = Run {
+            schema: skillbench_record::RUN_SCHEMA.into(),
+            run_id: "it".into(),
+            started_at: "2026-01-31T12:00:00Z".into(),
+            command: vec![],
+            seed: 42,
+            environment,
+            left_out: BTreeMap::new(),
+            cells: vec![],
+        };
+        if on(Step::Head(&run))? == Answer::Stop {
+            return Ok(Finished::Stopped);
+        }
+        for (index, name) in request.exactly.iter().enumerate() {
+            if on(Step::Begin(index))? == Answer::Stop {
+                return Ok(Finished::Stopped);
+            }
+            let fate = self.fate.lock().clone();
+            if let Some((plugin, batch, fate)) = fate
+                && plugin == name.plugin
+                && name.axes.get("batch") == Some(&batch)
+            {
+                match fate {
+                    Fate::HostDies => return Ok(Finished::Died("signal 11".into())),
+                    Fate::AgentDies => return Err(CourierError::Killed),
+                }
+            }
+            *self.measured.lock().entry(names::key(name)).or_default() += 1;
+            let cell = Cell { index, outcome: Outcome::Measured(Box::new(Metrics::default())), ..blank(name) };
+            let line = Line::Cell { cell: &cell, samples: &[] }.text().unwrap();
+            std::fs::create_dir_all(folder.join("it")).unwrap();
+            let journal = folder.join("it/journal.ndjson");
+            let mut file = std::fs::File::options().create(true).append(true).open(journal).unwrap();
+            file.write_all(&line).unwrap();
+            on(Step::Ended(String::from_utf8(line).unwrap().trim_end()))?;
+        }
+        Ok(Finished::All)
+    }
+}
+
+fn blank(name: &CellName) -> Cell {
+    Cell {
+        plugin: name.plugin.clone(),
+        skill: name.model.clone(),
+        benchmark: name.benchmark.clone(),
+        axes: name.axes.clone(),
+        ..Cell::blank()
+    }
+}
+
+/// One run of each machine, with a cell in each that a rule skips.
+pub fn submission() -> Submission {
+    let run = |machine: &str| {
+        let (mut cells, mut kinds) = (vec![], vec![]);
+        for lot in 0..LOTS {
+            for batch in 1..=CELLS {
+                let name = CellName {
+                    plugin: format!("p{lot}"),
+                    device: None,
+                    model: "m".into(),
+                    benchmark: "inference".into(),
+                    axes: format!("batch={batch}").parse().unwrap(),
+                };
+                let kind = Cell { axes: Default::default(), ..blank(&name) };
+                if batch == 1 {
+                    kinds.push(kind);
+                }
+                cells.push(AskedCell { key: names::key(&name), name, kind: lot });
+            }
+        }
+        let name = CellName { axes: "batch=99".parse().unwrap(), ..cells[0].name.clone() };
+        let skipped = Outcome::Skipped(Reason::new("rule", "too large"));
+        kinds.push(Cell { outcome: skipped, axes: Default::default(), ..blank(&name) });
+        cells.push(AskedCell { key: names::key(&name), name, kind: kinds.len() - 1 });
+        MachineRun { machine: machine.into(), request: RunRequest::default(), environment: environment(), cells, kinds }
+    };
+    let lot = |number: usize| {
+        let first = number % LOTS * CELLS;
+        Lot { id: number.to_string(), run: number / LOTS, cells: (first..first + CELLS).collect() }
+    };
+    Submission {
+        schema: form::SUBMISSION.into(),
+        id: ID.into(),
+        by: "me".into(),
+        at: "2026-01-31T12:00:00Z".into(),
+        command: vec![],
+        seed: 42,
+        runs: MACHINES.map(run).to_vec(),
+        lots: (0..MACHINES.len() * LOTS).map(lot).collect(),
+        must_understand: vec![],
+    }
+}
+
+/// So many cells a submission has, with those that are skipped.
+pub const ALL_CELLS: usize = MACHINES.len() * (LOTS * CELLS + 1);
+
+/// What stops a part of a fleet.
+#[derive(Debug)]
+pub enum Ended {
+    Killed,
+    Other(String),
+}
+
+impl From<CourierError> for Ended {
+    fn from(error: CourierError) -> Ended {
+        match error {
+            CourierError::Killed => Ended::Killed,
+            error => Ended::Other(error.to_string()),
+        }
+    }
+}
+
+impl From<AgentError> for Ended {
+    fn from(error: AgentError) -> Ended {
+        match error {
+            AgentError::Courier(error) => error.into(),
+            error => Ended::Other(error.to_string()),
+        }
+    }
+}
+
+impl From<SubmitError> for Ended {
+    fn from(error: SubmitError) -> Ended {
+        match error {
+            SubmitError::Courier(error) => error.into(),
+            error => Ended::Other(error.to_string()),
+        }
+    }
+}
+
+impl From<CollectError> for Ended {
+    fn from(error: CollectError) -> Ended {
+        match error {
+            CollectError::Courier(error) | CollectError::Submission(SubmitError::Courier(error)) => error.into(),
+            error => Ended::Other(error.to_string()),
+        }
+    }
+}
+
+/// Passes are made once: keys take time.
+pub struct Keys {
+    _folder: TempDir,
+    pub me: Pass,
+    pub agents: Vec<Pass>,
+}
+
+impl Keys {
+    pub fn new() -> Keys {
+        let folder = tempfile::tempdir().unwrap();
+        let mut lab = Folder::init(folder.path(), "lab", "127.0.0.1").unwrap();
+        let me = lab.issue("me", Role::Submitter, None).unwrap();
+        let agents = MACHINES.iter().map(|name| lab.issue(name, Role::Agent, None).unwrap()).collect();
+        Keys { _folder: folder, me, agents }
+    }
+}
+
+pub struct World<'k> {
+    pub keys: &'k Keys,
+    pub courier: MemoryCourier,
+    pub bench: Bench,
+    pub disk: TempDir,
+    pub submission: Submission,
+    /// So many processes of agents there were.
+    sessions: std::cell::Cell<u32>,
+}
+
+impl<'k> World<'k> {
+    pub fn new(keys: &'k Keys) -> World<'k> {
+        World {
+            keys,
+            courier: MemoryCourier::default(),
+            bench: Bench::default(),
+            disk: tempfile::tempdir().unwrap(),
+            submission: submission(),
+            sessions: std::cell::Cell::new(0),
+        }
+    }
+
+    pub fn results(&self) -> PathBuf {
+        self.disk.path().join("results")
+    }
+
+    pub fn trust(&self) -> Trust {
+        Trust::of(&self.keys.me)
+    }
+
+    pub fn submit(&self) -> Result<(), Ended> {
+        Ok(send(&self.courier, &Signer::of(&self.keys.me).unwrap(), &self.submission)?)
+    }
+
+    /// An agent starts, works its queue off, and ends.
+    pub fn agent(&self, number: usize) -> Result<(), Ended> {
+        self.agent_as(number, environment())
+    }
+
+    pub fn agent_as(&self, number: usize, environment: Environment) -> Result<(), Ended> {
+        self.sessions.set(self.sessions.get() + 1);
+        let pass = &self.keys.agents[number];
+        let machine = Machine {
+            schema: form::MACHINE.into(),
+            name: pass.name.clone(),
+            session: format!("session-{}", self.sessions.get()),
+            accepts: vec![form::JOB.into()],
+            environment,
+            backends: vec![],
+            rejected: vec![],
+            labels: BTreeMap::new(),
+            must_understand: vec![],
+        };
+        let spool = Spool::at(self.disk.path().join("spool").join(&pass.name)).unwrap();
+        let agent = Agent::new(&self.courier, pass, machine, &self.bench, spool, Stop::default()).unwrap();
+        let until = Until { once: false, idle: Some(Duration::ZERO) };
+        Ok(agent.run(until, &mut |_: Word<'_>| {})?)
+    }
+
+    pub fn collect(&self) -> Result<Vec<Run>, Ended> {
+        let collector = Collector::of(&self.courier, &self.keys.me).unwrap();
+        let collected = collector.collect(&self.submission, "lab", &self.results(), &|| false, &mut |_| {})?;
+        let Collected::All(measured) = collected else { return Err(Ended::Other("stopped".into())) };
+        Ok(measured.into_iter().map(|measured| measured.recorded.run).collect())
+    }
+
+    /// All that there is to do, in order.
+    pub fn drive(&self) -> Result<Vec<Run>, Ended> {
+        self.submit()?;
+        (0..MACHINES.len()).try_for_each(|number| self.agent(number))?;
+        self.collect()
+    }
+
+    /// Who was killed is started again, after all that it held is free.
+    pub fn revive(&self) {
+        self.courier.kill_after(None);
+        self.courier.pass(2 * ALIVE);
+    }
+
+    /// Checks that the results have every cell once, as it was signed.
+    pub fn verified(&self) {
+        let verified = verify::verify(&self.courier, &self.trust(), ID, &self.results()).unwrap();
+        assert!(verified.is_clean(), "{verified:?}");
+        assert_eq!(verified.cells, ALL_CELLS);
+    }
+}

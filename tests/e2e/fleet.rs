@@ -1,0 +1,200 @@
+//! A fleet on one machine: its server, two agents with names and locks of their own, and a submitter.
+
+use serde_json::Value;
+use skillbench_tests::{Ran, World, cells, outcomes};
+use std::fs::File;
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+/// A cell that takes no time.
+const QUICK: [&str; 6] = ["--bench", "inference", "--batch-sizes", "1", "--budget", "0.05"];
+
+/// A part of a fleet that runs until the test ends.
+struct Part {
+    child: Child,
+    log: PathBuf,
+}
+
+impl Part {
+    fn start(world: &World, name: &str, arguments: &[&str]) -> Part {
+        let log = world.path().join(format!("{name}.log"));
+        let file = File::create(&log).unwrap();
+        let mut command = world.command(arguments);
+        command.env("SKILLBENCH_LOCK", world.path().join(format!("{name}.lock")));
+        let child = command.stdout(file.try_clone().unwrap()).stderr(file).spawn().unwrap();
+        Part { child, log }
+    }
+
+    /// Waits until it says so.
+    fn says(self, text: &str) -> Part {
+        let began = Instant::now();
+        while !std::fs::read_to_string(&self.log).unwrap().contains(text) {
+            let told = std::fs::read_to_string(&self.log).unwrap();
+            assert!(began.elapsed() < Duration::from_secs(90), "it never said '{text}': {told}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        self
+    }
+
+    fn ends_with(mut self, code: i32) {
+        let began = Instant::now();
+        while self.child.try_wait().unwrap().is_none() {
+            assert!(began.elapsed() < Duration::from_secs(60), "it did not end");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        assert_eq!(self.child.wait().unwrap().code(), Some(code), "{}", std::fs::read_to_string(&self.log).unwrap());
+    }
+}
+
+impl Part {
+    fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status();
+        assert!(sent.unwrap().success());
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            // Asked to end, so that it takes what it started with it.
+            self.signal("CONT");
+            self.signal("TERM");
+        }
+        let _ = self.child.wait();
+    }
+}
+
+/// A world with data of its own, in which the user's runtimes are.
+fn world() -> World {
+    let world = World::apart();
+    std::fs::create_dir(world.path().join("data")).unwrap();
+    let runtimes = skillbench_record::paths::data().join("runtimes");
+    std::os::unix::fs::symlink(runtimes, world.path().join("data/runtimes")).unwrap();
+    world
+}
+
+/// A fleet called lab, served.
+fn lab(world: &World) -> Part {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    world.host(&["fleet", "init", "lab", "--address", &format!("127.0.0.1:{port}")]).exits_with(0);
+    Part::start(world, "serve", &["fleet", "serve", "lab"]).says("serves the fleet")
+}
+
+fn agent(world: &World, name: &str, plugins: &str) -> Part {
+    world.host(&["fleet", "user", "lab", name, "--role", "agent"]).exits_with(0);
+    let arguments = ["fleet", "agent", &format!("{name}.fleet"), "--plugin", plugins];
+    Part::start(world, name, &arguments).says("is ready")
+}
+
+fn run(world: &World, more: &[&str]) -> Ran {
+    world.host(&[&["run", "--fleet", "lab"][..], &QUICK, more].concat())
+}
+
+fn documents(ran: &Ran) -> Vec<Value> {
+    serde_json::from_str(&ran.stdout()).unwrap_or_else(|error| panic!("{error}: {}{}", ran.stdout(), ran.stderr()))
+}
+
+#[test]
+fn one_submission_is_measured_on_two_machines_and_kept_as_the_run_of_each() {
+    let world = world();
+    let _server = lab(&world);
+    let (_h1, _h2) = (agent(&world, "h1", "rten,openvino"), agent(&world, "h2", "qnn"));
+    world.host(&["fleet", "agents"]).exits_with(0).tells("h1").tells("openvino").tells("h2");
+    world.host(&["fleet", "devices"]).exits_with(0).tells("its agent measures on other backends");
+
+    let asked =
+        ["--plugin", "rten,openvino,qnn", "--model", "bert-tiny", "--sequence-lengths", "32", "--format", "json"];
+    let runs = documents(run(&world, &asked).exits_with(0));
+    assert_eq!(runs.len(), 2);
+    for (document, (machine, plugins)) in runs.iter().zip([("h1", vec!["rten", "openvino"]), ("h2", vec!["qnn"])]) {
+        let fleet = &document["environment"]["fleet"];
+        assert_eq!((fleet["fleet"].as_str(), fleet["machine"].as_str()), (Some("lab"), Some(machine)));
+        let mut found: Vec<&str> = cells(document).iter().map(|cell| cell["plugin"].as_str().unwrap()).collect();
+        found.sort_by_key(|plugin| plugins.iter().position(|known| known == plugin));
+        assert_eq!(found, plugins);
+        assert!(outcomes(document).iter().all(|outcome| *outcome == "measured"), "{document}");
+        assert!(cells(document).iter().all(|cell| cell["verification"].is_object()), "{document}");
+    }
+    let id = runs[0]["environment"]["fleet"]["submission"].as_str().unwrap();
+    world.host(&["fleet", "verify", id]).exits_with(0).tells("3 cells: 0 lost, 0 twice, 0 not as signed");
+    world.host(&["fleet", "status"]).exits_with(0).tells(id).tells("ended");
+    world.host(&["matrix"]).exits_with(0).tells("openvino").tells("qnn");
+    world.host(&["report"]).exits_with(0);
+
+    // A second collector has the same, and a run that somebody changed is known.
+    world.host(&["fleet", "follow", id, "--results-dir", "again"]).exits_with(0);
+    world.host(&["fleet", "verify", id, "--results-dir", "again"]).exits_with(0);
+    let journal = world.path().join(format!("again/{id}-h1/journal.ndjson"));
+    let text = std::fs::read_to_string(&journal).unwrap();
+    let first_cell = text.lines().nth(1).unwrap().to_string();
+    std::fs::write(&journal, text.replace(&first_cell, &first_cell.replace("\"median\":", "\"median\":0."))).unwrap();
+    world.host(&["fleet", "verify", id, "--results-dir", "again"]).exits_with(1).tells("lost");
+}
+
+#[test]
+fn what_a_fleet_cannot_do_is_said_before_anything_is_sent() {
+    let world = world();
+    let model = world.write("mine.onnx", "no model");
+    for (arguments, text) in [
+        (vec!["run", "--fleet", "nowhere"], "there is no fleet 'nowhere'"),
+        (vec!["run", "--on", "h1"], "--fleet"),
+        (vec!["fleet", "serve", "nothing"], "is no folder of a fleet"),
+        (vec!["fleet", "agents"], "no fleet is known here"),
+        (vec!["fleet", "init", "lab", "--address", "a b"], "is no address"),
+    ] {
+        world.host(&arguments).exits_with(2).tells(text);
+    }
+    let _server = lab(&world);
+    run(&world, &["--plugin", "rten", "--model", "probe-mlp"]).exits_with(2).tells("no agent is there");
+    let h1 = agent(&world, "h1", "rten");
+    run(&world, &["--plugin", "rten", "--model", model.to_str().unwrap()]).exits_with(2);
+    run(&world, &["--plugin", "rten", "--model", "probe-mlp", "--on", "h9"]).exits_with(2).tells("no agent 'h9'");
+    run(&world, &["--plugin", "rten", "--model", "probe-mlp", "--where", "gpu"]).exits_with(2).tells("KEY=VALUE");
+    run(&world, &["--plugin", "qnn", "--model", "probe-mlp"])
+        .exits_with(5)
+        .tells("its agent measures on other backends");
+    run(&world, &["--plugin", "rten", "--model", "probe-mlp", "--baseline", "main"]).exits_with(2);
+    // A pass that cannot ask, and one that is worth nothing any more.
+    world.host(&["fleet", "user", "lab", "v", "--role", "viewer"]).exits_with(0);
+    world.host(&["run", "--fleet", "v.fleet", "--plugin", "rten"]).exits_with(2).tells("needs one of a submitter");
+    world.host(&["fleet", "agents", "--fleet", "v.fleet"]).exits_with(0).tells("h1");
+    world.host(&["fleet", "revoke", "lab", "v"]).exits_with(0).tells("the server was told");
+    let began = Instant::now();
+    while world.host(&["fleet", "agents", "--fleet", "v.fleet"]).code() == Some(0) {
+        assert!(began.elapsed() < Duration::from_secs(20), "a revoked pass is let in");
+    }
+    world.host(&["fleet", "agents", "--fleet", "v.fleet"]).exits_with(1).tells("is not let in");
+    // A second agent of the name waits for its turn; the first ends when it is asked to.
+    let second = Part::start(&world, "second", &["fleet", "agent", "h1.fleet", "--plugin", "rten"]);
+    let second = second.says("an agent is called h1 already");
+    world.host(&["fleet", "drain", "h1"]).exits_with(0);
+    h1.ends_with(0);
+    drop(second.says("is ready"));
+}
+
+#[test]
+fn a_submission_can_be_left_looked_at_taken_back_and_collected() {
+    let world = world();
+    let _server = lab(&world);
+    let h1 = agent(&world, "h1", "rten");
+    // A machine counts as there for a while after its last sign of life.
+    h1.signal("STOP");
+    let ran = run(&world, &["--plugin", "rten", "--model", "probe-mlp", "--detach"]);
+    let id = ran.exits_with(0).stdout().trim().to_string();
+    world.host(&["fleet", "status", &id]).exits_with(0).tells("running");
+    world.host(&["fleet", "cancel", &id]).exits_with(0).tells("1 lots");
+    let followed = world.host(&["fleet", "follow", &id, "--format", "json"]);
+    let document = &documents(&followed)[0];
+    assert_eq!(outcomes(document), ["skipped"]);
+    assert_eq!(cells(document)[0]["reason"]["code"], "cancelled");
+    followed.exits_with(4);
+    world.host(&["fleet", "status", "20260131-120000-00000000"]).exits_with(2).tells("there is no submission");
+
+    h1.signal("CONT");
+    let ran = run(&world, &["--plugin", "rten", "--model", "probe-mlp", "--detach"]);
+    let id = ran.exits_with(0).stdout().trim().to_string();
+    let followed = world.host(&["fleet", "follow", &id, "--format", "json"]);
+    assert_eq!(outcomes(&documents(followed.exits_with(0))[0]), ["measured"]);
+}
