@@ -198,3 +198,34 @@ fn a_submission_can_be_left_looked_at_taken_back_and_collected() {
     let followed = world.host(&["fleet", "follow", &id, "--format", "json"]);
     assert_eq!(outcomes(&documents(followed.exits_with(0))[0]), ["measured"]);
 }
+
+#[test]
+fn a_server_that_loses_its_disk_in_the_middle_is_filled_again() {
+    let world = world();
+    let server = lab(&world);
+    let _h1 = agent(&world, "h1", "rten");
+    let batches = (1..=16).map(|size| size.to_string()).collect::<Vec<_>>().join(",");
+    let asked = [
+        "run",
+        "--fleet",
+        "lab",
+        "--plugin",
+        "rten",
+        "--model",
+        "probe-mlp",
+        "--bench",
+        "inference",
+        "--budget",
+        "0.3",
+    ];
+    let submitter = Part::start(&world, "submitter", &[&asked[..], &["--batch-sizes", &batches]].concat());
+    let submitter = submitter.says("[3/16]");
+    drop(server);
+    std::fs::remove_dir_all(world.path().join("lab/store")).unwrap();
+    let _server = Part::start(&world, "serve", &["fleet", "serve", "lab"]).says("serves the fleet");
+    submitter.ends_with(0);
+    let run = std::fs::read_dir(world.path().join("results")).unwrap().flatten().map(|entry| entry.file_name());
+    let run = run.map(|name| name.into_string().unwrap()).find(|name| name.ends_with("-h1")).unwrap();
+    let id = run.trim_end_matches("-h1");
+    world.host(&["fleet", "verify", id]).exits_with(0).tells("16 cells: 0 lost, 0 twice, 0 not as signed");
+}

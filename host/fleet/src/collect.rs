@@ -82,6 +82,12 @@ impl<'c> Collector<'c> {
             if was_away && !outage.is_on() {
                 // The server may have lost its disk: all is read again from the beginning, and sent again where it is missing.
                 follow = self.courier.follow(&names::all_of(&submission.id))?;
+                match self.signer.as_ref().map(|signer| submit::send_head(self.courier, signer, submission)) {
+                    Some(Err(SubmitError::Courier(error))) if error.is_passing() => outage.tell(&error, on),
+                    Some(Err(error)) => return Err(error.into()),
+                    _ => {}
+                }
+                keeping.ended.clear();
                 review.is_first = true;
                 continue;
             }
@@ -143,7 +149,6 @@ impl<'c> Collector<'c> {
         if review.is_first {
             review.is_first = false;
             if let Some(signer) = &self.signer {
-                submit::send_head(self.courier, signer, submission)?;
                 for lot in submission.lots.iter().filter(|lot| !keeping.ended.contains_key(&lot.id)) {
                     submit::send_lot(self.courier, signer, submission, lot)?;
                 }

@@ -51,6 +51,7 @@ pub(super) struct Life<'l, 'a> {
     revision: Mutex<u64>,
     doing: Mutex<Doing>,
     held: Mutex<Option<Arc<Delivery>>>,
+    is_announced: AtomicBool,
     is_over: AtomicBool,
     is_lost: AtomicBool,
 }
@@ -97,6 +98,7 @@ impl<'l, 'a> Life<'l, 'a> {
             revision: Mutex::new(revision),
             doing: Mutex::new(Doing::Idle),
             held: Mutex::default(),
+            is_announced: AtomicBool::new(true),
             is_over: AtomicBool::new(false),
             is_lost: AtomicBool::new(false),
         })
@@ -152,22 +154,26 @@ impl<'l, 'a> Life<'l, 'a> {
         let mut revision = self.revision.lock();
         let Agent { courier, machine, .. } = self.agent;
         let body = beat(&machine.session, &self.doing.lock())?;
-        if let Some(written) = courier.write(Table::Agents, &machine.name, &body, Over::Revision(*revision))? {
-            *revision = written;
-            return Ok(());
+        match courier.write(Table::Agents, &machine.name, &body, Over::Revision(*revision))? {
+            Some(written) => *revision = written,
+            // It is written over by another, or the server has forgotten all signs of life, and perhaps more.
+            None => match self.agent.take_name()? {
+                Some(written) => {
+                    *revision = written;
+                    self.is_announced.store(false, Ordering::SeqCst);
+                }
+                None => {
+                    self.is_lost.store(true, Ordering::SeqCst);
+                    self.agent.stop.ask();
+                    return Ok(());
+                }
+            },
         }
-        // It is written over by another, or the server has forgotten all signs of life.
-        match self.agent.take_name()? {
-            Some(written) => {
-                *revision = written;
-                courier.write(Table::Machines, &machine.name, self.announced, Over::Anything).map(drop)
-            }
-            None => {
-                self.is_lost.store(true, Ordering::SeqCst);
-                self.agent.stop.ask();
-                Ok(())
-            }
+        if !self.is_announced.load(Ordering::SeqCst) {
+            courier.write(Table::Machines, &machine.name, self.announced, Over::Anything)?;
+            self.is_announced.store(true, Ordering::SeqCst);
         }
+        Ok(())
     }
 }
 

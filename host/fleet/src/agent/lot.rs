@@ -35,8 +35,8 @@ struct Work<'w, 'a> {
     /// Keys of cells that have an outcome.
     done: BTreeSet<String>,
     beyond: Vec<String>,
-    /// Outcomes that the server did not take while it was away, by key. They lie in the spool too.
-    unsent: Vec<(String, Vec<u8>)>,
+    /// Outcomes that nobody measured, which lie in no spool, by key.
+    told: BTreeMap<String, Vec<u8>>,
     lease: Lease,
     /// The cell that is being measured.
     begun: Option<String>,
@@ -67,7 +67,7 @@ impl Agent<'_> {
                         job: &job,
                         done: BTreeSet::new(),
                         beyond: vec![],
-                        unsent: vec![],
+                        told: BTreeMap::new(),
                         lease: Lease::default(),
                         begun: None,
                         is_cancelled: false,
@@ -77,7 +77,7 @@ impl Agent<'_> {
                         self.sure(|| self.courier.settle(delivery, Settle::Again(Duration::ZERO)))?;
                         return Ok(Handled::Stopped);
                     }
-                    work.send_rest()?;
+                    work.send_missing()?;
                     if !work.is_cancelled {
                         let beyond = std::mem::take(&mut work.beyond);
                         self.end(submission, lot, beyond, None)?;
@@ -293,11 +293,26 @@ impl Work<'_, '_> {
         self.store(&key, line)
     }
 
-    /// Stores an outcome; one that is there already stays.
+    /// Stores an outcome; one that is there already stays. What a server that is away does not take is stored before the lot ends.
     fn store(&mut self, key: &str, line: &str) -> Result<(), CourierError> {
         if self.done.contains(key) {
             return Ok(());
         }
+        let sealed = self.sealed(key, line)?;
+        match self.agent.courier.store(&self.subject(key), &sealed) {
+            Err(error) if !error.is_passing() => Err(error),
+            _ => {
+                self.done.insert(key.into());
+                Ok(())
+            }
+        }
+    }
+
+    fn subject(&self, key: &str) -> String {
+        names::outcome(&self.job.submission, &self.job.machine, key)
+    }
+
+    fn sealed(&self, key: &str, line: &str) -> Result<Vec<u8>, CourierError> {
         let Work { agent, job, .. } = *self;
         let outcome = Outcome {
             schema: form::OUTCOME.into(),
@@ -310,21 +325,24 @@ impl Work<'_, '_> {
             at: now_utc(),
             line: line.into(),
         };
-        let sealed = agent.signer.seal(&outcome).map_err(|error| CourierError::Refused(error.to_string()))?;
-        match agent.courier.store(&names::outcome(&job.submission, &job.machine, key), &sealed) {
-            Ok(_) => {}
-            Err(error) if error.is_passing() => self.unsent.push((key.into(), sealed)),
-            Err(error) => return Err(error),
-        }
-        self.done.insert(key.into());
-        Ok(())
+        agent.signer.seal(&outcome).map_err(|error| CourierError::Refused(error.to_string()))
     }
 
-    /// Stores what the server did not take when it ended.
-    fn send_rest(&mut self) -> Result<(), CourierError> {
+    /// Stores what the server lacks: it was away when a cell ended, or has lost its disk since.
+    fn send_missing(&self) -> Result<(), CourierError> {
         let Work { agent, job, .. } = *self;
-        for (key, sealed) in std::mem::take(&mut self.unsent) {
-            agent.sure(|| agent.courier.store(&names::outcome(&job.submission, &job.machine, &key), &sealed))?;
+        let mut measured = None;
+        for key in &self.done {
+            if agent.sure(|| agent.courier.stored(&self.subject(key)))?.is_some() {
+                continue;
+            }
+            let measured = measured.get_or_insert_with(|| agent.spool.lines(job));
+            let sealed = match (self.told.get(key), measured.get(key)) {
+                (Some(told), _) => told.clone(),
+                (None, Some(line)) => self.sealed(key, line)?,
+                (None, None) => continue,
+            };
+            agent.sure(|| agent.courier.store(&self.subject(key), &sealed))?;
         }
         Ok(())
     }
@@ -336,7 +354,9 @@ impl Work<'_, '_> {
         tell(Word::Cell { name: &asked.name.to_string(), outcome: cell.outcome.name() });
         let line = Line::Cell { cell: &cell, samples: &[] }.text();
         let line = line.map_err(|error| CourierError::Refused(error.to_string()))?;
-        Ok(self.store(&asked.key, String::from_utf8_lossy(&line).trim_end())?)
+        let line = String::from_utf8_lossy(&line);
+        self.told.insert(asked.key.clone(), self.sealed(&asked.key, line.trim_end())?);
+        Ok(self.store(&asked.key, line.trim_end())?)
     }
 
     /// An agent that ends in order takes its last start back.

@@ -1,7 +1,8 @@
 //! What was measured on this machine and may not be on the server yet: the journals of its runs, by submission and lot. They stay for a while
 //! after that, so that a server that lost its disk can be filled again.
 
-use crate::form::{AskedCell, Job};
+use crate::collect::beyond_key;
+use crate::form::Job;
 use skillbench_record::journal::Contents;
 use std::collections::BTreeMap;
 use std::io;
@@ -61,12 +62,6 @@ impl Spool {
         found
     }
 
-    /// All journals of a submission.
-    pub fn journals_of(&self, submission: &str) -> Vec<PathBuf> {
-        let lots = std::fs::read_dir(self.folder.join(submission)).into_iter().flatten().flatten();
-        lots.flat_map(|lot| journals(&lot.path())).collect()
-    }
-
     /// Removes what is older than it is kept.
     pub fn clean(&self) {
         for submission in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
@@ -93,9 +88,10 @@ pub(super) fn journal_in(folder: &Path) -> Option<PathBuf> {
     entries.flatten().map(|entry| entry.path().join(JOURNAL)).find(|journal| journal.is_file())
 }
 
-/// Which cell of a job a line of a journal is of.
+/// The key of the cell that a line of a journal is of: one that was asked for, or one beyond the plan.
 fn key_of(job: &Job, line: &str) -> Option<String> {
     let mut contents = Contents::read(line.as_bytes());
     let (_, (cell, _)) = contents.cells.pop_first()?;
-    job.cells.iter().find(|asked| asked.is(&cell)).map(|asked: &AskedCell| asked.key.clone())
+    let asked = job.cells.iter().find(|asked| asked.is(&cell));
+    Some(asked.map_or_else(|| beyond_key(&cell), |asked| asked.key.clone()))
 }

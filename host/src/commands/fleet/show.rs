@@ -57,7 +57,7 @@ pub fn devices(global: &Global, contact: &Contact) -> Done {
                     (true, true) => Cell::from("emulated").tone(Tone::Emulated),
                     (true, false) => Cell::from("usable").tone(Tone::Good),
                 };
-                let [name, id] = [&machine.name, &backend.id].map(|text| Cell::text(text));
+                let [name, id] = [&machine.name, &backend.id].map(Cell::text);
                 table.row([name, id, Cell::text(&device.id), status, Cell::text(&device.name)]);
             }
             if let Some(why) = &backend.why_not {
