@@ -75,11 +75,12 @@ impl<'c> Collector<'c> {
         keeping.tell_kept(on);
         let mut follow = self.courier.follow(&names::all_of(&submission.id))?;
         let mut outage = Outage::default();
-        let mut review = Review { at: Instant::now(), silent: BTreeSet::new(), is_first: true };
+        let mut review =
+            Review { at: Instant::now(), silent: BTreeSet::new(), is_first: true, is_quiet: false, has_lost: false };
         loop {
             let was_away = outage.is_on();
             let news = self.news(&mut *follow, &mut outage, on)?;
-            if was_away && !outage.is_on() {
+            if (was_away && !outage.is_on()) || std::mem::take(&mut review.has_lost) {
                 // The server may have lost its disk: all is read again from the beginning, and sent again where it is missing.
                 follow = self.courier.follow(&names::all_of(&submission.id))?;
                 match self.signer.as_ref().map(|signer| submit::send_head(self.courier, signer, submission)) {
@@ -141,10 +142,15 @@ impl<'c> Collector<'c> {
         if submit::is_cancelled(self.courier, &submission.id)? {
             let is_at_it =
                 |beat: &Beat| matches!(&beat.doing, Doing::Measuring { submission: of, .. } if *of == submission.id);
-            // The first look reads no news that may still come.
-            let is_over = !review.is_first && !beats.values().any(is_at_it);
+            // What an agent stored before it was seen at nothing is read until the next look.
+            let is_quiet = !beats.values().any(is_at_it);
+            let was_quiet = std::mem::replace(&mut review.is_quiet, is_quiet);
             review.is_first = false;
-            return Ok(if is_over { Next::Cancelled } else { Next::Wait });
+            return Ok(if was_quiet && is_quiet { Next::Cancelled } else { Next::Wait });
+        }
+        if self.signer.is_some() && self.courier.stored(&names::head(&submission.id))?.is_none() {
+            review.has_lost = true;
+            return Ok(Next::Wait);
         }
         if review.is_first {
             review.is_first = false;
@@ -195,6 +201,10 @@ struct Review {
     at: Instant,
     silent: BTreeSet<String>,
     is_first: bool,
+    /// Nobody was at a cancelled submission when the agents were looked at last.
+    is_quiet: bool,
+    /// The server knows nothing of the submission any more.
+    has_lost: bool,
 }
 
 impl Review {
@@ -324,7 +334,7 @@ impl<'s> Keeping<'s> {
                 Ok((run, cell, samples)) => return self.keep(run, key, cell, &samples, on),
                 Err(why) => format!("an outcome of {machine} is not believed: {why}"),
             },
-            ["skb", "of", _, "end", lot] => match self.end_of(trust, message, lot) {
+            ["skb", "of", _, "end", machine, lot] => match self.end_of(trust, message, machine, lot) {
                 Ok(()) => return Ok(()),
                 Err(why) => format!("the end of lot {lot} is not believed: {why}"),
             },
@@ -344,6 +354,9 @@ impl<'s> Keeping<'s> {
     ) -> Result<(usize, Cell, Vec<Samples>), String> {
         let outcome = believed(trust, message, &self.submission.id, machine, key)?;
         let (run, asked) = self.submission.run_of(machine).ok_or("nothing was asked of that machine")?;
+        if outcome.conditions != form::conditions(&asked.environment) {
+            return Err("it was measured under another host, or on another machine, than was planned".into());
+        }
         let mut contents = Contents::read(outcome.line.as_bytes());
         if let Some(damaged) = contents.damaged.first() {
             return Err(damaged.why.clone());
@@ -352,7 +365,7 @@ impl<'s> Keeping<'s> {
         let is_the_one = match asked.cells.iter().find(|cell| cell.key == key) {
             Some(asked) => asked.is(&cell),
             // Smaller batches are tried where memory did not suffice.
-            None => key == beyond_key(&cell),
+            None => key == beyond_key(&cell) && asked.cells.iter().any(|asked| asked.stands_for(&cell)),
         };
         if !is_the_one {
             return Err("it is of another cell than it says".into());
@@ -360,14 +373,19 @@ impl<'s> Keeping<'s> {
         Ok((run, cell, samples))
     }
 
-    fn end_of(&mut self, trust: &Trust, message: &Message, lot: &str) -> Result<(), String> {
+    fn end_of(&mut self, trust: &Trust, message: &Message, machine: &str, lot: &str) -> Result<(), String> {
         let asked = self.submission.lot(lot).and_then(|lot| self.submission.runs.get(lot.run));
         let asked = asked.ok_or("nobody asked for it")?;
         let opened = trust.open(&message.body, &[Role::Agent, Role::Site], When::At(message.at));
         let opened = opened.map_err(|error| error.to_string())?;
         let end: LotEnd = form::read(form::LOT_END, &opened.body).map_err(|error| error.to_string())?;
         let is_own = opened.by.role == Role::Site || opened.by.name == asked.machine;
-        if end.submission != self.submission.id || end.lot != lot || end.machine != asked.machine || !is_own {
+        if end.submission != self.submission.id
+            || end.lot != lot
+            || end.machine != machine
+            || machine != asked.machine
+            || !is_own
+        {
             return Err(format!("'{}' said it of another", opened.by.name));
         }
         self.ended.insert(lot.into(), end.problem);

@@ -1,12 +1,14 @@
 //! The messages, in JSON. Each says which form it has; a reader takes fields that it does not know as if they were not there, and refuses
 //! a message that names one of them in `must_understand`.
 
+use crate::names;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skillbench_engine::run::Rejected;
-use skillbench_record::{Cell, CellName, Environment, Outcome as Ended, RunRequest};
+use skillbench_record::hash::sha256_text;
+use skillbench_record::{Axes, Cell, CellName, Environment, Outcome as Ended, RunRequest};
 use skillbench_worker::{Description, DeviceRecord};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 pub const SUBMISSION: &str = "skillbench.submission/1";
 pub const JOB: &str = "skillbench.job/1";
@@ -87,6 +89,13 @@ pub struct AskedCell {
     pub kind: usize,
 }
 
+/// What tells under which host and on which machine figures were measured: what stays the same as long as an agent lives.
+pub fn conditions(environment: &Environment) -> String {
+    let Environment { machine, hostname, cpu_model, os, arch, kernel, host_version, .. } = environment;
+    let told = serde_json::json!([machine, hostname, cpu_model, os, arch, kernel, host_version]);
+    sha256_text(&told.to_string())
+}
+
 /// Whether a kind of cells is to be measured: no rule skips it.
 pub fn is_planned(kind: &Cell) -> bool {
     kind.outcome == Cell::blank().outcome
@@ -97,6 +106,19 @@ impl AskedCell {
     pub fn ended(&self, kinds: &[Cell], index: usize, outcome: Ended) -> Cell {
         let kind = kinds.get(self.kind).cloned().unwrap_or_else(Cell::blank);
         Cell { index, axes: self.name.axes.clone(), outcome, ..kind }
+    }
+
+    /// Whether a cell was tried in place of this one: the same with a smaller batch.
+    pub fn stands_for(&self, cell: &Cell) -> bool {
+        const BATCH: &str = "batch";
+        let is_smaller = cell.axes.get(BATCH) < self.name.axes.get(BATCH);
+        let others = |axes: &Axes| {
+            let others = axes.iter().filter(|(name, _)| name.as_str() != BATCH);
+            others.map(|(name, size)| (name.clone(), *size)).collect::<Vec<_>>()
+        };
+        let as_tried = CellName { axes: cell.axes.clone(), ..self.name.clone() };
+        let is_tried = AskedCell { name: as_tried, ..self.clone() }.is(cell);
+        is_smaller && is_tried && others(&cell.axes) == others(&self.name.axes)
     }
 
     /// Whether a cell is this one.
@@ -158,6 +180,8 @@ pub struct Outcome {
     pub attempt: u64,
     /// When it ended by the machine's own clock, in UTC. A label: nothing is ordered by it.
     pub at: String,
+    /// See [`conditions`]: of the machine and the host that measured it.
+    pub conditions: String,
     /// The line of the journal, with its sum.
     pub line: String,
 }
@@ -231,6 +255,34 @@ pub enum Doing {
 }
 
 impl Submission {
+    /// Whether its parts belong together: names become folders and subjects, and who signed it is who it says.
+    ///
+    /// # Errors
+    /// What does not.
+    pub fn check(&self, id: &str, signer: &str) -> Result<(), String> {
+        if self.id != id || self.by != signer {
+            return Err(format!("'{signer}' signed it as that of {} with the id {}", self.by, self.id));
+        }
+        let mut machines = BTreeSet::new();
+        for run in &self.runs {
+            names::check(&run.machine).map_err(|error| error.to_string())?;
+            if !machines.insert(&run.machine) {
+                return Err(format!("{} has two runs", run.machine));
+            }
+            if let Some(cell) = run.cells.iter().find(|cell| cell.key != names::key(&cell.name)) {
+                return Err(format!("{} has a key that is not its own", cell.name));
+            }
+        }
+        for lot in &self.lots {
+            names::check(&lot.id).map_err(|error| error.to_string())?;
+            let run = self.runs.get(lot.run).ok_or_else(|| format!("lot {} is of no run", lot.id))?;
+            if lot.cells.iter().any(|cell| *cell >= run.cells.len()) {
+                return Err(format!("lot {} has a cell that is none", lot.id));
+            }
+        }
+        Ok(())
+    }
+
     /// The job of a lot.
     pub fn job(&self, lot: &Lot) -> Option<Job> {
         let run = self.runs.get(lot.run)?;

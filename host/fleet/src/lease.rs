@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// So many times a cell is begun.
 const MOST_STARTS: usize = 3;
 
-/// Kept under `SUBMISSION.LOT`, by compare-and-set.
+/// Kept under `MACHINE.SUBMISSION.LOT`, by compare-and-set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lease {
     pub starts: Vec<CellStart>,

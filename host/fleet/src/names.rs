@@ -5,7 +5,7 @@
 //! | `skb.job.v1.MACHINE.SUBMISSION.LOT` | a job in the queue of its machine |
 //! | `skb.of.SUBMISSION.head` | the submission |
 //! | `skb.of.SUBMISSION.cell.MACHINE.KEY` | the outcome of a cell |
-//! | `skb.of.SUBMISSION.end.LOT` | a lot that has ended |
+//! | `skb.of.SUBMISSION.end.MACHINE.LOT` | a lot that has ended |
 //!
 //! `v1` keeps agents of another form from ever seeing a job.
 
@@ -79,8 +79,13 @@ pub fn outcome(submission: &str, machine: &str, key: &str) -> String {
     format!("skb.of.{submission}.cell.{machine}.{key}")
 }
 
-pub fn end(submission: &str, lot: &str) -> String {
-    format!("skb.of.{submission}.end.{lot}")
+pub fn end(submission: &str, machine: &str, lot: &str) -> String {
+    format!("skb.of.{submission}.end.{machine}.{lot}")
+}
+
+/// The key of what was begun of a lot.
+pub fn lease(machine: &str, submission: &str, lot: &str) -> String {
+    format!("{machine}.{submission}.{lot}")
 }
 
 /// Whether a subject is one that a filter means: `*` is a word, `>` the rest.
@@ -119,6 +124,6 @@ mod tests {
         assert!(matches("skb.job.v1.h1.>", &job("h1", "s", "0")));
         assert!(!matches("skb.job.v1.h1.>", &job("h10", "s", "0")));
         assert!(matches(&jobs_of("s"), &job("h1", "s", "0")) && !matches(&jobs_of("s"), &job("h1", "t", "0")));
-        assert!(matches(HEADS, &head("s")) && !matches(HEADS, &end("s", "0")) && !matches("a.>", "a"));
+        assert!(matches(HEADS, &head("s")) && !matches(HEADS, &end("s", "h1", "0")) && !matches("a.>", "a"));
     }
 }

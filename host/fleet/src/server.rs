@@ -94,7 +94,8 @@ pub fn configure(folder: &Folder) -> Result<PathBuf, ServerError> {
         host == "localhost" || host.trim_matches(['[', ']']).parse().is_ok_and(|ip: std::net::IpAddr| ip.is_loopback());
     let any = if host.starts_with('[') { "[::]" } else { "0.0.0.0" };
     let listen = if is_own { host } else { any };
-    let largest = crate::courier::nats::LARGEST;
+    // With the headers of a message.
+    let largest = crate::courier::LARGEST + (64 << 10);
     let text = format!(
         "# Written by `host fleet serve`. What people may do is in auth.conf.\n\
          listen: \"{listen}:{port}\"\n\
@@ -183,7 +184,12 @@ pub fn reload(folder: &Folder) -> bool {
     {
         let pid =
             std::fs::read_to_string(folder.path().join("nats.pid")).ok().and_then(|text| text.trim().parse().ok());
-        let pid = pid.and_then(rustix::process::Pid::from_raw);
+        // The file outlives a server that was killed, and its number may be another process's by now.
+        let is_it = |pid: &i32| match std::fs::read_to_string(format!("/proc/{pid}/cmdline")) {
+            Ok(line) => line.contains(CONFIGURATION),
+            Err(_) => !cfg!(target_os = "linux"),
+        };
+        let pid = pid.filter(is_it).and_then(rustix::process::Pid::from_raw);
         pid.is_some_and(|pid| rustix::process::kill_process(pid, rustix::process::Signal::HUP).is_ok())
     }
     #[cfg(not(unix))]

@@ -88,7 +88,7 @@ fn shares(submission: &Submission, stored: &[String]) -> BTreeMap<String, Share>
         let share = shares.entry(run.machine.clone()).or_default();
         share.lots += 1;
         share.cells += lot.cells.len();
-        share.lots_ended += usize::from(stored.contains(&names::end(&submission.id, &lot.id)));
+        share.lots_ended += usize::from(stored.contains(&names::end(&submission.id, &run.machine, &lot.id)));
         let keys = lot.cells.iter().filter_map(|index| run.cells.get(*index));
         let subjects = keys.map(|cell| names::outcome(&submission.id, &run.machine, &cell.key));
         share.ended += subjects.filter(|subject| stored.contains(subject)).count();

@@ -291,10 +291,8 @@ pub fn find(courier: &dyn Courier, trust: &Trust, id: &str) -> Result<Submission
     let opened =
         trust.open(&head.body, &[Role::Submitter], When::At(head.at)).map_err(|e| unreadable(e.to_string()))?;
     let found: Submission = form::read(form::SUBMISSION, &opened.body).map_err(|e| unreadable(e.to_string()))?;
-    match found.id == id {
-        true => Ok(found),
-        false => Err(unreadable(format!("it says that it is '{}'", found.id))),
-    }
+    found.check(id, &opened.by.name).map_err(unreadable)?;
+    Ok(found)
 }
 
 /// Takes a submission back: what has not begun does not begin, what is measured stays. Returns how many lots were still in a queue.

@@ -74,6 +74,10 @@ pub fn verify(courier: &dyn Courier, trust: &Trust, id: &str, output: &Path) -> 
                 (Ok((cell, _)), None) => {
                     verified.lost.push(format!("{machine}: {}", skillbench_record::CellName::of(cell)))
                 }
+                (Ok((_, samples)), Some(here)) if other_samples(samples, &recorded.samples, here.index) => {
+                    let name = skillbench_record::CellName::of(here);
+                    verified.other.push(format!("{machine}: the samples of {name} are not those it signed"));
+                }
                 (Ok((cell, _)), Some(here)) if Cell { index: here.index, ..cell.clone() } != **here => {
                     verified
                         .other
@@ -94,6 +98,13 @@ pub fn verify(courier: &dyn Courier, trust: &Trust, id: &str, output: &Path) -> 
         }
     }
     Ok(verified)
+}
+
+/// Whether the samples of a cell, which stands at this place here, are others than those that were signed.
+fn other_samples(signed: &[Samples], here: &[Samples], place: usize) -> bool {
+    let figures = |samples: &Samples| (samples.series.clone(), samples.round, samples.values.clone());
+    let here = here.iter().filter(|samples| samples.cell == place).map(figures);
+    !here.eq(signed.iter().map(figures))
 }
 
 type Signed = BTreeMap<(String, String), Result<(Cell, Vec<Samples>), String>>;

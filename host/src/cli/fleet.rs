@@ -149,7 +149,14 @@ pub enum FleetCommand {
     },
     /// The process that becomes the server
     #[command(hide = true)]
-    Become { program: PathBuf, configuration: PathBuf, parent: u32 },
+    Become {
+        /// The server's program
+        program: PathBuf,
+        /// Its configuration
+        configuration: PathBuf,
+        /// The process that it ends with
+        parent: u32,
+    },
 }
 
 #[derive(Args)]

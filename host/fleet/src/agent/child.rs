@@ -51,7 +51,7 @@ impl Measure for ChildHost {
     ) -> Result<Finished, CourierError> {
         match self.start(request, folder) {
             Ok((child, errors)) => Running { child, folder, errors, journal: Tail::default() }.follow(&self.stop, on),
-            Err(error) => Ok(Finished::Died(format!("{}: {error}", self.program.display()))),
+            Err(error) => Ok(Finished::NoRoom(format!("{}: {error}", folder.display()))),
         }
     }
 }
@@ -87,6 +87,8 @@ struct Running<'f> {
 struct Tail {
     read: u64,
     is_headed: bool,
+    /// So many cells were told whose lines were not there.
+    lacks: usize,
 }
 
 impl Running<'_> {
@@ -123,8 +125,9 @@ impl Running<'_> {
         self.tail(on)?;
         Ok(match status {
             Ok(status) if is_stopped || status.code() == Some(130) => Finished::Stopped,
-            // The codes of a run that came to its end, whatever came of its cells; that of a request which cannot be is none.
-            Ok(status) if matches!(status.code(), Some(code) if code != 2) && self.journal.is_headed => Finished::All,
+            _ if self.journal.lacks > 0 => Finished::NoRoom("a cell has ended, and its journal lacks it".into()),
+            // The codes of a run that came to its end, whatever came of its cells.
+            Ok(status) if matches!(status.code(), Some(0 | 3..=6)) && self.journal.is_headed => Finished::All,
             Ok(status) => Finished::Died(format!("{status}{}", self.last_words())),
             Err(error) => Finished::Died(error.to_string()),
         })
@@ -150,7 +153,12 @@ impl Running<'_> {
                     say(stdin, if answer == Answer::Go { GO } else { STOP });
                     answer
                 }
-                Some((ENDED, _)) => self.tail(on)?,
+                Some((ENDED, _)) => {
+                    let before = self.journal.read;
+                    let answer = self.tail(on)?;
+                    self.journal.lacks += usize::from(self.journal.read == before);
+                    answer
+                }
                 // The table that a host prints at its end.
                 _ => Answer::Go,
             };

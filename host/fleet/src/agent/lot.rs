@@ -4,7 +4,7 @@
 use super::measure::{Answer, Finished, Step};
 use super::{Agent, AgentError, Word, Words};
 use crate::collect::beyond_key;
-use crate::courier::{CourierError, Delivery, Over, Settle, Table};
+use crate::courier::{CourierError, Delivery, LARGEST, Over, Settle, Table};
 use crate::form::{self, AskedCell, Doing, Job, LotEnd, Outcome};
 use crate::keys::Role;
 use crate::lease::{CellStart, Lease};
@@ -56,7 +56,7 @@ impl Agent<'_> {
             self.sure(|| self.courier.settle(delivery, Settle::Done))?;
             return Ok(Handled::Done);
         };
-        let is_over = self.sure(|| self.courier.stored(&names::end(submission, lot)))?.is_some()
+        let is_over = self.sure(|| self.courier.stored(&names::end(submission, &self.machine.name, lot)))?.is_some()
             || self.sure(|| is_cancelled(self.courier, submission))?;
         if !is_over {
             match self.read(delivery, machine, submission, lot) {
@@ -99,6 +99,9 @@ impl Agent<'_> {
             self.trust.open(&delivery.body, &[Role::Submitter], When::Now).map_err(|error| error.to_string())?;
         let job: Job = form::read(form::JOB, &opened.body).map_err(|error| error.to_string())?;
         names::check(&job.submission).and_then(|()| names::check(&job.lot)).map_err(|error| error.to_string())?;
+        if job.cells.iter().any(|cell| cell.key != names::key(&cell.name)) {
+            return Err("it has a key that is not its cell's".into());
+        }
         let is_this = job.machine == machine && job.submission == submission && job.lot == lot;
         match is_this && machine == self.machine.name {
             true => Ok((job, opened.by.name)),
@@ -116,7 +119,7 @@ impl Agent<'_> {
             problem,
         };
         let end = self.signer.seal(&end)?;
-        self.sure(|| self.courier.store(&names::end(submission, lot), &end))?;
+        self.sure(|| self.courier.store(&names::end(submission, &self.machine.name, lot), &end))?;
         Ok(())
     }
 
@@ -149,7 +152,7 @@ impl Work<'_, '_> {
                     self.tell_of(&cell, Ended::Crashed(Reason::new("machine-lost", text)), tell)?;
                 }
             }
-            let open = self.open();
+            let (open, before) = (self.open(), self.done.len());
             if open.is_empty() {
                 return Ok(Handled::Done);
             }
@@ -165,7 +168,7 @@ impl Work<'_, '_> {
                     Ok(if refused.is_some() { Answer::Stop } else { Answer::Go })
                 }
                 Step::Begin(place) => self.begin(&open, place, does),
-                Step::Ended(line) => self.ended(&open, line, tell).map(|()| Answer::Go),
+                Step::Ended(line) => self.ended(line, tell).map(|()| Answer::Go),
             })?;
             if self.is_cancelled {
                 return Ok(Handled::Done);
@@ -184,17 +187,19 @@ impl Work<'_, '_> {
                         self.tell_of(&cell, Ended::Failed(Reason::new("no-outcome", text)), tell)?;
                     }
                 }
-                Finished::Died(why) => self.died(&why, tell)?,
+                Finished::Died(why) => self.died(&why, self.done.len() > before, tell)?,
+                Finished::NoRoom(why) => return Err(AgentError::Spool(std::io::Error::other(why))),
             }
         }
     }
 
-    /// Whoever measured died. The cell that was at it is told so, and is not begun again; where none was, no cell can be measured so.
-    fn died(&mut self, why: &str, tell: &mut Words<'_>) -> Result<(), AgentError> {
+    /// Whoever measured died. The cell that was at it is told so, and is not begun again; where none was and none has ended, no cell can be
+    /// measured so.
+    fn died(&mut self, why: &str, has_measured: bool, tell: &mut Words<'_>) -> Result<(), AgentError> {
         let begun = self.begun.take();
         let cells = self.open();
         let at_it: Vec<AskedCell> = cells.iter().filter(|cell| Some(&cell.key) == begun.as_ref()).cloned().collect();
-        if at_it.is_empty() {
+        if at_it.is_empty() && !has_measured {
             for cell in cells {
                 let reason = Reason::new("not-begun", format!("no host could begin with it: {why}"));
                 self.tell_of(&cell, Ended::Failed(reason), tell)?;
@@ -237,8 +242,18 @@ impl Work<'_, '_> {
 
     /// Why what was begun is not what was planned: a file was changed since the machine was announced.
     fn differs(&self, run: &Run) -> Option<Reason> {
-        other("plugin", &self.job.plugins, &run.environment.plugin_sha256)
-            .or_else(|| other("model", &self.job.models, &run.environment.models))
+        let (here, announced) = (&run.environment, &self.agent.machine.environment);
+        let runtimes = announced.runtime_sha256.iter().filter(|(id, _)| here.runtime_sha256.contains_key(*id));
+        let runtimes = runtimes.map(|(id, hash)| (id.clone(), hash.clone())).collect();
+        other("plugin", &self.job.plugins, &here.plugin_sha256)
+            .or_else(|| other("model", &self.job.models, &here.models))
+            .or_else(|| other("runtime", &runtimes, &here.runtime_sha256))
+            .or_else(|| {
+                let is_same = form::conditions(here) == form::conditions(announced);
+                let text =
+                    "the machine or its host is another one than was announced: start its agent again, and ask anew";
+                (!is_same).then(|| Reason::new("other-machine", text))
+            })
     }
 
     fn begin(&mut self, open: &[AskedCell], place: usize, does: &mut dyn FnMut(Doing)) -> Result<Answer, CourierError> {
@@ -277,10 +292,10 @@ impl Work<'_, '_> {
     }
 
     /// Stores the line of a cell under its key. A server that is away does not stop the next cell.
-    fn ended(&mut self, open: &[AskedCell], line: &str, tell: &mut Words<'_>) -> Result<(), CourierError> {
+    fn ended(&mut self, line: &str, tell: &mut Words<'_>) -> Result<(), CourierError> {
         let mut contents = Contents::read(line.as_bytes());
         let Some((_, (cell, _))) = contents.cells.pop_first() else { return Ok(()) };
-        let asked = open.iter().find(|asked| asked.is(&cell));
+        let asked = self.job.cells.iter().find(|asked| asked.is(&cell));
         let key = asked.map_or_else(|| beyond_key(&cell), |asked| asked.key.clone());
         let name = asked.map_or_else(|| beyond_name(&cell), |asked| asked.name.to_string());
         tell(Word::Cell { name: &name, outcome: cell.outcome.name() });
@@ -298,7 +313,11 @@ impl Work<'_, '_> {
         if self.done.contains(key) {
             return Ok(());
         }
-        let sealed = self.sealed(key, line)?;
+        let mut sealed = self.sealed(key, line)?;
+        if sealed.len() > LARGEST {
+            sealed = self.sealed(key, &self.too_large(key, sealed.len())?)?;
+            self.told.insert(key.into(), sealed.clone());
+        }
         match self.agent.courier.store(&self.subject(key), &sealed) {
             Err(error) if !error.is_passing() => Err(error),
             _ => {
@@ -306,6 +325,20 @@ impl Work<'_, '_> {
                 Ok(())
             }
         }
+    }
+
+    /// The line of a cell whose samples no message can carry.
+    fn too_large(&self, key: &str, bytes: usize) -> Result<String, CourierError> {
+        let place = self.job.cells.iter().position(|cell| cell.key == key);
+        let place =
+            place.ok_or_else(|| CourierError::Refused("a cell beyond the plan is too large for a message".into()))?;
+        let (have, most) = (bytes >> 20, LARGEST >> 20);
+        let text = format!("its samples take {have} MiB, and a message holds {most}: ask for fewer iterations");
+        let outcome = Ended::Failed(Reason::new("too-large", text));
+        let cell = self.job.cells[place].ended(&self.job.kinds, place, outcome);
+        let line = Line::Cell { cell: &cell, samples: &[] }.text();
+        let line = line.map_err(|error| CourierError::Refused(error.to_string()))?;
+        Ok(String::from_utf8_lossy(&line).trim_end().into())
     }
 
     fn subject(&self, key: &str) -> String {
@@ -323,6 +356,7 @@ impl Work<'_, '_> {
             session: agent.machine.session.clone(),
             attempt: self.lease.attempts(key),
             at: now_utc(),
+            conditions: form::conditions(&agent.machine.environment),
             line: line.into(),
         };
         agent.signer.seal(&outcome).map_err(|error| CourierError::Refused(error.to_string()))
@@ -393,7 +427,7 @@ impl Work<'_, '_> {
 }
 
 fn lease_key(job: &Job) -> String {
-    format!("{}.{}", job.submission, job.lot)
+    names::lease(&job.machine, &job.submission, &job.lot)
 }
 
 fn beyond_name(cell: &Cell) -> String {

@@ -28,6 +28,8 @@ pub enum Finished {
     Stopped,
     /// Whoever measured is gone, for this reason.
     Died(String),
+    /// The folder takes nothing.
+    NoRoom(String),
 }
 
 pub trait Measure: Send + Sync {

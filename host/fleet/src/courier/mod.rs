@@ -50,6 +50,9 @@ pub const ALIVE: Duration = Duration::from_secs(30);
 /// So long a job that was delivered is nobody else's, from each sign of progress on.
 pub const HELD: Duration = Duration::from_secs(30);
 
+/// The largest message. A submission of some 40,000 cells is one.
+pub const LARGEST: usize = 8 << 20;
+
 /// What an entry of a table is written over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Over {

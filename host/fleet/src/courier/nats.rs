@@ -4,7 +4,9 @@
 //! ids are used: theirs outlive a purge, so that a job that was taken back could not be put back. `max_deliver` is not used: a job that has
 //! reached it stays in the queue for ever, and nobody gets it or hears of it.
 
-use super::{ALIVE, Courier, CourierError, Delivery, Entry, Follow, HELD, Handle, Message, Over, Settle, Table};
+use super::{
+    ALIVE, Courier, CourierError, Delivery, Entry, Follow, HELD, Handle, LARGEST, Message, Over, Settle, Table,
+};
 use crate::keys::Pass;
 use crate::names;
 use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, PullConsumer, pull};
@@ -37,9 +39,6 @@ const QUEUE_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// Jobs have so much room, so that outcomes always have some.
 const ROOM_FOR_JOBS: i64 = 2 << 30;
-/// The largest message. A submission of some 40,000 cells is one.
-pub const LARGEST: usize = 8 << 20;
-
 /// Codes of JetStream.
 const WRONG_LAST_SEQUENCE: u64 = 10071;
 const STORE_FAILED: u64 = 10077;
@@ -159,12 +158,8 @@ impl NatsCourier {
         if let Some(known) = self.tables.lock().get(&table) {
             return Ok(known.clone());
         }
-        let found = match self.jetstream.get_key_value(name(table)).await {
-            Ok(found) => found,
-            // What is in memory is gone after a restart of the server, with its settings.
-            Err(_) if table == Table::Agents => self.jetstream.create_key_value(settings(table)).await.map_err(away)?,
-            Err(error) => return Err(away(error)),
-        };
+        // What is in memory is gone after a restart of the server: whoever serves makes it anew.
+        let found = self.jetstream.get_key_value(name(table)).await.map_err(away)?;
         self.tables.lock().insert(table, found.clone());
         Ok(found)
     }

@@ -78,6 +78,7 @@ pub struct Folder {
 }
 
 const KEYS: &str = "keys.json";
+const LOCK: &str = ".lock";
 /// What the server reads.
 const AUTH: &str = "auth.conf";
 const CERTIFICATE: &str = "server.crt";
@@ -156,6 +157,16 @@ impl Folder {
         Ok(Folder { path: path.into(), keys })
     }
 
+    /// Lets nobody else change the keys, and reads them as they are now.
+    fn locked(&mut self) -> Result<std::fs::File, KeysError> {
+        let path = self.path.join(LOCK);
+        let failed = |error| KeysError::Io { path: path.clone(), error };
+        let file = std::fs::File::options().create(true).append(true).open(&path).map_err(failed)?;
+        file.lock().map_err(failed)?;
+        self.keys = Folder::open(&self.path)?.keys;
+        Ok(file)
+    }
+
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -178,6 +189,7 @@ impl Folder {
     /// The name is taken, or cannot be one.
     pub fn issue(&mut self, name: &str, role: Role, expires: Option<Duration>) -> Result<Pass, KeysError> {
         names::check(name)?;
+        let _alone = self.locked()?;
         if self.keys.users.get(name).is_some_and(|user| user.revoked.is_none()) {
             return Err(KeysError::Taken { name: name.into() });
         }
@@ -230,6 +242,7 @@ impl Folder {
     /// # Errors
     /// There is no such user, or the folder cannot be written.
     pub fn revoke(&mut self, name: &str) -> Result<(), KeysError> {
+        let _alone = self.locked()?;
         let user = self.keys.users.get_mut(name).ok_or_else(|| KeysError::NoUser(name.into()))?;
         user.revoked = Some(now());
         self.keys.revoked.insert(user.key.clone(), now());

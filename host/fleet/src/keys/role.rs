@@ -74,25 +74,18 @@ const READING: &[&str] = &[
     "$JS.FC.>",
 ];
 
-const SUBMITTING: &[&str] = &[
-    "skb.job.>",
-    "skb.of.*.head",
-    "$KV.SKB_STATES.>",
-    "$JS.API.STREAM.PURGE.SKB_JOBS",
-    "$JS.API.STREAM.CREATE.KV_SKB_AGENTS",
-];
+const SUBMITTING: &[&str] = &["skb.job.>", "skb.of.*.head", "$KV.SKB_STATES.>", "$JS.API.STREAM.PURGE.SKB_JOBS"];
 
 /// Templates of permissions work on whole words: the word of the machine is its name, or any.
 fn of_agents(machine: &str) -> Vec<String> {
     let subjects = [
         "$KV.SKB_AGENTS.{}",
         "$KV.SKB_MACHINES.{}",
-        "$KV.SKB_LEASES.>",
+        "$KV.SKB_LEASES.{}.>",
         "skb.of.*.cell.{}.*",
-        "skb.of.*.end.*",
+        "skb.of.*.end.{}.*",
         "$JS.API.INFO",
         "$JS.API.STREAM.INFO.*",
-        "$JS.API.STREAM.CREATE.KV_SKB_AGENTS",
         "$JS.API.DIRECT.GET.SKB_SUBMISSIONS.>",
         "$JS.API.DIRECT.GET.KV_SKB_AGENTS.>",
         "$JS.API.DIRECT.GET.KV_SKB_LEASES.>",

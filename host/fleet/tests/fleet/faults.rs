@@ -113,6 +113,7 @@ fn figures_that_another_machine_wrote_are_not_believed() {
         session: "s".into(),
         attempt: 1,
         at: "2026-01-31T12:00:00Z".into(),
+        conditions: form::conditions(&environment()),
         line: String::new(),
     };
     let forged = Signer::of(&keys.agents[1]).unwrap().seal(&outcome).unwrap();
