@@ -1,12 +1,11 @@
 //! How far the submissions of a fleet are.
 
-use crate::courier::{Courier, CourierError};
+use crate::courier::{Courier, CourierError, all_stored};
 use crate::form::Submission;
 use crate::names;
 use crate::seal::Trust;
 use crate::submit::{self, SubmitError};
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 /// How far a submission is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,15 +43,8 @@ impl Status {
 }
 
 /// All that is stored under a filter now, subjects alone.
-pub(crate) fn subjects(courier: &dyn Courier, filter: &str) -> Result<Vec<String>, CourierError> {
-    // Long enough for a first answer of a server that has much to read.
-    const QUIET: Duration = Duration::from_millis(500);
-    let mut follow = courier.follow(filter)?;
-    let mut found = vec![];
-    while let Some(message) = follow.next(QUIET)? {
-        found.push(message.subject);
-    }
-    Ok(found)
+fn subjects(courier: &dyn Courier, filter: &str) -> Result<Vec<String>, CourierError> {
+    Ok(all_stored(courier, filter)?.into_iter().map(|message| message.subject).collect())
 }
 
 /// The ids of all submissions, the oldest first.

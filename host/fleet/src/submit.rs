@@ -1,7 +1,7 @@
 //! A request becomes a submission, and a submission jobs: the head first (I1), so that whoever comes later can put back what is missing.
 
 use crate::courier::{Courier, CourierError, Over, Table};
-use crate::form::{self, Announced, AskedCell, Doing, Job, Lot, Machine, MachineRun, Submission};
+use crate::form::{self, Announced, AskedCell, Job, Lot, Machine, MachineRun, Submission};
 use crate::keys::Role;
 use crate::names;
 use crate::place::{Placed, Present};
@@ -60,9 +60,12 @@ pub fn present(courier: &dyn Courier, trust: &Trust) -> Result<(Vec<Present>, Ve
     for name in courier.keys(Table::Agents)? {
         let (beat, announced) = (courier.read(Table::Agents, &name)?, courier.read(Table::Machines, &name)?);
         let (Some(beat), Some(announced)) = (beat, announced) else { continue };
-        let doing = serde_json::from_slice::<form::Beat>(&beat.body).map_or(Doing::Idle, |beat| beat.doing);
+        // An agent that ended in order has given its name back.
+        let Ok(beat) = serde_json::from_slice::<form::Beat>(&beat.body) else { continue };
         match machine(trust, &name, &announced.body) {
-            Ok(machine) => machines.push(Present { machine, doing }),
+            // What another agent of the name announced is not what this one has.
+            Ok(machine) if machine.session != beat.session => {}
+            Ok(machine) => machines.push(Present { machine, doing: beat.doing }),
             Err(why) => problems.push(format!("agent {name} is left out: {why}")),
         }
     }

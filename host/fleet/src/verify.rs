@@ -1,7 +1,7 @@
 //! Whether what is kept here is what the machines of a fleet signed: each cell of a submission once, none more, none other.
 
 use crate::collect::{believed, beyond_key};
-use crate::courier::{Courier, CourierError};
+use crate::courier::{Courier, CourierError, all_stored};
 use crate::form::Submission;
 use crate::names;
 use crate::seal::Trust;
@@ -11,7 +11,6 @@ use skillbench_record::{Cell, Samples};
 use skillbench_store::journal;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -111,10 +110,8 @@ type Signed = BTreeMap<(String, String), Result<(Cell, Vec<Samples>), String>>;
 
 /// Every outcome that the server has, by machine and key.
 fn signed(courier: &dyn Courier, trust: &Trust, submission: &Submission) -> Result<Signed, CourierError> {
-    const QUIET: Duration = Duration::from_millis(500);
-    let mut follow = courier.follow(&names::all_of(&submission.id))?;
     let mut found = Signed::new();
-    while let Some(message) = follow.next(QUIET)? {
+    for message in all_stored(courier, &names::all_of(&submission.id))? {
         let words: Vec<&str> = message.subject.split('.').collect();
         let ["skb", "of", _, "cell", machine, key] = words[..] else { continue };
         let outcome = believed(trust, &message, &submission.id, machine, key).and_then(|outcome| {

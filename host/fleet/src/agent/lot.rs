@@ -4,14 +4,14 @@
 use super::measure::{Answer, Finished, Step};
 use super::{Agent, AgentError, Word, Words};
 use crate::collect::beyond_key;
-use crate::courier::{CourierError, Delivery, LARGEST, Over, Settle, Table};
-use crate::form::{self, AskedCell, Doing, Job, LotEnd, Outcome};
+use crate::courier::{CourierError, Delivery, Settle};
+use crate::form::{self, AskedCell, Doing, Job, LotEnd};
 use crate::keys::Role;
 use crate::lease::{CellStart, Lease};
 use crate::names;
 use crate::seal::When;
 use crate::submit::is_cancelled;
-use skillbench_record::journal::{Contents, Line};
+use skillbench_record::journal::Contents;
 use skillbench_record::time::now_utc;
 use skillbench_record::{Cell, Outcome as Ended, Reason, Run};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,17 +29,17 @@ pub(super) enum Handled {
 }
 
 /// A lot on its way.
-struct Work<'w, 'a> {
-    agent: &'w Agent<'a>,
-    job: &'w Job,
+pub(super) struct Work<'w, 'a> {
+    pub(super) agent: &'w Agent<'a>,
+    pub(super) job: &'w Job,
     /// Keys of cells that have an outcome.
-    done: BTreeSet<String>,
+    pub(super) done: BTreeSet<String>,
     beyond: Vec<String>,
     /// Outcomes that nobody measured, which lie in no spool, by key.
-    told: BTreeMap<String, Vec<u8>>,
-    lease: Lease,
+    pub(super) told: BTreeMap<String, Vec<u8>>,
+    pub(super) lease: Lease,
     /// The cell that is being measured.
-    begun: Option<String>,
+    pub(super) begun: Option<String>,
     is_cancelled: bool,
 }
 
@@ -124,7 +124,7 @@ impl Agent<'_> {
     }
 
     /// Makes a call until the server is there.
-    fn sure<T>(&self, call: impl Fn() -> Result<T, CourierError>) -> Result<T, CourierError> {
+    pub(super) fn sure<T>(&self, call: impl Fn() -> Result<T, CourierError>) -> Result<T, CourierError> {
         loop {
             match call() {
                 Err(error) if error.is_passing() && !self.stop.asked() => std::thread::sleep(AGAIN),
@@ -215,10 +215,9 @@ impl Work<'_, '_> {
     /// Looks up what was begun, what the server has, and what lies here.
     fn look_up(&mut self) -> Result<(), AgentError> {
         let Work { agent, job, .. } = *self;
-        self.lease = self.read_lease()?.0;
+        self.lease = agent.sure(|| self.read_lease())?.0;
         for cell in &job.cells {
-            let subject = names::outcome(&job.submission, &job.machine, &cell.key);
-            if agent.sure(|| agent.courier.stored(&subject))?.is_some() {
+            if agent.sure(|| agent.courier.stored(&self.subject(&cell.key)))?.is_some() {
                 self.done.insert(cell.key.clone());
             }
         }
@@ -307,127 +306,6 @@ impl Work<'_, '_> {
         }
         self.store(&key, line)
     }
-
-    /// Stores an outcome; one that is there already stays. What a server that is away does not take is stored before the lot ends.
-    fn store(&mut self, key: &str, line: &str) -> Result<(), CourierError> {
-        if self.done.contains(key) {
-            return Ok(());
-        }
-        let mut sealed = self.sealed(key, line)?;
-        if sealed.len() > LARGEST {
-            sealed = self.sealed(key, &self.too_large(key, sealed.len())?)?;
-            self.told.insert(key.into(), sealed.clone());
-        }
-        match self.agent.courier.store(&self.subject(key), &sealed) {
-            Err(error) if !error.is_passing() => Err(error),
-            _ => {
-                self.done.insert(key.into());
-                Ok(())
-            }
-        }
-    }
-
-    /// The line of a cell whose samples no message can carry.
-    fn too_large(&self, key: &str, bytes: usize) -> Result<String, CourierError> {
-        let place = self.job.cells.iter().position(|cell| cell.key == key);
-        let place =
-            place.ok_or_else(|| CourierError::Refused("a cell beyond the plan is too large for a message".into()))?;
-        let (have, most) = (bytes >> 20, LARGEST >> 20);
-        let text = format!("its samples take {have} MiB, and a message holds {most}: ask for fewer iterations");
-        let outcome = Ended::Failed(Reason::new("too-large", text));
-        let cell = self.job.cells[place].ended(&self.job.kinds, place, outcome);
-        let line = Line::Cell { cell: &cell, samples: &[] }.text();
-        let line = line.map_err(|error| CourierError::Refused(error.to_string()))?;
-        Ok(String::from_utf8_lossy(&line).trim_end().into())
-    }
-
-    fn subject(&self, key: &str) -> String {
-        names::outcome(&self.job.submission, &self.job.machine, key)
-    }
-
-    fn sealed(&self, key: &str, line: &str) -> Result<Vec<u8>, CourierError> {
-        let Work { agent, job, .. } = *self;
-        let outcome = Outcome {
-            schema: form::OUTCOME.into(),
-            submission: job.submission.clone(),
-            lot: job.lot.clone(),
-            machine: job.machine.clone(),
-            key: key.into(),
-            session: agent.machine.session.clone(),
-            attempt: self.lease.attempts(key),
-            at: now_utc(),
-            conditions: form::conditions(&agent.machine.environment),
-            line: line.into(),
-        };
-        agent.signer.seal(&outcome).map_err(|error| CourierError::Refused(error.to_string()))
-    }
-
-    /// Stores what the server lacks: it was away when a cell ended, or has lost its disk since.
-    fn send_missing(&self) -> Result<(), CourierError> {
-        let Work { agent, job, .. } = *self;
-        let mut measured = None;
-        for key in &self.done {
-            if agent.sure(|| agent.courier.stored(&self.subject(key)))?.is_some() {
-                continue;
-            }
-            let measured = measured.get_or_insert_with(|| agent.spool.lines(job));
-            let sealed = match (self.told.get(key), measured.get(key)) {
-                (Some(told), _) => told.clone(),
-                (None, Some(line)) => self.sealed(key, line)?,
-                (None, None) => continue,
-            };
-            agent.sure(|| agent.courier.store(&self.subject(key), &sealed))?;
-        }
-        Ok(())
-    }
-
-    /// Stores an outcome that was not measured.
-    fn tell_of(&mut self, asked: &AskedCell, outcome: Ended, tell: &mut Words<'_>) -> Result<(), AgentError> {
-        let place = self.job.cells.iter().position(|cell| cell.key == asked.key).unwrap_or_default();
-        let cell = asked.ended(&self.job.kinds, place, outcome);
-        tell(Word::Cell { name: &asked.name.to_string(), outcome: cell.outcome.name() });
-        let line = Line::Cell { cell: &cell, samples: &[] }.text();
-        let line = line.map_err(|error| CourierError::Refused(error.to_string()))?;
-        let line = String::from_utf8_lossy(&line);
-        self.told.insert(asked.key.clone(), self.sealed(&asked.key, line.trim_end())?);
-        Ok(self.store(&asked.key, line.trim_end())?)
-    }
-
-    /// An agent that ends in order takes its last start back.
-    fn take_back(&mut self) -> Result<(), AgentError> {
-        let Some(key) = self.begun.take() else { return Ok(()) };
-        let session = self.agent.machine.session.clone();
-        Ok(self.change_lease(|lease| lease.take_back(&key, &session))?)
-    }
-
-    fn read_lease(&self) -> Result<(Lease, Over), CourierError> {
-        let Work { agent, job, .. } = *self;
-        let entry = agent.sure(|| agent.courier.read(Table::Leases, &lease_key(job)))?;
-        Ok(entry.map_or((Lease::default(), Over::Nothing), |entry| {
-            (serde_json::from_slice(&entry.body).unwrap_or_default(), Over::Revision(entry.revision))
-        }))
-    }
-
-    /// Changes the lease by compare-and-set.
-    fn change_lease(&mut self, change: impl Fn(&mut Lease)) -> Result<(), CourierError> {
-        let Work { agent, job, .. } = *self;
-        loop {
-            let entry = agent.courier.read(Table::Leases, &lease_key(job))?;
-            let (mut lease, over) = entry.map_or((Lease::default(), Over::Nothing), |entry| {
-                (serde_json::from_slice(&entry.body).unwrap_or_default(), Over::Revision(entry.revision))
-            });
-            change(&mut lease);
-            let body = serde_json::to_vec(&lease).map_err(|error| CourierError::Refused(error.to_string()))?;
-            if agent.courier.write(Table::Leases, &lease_key(job), &body, over)?.is_some() {
-                self.lease = lease;
-                return Ok(());
-            }
-        }
-    }
-}
-
-fn lease_key(job: &Job) -> String {
-    names::lease(&job.machine, &job.submission, &job.lot)
 }
 
 fn beyond_name(cell: &Cell) -> String {

@@ -1,13 +1,16 @@
 //! A machine at work: it takes one lot at a time from its queue, has it measured, and stores what came of it.
 //!
-//! - `lot`: what is done with one lot, whoever measures it and whatever is there already.
+//! - `lot`: what is done with one lot, whoever measures it and whatever is there already. `outcomes`: how its cells ended, signed and stored.
+//!   `begun`: how often each was begun.
 //! - `measure`: who measures. `child`: a host of its own for each lot, which may die without taking the agent down.
 //! - `spool`: what was measured here, until the server has it. `life`: the name that an agent holds, and its signs of life.
 
+mod begun;
 mod child;
 mod life;
 mod lot;
 mod measure;
+mod outcomes;
 mod spool;
 
 pub use child::{ASK, BEGIN, ChildHost, ENDED, GO, STOP};

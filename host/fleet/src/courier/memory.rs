@@ -124,7 +124,7 @@ impl Courier for MemoryCourier {
                 state.jobs.insert(sequence, Job { subject, body, held_until: Duration::ZERO, deliveries: 0 });
             } else {
                 let at = state.seconds();
-                state.stored.insert(sequence, Message { subject, body, at });
+                state.stored.insert(sequence, Message { subject, body, at, behind: 0 });
             }
             true
         })
@@ -229,9 +229,10 @@ struct MemoryFollow<'c> {
 impl Follow for MemoryFollow<'_> {
     fn next(&mut self, _: Duration) -> Result<Option<Message>, CourierError> {
         let found = self.courier.call(|state| {
-            let mut behind = state.stored.range(self.after + 1..);
-            let found = behind.find(|(_, message)| names::matches(&self.filter, &message.subject));
-            found.map(|(sequence, message)| (*sequence, message.clone()))
+            let behind = state.stored.range(self.after + 1..);
+            let mut behind = behind.filter(|(_, message)| names::matches(&self.filter, &message.subject));
+            let (sequence, message) = behind.next()?;
+            Some((*sequence, Message { behind: behind.count() as u64, ..message.clone() }))
         })?;
         Ok(found.map(|(sequence, message)| {
             self.after = sequence;

@@ -75,6 +75,8 @@ pub struct Message {
     pub body: Vec<u8>,
     /// When the server took it, in seconds since 1970 by its own clock.
     pub at: i64,
+    /// So many more the reader finds behind it.
+    pub behind: u64,
 }
 
 /// What becomes of a job that was delivered.
@@ -149,6 +151,28 @@ pub trait Courier: Send + Sync {
     /// # Errors
     /// As [`Courier::store`].
     fn keys(&self, table: Table) -> Result<Vec<String>, CourierError>;
+}
+
+/// All that is stored under a filter now, in order.
+///
+/// # Errors
+/// As [`Courier::store`]; or the server stops in the middle.
+pub fn all_stored(courier: &dyn Courier, filter: &str) -> Result<Vec<Message>, CourierError> {
+    // Nothing within that time is nothing at all, or a server that has stopped.
+    const ANSWER: Duration = Duration::from_secs(2);
+    let mut follow = courier.follow(filter)?;
+    let mut all: Vec<Message> = vec![];
+    loop {
+        match (follow.next(ANSWER)?, all.last().is_some_and(|last| last.behind > 0)) {
+            (Some(message), _) if message.behind > 0 => all.push(message),
+            (Some(last), _) => {
+                all.push(last);
+                return Ok(all);
+            }
+            (None, false) => return Ok(all),
+            (None, true) => return Err(CourierError::Away("it stopped in the middle of what it has".into())),
+        }
+    }
 }
 
 /// Reads what is stored, as it comes.

@@ -3,18 +3,23 @@
 //! A subject is stored once because the streams are made so (`max_msgs_per_subject` 1, discard new), not because clients behave. No message
 //! ids are used: theirs outlive a purge, so that a job that was taken back could not be put back. `max_deliver` is not used: a job that has
 //! reached it stays in the queue for ever, and nobody gets it or hears of it.
+//!
+//! `settings`: what there is on the server. `follow`: reading what is stored. `answers`: what is said against a call.
 
-use super::{
-    ALIVE, Courier, CourierError, Delivery, Entry, Follow, HELD, Handle, LARGEST, Message, Over, Settle, Table,
-};
+mod answers;
+mod follow;
+mod settings;
+
+use super::{Courier, CourierError, Delivery, Entry, Follow, Handle, LARGEST, Message, Over, Settle, Table};
 use crate::keys::Pass;
-use crate::names;
-use async_nats::jetstream::consumer::{AckPolicy, DeliverPolicy, PullConsumer, pull};
-use async_nats::jetstream::stream::{self, DiscardPolicy, RetentionPolicy, StorageType};
-use async_nats::jetstream::{self, AckKind, kv};
+use answers::{away, code, is_refused, whole};
+use async_nats::jetstream::consumer::PullConsumer;
+use async_nats::jetstream::{self, AckKind, kv, stream};
 use async_nats::{Client, ConnectOptions, HeaderMap};
+use follow::NatsFollow;
 use futures_util::StreamExt;
 use parking_lot::Mutex;
+use settings::{JOBS, SUBMISSIONS, jobs, name, queue, settings, submissions};
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::sync::Arc;
@@ -22,23 +27,11 @@ use std::time::Duration;
 use tempfile::NamedTempFile;
 use tokio::runtime::Runtime;
 
-const JOBS: &str = "SKB_JOBS";
-const SUBMISSIONS: &str = "SKB_SUBMISSIONS";
-
 /// So long a first contact may take.
 const CONTACT: Duration = Duration::from_secs(10);
 /// So long an answer may take.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// Outcomes stay so long on the server.
-const KEPT: Duration = Duration::from_secs(90 * 24 * 3600);
-/// What was begun of a lot is of no use longer.
-const LEASES_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
-/// A queue that nobody asks is removed with its place of reading.
-const QUEUE_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
-
-/// Jobs have so much room, so that outcomes always have some.
-const ROOM_FOR_JOBS: i64 = 2 << 30;
 /// Codes of JetStream.
 const WRONG_LAST_SEQUENCE: u64 = 10071;
 const STORE_FAILED: u64 = 10077;
@@ -178,103 +171,6 @@ impl NatsCourier {
     }
 }
 
-fn jobs() -> stream::Config {
-    stream::Config {
-        name: JOBS.into(),
-        subjects: vec![names::JOBS.into()],
-        retention: RetentionPolicy::WorkQueue,
-        storage: StorageType::File,
-        discard: DiscardPolicy::New,
-        max_messages_per_subject: 1,
-        discard_new_per_subject: true,
-        allow_direct: true,
-        max_bytes: ROOM_FOR_JOBS,
-        ..Default::default()
-    }
-}
-
-fn submissions() -> stream::Config {
-    stream::Config {
-        name: SUBMISSIONS.into(),
-        subjects: vec![names::SUBMISSIONS.into()],
-        retention: RetentionPolicy::Limits,
-        storage: StorageType::File,
-        discard: DiscardPolicy::New,
-        max_messages_per_subject: 1,
-        discard_new_per_subject: true,
-        allow_direct: true,
-        deny_delete: true,
-        max_age: KEPT,
-        ..Default::default()
-    }
-}
-
-/// The place at which a machine reads its queue.
-fn queue(machine: &str) -> pull::Config {
-    pull::Config {
-        durable_name: Some(machine.into()),
-        filter_subject: names::queue(machine),
-        ack_policy: AckPolicy::Explicit,
-        ack_wait: HELD,
-        max_deliver: -1,
-        inactive_threshold: QUEUE_KEPT,
-        ..Default::default()
-    }
-}
-
-fn name(table: Table) -> &'static str {
-    match table {
-        Table::Agents => "SKB_AGENTS",
-        Table::Machines => "SKB_MACHINES",
-        Table::Leases => "SKB_LEASES",
-        Table::States => "SKB_STATES",
-    }
-}
-
-fn settings(table: Table) -> kv::Config {
-    let (storage, max_age) = match table {
-        Table::Agents => (StorageType::Memory, ALIVE),
-        Table::Leases => (StorageType::File, LEASES_KEPT),
-        Table::Machines | Table::States => (StorageType::File, Duration::ZERO),
-    };
-    kv::Config { bucket: name(table).into(), history: 1, storage, max_age, ..Default::default() }
-}
-
-fn is_refused(error: &async_nats::ConnectError) -> bool {
-    use async_nats::ConnectErrorKind::{Authentication, AuthorizationViolation};
-    matches!(error.kind(), Authentication | AuthorizationViolation)
-}
-
-fn away(error: impl std::error::Error) -> CourierError {
-    CourierError::Away(whole(&error))
-}
-
-/// An error with all its causes, in one line.
-fn whole(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        let more = inner.to_string();
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
-        }
-        cause = inner.source();
-    }
-    text
-}
-
-/// The code of an answer of JetStream against a call.
-fn code(error: &(dyn std::error::Error + 'static)) -> Option<u64> {
-    let mut error = Some(error);
-    while let Some(inner) = error {
-        if let Some(answer) = inner.downcast_ref::<jetstream::Error>() {
-            return Some(answer.error_code().0);
-        }
-        error = inner.source();
-    }
-    None
-}
-
 impl Courier for NatsCourier {
     fn store(&self, subject: &str, body: &[u8]) -> Result<bool, CourierError> {
         if body.len() > LARGEST {
@@ -314,6 +210,7 @@ impl Courier for NatsCourier {
                     subject: subject.into(),
                     body: found.payload.to_vec(),
                     at: found.time.unix_timestamp(),
+                    behind: 0,
                 })),
                 Err(error) if error.kind() == stream::DirectGetErrorKind::NotFound => Ok(None),
                 Err(error) if code(&error) == Some(NO_MESSAGE) => Ok(None),
@@ -420,65 +317,4 @@ impl NatsCourier {
         }
         result
     }
-}
-
-struct NatsFollow<'c> {
-    courier: &'c NatsCourier,
-    filter: String,
-    /// The last message that was read.
-    after: u64,
-    messages: Option<pull::Ordered>,
-}
-
-impl Drop for NatsFollow<'_> {
-    fn drop(&mut self) {
-        // A reader that ends tells the server, from within the runtime.
-        let _within = self.courier.runtime.enter();
-        self.messages = None;
-    }
-}
-
-impl Follow for NatsFollow<'_> {
-    fn next(&mut self, wait: Duration) -> Result<Option<Message>, CourierError> {
-        let NatsFollow { courier, filter, after, messages } = self;
-        let read = courier.runtime.block_on(async {
-            if messages.is_none() {
-                let begun = tokio::time::timeout(2 * ANSWER, read_from(&courier.jetstream, filter, *after)).await;
-                *messages = Some(begun.map_err(|_| CourierError::Away("it did not answer".into()))??);
-            }
-            let Some(messages) = messages else { return Ok(None) };
-            match tokio::time::timeout(wait, messages.next()).await {
-                Err(_) => Ok(None),
-                Ok(None) => Err(CourierError::Away("it ended the connection".into())),
-                Ok(Some(Err(error))) => Err(CourierError::Away(error.to_string())),
-                Ok(Some(Ok(message))) => {
-                    let info = message.info().map_err(|error| CourierError::Away(error.to_string()))?;
-                    let (sequence, at) = (info.stream_sequence, info.published.unix_timestamp());
-                    let (subject, body) = (message.subject.to_string(), message.payload.to_vec());
-                    Ok(Some((sequence, Message { subject, body, at })))
-                }
-            }
-        });
-        match read {
-            Ok(Some((sequence, message))) => {
-                self.after = sequence;
-                Ok(Some(message))
-            }
-            Ok(None) => Ok(None),
-            Err(error) => {
-                self.messages = None;
-                Err(error)
-            }
-        }
-    }
-}
-
-async fn read_from(jetstream: &jetstream::Context, filter: &str, after: u64) -> Result<pull::Ordered, CourierError> {
-    let stream = jetstream.get_stream_no_info(SUBMISSIONS).await.map_err(away)?;
-    let deliver_policy = match after {
-        0 => DeliverPolicy::All,
-        after => DeliverPolicy::ByStartSequence { start_sequence: after + 1 },
-    };
-    let reader = pull::OrderedConfig { filter_subject: filter.into(), deliver_policy, ..Default::default() };
-    stream.create_consumer(reader).await.map_err(away)?.messages().await.map_err(away)
 }

@@ -1,0 +1,102 @@
+//! The outcomes of a lot, as they are signed and stored: those that were measured, and those that say why nothing was.
+
+use super::lot::Work;
+use super::{AgentError, Word, Words};
+use crate::courier::{CourierError, LARGEST};
+use crate::form::{self, AskedCell, Outcome};
+use crate::names;
+use skillbench_record::journal::Line;
+use skillbench_record::time::now_utc;
+use skillbench_record::{Outcome as Ended, Reason};
+
+impl Work<'_, '_> {
+    /// Stores an outcome; one that is there already stays. What a server that is away does not take is stored before the lot ends.
+    pub(super) fn store(&mut self, key: &str, line: &str) -> Result<(), CourierError> {
+        if self.done.contains(key) {
+            return Ok(());
+        }
+        let mut sealed = self.sealed(key, line)?;
+        if sealed.len() > LARGEST {
+            sealed = self.sealed(key, &self.too_large(key, sealed.len())?)?;
+            self.told.insert(key.into(), sealed.clone());
+        }
+        match self.agent.courier.store(&self.subject(key), &sealed) {
+            Err(error) if !error.is_passing() => Err(error),
+            _ => {
+                self.done.insert(key.into());
+                Ok(())
+            }
+        }
+    }
+
+    /// The line of a cell whose samples no message can carry.
+    fn too_large(&self, key: &str, bytes: usize) -> Result<String, CourierError> {
+        let place = self.job.cells.iter().position(|cell| cell.key == key);
+        let place =
+            place.ok_or_else(|| CourierError::Refused("a cell beyond the plan is too large for a message".into()))?;
+        let (have, most) = (bytes >> 20, LARGEST >> 20);
+        let text = format!("its samples take {have} MiB, and a message holds {most}: ask for fewer iterations");
+        let outcome = Ended::Failed(Reason::new("too-large", text));
+        let cell = self.job.cells[place].ended(&self.job.kinds, place, outcome);
+        let line = Line::Cell { cell: &cell, samples: &[] }.text();
+        let line = line.map_err(|error| CourierError::Refused(error.to_string()))?;
+        Ok(String::from_utf8_lossy(&line).trim_end().into())
+    }
+
+    pub(super) fn subject(&self, key: &str) -> String {
+        names::outcome(&self.job.submission, &self.job.machine, key)
+    }
+
+    fn sealed(&self, key: &str, line: &str) -> Result<Vec<u8>, CourierError> {
+        let Work { agent, job, .. } = *self;
+        let outcome = Outcome {
+            schema: form::OUTCOME.into(),
+            submission: job.submission.clone(),
+            lot: job.lot.clone(),
+            machine: job.machine.clone(),
+            key: key.into(),
+            session: agent.machine.session.clone(),
+            attempt: self.lease.attempts(key),
+            at: now_utc(),
+            conditions: form::conditions(&agent.machine.environment),
+            line: line.into(),
+        };
+        agent.signer.seal(&outcome).map_err(|error| CourierError::Refused(error.to_string()))
+    }
+
+    /// Stores what the server lacks: it was away when a cell ended, or has lost its disk since.
+    pub(super) fn send_missing(&self) -> Result<(), CourierError> {
+        let Work { agent, job, .. } = *self;
+        let mut measured = None;
+        for key in &self.done {
+            if agent.sure(|| agent.courier.stored(&self.subject(key)))?.is_some() {
+                continue;
+            }
+            let measured = measured.get_or_insert_with(|| agent.spool.lines(job));
+            let sealed = match (self.told.get(key), measured.get(key)) {
+                (Some(told), _) => told.clone(),
+                (None, Some(line)) => self.sealed(key, line)?,
+                (None, None) => continue,
+            };
+            agent.sure(|| agent.courier.store(&self.subject(key), &sealed))?;
+        }
+        Ok(())
+    }
+
+    /// Stores an outcome that was not measured.
+    pub(super) fn tell_of(
+        &mut self,
+        asked: &AskedCell,
+        outcome: Ended,
+        tell: &mut Words<'_>,
+    ) -> Result<(), AgentError> {
+        let place = self.job.cells.iter().position(|cell| cell.key == asked.key).unwrap_or_default();
+        let cell = asked.ended(&self.job.kinds, place, outcome);
+        tell(Word::Cell { name: &asked.name.to_string(), outcome: cell.outcome.name() });
+        let line = Line::Cell { cell: &cell, samples: &[] }.text();
+        let line = line.map_err(|error| CourierError::Refused(error.to_string()))?;
+        let line = String::from_utf8_lossy(&line);
+        self.told.insert(asked.key.clone(), self.sealed(&asked.key, line.trim_end())?);
+        Ok(self.store(&asked.key, line.trim_end())?)
+    }
+}

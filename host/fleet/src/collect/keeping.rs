@@ -1,0 +1,237 @@
+//! The runs of a submission as they are kept here: each outcome that can be believed, at its place.
+
+use super::{CollectError, believed, beyond_key};
+use crate::courier::Message;
+use crate::form::{self, LotEnd, MachineRun, Submission};
+use crate::keys::Role;
+use crate::seal::{Trust, When};
+use skillbench_record::journal::Contents;
+use skillbench_record::{Cell, Environment, FleetRecord, Outcome as Ended, RUN_SCHEMA, Reason, Run, Samples};
+use skillbench_session::{Event, Listener, Measured, Received};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// The runs of a submission, as far as they came.
+pub(super) struct Keeping<'s> {
+    pub(super) submission: &'s Submission,
+    runs: Vec<RunKept<'s>>,
+    /// The lots that have ended, each with the reason why nothing of it could be measured.
+    pub(super) ended: BTreeMap<String, Option<String>>,
+    /// So many cells there are, and so many were told.
+    asked: usize,
+    told: usize,
+}
+
+/// The run of one machine.
+struct RunKept<'s> {
+    asked: &'s MachineRun,
+    received: Received,
+    /// Where each cell stands in the run, by its key. Cells beyond the plan come behind it.
+    places: BTreeMap<String, usize>,
+    /// What its cells' places are told as: those of all runs stand in one row.
+    offset: usize,
+}
+
+impl<'s> Keeping<'s> {
+    pub(super) fn begin(submission: &'s Submission, fleet: &str, output: &Path) -> Result<Keeping<'s>, CollectError> {
+        let (mut runs, mut offset) = (vec![], 0);
+        for asked in &submission.runs {
+            let through = FleetRecord {
+                fleet: fleet.into(),
+                submission: submission.id.clone(),
+                machine: asked.machine.clone(),
+                submitter: submission.by.clone(),
+            };
+            let head = Run {
+                schema: RUN_SCHEMA.into(),
+                run_id: format!("{}-{}", submission.id, asked.machine),
+                started_at: submission.at.clone(),
+                command: submission.command.clone(),
+                seed: submission.seed,
+                environment: Environment { fleet: Some(through), ..asked.environment.clone() },
+                left_out: BTreeMap::new(),
+                cells: vec![],
+            };
+            let mut received = Received::open(output, &asked.request, &head)?;
+            let mut places: BTreeMap<String, usize> =
+                asked.cells.iter().enumerate().map(|(place, cell)| (cell.key.clone(), place)).collect();
+            let beyond = received.kept().range(asked.cells.len()..).map(|(place, cell)| (beyond_key(cell), *place));
+            places.extend(beyond.collect::<Vec<_>>());
+            // Cells that a stated rule skips are in no lot.
+            for (place, cell) in asked.cells.iter().enumerate() {
+                let kind = asked.kinds.get(cell.kind);
+                let is_new = !received.kept().contains_key(&place);
+                if let Some(kind) = kind.filter(|kind| is_new && !form::is_planned(kind)) {
+                    let skipped = cell.ended(&asked.kinds, place, kind.outcome.clone());
+                    keep(&mut received, &asked.machine, &skipped, &[])?;
+                }
+            }
+            runs.push(RunKept { asked, received, places, offset });
+            offset += asked.cells.len();
+        }
+        Ok(Keeping { submission, runs, ended: BTreeMap::new(), asked: offset, told: 0 })
+    }
+
+    /// What the cells of all runs are called: "h1: bert-tiny on rten, inference, batch=1".
+    pub(super) fn titles(&self) -> Vec<String> {
+        let of_run = |run: &RunKept<'_>| {
+            let machine = run.asked.machine.clone();
+            run.asked.cells.iter().map(move |cell| format!("{machine}: {}", cell.name)).collect::<Vec<_>>()
+        };
+        self.runs.iter().flat_map(of_run).collect()
+    }
+
+    pub(super) fn tell_kept(&mut self, on: &mut Listener<'_>) {
+        for run in &self.runs {
+            for (place, cell) in run.received.kept().range(..run.asked.cells.len()) {
+                let index = place + run.offset;
+                on(Event::CellBegun { index, place: self.told, of: self.asked });
+                on(Event::CellEnded(&Cell { index, ..cell.clone() }));
+                self.told += 1;
+            }
+        }
+    }
+
+    /// Machines with lots that have not ended.
+    pub(super) fn waited_for(&self) -> BTreeSet<&'s str> {
+        let open = self.submission.lots.iter().filter(|lot| !self.ended.contains_key(&lot.id));
+        open.filter_map(|lot| self.submission.runs.get(lot.run)).map(|run| run.machine.as_str()).collect()
+    }
+
+    pub(super) fn is_whole(&self) -> bool {
+        self.submission.lots.iter().all(|lot| self.ended.contains_key(&lot.id))
+    }
+
+    /// Takes one stored message.
+    pub(super) fn take(&mut self, trust: &Trust, message: &Message, on: &mut Listener<'_>) -> Result<(), CollectError> {
+        let words: Vec<&str> = message.subject.split('.').collect();
+        let problem = match words[..] {
+            ["skb", "of", _, "cell", machine, key] => match self.outcome(trust, message, machine, key) {
+                Ok((run, cell, samples)) => return self.keep(run, key, cell, &samples, on),
+                Err(why) => format!("an outcome of {machine} is not believed: {why}"),
+            },
+            ["skb", "of", _, "end", machine, lot] => match self.end_of(trust, message, machine, lot) {
+                Ok(()) => return Ok(()),
+                Err(why) => format!("the end of lot {lot} is not believed: {why}"),
+            },
+            _ => return Ok(()),
+        };
+        on(Event::Warning(&problem));
+        Ok(())
+    }
+
+    /// The cell of an outcome, with the run that it belongs to.
+    fn outcome(
+        &self,
+        trust: &Trust,
+        message: &Message,
+        machine: &str,
+        key: &str,
+    ) -> Result<(usize, Cell, Vec<Samples>), String> {
+        let outcome = believed(trust, message, &self.submission.id, machine, key)?;
+        let (run, asked) = self.submission.run_of(machine).ok_or("nothing was asked of that machine")?;
+        if outcome.conditions != form::conditions(&asked.environment) {
+            return Err("it was measured under another host, or on another machine, than was planned".into());
+        }
+        let mut contents = Contents::read(outcome.line.as_bytes());
+        if let Some(damaged) = contents.damaged.first() {
+            return Err(damaged.why.clone());
+        }
+        let (_, (cell, samples)) = contents.cells.pop_first().ok_or("it has no cell")?;
+        let is_the_one = match asked.cells.iter().find(|cell| cell.key == key) {
+            Some(asked) => asked.is(&cell),
+            // Smaller batches are tried where memory did not suffice.
+            None => key == beyond_key(&cell) && asked.cells.iter().any(|asked| asked.stands_for(&cell)),
+        };
+        if !is_the_one {
+            return Err("it is of another cell than it says".into());
+        }
+        Ok((run, cell, samples))
+    }
+
+    fn end_of(&mut self, trust: &Trust, message: &Message, machine: &str, lot: &str) -> Result<(), String> {
+        let asked = self.submission.lot(lot).and_then(|lot| self.submission.runs.get(lot.run));
+        let asked = asked.ok_or("nobody asked for it")?;
+        let opened = trust.open(&message.body, &[Role::Agent, Role::Site], When::At(message.at));
+        let opened = opened.map_err(|error| error.to_string())?;
+        let end: LotEnd = form::read(form::LOT_END, &opened.body).map_err(|error| error.to_string())?;
+        let is_own = opened.by.role == Role::Site || opened.by.name == asked.machine;
+        if end.submission != self.submission.id
+            || end.lot != lot
+            || end.machine != machine
+            || machine != asked.machine
+            || !is_own
+        {
+            return Err(format!("'{}' said it of another", opened.by.name));
+        }
+        self.ended.insert(lot.into(), end.problem);
+        Ok(())
+    }
+
+    /// Keeps a cell at its place in its run.
+    fn keep(
+        &mut self,
+        run: usize,
+        key: &str,
+        cell: Cell,
+        samples: &[Samples],
+        on: &mut Listener<'_>,
+    ) -> Result<(), CollectError> {
+        let Some(run) = self.runs.get_mut(run) else { return Ok(()) };
+        let next = run.places.len();
+        let place = *run.places.entry(key.into()).or_insert(next);
+        if run.received.kept().contains_key(&place) {
+            return Ok(());
+        }
+        let cell = Cell { index: place, ..cell };
+        let samples: Vec<Samples> = samples.iter().map(|samples| Samples { cell: place, ..samples.clone() }).collect();
+        if let Some(news) = keep(&mut run.received, &run.asked.machine, &cell, &samples)? {
+            on(Event::Warning(&news));
+        }
+        if place < run.asked.cells.len() {
+            let index = place + run.offset;
+            on(Event::CellBegun { index, place: self.told, of: self.asked });
+            on(Event::CellEnded(&Cell { index, ..cell }));
+            self.told += 1;
+        }
+        Ok(())
+    }
+
+    /// Ends all runs. Of a cell that has no outcome the reason is told: that it was taken back, or what its agent said of its lot.
+    pub(super) fn end(self, without: Option<Reason>, on: &mut Listener<'_>) -> Result<Vec<Measured>, CollectError> {
+        let problem_of = |run: usize, place: usize| {
+            let lot = self.submission.lots.iter().find(|lot| lot.run == run && lot.cells.contains(&place));
+            lot.and_then(|lot| self.ended.get(&lot.id)?.clone())
+        };
+        let mut all = vec![];
+        for (index, RunKept { asked, mut received, .. }) in self.runs.into_iter().enumerate() {
+            let lacks = (0..asked.cells.len()).filter(|place| !received.kept().contains_key(place));
+            for place in lacks.collect::<Vec<_>>() {
+                let outcome = match &without {
+                    Some(reason) => Ended::Skipped(reason.clone()),
+                    None => Ended::Failed(no_outcome(&asked.machine, problem_of(index, place))),
+                };
+                let cell = asked.cells[place].ended(&asked.kinds, place, outcome);
+                keep(&mut received, &asked.machine, &cell, &[])?;
+            }
+            all.push(received.end(on)?);
+        }
+        Ok(all)
+    }
+}
+
+fn no_outcome(machine: &str, problem: Option<String>) -> Reason {
+    let why = problem.unwrap_or_else(|| {
+        "its agent said that the lot had ended, and sent nothing of this cell that can be believed".into()
+    });
+    Reason::new("no-outcome", format!("{machine}: {why}"))
+}
+
+fn keep(
+    received: &mut Received,
+    machine: &str,
+    cell: &Cell,
+    samples: &[Samples],
+) -> Result<Option<String>, CollectError> {
+    received.cell_ended(cell, samples).map_err(|error| CollectError::Keep { machine: machine.into(), error })
+}
