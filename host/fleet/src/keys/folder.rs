@@ -2,6 +2,7 @@
 
 use super::pass::Pass;
 use super::role::Role;
+use super::secret::write_secret;
 use super::token::{self, TokenError};
 use crate::names::{self, BadName};
 use nkeys::KeyPair;
@@ -9,7 +10,7 @@ use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyUsageP
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -95,17 +96,6 @@ fn seed(key: &KeyPair) -> Result<String, KeysError> {
 
 fn pair(seed: &str) -> Result<KeyPair, KeysError> {
     KeyPair::from_seed(seed).map_err(|error| KeysError::Key(error.to_string()))
-}
-
-/// Writes a file whole, which its owner alone can read.
-pub(super) fn write_secret(path: &Path, text: &str) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)?;
-    // Made for its owner alone, as all temporary files are.
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.as_file().sync_all()?;
-    file.persist(path).map(drop).map_err(|error| error.error)
 }
 
 impl Folder {

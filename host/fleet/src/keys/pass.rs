@@ -1,6 +1,7 @@
 //! A pass: one file that says where a fleet's server is, and who carries it. Whoever has the file is that user.
 
 use super::role::Role;
+use super::secret::write_secret;
 use nkeys::KeyPair;
 use serde::{Deserialize, Serialize};
 use skillbench_record::paths;
@@ -112,7 +113,7 @@ impl Pass {
             self.name,
             self.role.name()
         );
-        super::folder::write_secret(path, &(note + &text))
+        write_secret(path, &(note + &text))
     }
 
     pub(crate) fn key(&self) -> Option<KeyPair> {
