@@ -10,7 +10,7 @@ use skillbench_report::{Cell, Table};
 use skillbench_worker::DeviceRecord;
 
 /// What people see of a reason without `--verbose`.
-const SHORT: usize = 90;
+pub const SHORT: usize = 90;
 
 pub fn devices(global: &Global) -> Done {
     let verbose = global.verbose;

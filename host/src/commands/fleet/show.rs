@@ -2,6 +2,7 @@
 
 use super::{Contact, not_submitted};
 use crate::cli::{Global, RESULTS};
+use crate::commands::devices::SHORT;
 use crate::commands::{Done, Exit, failed, usage};
 use crate::output;
 use skillbench_fleet::agent;
@@ -52,11 +53,14 @@ pub fn devices(global: &Global, contact: &Contact) -> Done {
         let machine = &present.machine;
         for backend in &machine.backends {
             for device in &backend.devices {
-                let status = match (device.usable, device.emulated) {
+                let mut status = match (device.usable, device.emulated) {
                     (false, _) => Cell::from(format!("unavailable: {}", device.reason)).tone(Tone::Info),
                     (true, true) => Cell::from("emulated").tone(Tone::Emulated),
                     (true, false) => Cell::from("usable").tone(Tone::Good),
                 };
+                if !global.verbose {
+                    status.shorten(SHORT);
+                }
                 let [name, id] = [&machine.name, &backend.id].map(Cell::text);
                 table.row([name, id, Cell::text(&device.id), status, Cell::text(&device.name)]);
             }
