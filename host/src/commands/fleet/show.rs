@@ -76,6 +76,7 @@ pub fn devices(global: &Global, contact: &Contact) -> Done {
 }
 
 pub fn status(global: &Global, contact: &Contact, id: Option<&str>) -> Done {
+    let is_of_all = id.is_none();
     let ids = match id {
         Some(id) => vec![id.to_string()],
         None => status::submissions(&contact.courier).map_err(failed)?,
@@ -84,17 +85,13 @@ pub fn status(global: &Global, contact: &Contact, id: Option<&str>) -> Done {
     for id in ids {
         match status::status(&contact.courier, &contact.trust, &id) {
             Ok(status) => rows(&mut table, &status),
-            Err(error) if ids_are_many(id.as_str(), contact) => output::warning(&error.to_string()),
+            // One that cannot be read hides no other.
+            Err(error) if is_of_all => output::warning(&error.to_string()),
             Err(error) => return Err(not_submitted(error)),
         }
     }
     output::table(&table, global.format.into());
     Ok(Exit::Good)
-}
-
-/// Whether a submission that cannot be read is one of many: then the others are shown.
-fn ids_are_many(id: &str, contact: &Contact) -> bool {
-    status::submissions(&contact.courier).is_ok_and(|ids| ids.len() > 1 && ids.iter().any(|known| known == id))
 }
 
 fn rows(table: &mut Table, status: &Status) {
