@@ -224,8 +224,7 @@ fn a_server_that_loses_its_disk_in_the_middle_is_filled_again() {
     std::fs::remove_dir_all(world.path().join("lab/store")).unwrap();
     let _server = Part::start(&world, "serve", &["fleet", "serve", "lab"]).says("serves the fleet");
     submitter.ends_with(0);
-    let run = std::fs::read_dir(world.path().join("results")).unwrap().flatten().map(|entry| entry.file_name());
-    let run = run.map(|name| name.into_string().unwrap()).find(|name| name.ends_with("-h1")).unwrap();
-    let id = run.trim_end_matches("-h1");
+    let run = world.run_folder();
+    let id = run.file_name().unwrap().to_str().unwrap().trim_end_matches("-h1");
     world.host(&["fleet", "verify", id]).exits_with(0).tells("16 cells: 0 lost, 0 twice, 0 not as signed");
 }

@@ -2,7 +2,6 @@
 //! a message that names one of them in `must_understand`.
 
 use crate::names;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skillbench_engine::run::Rejected;
 use skillbench_record::hash::sha256_text;
@@ -130,6 +129,14 @@ impl AskedCell {
     }
 }
 
+/// The key of a cell among those that were asked for; one that nobody asked for, which was tried in place of another, has a key of its own.
+pub fn key_of(asked: &[AskedCell], cell: &Cell) -> String {
+    let name = CellName::of(cell);
+    // One that was asked for on its very device comes before one that left the device open.
+    let found = asked.iter().find(|asked| asked.name == name).or_else(|| asked.iter().find(|asked| asked.is(cell)));
+    found.map_or_else(|| names::key(&name), |asked| asked.key.clone())
+}
+
 /// What is sent at once: the cells of one backend and one model on one machine, which share what was loaded and what was learnt.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Lot {
@@ -167,7 +174,7 @@ impl Job {
 }
 
 /// How a cell ended.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Outcome {
     pub schema: String,
     pub submission: String,
@@ -187,14 +194,12 @@ pub struct Outcome {
 }
 
 /// All cells of a lot have outcomes, or none of it could be measured.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct LotEnd {
     pub schema: String,
     pub submission: String,
     pub lot: String,
     pub machine: String,
-    /// Keys of cells beyond the plan: smaller batches that were tried where memory did not suffice.
-    pub beyond: Vec<String>,
     /// Why nothing of it could be measured.
     #[serde(default)]
     pub problem: Option<String>,
@@ -225,7 +230,6 @@ pub struct Announced {
     pub id: String,
     /// Other names that the registry gives it.
     pub aliases: Vec<String>,
-    pub sha256: String,
     pub description: Description,
     pub devices: Vec<DeviceRecord>,
     /// Why no device can be used.
@@ -233,14 +237,14 @@ pub struct Announced {
 }
 
 /// A sign of life, which may be lost.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Beat {
     pub session: String,
     pub doing: Doing,
 }
 
 /// What an agent does.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "is")]
 pub enum Doing {
     Idle,
@@ -330,9 +334,9 @@ impl Submission {
         self.runs.iter().enumerate().find(|(_, run)| run.machine == machine)
     }
 
-    /// So many cells are measured.
-    pub fn measured_cells(&self) -> usize {
-        self.lots.iter().map(|lot| lot.cells.len()).sum()
+    /// The id of the run of a machine.
+    pub fn run_id(&self, machine: &str) -> String {
+        format!("{}-{machine}", self.id)
     }
 }
 
@@ -342,7 +346,7 @@ mod tests {
 
     #[test]
     fn what_is_added_later_is_passed_over_and_what_must_be_understood_is_refused() {
-        let end = r#"{"schema":"skillbench.lot-end/1","submission":"s","lot":"0","machine":"h","beyond":[],"weather":"fine"}"#;
+        let end = r#"{"schema":"skillbench.lot-end/1","submission":"s","lot":"0","machine":"h","weather":"fine"}"#;
         assert_eq!(read::<LotEnd>(LOT_END, end).unwrap().lot, "0");
         let asked = end.replace("\"weather\":\"fine\"", "\"must_understand\":[\"weather\"]");
         assert!(

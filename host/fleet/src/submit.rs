@@ -10,6 +10,7 @@ use skillbench_engine::registry::Entry;
 use skillbench_engine::run::{Inventory, Plugin, RequestError, resolve};
 use skillbench_engine::skill::SkillSource;
 use skillbench_record::defaults::defaults;
+use skillbench_record::run_id;
 use skillbench_record::time::now_utc;
 use skillbench_record::{Cell, Outcome, Reason, RunRequest};
 use skillbench_worker::Library;
@@ -207,10 +208,8 @@ pub fn submission(
     by: &str,
 ) -> Result<Submission, SubmitError> {
     let at = now_utc();
-    let stamp: String = at.chars().filter(char::is_ascii_digit).collect();
-    let (day, time) = stamp.split_at(8.min(stamp.len()));
     let chance = getrandom::u32().map_err(|error| CourierError::Away(error.to_string()))?;
-    let id = format!("{day}-{time}-{chance:08x}");
+    let id = run_id::of(&at, chance);
     let lots = lots(&runs);
     if lots.is_empty() {
         return Err(SubmitError::Nothing);
@@ -268,19 +267,15 @@ pub fn send_head(courier: &dyn Courier, signer: &Signer, submission: &Submission
     Ok(())
 }
 
-/// Puts a lot into the queue of its machine, where it is not and has not ended. Returns whether it was missing.
+/// Puts a lot into the queue of its machine, where it is not.
 ///
 /// # Errors
 /// The courier's.
-pub fn send_lot(
-    courier: &dyn Courier,
-    signer: &Signer,
-    submission: &Submission,
-    lot: &Lot,
-) -> Result<bool, SubmitError> {
-    let Some(job) = submission.job(lot) else { return Ok(false) };
+pub fn send_lot(courier: &dyn Courier, signer: &Signer, submission: &Submission, lot: &Lot) -> Result<(), SubmitError> {
+    let Some(job) = submission.job(lot) else { return Ok(()) };
     let Job { machine, lot, submission: id, .. } = &job;
-    Ok(courier.store(&names::job(machine, id, lot), &signer.seal(&job)?)?)
+    courier.store(&names::job(machine, id, lot), &signer.seal(&job)?)?;
+    Ok(())
 }
 
 /// A submission, as its submitter signed it.

@@ -1,13 +1,13 @@
 //! Whether what is kept here is what the machines of a fleet signed: each cell of a submission once, none more, none other.
 
-use crate::collect::{believed, beyond_key};
+use crate::collect::believed;
 use crate::courier::{Courier, CourierError, all_stored};
-use crate::form::Submission;
+use crate::form::{self, Submission};
 use crate::names;
 use crate::seal::Trust;
 use crate::submit::{self, SubmitError};
 use skillbench_record::journal::Contents;
-use skillbench_record::{Cell, Samples};
+use skillbench_record::{Cell, CellName, Samples};
 use skillbench_store::journal;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -47,15 +47,10 @@ pub fn verify(courier: &dyn Courier, trust: &Trust, id: &str, output: &Path) -> 
     let signed = signed(courier, trust, &submission)?;
     let mut verified = Verified::default();
     for run in &submission.runs {
-        let recorded = journal::read(&output.join(format!("{id}-{}", run.machine)))?;
+        let recorded = journal::read(&output.join(submission.run_id(&run.machine)))?;
         let mut kept: BTreeMap<String, Vec<&Cell>> = BTreeMap::new();
         for cell in &recorded.run.cells {
-            let key = run
-                .cells
-                .iter()
-                .find(|asked| asked.is(cell))
-                .map_or_else(|| beyond_key(cell), |asked| asked.key.clone());
-            kept.entry(key).or_default().push(cell);
+            kept.entry(form::key_of(&run.cells, cell)).or_default().push(cell);
         }
         verified.cells += recorded.run.cells.len();
         for asked in &run.cells {
@@ -70,29 +65,22 @@ pub fn verify(courier: &dyn Courier, trust: &Trust, id: &str, output: &Path) -> 
         for ((machine, key), outcome) in of_run {
             match (outcome, kept.get(key).and_then(|cells| cells.first())) {
                 (Err(why), _) => verified.other.push(format!("{machine}: {why}")),
-                (Ok((cell, _)), None) => {
-                    verified.lost.push(format!("{machine}: {}", skillbench_record::CellName::of(cell)))
-                }
+                (Ok((cell, _)), None) => verified.lost.push(format!("{machine}: {}", CellName::of(cell))),
                 (Ok((_, samples)), Some(here)) if other_samples(samples, &recorded.samples, here.index) => {
-                    let name = skillbench_record::CellName::of(here);
+                    let name = CellName::of(here);
                     verified.other.push(format!("{machine}: the samples of {name} are not those it signed"));
                 }
                 (Ok((cell, _)), Some(here)) if Cell { index: here.index, ..cell.clone() } != **here => {
-                    verified
-                        .other
-                        .push(format!("{machine}: {} is not what it signed", skillbench_record::CellName::of(here)));
+                    verified.other.push(format!("{machine}: {} is not what it signed", CellName::of(here)));
                 }
                 _ => {}
             }
         }
         // Figures that no machine signed.
-        let measured = recorded.run.cells.iter().filter(|cell| cell.outcome.metrics().is_some());
-        for cell in measured {
-            let asked = run.cells.iter().find(|asked| asked.is(cell));
-            let key = asked.map_or_else(|| beyond_key(cell), |asked| asked.key.clone());
-            if !signed.contains_key(&(run.machine.clone(), key)) {
-                let name = skillbench_record::CellName::of(cell);
-                verified.other.push(format!("{}: nobody signed the figures of {name}", run.machine));
+        let nobody_signed = |key: &String| !signed.contains_key(&(run.machine.clone(), key.clone()));
+        for cell in kept.iter().filter(|(key, _)| nobody_signed(key)).flat_map(|(_, cells)| cells) {
+            if cell.outcome.metrics().is_some() {
+                verified.other.push(format!("{}: nobody signed the figures of {}", run.machine, CellName::of(cell)));
             }
         }
     }

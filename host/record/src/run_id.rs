@@ -11,6 +11,14 @@ const LONGEST: usize = 128;
 )]
 pub struct NoRunId(String);
 
+/// The id of a run that began at this moment ("2026-01-31T12:00:00Z"): "20260131-120000-0a1b2c3d", with a number by chance. Containers may have
+/// the second, the process id and even the database in common.
+pub fn of(started_at: &str, chance: u32) -> String {
+    let stamp: String = started_at.chars().filter(char::is_ascii_digit).collect();
+    let (day, time) = stamp.split_at(8.min(stamp.len()));
+    format!("{day}-{time}-{chance:08x}")
+}
+
 /// # Errors
 /// The text would be another place as the name of a file, or none.
 pub fn check(id: &str) -> Result<(), NoRunId> {
@@ -26,6 +34,11 @@ pub fn check(id: &str) -> Result<(), NoRunId> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_id_begins_with_the_second_in_which_its_run_began() {
+        assert_eq!(of("2026-01-31T12:00:00Z", 0x0a1b_2c3d), "20260131-120000-0a1b2c3d");
+    }
 
     #[test]
     fn what_is_one_name_of_a_file_can_be_an_id() {

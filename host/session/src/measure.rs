@@ -6,6 +6,7 @@ use crate::event::{Event, Listener, Relay};
 use skillbench_engine::run::{Observer, Plan, PlannedCell};
 use skillbench_record::defaults::defaults;
 use skillbench_record::paths;
+use skillbench_record::run_id;
 use skillbench_record::time::now_utc;
 use skillbench_record::{Cell, Environment, RUN_SCHEMA, Run, RunRequest, Samples};
 use skillbench_store::journal::{Journal, JournalError, Lost, Moved, Recorded};
@@ -87,14 +88,11 @@ pub struct Measured {
 /// So many ids are tried.
 const MOST_IDS: u32 = 100;
 
-/// Makes a folder that nobody had, and returns it with its name, which is the id of the run: the second it began in, and a number by
-/// chance. Containers may have the second, the process id and even the database in common.
+/// Makes a folder that nobody had, and returns it with its name, which is the id of the run.
 fn claim(output: &Path, started_at: &str) -> io::Result<(PathBuf, String)> {
     std::fs::create_dir_all(output)?;
-    let stamp: String = started_at.chars().filter(char::is_ascii_digit).collect();
-    let (day, time) = stamp.split_at(8.min(stamp.len()));
     for _ in 0..MOST_IDS {
-        let id = format!("{day}-{time}-{:08x}", getrandom::u32().map_err(io::Error::other)?);
+        let id = run_id::of(started_at, getrandom::u32().map_err(io::Error::other)?);
         match std::fs::create_dir(output.join(&id)) {
             Ok(()) => return Ok((output.join(&id), id)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}

@@ -3,7 +3,6 @@
 
 use super::measure::{Answer, Finished, Step};
 use super::{Agent, AgentError, Word, Words};
-use crate::collect::beyond_key;
 use crate::courier::{CourierError, Delivery, Settle};
 use crate::form::{self, AskedCell, Doing, Job, LotEnd};
 use crate::keys::Role;
@@ -13,7 +12,7 @@ use crate::seal::When;
 use crate::submit::is_cancelled;
 use skillbench_record::journal::Contents;
 use skillbench_record::time::now_utc;
-use skillbench_record::{Cell, Outcome as Ended, Reason, Run};
+use skillbench_record::{CellName, Outcome as Ended, Reason, Run};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -34,9 +33,8 @@ pub(super) struct Work<'w, 'a> {
     pub(super) job: &'w Job,
     /// Keys of cells that have an outcome.
     pub(super) done: BTreeSet<String>,
-    beyond: Vec<String>,
     /// Outcomes that nobody measured, which lie in no spool, by key.
-    pub(super) told: BTreeMap<String, Vec<u8>>,
+    pub(super) unmeasured: BTreeMap<String, Vec<u8>>,
     pub(super) lease: Lease,
     /// The cell that is being measured.
     pub(super) begun: Option<String>,
@@ -66,8 +64,7 @@ impl Agent<'_> {
                         agent: self,
                         job: &job,
                         done: BTreeSet::new(),
-                        beyond: vec![],
-                        told: BTreeMap::new(),
+                        unmeasured: BTreeMap::new(),
                         lease: Lease::default(),
                         begun: None,
                         is_cancelled: false,
@@ -79,13 +76,12 @@ impl Agent<'_> {
                     }
                     work.send_missing()?;
                     if !work.is_cancelled {
-                        let beyond = std::mem::take(&mut work.beyond);
-                        self.end(submission, lot, beyond, None)?;
+                        self.end(submission, lot, None)?;
                     }
                 }
                 Err(why) => {
                     tell(Word::Warning(&format!("lot {lot} of {submission} is refused: {why}")));
-                    self.end(submission, lot, vec![], Some(why))?;
+                    self.end(submission, lot, Some(why))?;
                 }
             }
         }
@@ -109,13 +105,12 @@ impl Agent<'_> {
         }
     }
 
-    fn end(&self, submission: &str, lot: &str, beyond: Vec<String>, problem: Option<String>) -> Result<(), AgentError> {
+    fn end(&self, submission: &str, lot: &str, problem: Option<String>) -> Result<(), AgentError> {
         let end = LotEnd {
             schema: form::LOT_END.into(),
             submission: submission.into(),
             lot: lot.into(),
             machine: self.machine.name.clone(),
-            beyond,
             problem,
         };
         let end = self.signer.seal(&end)?;
@@ -138,9 +133,7 @@ impl Work<'_, '_> {
     fn measure_all(&mut self, does: &mut dyn FnMut(Doing), tell: &mut Words<'_>) -> Result<Handled, AgentError> {
         self.look_up()?;
         if let Some(reason) = self.cannot() {
-            for cell in self.open() {
-                self.tell_of(&cell, Ended::Unavailable(reason.clone()), tell)?;
-            }
+            self.end_rest(&Ended::Unavailable(reason), tell)?;
             return Ok(Handled::Done);
         }
         loop {
@@ -149,7 +142,7 @@ impl Work<'_, '_> {
                     let starts = self.lease.tell(&cell.key);
                     let text =
                         format!("it was begun and never ended, and its agent with it: {starts}; it is not begun again");
-                    self.tell_of(&cell, Ended::Crashed(Reason::new("machine-lost", text)), tell)?;
+                    self.end_unmeasured(&cell, Ended::Crashed(Reason::new("machine-lost", text)), tell)?;
                 }
             }
             let (open, before) = (self.open(), self.done.len());
@@ -174,18 +167,14 @@ impl Work<'_, '_> {
                 return Ok(Handled::Done);
             }
             if let Some(reason) = refused {
-                for cell in self.open() {
-                    self.tell_of(&cell, Ended::Unavailable(reason.clone()), tell)?;
-                }
+                self.end_rest(&Ended::Unavailable(reason), tell)?;
                 return Ok(Handled::Done);
             }
             match finished {
                 Finished::Stopped => return Ok(Handled::Stopped),
                 Finished::All => {
-                    for cell in self.open() {
-                        let text = "the host measured the lot and told nothing of this cell";
-                        self.tell_of(&cell, Ended::Failed(Reason::new("no-outcome", text)), tell)?;
-                    }
+                    let text = "the host measured the lot and said nothing of this cell";
+                    self.end_rest(&Ended::Failed(Reason::new("no-outcome", text)), tell)?;
                 }
                 Finished::Died(why) => self.died(&why, self.done.len() > before, tell)?,
                 Finished::NoRoom(why) => return Err(AgentError::Spool(std::io::Error::other(why))),
@@ -197,19 +186,22 @@ impl Work<'_, '_> {
     /// measured so.
     fn died(&mut self, why: &str, has_measured: bool, tell: &mut Words<'_>) -> Result<(), AgentError> {
         let begun = self.begun.take();
-        let cells = self.open();
-        let at_it: Vec<AskedCell> = cells.iter().filter(|cell| Some(&cell.key) == begun.as_ref()).cloned().collect();
-        if at_it.is_empty() && !has_measured {
-            for cell in cells {
+        match self.open().into_iter().find(|cell| Some(&cell.key) == begun.as_ref()) {
+            Some(cell) => {
+                let reason = Reason::new("host-died", format!("the host that measured it ended: {why}"));
+                self.end_unmeasured(&cell, Ended::Crashed(reason), tell)
+            }
+            None if has_measured => Ok(()),
+            None => {
                 let reason = Reason::new("not-begun", format!("no host could begin with it: {why}"));
-                self.tell_of(&cell, Ended::Failed(reason), tell)?;
+                self.end_rest(&Ended::Failed(reason), tell)
             }
         }
-        for cell in at_it {
-            let reason = Reason::new("host-died", format!("the host that measured it ended: {why}"));
-            self.tell_of(&cell, Ended::Crashed(reason), tell)?;
-        }
-        Ok(())
+    }
+
+    /// Gives all cells without an outcome this one.
+    fn end_rest(&mut self, outcome: &Ended, tell: &mut Words<'_>) -> Result<(), AgentError> {
+        self.open().iter().try_for_each(|cell| self.end_unmeasured(cell, outcome.clone(), tell))
     }
 
     /// Looks up what was begun, what the server has, and what lies here.
@@ -294,22 +286,13 @@ impl Work<'_, '_> {
     fn ended(&mut self, line: &str, tell: &mut Words<'_>) -> Result<(), CourierError> {
         let mut contents = Contents::read(line.as_bytes());
         let Some((_, (cell, _))) = contents.cells.pop_first() else { return Ok(()) };
-        let asked = self.job.cells.iter().find(|asked| asked.is(&cell));
-        let key = asked.map_or_else(|| beyond_key(&cell), |asked| asked.key.clone());
-        let name = asked.map_or_else(|| beyond_name(&cell), |asked| asked.name.to_string());
-        tell(Word::Cell { name: &name, outcome: cell.outcome.name() });
-        if asked.is_none() {
-            self.beyond.push(key.clone());
-        }
+        let key = form::key_of(&self.job.cells, &cell);
+        tell(Word::Cell { name: &CellName::of(&cell).to_string(), outcome: cell.outcome.name() });
         if self.begun.as_ref() == Some(&key) {
             self.begun = None;
         }
         self.store(&key, line)
     }
-}
-
-fn beyond_name(cell: &Cell) -> String {
-    skillbench_record::CellName::of(cell).to_string()
 }
 
 /// What is another thing there than was asked for.

@@ -18,7 +18,7 @@ impl Work<'_, '_> {
         let mut sealed = self.sealed(key, line)?;
         if sealed.len() > LARGEST {
             sealed = self.sealed(key, &self.too_large(key, sealed.len())?)?;
-            self.told.insert(key.into(), sealed.clone());
+            self.unmeasured.insert(key.into(), sealed.clone());
         }
         match self.agent.courier.store(&self.subject(key), &sealed) {
             Err(error) if !error.is_passing() => Err(error),
@@ -31,13 +31,18 @@ impl Work<'_, '_> {
 
     /// The line of a cell whose samples no message can carry.
     fn too_large(&self, key: &str, bytes: usize) -> Result<String, CourierError> {
-        let place = self.job.cells.iter().position(|cell| cell.key == key);
-        let place =
-            place.ok_or_else(|| CourierError::Refused("a cell beyond the plan is too large for a message".into()))?;
+        let asked = self.job.cells.iter().find(|cell| cell.key == key);
+        let asked =
+            asked.ok_or_else(|| CourierError::Refused("a cell beyond the plan is too large for a message".into()))?;
         let (have, most) = (bytes >> 20, LARGEST >> 20);
         let text = format!("its samples take {have} MiB, and a message holds {most}: ask for fewer iterations");
-        let outcome = Ended::Failed(Reason::new("too-large", text));
-        let cell = self.job.cells[place].ended(&self.job.kinds, place, outcome);
+        self.line(asked, Ended::Failed(Reason::new("too-large", text)))
+    }
+
+    /// The line of a cell that was not measured.
+    fn line(&self, asked: &AskedCell, outcome: Ended) -> Result<String, CourierError> {
+        let place = self.job.cells.iter().position(|cell| cell.key == asked.key).unwrap_or_default();
+        let cell = asked.ended(&self.job.kinds, place, outcome);
         let line = Line::Cell { cell: &cell, samples: &[] }.text();
         let line = line.map_err(|error| CourierError::Refused(error.to_string()))?;
         Ok(String::from_utf8_lossy(&line).trim_end().into())
@@ -73,8 +78,8 @@ impl Work<'_, '_> {
                 continue;
             }
             let measured = measured.get_or_insert_with(|| agent.spool.lines(job));
-            let sealed = match (self.told.get(key), measured.get(key)) {
-                (Some(told), _) => told.clone(),
+            let sealed = match (self.unmeasured.get(key), measured.get(key)) {
+                (Some(sealed), _) => sealed.clone(),
                 (None, Some(line)) => self.sealed(key, line)?,
                 (None, None) => continue,
             };
@@ -84,19 +89,15 @@ impl Work<'_, '_> {
     }
 
     /// Stores an outcome that was not measured.
-    pub(super) fn tell_of(
+    pub(super) fn end_unmeasured(
         &mut self,
         asked: &AskedCell,
         outcome: Ended,
         tell: &mut Words<'_>,
     ) -> Result<(), AgentError> {
-        let place = self.job.cells.iter().position(|cell| cell.key == asked.key).unwrap_or_default();
-        let cell = asked.ended(&self.job.kinds, place, outcome);
-        tell(Word::Cell { name: &asked.name.to_string(), outcome: cell.outcome.name() });
-        let line = Line::Cell { cell: &cell, samples: &[] }.text();
-        let line = line.map_err(|error| CourierError::Refused(error.to_string()))?;
-        let line = String::from_utf8_lossy(&line);
-        self.told.insert(asked.key.clone(), self.sealed(&asked.key, line.trim_end())?);
-        Ok(self.store(&asked.key, line.trim_end())?)
+        tell(Word::Cell { name: &asked.name.to_string(), outcome: outcome.name() });
+        let line = self.line(asked, outcome)?;
+        self.unmeasured.insert(asked.key.clone(), self.sealed(&asked.key, &line)?);
+        Ok(self.store(&asked.key, &line)?)
     }
 }

@@ -1,8 +1,7 @@
 //! What was measured on this machine and may not be on the server yet: the journals of its runs, by submission and lot. They stay for a while
 //! after that, so that a server that lost its disk can be filled again.
 
-use crate::collect::beyond_key;
-use crate::form::Job;
+use crate::form::{self, Job};
 use skillbench_record::journal::Contents;
 use std::collections::BTreeMap;
 use std::io;
@@ -92,6 +91,5 @@ pub(super) fn journal_in(folder: &Path) -> Option<PathBuf> {
 fn key_of(job: &Job, line: &str) -> Option<String> {
     let mut contents = Contents::read(line.as_bytes());
     let (_, (cell, _)) = contents.cells.pop_first()?;
-    let asked = job.cells.iter().find(|asked| asked.is(&cell));
-    Some(asked.map_or_else(|| beyond_key(&cell), |asked| asked.key.clone()))
+    Some(form::key_of(&job.cells, &cell))
 }

@@ -1,6 +1,6 @@
 //! The runs of a submission as they are kept here: each outcome that can be believed, at its place.
 
-use super::{CollectError, believed, beyond_key};
+use super::{CollectError, believed};
 use crate::courier::Message;
 use crate::form::{self, LotEnd, MachineRun, Submission};
 use crate::keys::Role;
@@ -44,7 +44,7 @@ impl<'s> Keeping<'s> {
             };
             let head = Run {
                 schema: RUN_SCHEMA.into(),
-                run_id: format!("{}-{}", submission.id, asked.machine),
+                run_id: submission.run_id(&asked.machine),
                 started_at: submission.at.clone(),
                 command: submission.command.clone(),
                 seed: submission.seed,
@@ -55,8 +55,8 @@ impl<'s> Keeping<'s> {
             let mut received = Received::open(output, &asked.request, &head)?;
             let mut places: BTreeMap<String, usize> =
                 asked.cells.iter().enumerate().map(|(place, cell)| (cell.key.clone(), place)).collect();
-            let beyond = received.kept().range(asked.cells.len()..).map(|(place, cell)| (beyond_key(cell), *place));
-            places.extend(beyond.collect::<Vec<_>>());
+            let beyond = received.kept().range(asked.cells.len()..);
+            places.extend(beyond.map(|(place, cell)| (form::key_of(&asked.cells, cell), *place)));
             // Cells that a stated rule skips are in no lot.
             for (place, cell) in asked.cells.iter().enumerate() {
                 let kind = asked.kinds.get(cell.kind);
@@ -141,7 +141,7 @@ impl<'s> Keeping<'s> {
         let is_the_one = match asked.cells.iter().find(|cell| cell.key == key) {
             Some(asked) => asked.is(&cell),
             // Smaller batches are tried where memory did not suffice.
-            None => key == beyond_key(&cell) && asked.cells.iter().any(|asked| asked.stands_for(&cell)),
+            None => key == form::key_of(&asked.cells, &cell) && asked.cells.iter().any(|asked| asked.stands_for(&cell)),
         };
         if !is_the_one {
             return Err("it is of another cell than it says".into());

@@ -14,7 +14,7 @@ use crate::seal::{Signer, Trust, When};
 use crate::submit::{self, SubmitError};
 use keeping::Keeping;
 use outage::Outage;
-use skillbench_record::{Cell, CellName, Reason};
+use skillbench_record::Reason;
 use skillbench_session::{Event, Listener, MeasureError, Measured};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -217,11 +217,6 @@ impl Review {
     fn is_due(&self) -> bool {
         self.is_first || self.at.elapsed() >= REVIEW
     }
-}
-
-/// The key of a cell that nobody asked for: what was tried in place of one.
-pub(crate) fn beyond_key(cell: &Cell) -> String {
-    names::key(&CellName::of(cell))
 }
 
 /// An outcome that its own machine signed.

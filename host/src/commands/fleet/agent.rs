@@ -100,7 +100,6 @@ fn machine(
         Announced {
             id: plugin.id.clone(),
             aliases: plugin.entry.aliases.clone(),
-            sha256: environment.plugin_sha256.get(&plugin.id).cloned().unwrap_or_default(),
             description: plugin.description.clone(),
             devices,
             why_not,
