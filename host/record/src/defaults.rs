@@ -36,6 +36,10 @@ pub struct RunDefaults {
     pub warmup_limit_s: f64,
     pub timeout_s: f64,
     pub budget_s: f64,
+    /// Of a benchmark that takes a budget as an option, since it lays its sessions out by it.
+    pub load_budget_s: f64,
+    /// The same, where it searches the largest load that keeps a limit.
+    pub search_budget_s: f64,
     pub interval: f64,
     pub rate_interval: f64,
     pub concurrent_workers: u64,

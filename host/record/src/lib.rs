@@ -61,8 +61,8 @@ pub use key::{CellKey, options_text, subject};
 pub use label::HardwareLabel;
 pub use latest::{Latest, Seen, latest};
 pub use metrics::{
-    CounterMetrics, EfficiencyMetrics, EnergyMetrics, GenerationMetrics, InitMetrics, MemoryMetrics, Metrics,
-    OtherEnergy, SeriesMetrics, Stats,
+    CapacityMetrics, CapacityTrial, CounterMetrics, EfficiencyMetrics, EnergyMetrics, GenerationMetrics, InitMetrics,
+    MemoryMetrics, Metrics, OtherEnergy, SeriesMetrics, ServingMetrics, Stats,
 };
 pub use outcome::{Outcome, OutcomeKind, Reason};
 pub use parallel::ParallelRecord;

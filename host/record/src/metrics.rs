@@ -155,6 +155,57 @@ pub struct GenerationMetrics {
     pub cache_kept_by_backend: Option<bool>,
 }
 
+/// Requests that arrived at a rate, or all at once: what each was due, got and took.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ServingMetrics {
+    /// From when a request was due to when it was issued: the generator's own error, which latencies have in them.
+    pub lateness_ms: Option<Stats>,
+    /// From when it was issued to when a worker took it.
+    pub queue_ms: Option<Stats>,
+    /// From then to its end: the run, and what the host's checks around it took.
+    pub service_ms: Option<Stats>,
+    /// Of `service_ms`, what the host's checks took, on average.
+    pub audit_ms: Option<f64>,
+    pub requests: u64,
+    /// Requests a second as they were issued; `None`: all at once.
+    pub issued_per_s: Option<f64>,
+    /// The share of their time in which the workers worked.
+    pub utilization: Option<f64>,
+    /// The limit that was given, such as "latency.p99<=20ms".
+    pub slo: Option<String>,
+    /// The share of all requests that were within its time.
+    pub within_slo: Option<f64>,
+    /// Requests within its time, a second.
+    pub goodput_per_s: Option<f64>,
+}
+
+/// The largest rate at which requests keep a limit, as the trials of a search show it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CapacityMetrics {
+    /// Requests a second.
+    pub per_s: f64,
+    /// 95% interval.
+    pub ci95: [f64; 2],
+    /// The share of late requests leaps from less than allowed to far more, between the ends of the interval.
+    pub cliff: bool,
+    /// The limit, such as "latency.p99<=20ms".
+    pub slo: String,
+    pub trials: Vec<CapacityTrial>,
+}
+
+/// A session at one rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CapacityTrial {
+    /// Requests a second that were asked for.
+    pub per_s: f64,
+    pub requests: u64,
+    /// Of them, those that took longer than the limit.
+    pub over: u64,
+    /// It was ended early, since it had shown that it does not keep the limit.
+    pub given_up: bool,
+    pub utilization: f64,
+}
+
 /// A figure that only the backend's vendor knows, read between measured rounds. Of one that counts up, `last` less `first` is
 /// what the rounds between took.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -211,6 +262,12 @@ pub struct Metrics {
     /// Of a benchmark that makes tokens.
     #[serde(default)]
     pub generation: Option<GenerationMetrics>,
+    /// Of requests that arrive.
+    #[serde(default)]
+    pub serving: Option<ServingMetrics>,
+    /// Of a search of the largest rate that keeps a limit.
+    #[serde(default)]
+    pub capacity: Option<CapacityMetrics>,
     /// Against the peaks of the device; `None` where nobody counted the model's operations, or no latency was measured.
     pub efficiency: Option<EfficiencyMetrics>,
     /// The backend's own figures, by name.

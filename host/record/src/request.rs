@@ -128,6 +128,9 @@ pub struct RunRequest {
     pub prompt_lengths: Vec<i64>,
     #[serde(default)]
     pub new_tokens: Vec<i64>,
+    /// Requests a second, of a benchmark that takes a rate.
+    #[serde(default)]
+    pub rates: Vec<f64>,
     /// Other named dimensions.
     pub dims: BTreeMap<String, i64>,
     pub iterations: Option<u64>,

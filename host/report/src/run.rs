@@ -12,13 +12,23 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// How people read a column of figures of `questions::summary`: its heading with the unit, and the columns that a narrow terminal
 /// does without come last. The last two are kept longest.
-const FIGURES: [(&str, &str); 29] = [
+const FIGURES: [(&str, &str); 39] = [
     ("median_ms", "latency (ms)"),
     ("first_token_ms", "first token (ms)"),
     ("per_token_ms", "per token (ms)"),
     ("per_second", "samples/s (mean)"),
     ("speedup", "times one at a time"),
+    ("capacity_per_s", "capacity (requests/s)"),
+    ("capacity_from_per_s", "95% from"),
+    ("capacity_to_per_s", "95% to"),
+    ("goodput_per_s", "goodput (requests/s)"),
+    ("p99_ms", "p99 (ms)"),
     ("p90_ms", "p90 (ms)"),
+    ("within_slo_pct", "within limit (%)"),
+    ("utilization_pct", "busy (%)"),
+    ("queue_ms", "in queue (ms)"),
+    ("service_ms", "service (ms)"),
+    ("late_p99_us", "issued late, p99 (us)"),
     ("decode_per_s", "decode (mean tokens/s)"),
     ("prefill_per_s", "prefill (mean tokens/s)"),
     ("gflops_float32", "float32 (GFLOP/s)"),

@@ -68,6 +68,18 @@ pub struct RequestArgs {
     /// Numbers of tokens that the benchmark generation makes
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
     pub new_tokens: Vec<i64>,
+    /// Requests a second, of the benchmark serving: how many arrive, whether or not earlier ones are done
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "PER_SECOND", value_parser = rate)]
+    pub rate: Vec<f64>,
+    /// How requests come, of the benchmark serving [default: server with --rate or --slo, else single-stream]
+    #[arg(long, value_name = "SCENARIO", value_parser = ["single-stream", "multi-stream", "offline", "server"])]
+    pub scenario: Option<String>,
+    /// How far apart they are: constant, poisson, or gamma:SHAPE, in bursts below 1 [default: poisson]
+    #[arg(long, value_name = "HOW")]
+    pub arrivals: Option<String>,
+    /// How long requests may take, of the benchmark serving: latency.p99<=20ms; without --rate, search the largest rate that keeps it
+    #[arg(long, value_name = "LIMIT")]
+    pub slo: Option<String>,
     /// Set another dimension of the models, or a number that a benchmark takes, such as queue_depth=4
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "NAME=N", value_parser = dimension)]
     pub dim: Vec<(String, i64)>,
@@ -175,6 +187,10 @@ impl RequestArgs {
             frames: self.frames.clone(),
             prompt_lengths: self.prompt_lengths.clone(),
             new_tokens: self.new_tokens.clone(),
+            rates: self.rate.clone(),
+            scenario: self.scenario.clone(),
+            arrivals: self.arrivals.clone(),
+            slo: self.slo.clone(),
             dims: self.dim.iter().cloned().collect(),
             workers: self.concurrent_workers,
             threads: self.threads,
@@ -222,6 +238,11 @@ fn dimension(text: &str) -> Result<(String, i64), String> {
     let (name, value) = text.split_once('=').ok_or("expected NAME=N")?;
     let value = value.parse::<i64>().ok().filter(|value| *value > 0).ok_or("expected NAME=N with N of 1 or more")?;
     Ok((name.into(), value))
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse::<f64>().ok().filter(|rate| *rate > 0.0 && *rate <= 1e6);
+    rate.ok_or_else(|| "expected requests a second, above 0 and up to 1000000".into())
 }
 
 /// The names that graphs have, and the short ones for them.

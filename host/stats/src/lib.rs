@@ -3,6 +3,7 @@
 //! - `summary`, `percentile`, `fences`: the figures of one set of samples. Early stopping, MLPerf's bound, is in `percentile`.
 //! - `batches`: intervals of samples that came one after the other.
 //! - `bootstrap`, `mann_whitney`: two sets held against each other. [`compare`]: what that says of two things.
+//! - `capacity`: how much load a target bears, from trials at many rates.
 //! - [`e_divisive`]: where a history changed. [`rules`]: the thresholds, from `data/rules.toml`.
 //!
 //! Not here: measuring, reading what is stored, drawing.
@@ -10,6 +11,7 @@
 mod batches;
 mod binomial;
 mod bootstrap;
+mod capacity;
 pub mod compare;
 #[cfg(test)]
 mod coverage;
@@ -22,6 +24,7 @@ mod summary;
 
 pub use batches::{HalfWidths, Launches, between_launches, half_widths, of_launches, student};
 pub use bootstrap::{grouped_median_interval, ratio_interval};
+pub use capacity::{Capacity, LoadTrial, capacity};
 pub use fences::fences;
 pub use mann_whitney::{MannWhitney, mann_whitney};
 pub use percentile::{least_samples, percentile};

@@ -90,6 +90,11 @@ pub fn takes(schema: &str, key: &str) -> bool {
     serde_json::from_str::<Value>(schema).is_ok_and(|schema| property(&schema, key).is_some())
 }
 
+/// What a schema says an option is where nobody gives it.
+pub fn default_of(schema: &str, key: &str) -> Option<Value> {
+    property(&serde_json::from_str::<Value>(schema).ok()?, key)?.get("default").cloned()
+}
+
 fn names(schema: &Value) -> Vec<&str> {
     schema
         .get("properties")

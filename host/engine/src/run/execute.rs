@@ -12,6 +12,7 @@ use super::phases::{self, PhaseWatch};
 use super::plan::{Plan, PlannedCell};
 use super::prepare::{Startup, start_up};
 use super::samples;
+use super::serving::{self, AskedLoad};
 use super::summarize::{Reports, audit, implausible, metrics, stable};
 use crate::peaks::beyond;
 use skillbench_record::defaults::defaults;
@@ -214,14 +215,17 @@ impl Runner<'_, '_> {
             Ok(measured) => {
                 self.phases.enter(phases::FIGURES);
                 let startup = self.startup(planned.backend).ok();
-                let workers = self.plan.benchmarks[planned.benchmark].options.get("workers");
+                let options = &self.plan.benchmarks[planned.benchmark].options;
+                let workers = options.get("workers").and_then(|text| text.parse().ok());
+                let load = AskedLoad { slo: options.get("slo").map(String::as_str), workers };
                 let figures = metrics(&Reports {
                     main: &measured.main,
                     cold: &measured.cold,
                     warm: measured.warm.as_ref(),
                     startup: startup.as_ref(),
                     watched: &measured.watched,
-                    workers: workers.and_then(|text| text.parse().ok()),
+                    workers,
+                    load,
                     launches: self
                         .common
                         .noise
@@ -236,7 +240,8 @@ impl Runner<'_, '_> {
                     device: measured.main.device.id.clone(),
                     hardware: Some(HardwareRecord::from(&measured.main.device)),
                     emulated: measured.main.device.emulated,
-                    stable: stable(&measured.main.series),
+                    stable: serving::stable(&measured.main.series, load)
+                        .unwrap_or_else(|| stable(&measured.main.series)),
                     placement: measured.main.placement,
                     audit,
                     implausible,

@@ -24,12 +24,14 @@ pub(super) enum Workload {
 pub(super) type Point = (Axes, Option<Reason>);
 
 /// The dimensions that have flags of their own.
-const FLAGS: [(&str, &str); 5] = [
+const FLAGS: [(&str, &str); 7] = [
     ("batch", "--batch-sizes"),
     ("sequence", "--sequence-lengths"),
     ("prompt", "--prompt-lengths"),
     ("new_tokens", "--new-tokens"),
     ("workers", "--concurrent-workers"),
+    ("rate", "--rate"),
+    ("rate_per_hour", "--rate"),
 ];
 
 /// Refuses a dimension that is named with `--dim` and has a flag of its own.

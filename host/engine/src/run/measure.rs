@@ -199,6 +199,9 @@ impl Runner<'_, '_> {
             false => self.plan.request.launches.unwrap_or(defaults().run.launches).max(1),
         };
         job.policy.budget_ns /= launches;
+        if let Some(budget) = job.benchmark_options.get_mut(BUDGET) {
+            *budget = (job.policy.budget_ns as f64 * 1e-9).to_string();
+        }
         job.pooling.keep &= launches == 1;
         self.phases.enter(phases::START_WORKER);
         let warm = if launches == 1 { self.warm_for(planned, attempt, &mut job) } else { None };
@@ -353,8 +356,19 @@ impl Runner<'_, '_> {
         let (request, run) = (&self.plan.request, &defaults().run);
         let backend = &self.plan.backends[planned.backend];
         let benchmark = &self.plan.benchmarks[planned.benchmark];
-        let budget = request.budget_s.unwrap_or(run.budget_s);
+        let takes_budget = self.plan.is_option(planned.benchmark, BUDGET);
+        let searches =
+            benchmark.options.contains_key("slo") && !planned.axes.keys().any(|axis| axis.starts_with("rate"));
+        let usual = match takes_budget {
+            true if searches => run.search_budget_s,
+            true => run.load_budget_s,
+            false => run.budget_s,
+        };
+        let budget = request.budget_s.unwrap_or(usual);
         let mut benchmark_options = benchmark.options.clone();
+        if takes_budget {
+            benchmark_options.insert(BUDGET.into(), budget.to_string());
+        }
         let of_axes = planned.axes.iter().filter(|(name, _)| self.plan.is_option(planned.benchmark, name));
         benchmark_options.extend(of_axes.map(|(name, value)| (name.clone(), value.to_string())));
         CellJob {
@@ -386,6 +400,9 @@ impl Runner<'_, '_> {
         }
     }
 }
+
+/// The option by which a benchmark of load is told how many seconds it has.
+const BUDGET: &str = "budget_s";
 
 /// The precision, with what the weights are stored as where that is narrower.
 fn tell_storage(report: &mut CellReport, stored: Option<&str>) {

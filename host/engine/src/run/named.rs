@@ -46,6 +46,8 @@ pub struct PlannedBenchmark {
     pub description: BenchmarkDescription,
     pub library: Library,
     pub options: PluginOptions,
+    /// Those of them that make a measurement another one.
+    pub key_options: PluginOptions,
 }
 
 pub(super) fn choose_backends(
@@ -59,7 +61,8 @@ pub(super) fn choose_backends(
         let owner = option.plugin.as_ref();
         owner.is_some_and(|owner| rejected.iter().any(|(choice, _)| choice.plugin == *owner))
     };
-    for option in request.options.iter().filter(|option| !is_of_rejected(option)) {
+    let of_benchmark = |option: &&OptionChoice| reaches_benchmark(inventory, request, option);
+    for option in request.options.iter().filter(|option| !is_of_rejected(option) && !of_benchmark(option)) {
         check_option_owner(option, &choices)?;
     }
     let mut backends: Vec<PlannedBackend> = vec![];
@@ -138,6 +141,25 @@ pub fn own_options(request: &RunRequest, plugin: &Plugin) -> PluginOptions {
         None => skillbench_worker::options::takes(schema, &option.key),
     });
     mine.map(|option| (option.key.clone(), option.value.clone())).collect()
+}
+
+/// Whether an option is for a benchmark that the request names.
+fn reaches_benchmark(inventory: &Inventory, request: &RunRequest, option: &OptionChoice) -> bool {
+    let named = |id: &str| benchmark_names(request).iter().any(|name| name == id);
+    let mut asked = inventory.benchmarks().filter(|(plugin, benchmark)| named(&benchmark.id) || named(&plugin.id));
+    asked.any(|(plugin, benchmark)| is_for(option, plugin, benchmark))
+}
+
+fn is_for(option: &OptionChoice, plugin: &Plugin, benchmark: &BenchmarkDescription) -> bool {
+    match &option.plugin {
+        // Of several benchmarks it is for those that take it; of one, whether it takes it or not, so that it can say so.
+        Some(owner) if is_named(plugin, owner) || benchmark.id == *owner => {
+            plugin.description.benchmarks.len() == 1
+                || skillbench_worker::options::takes(&benchmark.options_schema, &option.key)
+        }
+        Some(_) => false,
+        None => skillbench_worker::options::takes(&benchmark.options_schema, &option.key),
+    }
 }
 
 fn is_named(plugin: &Plugin, name: &str) -> bool {
@@ -256,21 +278,26 @@ impl PlannedBenchmark {
     }
 }
 
-pub(super) fn choose_benchmarks(
-    inventory: &Inventory,
-    request: &RunRequest,
-) -> Result<Vec<PlannedBenchmark>, RequestError> {
+/// Benchmarks and plugins of benchmarks, as a request names them.
+fn benchmark_names(request: &RunRequest) -> Vec<String> {
     let names = match (request.verify_only, request.benchmarks.is_empty()) {
         (true, _) => vec!["inference".to_string()],
         (false, true) => defaults().run.benchmarks.clone(),
         (false, false) => request.benchmarks.clone(),
     };
-    let names = names.iter().flat_map(|name| match name.as_str() {
+    let each = |name: String| match name.as_str() {
         "both" => defaults().run.benchmarks.clone(),
-        _ => vec![name.clone()],
-    });
+        _ => vec![name],
+    };
+    names.into_iter().flat_map(each).collect()
+}
+
+pub(super) fn choose_benchmarks(
+    inventory: &Inventory,
+    request: &RunRequest,
+) -> Result<Vec<PlannedBenchmark>, RequestError> {
     let mut chosen: Vec<PlannedBenchmark> = vec![];
-    for name in names {
+    for name in benchmark_names(request) {
         // A benchmark by its own name, or all of a plugin by the plugin's.
         let found: Vec<_> = inventory.benchmarks().filter(|(plugin, b)| b.id == name || plugin.id == name).collect();
         if found.is_empty() {
@@ -293,8 +320,14 @@ pub(super) fn choose_benchmarks(
             let mut options = PluginOptions::new();
             // One thread that submits takes the place of workers.
             let is_queue = takes("queue_depth") && request.dims.contains_key("queue_depth");
-            if takes("workers") && !is_queue {
-                let workers = request.concurrent_workers.unwrap_or(defaults().run.concurrent_workers);
+            let own = request.options.iter().filter(|option| is_for(option, plugin, description));
+            options.extend(own.map(|option| (option.key.clone(), option.value.clone())));
+            let key_options = skillbench_worker::options::of_key(&options, schema);
+            if takes("workers") && !is_queue && !options.contains_key("workers") {
+                let usual =
+                    || skillbench_worker::options::default_of(schema, "workers").and_then(|value| value.as_u64());
+                let workers = request.concurrent_workers.or_else(usual);
+                let workers = workers.unwrap_or(defaults().run.concurrent_workers);
                 options.insert("workers".into(), workers.to_string());
             }
             let owner = format!("benchmark '{}'", description.id);
@@ -306,6 +339,7 @@ pub(super) fn choose_benchmarks(
                 description: description.clone(),
                 library: plugin.library.clone(),
                 options,
+                key_options: key_options.into_iter().filter(|(key, _)| key != "workers").collect(),
             });
         }
     }

@@ -155,6 +155,28 @@ fn references(inventory: &Inventory) -> (Vec<Reference>, String) {
     (found, missing)
 }
 
+/// The axis of requests a second, and that of requests an hour, for rates that are no whole number a second.
+const RATE: &str = "rate";
+const RATE_PER_HOUR: &str = "rate_per_hour";
+const AN_HOUR: f64 = 3_600.0;
+
+fn axis_of_rate(per_s: f64) -> (String, i64) {
+    match per_s.fract() == 0.0 {
+        true => (RATE.into(), per_s as i64),
+        false => (RATE_PER_HOUR.into(), (per_s * AN_HOUR).round() as i64),
+    }
+}
+
+/// Options of a backend and of a benchmark; where both have one of a name, the benchmark's is named with it.
+fn key_options(backend: &PluginOptions, benchmark: &PluginOptions, id: &str) -> PluginOptions {
+    let mut all = backend.clone();
+    for (name, value) in benchmark {
+        let name = if backend.contains_key(name) { format!("{id}:{name}") } else { name.clone() };
+        all.insert(name, value.clone());
+    }
+    all
+}
+
 impl Plan {
     /// The same plan with nothing but these of its cells.
     ///
@@ -189,7 +211,7 @@ impl Plan {
             precision_requested: self.request.precision.clone(),
             threads: backend.plugin.options.get("threads").and_then(|text| text.parse().ok()),
             workers: benchmark.workers(),
-            options: backend.key_options.clone(),
+            options: key_options(&backend.key_options, &benchmark.key_options, &benchmark.description.id),
             axes: planned.axes.clone(),
             ..Cell::blank()
         }
@@ -255,10 +277,16 @@ impl Plan {
         skillbench_worker::options::takes(&self.benchmarks[benchmark].description.options_schema, axis)
     }
 
-    /// The dimensions asked for that a benchmark takes as options, such as the depth of a queue.
-    fn of_benchmark(&self, benchmark: usize) -> Axes {
+    /// The dimensions asked for that a benchmark takes as options, such as the depth of a queue; once for each rate that is asked for, where
+    /// it takes one.
+    fn of_benchmark(&self, benchmark: usize) -> Vec<Axes> {
         let asked = self.request.dims.iter().filter(|(name, _)| self.is_option(benchmark, name));
-        asked.map(|(name, value)| (name.clone(), *value)).collect()
+        let all: Axes = asked.map(|(name, value)| (name.clone(), *value)).collect();
+        if self.request.rates.is_empty() || !self.is_option(benchmark, RATE) {
+            return vec![all];
+        }
+        let with = |rate: &f64| all.clone().into_iter().chain([axis_of_rate(*rate)]).collect();
+        self.request.rates.iter().map(with).collect()
     }
 
     /// The request as it is about models: without the dimensions that are options of a benchmark.
@@ -286,6 +314,7 @@ impl Plan {
     /// Cells of one point stand together, those first that begin cold: what one of them loaded may serve the next.
     fn lay_out(&mut self, catalog: &Catalog) -> Result<(), RequestError> {
         check_flags(&self.request)?;
+        self.check_rates()?;
         let mut order: Vec<usize> = (0..self.benchmarks.len()).collect();
         order.sort_by_key(|index| {
             let description = &self.benchmarks[*index].description;
@@ -317,6 +346,25 @@ impl Plan {
         }
         self.cells.iter_mut().enumerate().for_each(|(index, cell)| cell.index = index);
         Ok(())
+    }
+
+    /// Rates that no benchmark takes would be lost in silence, and an axis has whole numbers.
+    fn check_rates(&self) -> Result<(), RequestError> {
+        let rates = &self.request.rates;
+        if !rates.is_empty() && !(0..self.benchmarks.len()).any(|benchmark| self.is_option(benchmark, RATE)) {
+            let text = "no benchmark of this run takes a rate of requests: name one that does, as `--bench serving`";
+            return Err(RequestError(text.into()));
+        }
+        let is_whole = |rate: &&f64| {
+            let (_, value) = axis_of_rate(**rate);
+            value < 1 || (rate.fract() != 0.0 && (**rate * AN_HOUR - value as f64).abs() > 1e-6)
+        };
+        match rates.iter().find(is_whole) {
+            None => Ok(()),
+            Some(rate) => Err(RequestError(format!(
+                "a rate is a whole number of requests a second, or of requests an hour; {rate} a second is neither"
+            ))),
+        }
     }
 
     /// The cells that are named one by one. They were points of a grid once, so that no rule of the grid is asked again.
@@ -402,9 +450,11 @@ impl Plan {
             }
             for (axes, skip) in points {
                 for benchmark in benchmarks.iter().copied() {
-                    let (mut axes, skip) = (axes.clone(), skip.clone());
-                    axes.extend(self.of_benchmark(benchmark));
-                    self.cells.push(PlannedCell { index: 0, backend, model, benchmark, axes, skip });
+                    for own in self.of_benchmark(benchmark) {
+                        let (mut axes, skip) = (axes.clone(), skip.clone());
+                        axes.extend(own);
+                        self.cells.push(PlannedCell { index: 0, backend, model, benchmark, axes, skip });
+                    }
                 }
             }
         }

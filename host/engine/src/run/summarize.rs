@@ -1,6 +1,7 @@
 //! What workers reported becomes figures. Every figure comes from samples; what has none is `None`.
 
 use super::prepare::Startup;
+use super::serving::{self, AskedLoad};
 use super::{energy, launches};
 use skillbench_models::{Moves, Power, stored};
 use skillbench_record::defaults::defaults;
@@ -22,6 +23,7 @@ pub(super) struct Reports<'a> {
     pub startup: Option<&'a Startup>,
     pub watched: &'a Watched,
     pub workers: Option<u64>,
+    pub load: AskedLoad<'a>,
     /// How far launches of this backend are apart on this machine; `None`: nobody measured it.
     pub launches: Option<Launches>,
 }
@@ -76,7 +78,11 @@ pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
     let whole = latency.or(find(main, "end_to_end"));
     let times = latency.or(concurrent).or(whole);
     Metrics {
-        latency_ms: latency.and_then(|series| summarize_rounds(&measured(series), NS_TO_MS, own(series))),
+        // Requests that arrive have no rounds of their own: sessions have.
+        latency_ms: latency.and_then(|series| match serving::sessions(&main.series) {
+            Some(_) => summarize_rounds(&series.singles, NS_TO_MS, own(series)),
+            None => summarize_rounds(&measured(series), NS_TO_MS, own(series)),
+        }),
         throughput_ci95: of_rate(latency.or(concurrent)),
         sequential_ci95: of_rate(sequential),
         concurrent_ci95: of_rate(concurrent),
@@ -88,7 +94,7 @@ pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
         device_ms: whole.and_then(|series| of_device(series, |times| times.compute_ns)),
         host_to_device_ms: whole.and_then(|series| of_device(series, |times| times.to_device_ns)),
         device_to_host_ms: whole.and_then(|series| of_device(series, |times| times.from_device_ns)),
-        throughput_per_s: latency.or(concurrent).and_then(rate),
+        throughput_per_s: serving::items_per_s(&main.series).or_else(|| latency.or(concurrent).and_then(rate)),
         sequential_per_s,
         concurrent_per_s,
         concurrent_workers: concurrent.and(reports.workers),
@@ -99,6 +105,8 @@ pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
         energy_j_per_item: latency.or(concurrent).and_then(energy::per_item),
         energy: times.and_then(energy::metrics),
         generation: generation(main, |series| own(series)),
+        serving: serving::serving(&main.series, reports.load),
+        capacity: serving::capacity(&main.series, reports.load),
         efficiency: None,
         counters: main.counters.iter().filter_map(|c| Some((c.name.clone(), counter(c)?))).collect(),
         series: main.series.iter().filter_map(|series| Some((series.name.clone(), series_metrics(series)?))).collect(),

@@ -28,6 +28,18 @@ pub struct SuiteFile {
     /// Tokens that the benchmark generation makes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub new_tokens: Vec<i64>,
+    /// Requests a second, of the benchmark serving.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rates: Vec<f64>,
+    /// single-stream, multi-stream, offline or server, of the benchmark serving.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<String>,
+    /// constant, poisson or gamma:SHAPE, of the benchmark serving.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<String>,
+    /// How long requests may take, of the benchmark serving: "latency.p99<=20ms".
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slo: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup_iterations: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -138,7 +150,7 @@ pub struct Schedule {
 }
 
 impl SuiteFile {
-    pub const KEYS: [&str; 45] = [
+    pub const KEYS: [&str; 49] = [
         "batch_sizes",
         "sequence_lengths",
         "image_sizes",
@@ -146,6 +158,10 @@ impl SuiteFile {
         "frames",
         "prompt_lengths",
         "new_tokens",
+        "rates",
+        "scenario",
+        "arrivals",
+        "slo",
         "warmup_iterations",
         "benchmark_iterations",
         "budget",
@@ -187,7 +203,7 @@ impl SuiteFile {
     ];
 
     /// Names that flags have for keys, in the form of keys.
-    pub const OTHER_NAMES: [(&str, &str); 13] = [
+    pub const OTHER_NAMES: [(&str, &str); 14] = [
         ("plugin", "hardware_types"),
         ("hardware", "hardware_types"),
         ("device", "hardware_types"),
@@ -201,6 +217,7 @@ impl SuiteFile {
         ("limit", "limits"),
         ("plots", "generate_plots"),
         ("dim", "dims"),
+        ("rate", "rates"),
     ];
 }
 
@@ -214,6 +231,10 @@ impl Default for SuiteFile {
             frames: vec![],
             prompt_lengths: vec![],
             new_tokens: vec![],
+            rates: vec![],
+            scenario: None,
+            arrivals: None,
+            slo: None,
             warmup_iterations: None,
             benchmark_iterations: None,
             budget: None,

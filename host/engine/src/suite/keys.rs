@@ -90,6 +90,17 @@ impl<'r, 'p> Keys<'r, 'p> {
         })
     }
 
+    pub fn rates(&mut self) -> Vec<f64> {
+        self.list("rates", "a number of requests a second", |value| {
+            value.float().filter(|rate| *rate > 0.0 && *rate <= 1e6)
+        })
+    }
+
+    pub fn text(&mut self, key: &str) -> Option<String> {
+        let value = self.get(key)?;
+        self.reader.string(value, key)
+    }
+
     pub fn count(&mut self, key: &str, least: u64, most: u64) -> Option<u64> {
         let value = self.get(key)?;
         let count = value.value.integer().and_then(|count| u64::try_from(count).ok());

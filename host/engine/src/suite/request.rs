@@ -44,6 +44,7 @@ pub fn to_request(suite: &SuiteFile) -> Result<RunRequest, String> {
         frames: suite.frames.clone(),
         prompt_lengths: suite.prompt_lengths.clone(),
         new_tokens: suite.new_tokens.clone(),
+        rates: suite.rates.clone(),
         dims: suite.dims.clone(),
         concurrent_workers: suite.workers,
         threads: suite.threads,
@@ -52,8 +53,25 @@ pub fn to_request(suite: &SuiteFile) -> Result<RunRequest, String> {
         verify_only: suite.verify_only,
         ..RunRequest::default()
     };
+    serving(suite, &mut request);
     how(suite, &mut request);
     Ok(request)
+}
+
+/// The plugin and benchmark of requests that arrive.
+const SERVING: &str = "serving";
+
+/// What is asked of the benchmark of requests that arrive; it is meant where no other is named.
+fn serving(suite: &SuiteFile, request: &mut RunRequest) {
+    let asked = [("scenario", &suite.scenario), ("arrivals", &suite.arrivals), ("slo", &suite.slo)];
+    let options = asked.into_iter().filter_map(|(key, value)| {
+        Some(OptionChoice { plugin: Some(SERVING.into()), key: key.into(), value: value.clone()? })
+    });
+    let before = request.options.len();
+    request.options.extend(options);
+    if request.benchmarks.is_empty() && (request.options.len() > before || !request.rates.is_empty()) {
+        request.benchmarks.push(SERVING.into());
+    }
 }
 
 /// Has a request measured the way a suite says, where it says something. What is measured stays as it is.

@@ -534,6 +534,116 @@ pub(super) static METRICS: &[Metric] = &[
         |m| m.memory_mb.device_peak
     ),
     figure!(
+        capacity_per_sec,
+        "capacity.per_s",
+        "capacity.per_s",
+        "1/s",
+        Higher,
+        "capacity",
+        "Largest rate of requests that keeps the limit (--slo)",
+        |m| Some(m.capacity.as_ref()?.per_s)
+    ),
+    figure!(
+        capacity_ci95_low_per_sec,
+        "capacity.ci95.0",
+        "capacity.ci95.0",
+        "1/s",
+        Neither,
+        "low end of the capacity",
+        "95% interval of it, lower end",
+        |m| Some(m.capacity.as_ref()?.ci95[0])
+    ),
+    figure!(
+        capacity_ci95_high_per_sec,
+        "capacity.ci95.1",
+        "capacity.ci95.1",
+        "1/s",
+        Neither,
+        "high end of the capacity",
+        "The same, upper end",
+        |m| Some(m.capacity.as_ref()?.ci95[1])
+    ),
+    figure!(
+        goodput_per_sec,
+        "serving.goodput_per_s",
+        "serving.goodput_per_s",
+        "1/s",
+        Higher,
+        "goodput",
+        "Requests within the limit, a second",
+        |m| m.serving.as_ref()?.goodput_per_s
+    ),
+    figure!(
+        within_slo,
+        "serving.within_slo",
+        "serving.within_slo",
+        "",
+        Higher,
+        "share within the limit",
+        "Of all requests that were issued, those within the limit",
+        |m| m.serving.as_ref()?.within_slo
+    ),
+    figure!(
+        issued_per_sec,
+        "serving.issued_per_s",
+        "serving.issued_per_s",
+        "1/s",
+        Neither,
+        "requests issued",
+        "Requests a second as they were issued",
+        |m| m.serving.as_ref()?.issued_per_s
+    ),
+    figure!(
+        utilization,
+        "serving.utilization",
+        "serving.utilization",
+        "",
+        Neither,
+        "utilization",
+        "Share of their time in which the workers served requests",
+        |m| m.serving.as_ref()?.utilization
+    ),
+    figure!(
+        queue_median_ms,
+        "serving.queue_ms.median",
+        "serving.queue_ms.median",
+        "ms",
+        Lower,
+        "time in the queue",
+        "From the issue of a request to when a worker took it, median",
+        |m| Some(m.serving.as_ref()?.queue_ms.as_ref()?.median)
+    ),
+    figure!(
+        service_median_ms,
+        "serving.service_ms.median",
+        "serving.service_ms.median",
+        "ms",
+        Lower,
+        "time of service",
+        "From then to its end, median; the checks of the host are in it",
+        |m| Some(m.serving.as_ref()?.service_ms.as_ref()?.median)
+    ),
+    figure!(
+        lateness_median_ms,
+        "serving.lateness_ms.median",
+        "serving.lateness_ms.median",
+        "ms",
+        Lower,
+        "lateness",
+        "From when a request was due to its issue, median: the error of the generator",
+        |m| Some(m.serving.as_ref()?.lateness_ms.as_ref()?.median)
+    ),
+    figure!(
+        lateness_99p_ms,
+        "serving.lateness_ms.p99",
+        "serving.lateness_ms.p99",
+        "ms",
+        Lower,
+        "p99 lateness",
+        "99th percentile of it; null below 662 requests",
+        |m| m.serving.as_ref()?.lateness_ms.as_ref()?.p99
+    ),
+    figure!(
         energy_j_per_item,
         "energy_j_per_item",
         "energy_j_per_item",

@@ -21,7 +21,7 @@ pub struct PluginMetric<'a> {
 }
 
 /// Series that metrics of the catalogue are worked out from.
-const CATALOGUED: [&str; 8] = [
+const CATALOGUED: [&str; 13] = [
     "latency",
     "execution_time",
     "first_execution",
@@ -30,11 +30,24 @@ const CATALOGUED: [&str; 8] = [
     "time_to_first_token",
     "inter_token",
     "end_to_end",
+    "lateness",
+    "queue",
+    "service",
+    "utilization",
+    "within_slo",
 ];
 
 /// Series of the benchmarks that come with the host, which have a figure of their own elsewhere, and what they are split into.
-const KNOWN: [&str; 3] = ["first_inference", "time_per_output_token", "cache_kept_by_backend"];
-const SPLIT: [&str; 3] = ["first_inference.", "latency.", "part."];
+const KNOWN: [&str; 7] = [
+    "first_inference",
+    "time_per_output_token",
+    "cache_kept_by_backend",
+    "session",
+    "requests",
+    "issued_per_s",
+    "trial",
+];
+const SPLIT: [&str; 4] = ["first_inference.", "latency.", "part.", "trial."];
 
 /// The series of a cell that no metric of the catalogue stands for.
 pub fn added_series(metrics: &Metrics) -> impl Iterator<Item = PluginMetric<'_>> {

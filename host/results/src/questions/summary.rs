@@ -39,9 +39,23 @@ pub fn summary(cells: DataFrame, added: &[Added]) -> PolarsResult<DataFrame> {
         col(column::LATENCY_MEDIAN_MS).alias("median_ms"),
         half(latency).alias("interval_pct"),
         col(column::LATENCY_90P_MS).alias("p90_ms"),
+        // Who bears load is held to it.
+        when(col(column::SERVICE_MEDIAN_MS).is_not_null())
+            .then(col(column::LATENCY_99P_MS))
+            .otherwise(lit(NULL))
+            .alias("p99_ms"),
         col(column::CPU_MEDIAN_MS).alias("cpu_ms"),
         col(column::THROUGHPUT_SAMPLES_PER_SEC).alias("per_second"),
         col(column::SPEEDUP_OVER_SEQUENTIAL).alias("speedup"),
+        col(column::CAPACITY_PER_SEC).alias("capacity_per_s"),
+        col(column::CAPACITY_CI95_LOW_PER_SEC).alias("capacity_from_per_s"),
+        col(column::CAPACITY_CI95_HIGH_PER_SEC).alias("capacity_to_per_s"),
+        col(column::GOODPUT_PER_SEC).alias("goodput_per_s"),
+        (col(column::WITHIN_SLO) * lit(100.0)).alias("within_slo_pct"),
+        (col(column::UTILIZATION) * lit(100.0)).alias("utilization_pct"),
+        col(column::QUEUE_MEDIAN_MS).alias("queue_ms"),
+        col(column::SERVICE_MEDIAN_MS).alias("service_ms"),
+        (col(column::LATENESS_99P_MS) * lit(1e3)).alias("late_p99_us"),
         col(column::TIME_TO_FIRST_TOKEN_MS).alias("first_token_ms"),
         half(first_token).alias("first_token_interval_pct"),
         col(column::TIME_PER_OUTPUT_TOKEN_MS).alias("per_token_ms"),

@@ -12,6 +12,7 @@ use super::common::Common;
 use super::execute::{Known, Runner};
 use super::observer::Observer;
 use super::plan::{Plan, PlannedCell};
+use super::serving::AskedLoad;
 use super::summarize::{Reports, implausible, metrics, stable};
 use skillbench_record::defaults::defaults;
 use skillbench_record::{Cell, HardwareRecord, Outcome, scratch};
@@ -78,6 +79,7 @@ impl Pair {
                 startup: None,
                 watched,
                 workers: None,
+                load: AskedLoad::default(),
                 launches: None,
             });
             let implausible = Pair::implausible(launches, side);

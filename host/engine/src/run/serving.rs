@@ -1,0 +1,180 @@
+//! Figures of requests that arrive: what became of them, and the load that a target bears.
+
+use super::summarize::measured;
+use skillbench_record::defaults::defaults;
+use skillbench_record::{CapacityMetrics, CapacityTrial, ServingMetrics};
+use skillbench_stats::{Capacity, LoadTrial, capacity as of_trials, half_widths, summarize};
+use skillbench_worker::SeriesRecord;
+
+const NS_TO_MS: f64 = 1e-6;
+
+/// What the cell was asked for, beside its point.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct AskedLoad<'a> {
+    /// "latency.p99<=20ms".
+    pub slo: Option<&'a str>,
+    pub workers: Option<u64>,
+}
+
+/// Figures without rounds, by the name of their series.
+fn singles<'a>(report: &'a [SeriesRecord], name: &str) -> &'a [f64] {
+    find(report, name).map_or(&[], |series| &series.singles)
+}
+
+fn find<'a>(report: &'a [SeriesRecord], name: &str) -> Option<&'a SeriesRecord> {
+    report.iter().find(|series| series.name == name)
+}
+
+/// Rounds of sessions, in each of which many requests were served.
+pub(super) fn sessions(report: &[SeriesRecord]) -> Option<&SeriesRecord> {
+    find(report, "session").filter(|series| series.kind == "duration" && !measured(series).is_empty())
+}
+
+/// Seconds of all sessions by the clock, what the audit took included: requests came all the while.
+fn seconds(sessions: &SeriesRecord) -> f64 {
+    let rounds = sessions.rounds.iter().filter(|round| round.measured);
+    rounds.map(|round| (round.wall_ns + round.audit_ns) as f64 * 1e-9).sum()
+}
+
+/// Items a second that were served; `None`: there were no sessions.
+pub(super) fn items_per_s(report: &[SeriesRecord]) -> Option<f64> {
+    let (sessions, items) = (sessions(report)?, find(report, "latency")?.items_per_sample);
+    let served: f64 = singles(report, "requests").iter().sum();
+    Some(served * items / seconds(sessions)).filter(|rate| rate.is_finite() && *rate > 0.0)
+}
+
+/// `None`: no requests arrived.
+pub(super) fn serving(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<ServingMetrics> {
+    let sessions = sessions(report)?;
+    let times = |name: &str| summarize(singles(report, name), NS_TO_MS);
+    let mean = |name: &str| summarize(singles(report, name), 1.0).map(|stats| stats.mean);
+    let counts = singles(report, "requests");
+    let requests: f64 = counts.iter().sum();
+    let shares = singles(report, "within_slo");
+    let within = (!shares.is_empty() && shares.len() == counts.len())
+        .then(|| shares.iter().zip(counts).map(|(share, count)| share * count).sum::<f64>());
+    let audit_ns: u64 = sessions.rounds.iter().filter(|round| round.measured).map(|round| round.audit_ns).sum();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+    // The audit of workers at once is counted once for as many as can run.
+    let at_once = asked.workers.unwrap_or(1).min(cores) as f64;
+    Some(ServingMetrics {
+        lateness_ms: times("lateness"),
+        queue_ms: times("queue"),
+        service_ms: times("service"),
+        audit_ms: (requests > 0.0).then(|| audit_ns as f64 * NS_TO_MS * at_once / requests),
+        requests: requests as u64,
+        issued_per_s: mean("issued_per_s"),
+        utilization: mean("utilization"),
+        slo: asked.slo.map(String::from),
+        within_slo: within.map(|within| within / requests.max(1.0)),
+        goodput_per_s: within.map(|within| within / seconds(sessions)),
+    })
+}
+
+/// `None`: nothing was searched, or the trials have no edge, which is then a failure of the cell.
+pub(super) fn capacity(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<CapacityMetrics> {
+    let column = |name: &str| singles(report, name);
+    let (per_s, requests, over) = (column("trial.per_s"), column("trial.requests"), column("trial.over"));
+    let (given_up, utilization) = (column("trial.given_up"), column("trial.utilization"));
+    let slo = asked.slo?;
+    let at = |index: usize| {
+        Some(CapacityTrial {
+            per_s: *per_s.get(index)?,
+            requests: *requests.get(index)? as u64,
+            over: *over.get(index)? as u64,
+            given_up: *given_up.get(index)? > 0.0,
+            utilization: *utilization.get(index)?,
+        })
+    };
+    let trials = (0..per_s.len()).map(at).collect::<Option<Vec<_>>>()?;
+    let known: Vec<LoadTrial> = trials
+        .iter()
+        .map(|trial| LoadTrial {
+            per_s: trial.per_s,
+            requests: trial.requests,
+            over: trial.over,
+            given_up: trial.given_up,
+        })
+        .collect();
+    match of_trials(&known, allowed(slo)?)? {
+        Capacity::Edge { per_s, ci95, cliff } => Some(CapacityMetrics { per_s, ci95, cliff, slo: slo.into(), trials }),
+        Capacity::NoRate { .. } | Capacity::EveryRate { .. } => None,
+    }
+}
+
+/// The share of requests that a limit lets be late: 0.01 of "latency.p99<=20ms".
+fn allowed(slo: &str) -> Option<f64> {
+    let percent: f64 = slo.split_once("<=")?.0.trim().split_once(".p")?.1.parse().ok()?;
+    (0.0..100.0).contains(&percent).then_some((100.0 - percent) / 100.0)
+}
+
+/// How wide the interval of a capacity may be, each way, for it to be one figure.
+const TIGHT: f64 = 0.05;
+
+/// Whether the figures that the cell is known by are tight; `None`: it is no cell of requests that arrive.
+pub(super) fn stable(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<bool> {
+    if let Some(found) = capacity(report, asked) {
+        return Some((found.ci95[1] - found.ci95[0]) / 2.0 <= TIGHT * found.per_s);
+    }
+    sessions(report)?;
+    Some(half_widths(singles(report, "latency"), None).is_some_and(|half| half.median <= defaults().run.interval))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skillbench_worker::RoundRecord;
+
+    fn series(name: &str, singles: &[f64]) -> SeriesRecord {
+        SeriesRecord {
+            name: name.into(),
+            kind: "duration".into(),
+            items_per_sample: 4.0,
+            singles: singles.to_vec(),
+            ..SeriesRecord::default()
+        }
+    }
+
+    const SLO: AskedLoad<'_> = AskedLoad { slo: Some("latency.p99<=20ms"), workers: Some(1) };
+
+    #[test]
+    fn what_was_served_is_counted_by_the_hosts_clock_and_its_audit_is_in_it() {
+        let round = RoundRecord {
+            measured: true,
+            wall_ns: 900_000_000,
+            audit_ns: 100_000_000,
+            values: vec![1e9],
+            ..RoundRecord::default()
+        };
+        let session = SeriesRecord { rounds: vec![round.clone(), round], ..series("session", &[]) };
+        let report = vec![
+            session,
+            series("latency", &[1e6; 300]),
+            series("requests", &[100.0, 200.0]),
+            series("within_slo", &[1.0, 0.5]),
+        ];
+        assert_eq!(items_per_s(&report), Some(300.0 * 4.0 / 2.0));
+        let found = serving(&report, SLO).unwrap();
+        assert_eq!((found.requests, found.within_slo, found.goodput_per_s), (300, Some(200.0 / 300.0), Some(100.0)));
+        assert!((found.audit_ms.unwrap() - 200.0 / 300.0).abs() < 1e-9);
+        assert_eq!(stable(&report, SLO), Some(true));
+    }
+
+    #[test]
+    fn a_capacity_is_read_from_the_trials_and_none_is_made_up() {
+        let trials = |per_s: &[f64], over: &[f64]| {
+            let zeros = vec![0.0; per_s.len()];
+            vec![
+                series("trial.per_s", per_s),
+                series("trial.requests", &vec![1_000.0; per_s.len()]),
+                series("trial.over", over),
+                series("trial.given_up", &zeros),
+                series("trial.utilization", &zeros),
+            ]
+        };
+        let found = capacity(&trials(&[100.0, 150.0, 158.0, 162.0], &[0.0, 0.0, 0.0, 900.0]), SLO).unwrap();
+        assert!(found.cliff && found.ci95 == [158.0, 162.0] && found.trials.len() == 4);
+        assert!(capacity(&trials(&[100.0], &[500.0]), SLO).is_none());
+        assert!(capacity(&trials(&[100.0], &[500.0]), AskedLoad::default()).is_none());
+    }
+}

@@ -1,0 +1,398 @@
+//! The order of it all, and the series.
+
+use crate::limit::Limit;
+use crate::options::{Asked, Load, SCHEMA};
+use crate::search::{Search, Trial};
+use crate::session::{self, Over, Patience, Served};
+use crate::timer::Timer;
+use skillbench_pipeline::{self as pipeline, Prepared};
+use skillbench_plugin_api::sdk::{Benchmark, Context, Reporter, Series};
+use skillbench_plugin_api::{Code, Error, Result, Round, RoundKind, SeriesInfo, SeriesKind};
+use std::ffi::CStr;
+use std::time::{Duration, Instant};
+
+/// A budget is used for so many sessions at one rate, or so many trials of a search.
+const SESSIONS: u32 = 3;
+const TRIALS: u32 = 40;
+/// A session has at least so many requests.
+const FEW: usize = 12;
+/// How long a warm-up runs at least.
+const WARM_UP: Duration = Duration::from_millis(60);
+/// No series is given more figures of one session: of longer ones, one of several.
+const MOST: usize = 100_000;
+/// The most requests a second that are tried.
+const FASTEST: f64 = 1e6;
+/// A trial in which so large a share was late is far beyond the edge, however many more would be.
+const GIVEN_UP: f64 = 0.3;
+/// How much of the latencies may be the generator's: of their median, and of their 99th percentile, or the limit that they are held to.
+const LATE_MEDIAN: f64 = 0.05;
+const LATE_P99: f64 = 0.25;
+/// No machine is asked for less.
+const LATE_LEAST: Duration = Duration::from_micros(20);
+/// Workers that work so much of their time are what latencies come from, whoever is late beside them.
+const SATURATED: f64 = 0.95;
+
+pub struct Serving;
+
+impl Benchmark for Serving {
+    const ID: &'static CStr = c"serving";
+    const VERSION: &'static CStr = c"1";
+    const CATEGORY: &'static CStr = c"performance";
+    const SUMMARY: &'static CStr =
+        c"Latency of requests that arrive at a rate, and the largest rate that keeps a limit";
+    const OPTIONS_SCHEMA: &'static CStr = SCHEMA;
+    const NEEDS_TARGET: bool = true;
+    const SHARES_MODELS: bool = true;
+
+    fn run(context: &Context<'_>) -> Result<()> {
+        let target = context.target()?;
+        let asked = Asked::read(&context.options, target)?;
+        let order = pipeline::order(target)?;
+        let models = pipeline::load(target, &order)?;
+        let mut lanes: Vec<Prepared<'_>> = (0..asked.workers)
+            .map(|_| {
+                let mut lane = pipeline::prepared(target, &order, &models)?;
+                lane.run()?;
+                lane.verify(target, &models)?;
+                Ok(lane)
+            })
+            .collect::<Result<_>>()?;
+        let items = target.batch_size() as f64;
+        if asked.load == Load::Stream {
+            let latency = context.reporter.series(&SeriesInfo::duration("latency", items))?;
+            let lane = lanes.first_mut().ok_or_else(|| Error::internal("a benchmark without a worker"))?;
+            return context.reporter.time(latency, || lane.run());
+        }
+        let mut server = Server {
+            context,
+            asked,
+            lanes,
+            timer: Timer::calibrated(),
+            seed: target.seed(),
+            sessions: 0,
+            service: None,
+        };
+        match asked.load {
+            Load::Stream => Ok(()),
+            Load::Offline => server.offline(items),
+            Load::Rate(per_s, limit) => server.at_rate(per_s, limit, items),
+            Load::Search(limit) => server.search(limit),
+        }
+    }
+}
+
+struct Server<'c, 'm> {
+    context: &'c Context<'c>,
+    asked: Asked,
+    lanes: Vec<Prepared<'m>>,
+    timer: Timer,
+    seed: u64,
+    sessions: u64,
+    /// How long one request takes alone, as the latest warm-up showed it.
+    service: Option<Duration>,
+}
+
+impl Server<'_, '_> {
+    /// All requests at once: as many as take a session.
+    fn offline(&mut self, items: f64) -> Result<()> {
+        let patience = Patience { drain: self.asked.budget * 20, over: None };
+        self.measure(patience, None, items, |server| {
+            let session = server.asked.budget.as_secs_f64() / f64::from(SESSIONS);
+            let count = session * server.lanes.len() as f64 / server.service()?.as_secs_f64();
+            Ok(vec![0; (count as usize).clamp(FEW, 10 * MOST)])
+        })
+    }
+
+    fn at_rate(&mut self, per_s: f64, limit: Option<Limit>, items: f64) -> Result<()> {
+        let session = self.asked.budget / SESSIONS;
+        let patience = Patience { drain: session.max(Duration::from_secs(1)), over: None };
+        self.measure(patience, limit, items, |server| Ok(server.due(per_s, session)))
+    }
+
+    /// Sessions until the host has enough of them.
+    fn measure(
+        &mut self,
+        patience: Patience,
+        limit: Option<Limit>,
+        items: f64,
+        mut due: impl FnMut(&mut Self) -> Result<Vec<u64>>,
+    ) -> Result<()> {
+        let reporter = &self.context.reporter;
+        let session = reporter.series(&SeriesInfo::duration("session", 1.0))?;
+        let figures = OfRequests::announce(reporter, items, limit)?;
+        while let Some(round) = reporter.next_round(session) {
+            let mut served = vec![];
+            self.play(session, &round, |server| {
+                let due = due(server)?;
+                let one = server.session(&due, patience)?;
+                let wall = one.wall.as_nanos() as f64;
+                served.push(one);
+                Ok(wall)
+            })?;
+            for served in &served {
+                self.look(served, limit, patience)?;
+                figures.hand_over(reporter, served, self.lanes.len(), limit)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The trials of a search, until the host has no time left for another.
+    fn search(&mut self, limit: Limit) -> Result<()> {
+        let reporter = &self.context.reporter;
+        let info = SeriesInfo { name: "trial".into(), ..share_of_late() };
+        let (trial, figures) = (reporter.series(&info)?, OfTrials::announce(reporter)?);
+        let length = self.asked.budget / TRIALS;
+        let mut search: Option<Search> = None;
+        while let Some(round) = reporter.next_round(trial) {
+            let mut seen: Vec<(Trial, Served)> = vec![];
+            let mut end = false;
+            self.play(trial, &round, |server| {
+                let first = server.lanes.len() as f64 / server.service()?.as_secs_f64() / 2.0;
+                let search = search.get_or_insert_with(|| Search::new(limit.allowed(), first, FASTEST));
+                let Some(per_s) = search.next() else {
+                    end = true;
+                    return Ok(seen.last().map_or(1.0, |(trial, _)| share(trial)));
+                };
+                let (one, served) = server.trial(per_s, limit, length)?;
+                search.saw(one);
+                seen.push((one, served));
+                Ok(share(&one))
+            })?;
+            for (one, served) in &seen {
+                figures.hand_over(reporter, one, served, self.lanes.len())?;
+            }
+            if end {
+                break;
+            }
+        }
+        search.map_or(Ok(()), |search| search.edges(limit.within_ns))
+    }
+
+    fn trial(&mut self, per_s: f64, limit: Limit, length: Duration) -> Result<(Trial, Served)> {
+        let due = self.due(per_s, length);
+        let most = (GIVEN_UP * due.len() as f64) as usize + FEW;
+        let over = Some(Over { within_ns: limit.within_ns, most });
+        let drain = Duration::from_nanos(limit.within_ns).max(length);
+        let served = self.session(&due, Patience { drain, over })?;
+        let over = served.over(limit.within_ns);
+        let one = Trial { per_s, requests: served.requests.len(), over, given_up: served.given_up };
+        self.refuse_late(&served, Some(limit))?;
+        Ok((one, served))
+    }
+
+    /// Does the iterations of a round: a warm-up, or `work`, which says what its sample is.
+    fn play(&mut self, series: Series, round: &Round, mut work: impl FnMut(&mut Self) -> Result<f64>) -> Result<()> {
+        let mut values = vec![];
+        for iteration in 0..round.settle + round.iterations {
+            let value = match round.kind {
+                RoundKind::WarmUp => self.warm_up()?,
+                RoundKind::Measured => work(self)?,
+            };
+            if iteration >= round.settle {
+                values.push(value);
+            }
+        }
+        self.context.reporter.samples(series, round, &values)
+    }
+
+    /// Requests one after the other, each worker's in turn: how long that took, in nanoseconds.
+    fn warm_up(&mut self) -> Result<f64> {
+        let start = Instant::now();
+        let mut count = 0;
+        while count == 0 || start.elapsed() < WARM_UP {
+            for lane in &mut self.lanes {
+                lane.run()?;
+            }
+            count += self.lanes.len() as u32;
+        }
+        self.service = Some(start.elapsed() / count);
+        Ok(start.elapsed().as_nanos() as f64)
+    }
+
+    fn service(&mut self) -> Result<Duration> {
+        if self.service.is_none() {
+            let start = Instant::now();
+            self.lanes.iter_mut().try_for_each(Prepared::run)?;
+            self.service = Some(start.elapsed() / self.lanes.len() as u32);
+        }
+        Ok(self.service.unwrap_or_default().max(Duration::from_nanos(1)))
+    }
+
+    /// When the requests of the next session are due: others each time, from one seed.
+    fn due(&mut self, per_s: f64, length: Duration) -> Vec<u64> {
+        self.sessions += 1;
+        let count = ((per_s * length.as_secs_f64()).round() as usize).clamp(FEW, 10 * MOST);
+        self.asked.arrivals.due(per_s, count, self.seed ^ self.sessions.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
+    fn session(&mut self, due: &[u64], patience: Patience) -> Result<Served> {
+        let mut workers: Vec<_> = self.lanes.iter_mut().map(|lane| || lane.run()).collect();
+        session::run(&mut workers, due, &self.timer, patience, &|| self.context.host.stopping())
+    }
+
+    /// What makes a session no measurement of the target at this load.
+    fn look(&self, served: &Served, limit: Option<Limit>, patience: Patience) -> Result<()> {
+        let left = served.over(u64::MAX);
+        if left > 0 {
+            let (all, drain) = (served.requests.len(), patience.drain.as_secs_f64());
+            let per_s = (all - left) as f64 / served.wall.as_secs_f64();
+            let text = format!(
+                "overloaded: the queue grew, and {left} of {all} requests were not served within {drain:.1} s after the last was due; about {per_s:.4} a second were served: ask for a lower rate"
+            );
+            return Err(Error::new(Code::ResourceExhausted, text));
+        }
+        self.refuse_late(served, limit)
+    }
+
+    /// A session whose requests were issued too late says more of the generator than of the target.
+    fn refuse_late(&self, served: &Served, limit: Option<Limit>) -> Result<()> {
+        let is_offline = served.requests.last().is_some_and(|last| last.due == 0);
+        if is_offline || served.utilization(self.lanes.len()) >= SATURATED {
+            return Ok(());
+        }
+        let late = sorted(served.requests.iter().map(session::Request::lateness));
+        let latencies = sorted(served.requests.iter().filter_map(session::Request::latency));
+        let within = limit.map(|limit| limit.within_ns);
+        let least = LATE_LEAST.as_nanos() as f64;
+        for (name, share, allowed, against) in [
+            ("half of the requests were", 0.5, LATE_MEDIAN, None),
+            ("one of a hundred requests was", 0.99, LATE_P99, within),
+        ] {
+            let found = at(&late, share) as f64;
+            let most = (at(&latencies, share).max(against.unwrap_or_default()) as f64 * allowed).max(least);
+            if found > most {
+                let (found, most) = (found * 1e-3, most * 1e-3);
+                let text = format!(
+                    "void: {name} issued {found:.0} us late or later, and {most:.0} us are allowed beside such latencies; this machine cannot issue them at that rate beside the target: leave a processor free (--threads), or ask for a lower rate"
+                );
+                return Err(Error::new(Code::FailedPrecondition, text));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn sorted(values: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut values: Vec<u64> = values.collect();
+    values.sort_unstable();
+    values
+}
+
+/// The value below which so large a share of sorted ones lies; 0 of none.
+fn at(sorted: &[u64], share: f64) -> u64 {
+    sorted.get((sorted.len() as f64 * share) as usize).or(sorted.last()).copied().unwrap_or_default()
+}
+
+/// The share of requests that were late.
+fn share(trial: &Trial) -> f64 {
+    trial.over as f64 / trial.requests.max(1) as f64
+}
+
+fn share_of_late() -> SeriesInfo {
+    SeriesInfo {
+        name: String::new(),
+        unit: String::new(),
+        kind: SeriesKind::Ratio,
+        higher_is_better: Some(false),
+        concurrent: true,
+        items_per_sample: 1.0,
+    }
+}
+
+fn figure(name: &str, unit: &str, kind: SeriesKind, higher_is_better: Option<bool>) -> SeriesInfo {
+    SeriesInfo { name: name.into(), unit: unit.into(), kind, higher_is_better, ..share_of_late() }
+}
+
+/// Of requests, and of the sessions that they were in.
+struct OfRequests {
+    latency: Series,
+    lateness: Series,
+    queue: Series,
+    service: Series,
+    requests: Series,
+    rate: Series,
+    utilization: Series,
+    within: Option<Series>,
+}
+
+impl OfRequests {
+    fn announce(reporter: &Reporter, items: f64, limit: Option<Limit>) -> Result<OfRequests> {
+        let time = |name| {
+            let info = SeriesInfo::duration(name, items);
+            reporter.series(&SeriesInfo { concurrent: true, ..info })
+        };
+        let plain = |name, unit, kind| reporter.series(&figure(name, unit, kind, None));
+        let within = limit.map(|_| reporter.series(&figure("within_slo", "", SeriesKind::Ratio, Some(true))));
+        Ok(OfRequests {
+            latency: time("latency")?,
+            lateness: time("lateness")?,
+            queue: time("queue")?,
+            service: time("service")?,
+            requests: plain("requests", "requests", SeriesKind::Count)?,
+            rate: plain("issued_per_s", "requests/s", SeriesKind::Rate)?,
+            utilization: plain("utilization", "", SeriesKind::Ratio)?,
+            within: within.transpose()?,
+        })
+    }
+
+    fn hand_over(&self, reporter: &Reporter, served: &Served, workers: usize, limit: Option<Limit>) -> Result<()> {
+        let times = |of: &dyn Fn(&session::Request, [u64; 2]) -> u64| -> Vec<f64> {
+            let step = served.requests.len().div_ceil(MOST).max(1);
+            let each = served.requests.iter().step_by(step).filter_map(|request| Some((request, request.served?)));
+            // The clock tells nothing shorter than its own step.
+            each.map(|(request, served)| of(request, served).max(1) as f64).collect()
+        };
+        reporter.figures(self.latency, &times(&|request, [_, end]| end.saturating_sub(request.due)))?;
+        reporter.figures(self.lateness, &times(&|request, _| request.lateness()))?;
+        reporter.figures(self.queue, &times(&|request, [from, _]| from.saturating_sub(request.issued)))?;
+        reporter.figures(self.service, &times(&|_, [from, end]| end.saturating_sub(from)))?;
+        reporter.single(self.requests, served.requests.len() as f64)?;
+        if let Some(last) = served.requests.last().filter(|last| last.due > 0) {
+            reporter.single(self.rate, served.requests.len() as f64 / (last.issued as f64 * 1e-9))?;
+        }
+        reporter.single(self.utilization, served.utilization(workers))?;
+        match (self.within, limit) {
+            (Some(series), Some(limit)) => {
+                let all = served.requests.len().max(1);
+                reporter.single(series, (all - served.over(limit.within_ns)) as f64 / all as f64)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Of the trials of a search, one figure of each.
+struct OfTrials {
+    per_s: Series,
+    requests: Series,
+    over: Series,
+    given_up: Series,
+    utilization: Series,
+    lateness: Series,
+}
+
+impl OfTrials {
+    fn announce(reporter: &Reporter) -> Result<OfTrials> {
+        let plain = |name, unit, kind| reporter.series(&figure(name, unit, kind, None));
+        Ok(OfTrials {
+            per_s: plain("trial.per_s", "requests/s", SeriesKind::Rate)?,
+            requests: plain("trial.requests", "requests", SeriesKind::Count)?,
+            over: plain("trial.over", "requests", SeriesKind::Count)?,
+            given_up: plain("trial.given_up", "yes", SeriesKind::Count)?,
+            utilization: plain("trial.utilization", "", SeriesKind::Ratio)?,
+            lateness: reporter.series(&SeriesInfo { concurrent: true, ..SeriesInfo::duration("lateness", 1.0) })?,
+        })
+    }
+
+    fn hand_over(&self, reporter: &Reporter, trial: &Trial, served: &Served, workers: usize) -> Result<()> {
+        reporter.single(self.per_s, trial.per_s)?;
+        reporter.single(self.requests, trial.requests as f64)?;
+        reporter.single(self.over, trial.over as f64)?;
+        reporter.single(self.given_up, f64::from(u8::from(trial.given_up)))?;
+        reporter.single(self.utilization, served.utilization(workers))?;
+        let step = (served.requests.len() * TRIALS as usize).div_ceil(MOST).max(1);
+        let late = served.requests.iter().step_by(step).map(|request| request.lateness().max(1) as f64);
+        reporter.figures(self.lateness, &late.collect::<Vec<f64>>())
+    }
+}

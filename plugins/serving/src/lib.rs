@@ -1,0 +1,29 @@
+//! The benchmark `serving`: requests arrive when they are due, whether or not the last one is done.
+//!
+//! - `options`: what is asked for. `limit`: what `slo` says.
+//! - `arrivals`: when requests are due, from a seed. `timer`: waits for that moment. `session`: issues requests and has workers serve them.
+//! - `search`: which rate to try next. `benchmark`: the order of it all, and the series.
+//!
+//! A latency counts from when its request was due, not from when it was issued: a generator that is late makes latencies longer, never
+//! shorter, and how late it was is a series of its own.
+//!
+//! Not here: percentiles, and the capacity that the trials of a search show. The host has every sample and makes them.
+
+#![deny(unsafe_code)]
+
+pub mod arrivals;
+mod benchmark;
+pub mod limit;
+mod options;
+pub mod search;
+pub mod session;
+pub mod timer;
+
+pub use benchmark::Serving;
+
+skillbench_plugin_api::export_plugin! {
+    id: "serving",
+    name: "Serving",
+    vendor: "skillbench",
+    benchmarks: [Serving],
+}

@@ -1,0 +1,161 @@
+//! What is asked of the benchmark.
+
+use crate::arrivals::Arrivals;
+use crate::limit::Limit;
+use skillbench_plugin_api::sdk::Target;
+use skillbench_plugin_api::{Error, Options, Result};
+use std::ffi::CStr;
+use std::time::Duration;
+
+pub const SCHEMA: &CStr = cr#"{
+    "type": "object",
+    "properties": {
+        "scenario": {
+            "type": "string",
+            "enum": ["single-stream", "multi-stream", "offline", "server"],
+            "description": "One query after the other, of one item or of a batch; all at once; or as they come. Default: server where a rate or a limit is given, else single-stream"
+        },
+        "rate": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 1000000,
+            "description": "Requests a second, of the scenario server"
+        },
+        "rate_per_hour": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 1000000000,
+            "description": "The same of requests an hour, for rates that are no whole number a second"
+        },
+        "arrivals": {
+            "type": "string",
+            "default": "poisson",
+            "description": "How requests come: constant, poisson, or gamma:SHAPE, which is in bursts for shapes below 1"
+        },
+        "slo": {
+            "type": "string",
+            "description": "How long they may take, such as latency.p99<=20ms. Without a rate, the largest rate that keeps it is searched"
+        },
+        "workers": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 256,
+            "default": 1,
+            "description": "Requests that are served at once; others wait in a queue"
+        },
+        "budget_s": {
+            "type": "number",
+            "exclusiveMinimum": 0,
+            "default": 30,
+            "description": "Seconds of load. The host gives its own budget"
+        }
+    },
+    "additionalProperties": false
+}"#;
+
+/// What is done with the target.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Load {
+    /// The next query as soon as the last is done.
+    Stream,
+    /// All requests at once.
+    Offline,
+    /// Requests at a rate, and how long they may take.
+    Rate(f64, Option<Limit>),
+    /// The largest rate is searched that keeps the limit.
+    Search(Limit),
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    pub load: Load,
+    pub arrivals: Arrivals,
+    pub workers: usize,
+    pub budget: Duration,
+}
+
+impl Asked {
+    /// # Errors
+    /// `InvalidArgument` for options that say nothing together.
+    pub fn read(options: &Options, target: &Target<'_>) -> Result<Asked> {
+        let per_hour: Option<i64> = options.parse("rate_per_hour")?;
+        let rate = match (options.parse::<i64>("rate")?, per_hour) {
+            (Some(_), Some(_)) => return Err(Error::invalid("options rate and rate_per_hour: one of them, not both")),
+            (rate, per_hour) => {
+                rate.map(|rate| rate as f64).or_else(|| per_hour.map(|per_hour| per_hour as f64 / 3600.0))
+            }
+        };
+        if let Some(rate) = rate
+            && rate <= 0.0
+        {
+            return Err(Error::invalid(format!("option rate: {rate} requests a second are none")));
+        }
+        let limit = options.get("slo").map(Limit::parse).transpose()?;
+        Ok(Asked {
+            load: load(options.get("scenario"), rate, limit, target.batch_size())?,
+            arrivals: Arrivals::parse(options.get("arrivals").unwrap_or("poisson"))?,
+            workers: match options.parse("workers")?.unwrap_or(1) {
+                workers @ 1..=256 => workers,
+                other => return Err(Error::invalid(format!("option workers: {other} is not between 1 and 256"))),
+            },
+            budget: match options.parse("budget_s")?.unwrap_or(30.0) {
+                seconds if (1e-3..=1e6).contains(&seconds) => Duration::from_secs_f64(seconds),
+                other => return Err(Error::invalid(format!("option budget_s: {other} s is no time to measure in"))),
+            },
+        })
+    }
+}
+
+fn load(scenario: Option<&str>, rate: Option<f64>, limit: Option<Limit>, batch: i64) -> Result<Load> {
+    let alone = |load: Load, name: &str| match (rate, limit) {
+        (None, None) => Ok(load),
+        _ => Err(Error::invalid(format!("scenario {name} has neither rate nor slo; the scenario server has"))),
+    };
+    match (scenario, rate, limit) {
+        (Some("multi-stream"), ..) if batch < 2 => {
+            Err(Error::invalid("scenario multi-stream is of queries of several items: ask for a batch, such as 8"))
+        }
+        (Some(name @ "single-stream"), ..) if batch > 1 => {
+            Err(Error::invalid(format!("scenario {name} is of queries of one item; one of {batch} is multi-stream")))
+        }
+        (Some(name @ ("single-stream" | "multi-stream")), ..) => alone(Load::Stream, name),
+        (Some(name @ "offline"), ..) => alone(Load::Offline, name),
+        (None, None, None) => Ok(Load::Stream),
+        (Some("server"), None, None) => {
+            Err(Error::invalid("scenario server needs a rate, or an slo for which the largest rate is searched"))
+        }
+        (Some("server") | None, Some(rate), limit) => Ok(Load::Rate(rate, limit)),
+        (Some("server") | None, None, Some(limit)) => Ok(Load::Search(limit)),
+        (Some(other), ..) => Err(Error::invalid(format!("option scenario: there is no scenario '{other}'"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_says_what_is_done() {
+        let limit = Limit::parse("latency.p99<=20ms").unwrap();
+        assert_eq!(load(None, None, None, 4).unwrap(), Load::Stream);
+        assert_eq!(load(None, Some(5.0), None, 1).unwrap(), Load::Rate(5.0, None));
+        assert_eq!(load(Some("server"), Some(5.0), Some(limit), 1).unwrap(), Load::Rate(5.0, Some(limit)));
+        assert_eq!(load(None, None, Some(limit), 1).unwrap(), Load::Search(limit));
+        assert_eq!(load(Some("offline"), None, None, 1).unwrap(), Load::Offline);
+    }
+
+    #[test]
+    fn what_says_nothing_together_is_refused() {
+        let limit = Limit::parse("latency.p99<=20ms").ok();
+        for (scenario, rate, limit, batch) in [
+            ("server", None, None, 1),
+            ("offline", Some(5.0), None, 1),
+            ("single-stream", None, limit, 1),
+            ("single-stream", None, None, 8),
+            ("multi-stream", None, None, 1),
+            ("interactive", None, None, 1),
+        ] {
+            assert!(load(Some(scenario), rate, limit, batch).is_err(), "{scenario}");
+        }
+    }
+}
