@@ -116,6 +116,6 @@ fn the_shipped_registry_names_every_plugin_that_is_built() {
     let backends = ["rten", "cpu", "openvino", "cuda", "rocm", "mps", "qnn", "webgpu", "webnn", "vendor-ep"];
     assert_eq!(
         found,
-        [&backends[..], &["zoo", "inference", "throughput", "generation", "roofline", "examples"]].concat()
+        [&backends[..], &["zoo", "inference", "throughput", "serving", "generation", "roofline", "examples"]].concat()
     );
 }
