@@ -34,6 +34,7 @@ mod report;
 mod request;
 mod run;
 mod schedule;
+mod serving;
 mod session;
 mod slots;
 mod sources;

@@ -134,6 +134,19 @@ fn own_options(inventory: &Inventory, request: &RunRequest, plugin: &str) -> Plu
     inventory.plugin(plugin).map(|plugin| run::own_options(request, plugin)).unwrap_or_default()
 }
 
+/// The options of a request that are for the plugin of this benchmark.
+fn of_benchmark<'r>(
+    inventory: &'r Inventory,
+    request: &'r RunRequest,
+    benchmark: &'r str,
+) -> impl Iterator<Item = OptionChoice> + 'r {
+    let is_owner = move |id: &str| {
+        let plugin = inventory.plugin(id);
+        plugin.is_some_and(|plugin| plugin.description.benchmarks.iter().any(|known| known.id == benchmark))
+    };
+    request.options.iter().filter(move |option| option.plugin.as_deref().is_some_and(is_owner)).cloned()
+}
+
 /// A request as the measurement was made, but for what is measured.
 fn settings(inventory: &Inventory, measured: &Measured, model: &Model) -> RunRequest {
     let stored = measured.request.as_deref().cloned().unwrap_or_default();
@@ -151,7 +164,7 @@ fn settings(inventory: &Inventory, measured: &Measured, model: &Model) -> RunReq
         }
     };
     RunRequest {
-        options: own.iter().map(option).collect(),
+        options: own.iter().map(option).chain(of_benchmark(inventory, &stored, &measured.name.benchmark)).collect(),
         // As many as it ran on, whatever the machine would take now.
         threads: measured.threads.filter(|_| !own.contains_key(THREADS)),
         precision: measured.precision.clone(),
@@ -170,6 +183,7 @@ fn settings(inventory: &Inventory, measured: &Measured, model: &Model) -> RunReq
         frames: vec![],
         prompt_lengths: vec![],
         new_tokens: vec![],
+        rates: vec![],
         dims: BTreeMap::new(),
         exactly: vec![],
         ..stored
