@@ -45,7 +45,7 @@ impl Simulated<'_> {
         let mut search = Search::new(0.01, 1.0 / (2.0 * (self.service)(&mut Rng::with_seed(seed))), 1e6);
         let mut all = vec![];
         while all.len() < trials
-            && let Some(per_s) = search.next()
+            && let Some(per_s) = search.next_rate()
         {
             let requests = ((per_s * length_s) as usize).max(12);
             let over = self.over(per_s, requests, within_s, seed.wrapping_mul(1_000) + all.len() as u64);

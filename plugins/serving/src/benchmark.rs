@@ -150,7 +150,7 @@ impl Server<'_, '_> {
             self.play(trial, &round, |server| {
                 let first = server.lanes.len() as f64 / server.service()?.as_secs_f64() / 2.0;
                 let search = search.get_or_insert_with(|| Search::new(limit.allowed(), first, FASTEST));
-                let Some(per_s) = search.next() else {
+                let Some(per_s) = search.next_rate() else {
                     end = true;
                     return Ok(seen.last().map_or(1.0, |(trial, _)| share(trial)));
                 };

@@ -87,7 +87,7 @@ impl Search {
     }
 
     /// `None`: no further trial would tell more, since no rate keeps the limit, or every one that can be issued does.
-    pub fn next(&mut self) -> Option<f64> {
+    pub fn next_rate(&mut self) -> Option<f64> {
         match self.edge() {
             (None, None) => Some(self.first),
             (Some(low), None) => (low < self.most).then(|| (low * STEP).min(self.most)),
@@ -123,7 +123,7 @@ impl Search {
             pools.push(pool);
         }
         let holds = |pool: &&Pool| pool.over <= self.allowed * pool.requests;
-        let low = pools.iter().filter(holds).next_back().map(|pool| pool.rates[1]);
+        let low = pools.iter().rfind(holds).map(|pool| pool.rates[1]);
         let high = pools.iter().find(|pool| !holds(pool)).map(|pool| pool.rates[0]);
         match (low, high) {
             (Some(low), Some(high)) => (low * high).sqrt(),
@@ -141,7 +141,7 @@ mod tests {
         let mut search = Search::new(0.01, first, most);
         let mut rates = vec![];
         while rates.len() < trials
-            && let Some(per_s) = search.next()
+            && let Some(per_s) = search.next_rate()
         {
             rates.push(per_s);
             search.saw(Trial { per_s, requests: 1_000, over: if per_s > capacity { 500 } else { 0 }, given_up: false });

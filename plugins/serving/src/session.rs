@@ -213,10 +213,7 @@ pub fn run<W: Serve>(
     let ready = Barrier::new(workers.len() + 1);
     let _exact = timer.exactly();
     let ended = std::thread::scope(|scope| {
-        let hired = hire(scope, workers, &board, &places, &ready);
-        if let Err(error) = hired {
-            return Err(error);
-        }
+        hire(scope, workers, &board, &places, &ready)?;
         ready.wait();
         let start = *board.start.get_or_init(Instant::now);
         let ended = issue(&board, &places, start, timer, patience, stopping);
