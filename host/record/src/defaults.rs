@@ -42,7 +42,6 @@ pub struct RunDefaults {
     pub search_budget_s: f64,
     pub interval: f64,
     pub rate_interval: f64,
-    pub concurrent_workers: u64,
     pub launches: u64,
     pub cold_starts: usize,
     pub startups: usize,

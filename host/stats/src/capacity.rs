@@ -13,27 +13,14 @@
 //! the two.
 
 use super::student;
+use skillbench_record::CapacityTrial;
 
-/// One session at one rate.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LoadTrial {
-    /// Requests a second.
-    pub per_s: f64,
-    pub requests: u64,
-    /// Of them, those that took longer than the limit.
-    pub over: u64,
-    /// It was ended early, since it had shown that it does not keep the limit.
-    pub given_up: bool,
+fn share(trial: &CapacityTrial) -> f64 {
+    trial.over as f64 / trial.requests.max(1) as f64
 }
 
-impl LoadTrial {
-    fn share(&self) -> f64 {
-        self.over as f64 / self.requests.max(1) as f64
-    }
-
-    fn holds(&self, allowed: f64) -> bool {
-        !self.given_up && self.share() <= allowed
-    }
+fn holds(trial: &CapacityTrial, allowed: f64) -> bool {
+    !trial.given_up && share(trial) <= allowed
 }
 
 /// What trials show.
@@ -57,19 +44,19 @@ const LEAST: usize = 5;
 const ON_THE_WAY: usize = 3;
 
 /// `allowed`: the share of requests that may be late, 0.01 for p99. `None` without trials.
-pub fn capacity(trials: &[LoadTrial], allowed: f64) -> Option<Capacity> {
-    let rates = |held: bool| trials.iter().filter(move |trial| trial.holds(allowed) == held).map(|trial| trial.per_s);
+pub fn capacity(trials: &[CapacityTrial], allowed: f64) -> Option<Capacity> {
+    let rates = |held: bool| trials.iter().filter(move |trial| holds(trial, allowed) == held).map(|trial| trial.per_s);
     let (low, high) = match (rates(true).reduce(f64::max), rates(false).reduce(f64::min)) {
         (None, None) => return None,
-        (None, Some(_)) => return Some(Capacity::NoRate { lowest: rates(false).reduce(f64::min)? }),
+        (None, Some(lowest)) => return Some(Capacity::NoRate { lowest }),
         (Some(highest), None) => return Some(Capacity::EveryRate { highest }),
         (Some(low), Some(high)) => (low, high),
     };
     let edge = (low * high).sqrt();
-    let near = |trial: &&LoadTrial| {
-        (WINDOW[0]..=WINDOW[1]).contains(&(trial.per_s / edge)) && !trial.given_up && trial.share() <= STEADY
+    let near = |trial: &&CapacityTrial| {
+        (WINDOW[0]..=WINDOW[1]).contains(&(trial.per_s / edge)) && !trial.given_up && share(trial) <= STEADY
     };
-    let around: Vec<&LoadTrial> = trials.iter().filter(near).collect();
+    let around: Vec<&CapacityTrial> = trials.iter().filter(near).collect();
     let on_the_way = around.iter().filter(|trial| trial.over > 0).count();
     if low < high && on_the_way < ON_THE_WAY {
         return Some(Capacity::Edge { per_s: edge, ci95: [low, high], cliff: true });
@@ -95,11 +82,11 @@ struct Line {
 
 impl Line {
     /// By the likelihood of counts; how uncertain it is, by how far they are from it.
-    fn through(trials: &[&LoadTrial], edge: f64) -> Option<Line> {
+    fn through(trials: &[&CapacityTrial], edge: f64) -> Option<Line> {
         if trials.len() < LEAST {
             return None;
         }
-        let at = |trial: &LoadTrial| trial.per_s / edge - 1.0;
+        let at = |trial: &CapacityTrial| trial.per_s / edge - 1.0;
         let all: (f64, f64) = trials
             .iter()
             .fold((0.0, 0.0), |(over, requests), trial| (over + trial.over as f64, requests + trial.requests as f64));
@@ -178,8 +165,8 @@ fn inverse([[a, b], [c, d]]: [[f64; 2]; 2]) -> Option<[[f64; 2]; 2]> {
 mod tests {
     use super::*;
 
-    fn trial(per_s: f64, over: u64) -> LoadTrial {
-        LoadTrial { per_s, requests: 1_000, over, given_up: false }
+    fn trial(per_s: f64, over: u64) -> CapacityTrial {
+        CapacityTrial { per_s, requests: 1_000, over, given_up: false, utilization: 0.5 }
     }
 
     #[test]
@@ -187,9 +174,9 @@ mod tests {
         // ln(share) = -4.605 + 20 (rate / 200 - 1): 1% at 200.
         let on_line = |per_s: f64| {
             let share = (0.01_f64.ln() + 20.0 * (per_s / 200.0 - 1.0)).exp();
-            LoadTrial { requests: 100_000, over: (share * 1e5).round() as u64, ..trial(per_s, 0) }
+            CapacityTrial { requests: 100_000, over: (share * 1e5).round() as u64, ..trial(per_s, 0) }
         };
-        let trials: Vec<LoadTrial> = (0..9u32).map(|at| on_line(180.0 + 5.0 * f64::from(at))).collect();
+        let trials: Vec<CapacityTrial> = (0..9u32).map(|at| on_line(180.0 + 5.0 * f64::from(at))).collect();
         let Some(Capacity::Edge { per_s, ci95: [low, high], cliff: false }) = capacity(&trials, 0.01) else {
             panic!("{:?}", capacity(&trials, 0.01))
         };
@@ -212,7 +199,7 @@ mod tests {
 
     #[test]
     fn trials_that_do_not_rise_say_that_the_edge_is_among_them() {
-        let trials: Vec<LoadTrial> =
+        let trials: Vec<CapacityTrial> =
             [95, 97, 99, 101, 103, 105].map(|rate| trial(f64::from(rate), 5 + 12 * (rate as u64 % 4 / 2))).into();
         let Some(Capacity::Edge { ci95, .. }) = capacity(&trials, 0.01) else { panic!() };
         assert_eq!(ci95, [95.0, 105.0], "{:?}", capacity(&trials, 0.01));

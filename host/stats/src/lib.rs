@@ -24,7 +24,7 @@ mod summary;
 
 pub use batches::{HalfWidths, Launches, between_launches, half_widths, of_launches, student};
 pub use bootstrap::{grouped_median_interval, ratio_interval};
-pub use capacity::{Capacity, LoadTrial, capacity};
+pub use capacity::{Capacity, capacity};
 pub use fences::fences;
 pub use mann_whitney::{MannWhitney, mann_whitney};
 pub use percentile::{least_samples, percentile};

@@ -1,9 +1,10 @@
 //! The search of the benchmark `serving` and the capacity that is read from its trials, on servers whose capacity is known.
 
 use fastrand::Rng;
+use skillbench_record::CapacityTrial;
 use skillbench_serving::arrivals::Arrivals;
 use skillbench_serving::search::{Search, Trial};
-use skillbench_stats::{Capacity, LoadTrial, capacity};
+use skillbench_stats::{Capacity, capacity};
 
 /// As many as the benchmark lays its budget out for.
 const TRIALS: usize = 40;
@@ -41,7 +42,7 @@ impl Simulated<'_> {
     }
 
     /// A search as the benchmark does it, of so many trials of so many seconds.
-    fn search(&self, within_s: f64, trials: usize, length_s: f64, seed: u64) -> Vec<LoadTrial> {
+    fn search(&self, within_s: f64, trials: usize, length_s: f64, seed: u64) -> Vec<CapacityTrial> {
         let mut search = Search::new(0.01, 1.0 / (2.0 * (self.service)(&mut Rng::with_seed(seed))), 1e6);
         let mut all = vec![];
         while all.len() < trials
@@ -51,7 +52,7 @@ impl Simulated<'_> {
             let over = self.over(per_s, requests, within_s, seed.wrapping_mul(1_000) + all.len() as u64);
             let given_up = over > (0.3 * requests as f64) as usize + 12;
             search.saw(Trial { per_s, requests, over, given_up });
-            all.push(LoadTrial { per_s, requests: requests as u64, over: over as u64, given_up });
+            all.push(CapacityTrial { per_s, requests: requests as u64, over: over as u64, given_up, utilization: 0.5 });
         }
         all
     }

@@ -119,7 +119,8 @@ impl Server<'_, '_> {
     ) -> Result<()> {
         let reporter = &self.context.reporter;
         let session = reporter.series(&SeriesInfo::duration("session", 1.0))?;
-        let figures = OfRequests::announce(reporter, items, limit)?;
+        let arrive = self.asked.load != Load::Offline;
+        let figures = OfRequests::announce(reporter, items, arrive, limit)?;
         while let Some(round) = reporter.next_round(session) {
             let mut served = vec![];
             self.play(session, &round, |server| {
@@ -131,7 +132,7 @@ impl Server<'_, '_> {
             })?;
             for served in &served {
                 self.look(served, limit, patience)?;
-                figures.hand_over(reporter, served, self.lanes.len(), limit)?;
+                figures.hand_over(reporter, served, self.lanes.len())?;
             }
         }
         Ok(())
@@ -140,19 +141,18 @@ impl Server<'_, '_> {
     /// The trials of a search, until the host has no time left for another.
     fn search(&mut self, limit: Limit) -> Result<()> {
         let reporter = &self.context.reporter;
-        let info = SeriesInfo { name: "trial".into(), ..share_of_late() };
-        let (trial, figures) = (reporter.series(&info)?, OfTrials::announce(reporter)?);
+        let trial = reporter.series(&figure("trial", "", SeriesKind::Ratio, Some(false)))?;
+        let figures = OfTrials::announce(reporter, limit)?;
         let length = self.asked.budget / TRIALS;
         let mut search: Option<Search> = None;
         while let Some(round) = reporter.next_round(trial) {
             let mut seen: Vec<(Trial, Served)> = vec![];
-            let mut end = false;
             self.play(trial, &round, |server| {
                 let first = server.lanes.len() as f64 / server.service()?.as_secs_f64() / 2.0;
                 let search = search.get_or_insert_with(|| Search::new(limit.allowed(), first, FASTEST));
                 let Some(per_s) = search.next_rate() else {
-                    end = true;
-                    return Ok(seen.last().map_or(1.0, |(trial, _)| share(trial)));
+                    search.edges(limit.within_ns)?;
+                    return Err(Error::internal("a search that has two sides goes on between them"));
                 };
                 let (one, served) = server.trial(per_s, limit, length)?;
                 search.saw(one);
@@ -161,9 +161,6 @@ impl Server<'_, '_> {
             })?;
             for (one, served) in &seen {
                 figures.hand_over(reporter, one, served, self.lanes.len())?;
-            }
-            if end {
-                break;
             }
         }
         search.map_or(Ok(()), |search| search.edges(limit.within_ns))
@@ -247,8 +244,7 @@ impl Server<'_, '_> {
 
     /// A session whose requests were issued too late says more of the generator than of the target.
     fn refuse_late(&self, served: &Served, limit: Option<Limit>) -> Result<()> {
-        let is_offline = served.requests.last().is_some_and(|last| last.due == 0);
-        if is_offline || served.utilization(self.lanes.len()) >= SATURATED {
+        if self.asked.load == Load::Offline || served.utilization(self.lanes.len()) >= SATURATED {
             return Ok(());
         }
         let late = sorted(served.requests.iter().map(session::Request::lateness));
@@ -289,75 +285,79 @@ fn share(trial: &Trial) -> f64 {
     trial.over as f64 / trial.requests.max(1) as f64
 }
 
-fn share_of_late() -> SeriesInfo {
-    SeriesInfo {
-        name: String::new(),
-        unit: String::new(),
-        kind: SeriesKind::Ratio,
-        higher_is_better: Some(false),
-        concurrent: true,
-        items_per_sample: 1.0,
-    }
+fn figure(name: &str, unit: &str, kind: SeriesKind, higher_is_better: Option<bool>) -> SeriesInfo {
+    SeriesInfo { name: name.into(), unit: unit.into(), kind, higher_is_better, concurrent: true, items_per_sample: 1.0 }
 }
 
-fn figure(name: &str, unit: &str, kind: SeriesKind, higher_is_better: Option<bool>) -> SeriesInfo {
-    SeriesInfo { name: name.into(), unit: unit.into(), kind, higher_is_better, ..share_of_late() }
+/// Times of requests, which overlap.
+fn times(name: &str, items: f64) -> SeriesInfo {
+    SeriesInfo { concurrent: true, ..SeriesInfo::duration(name, items) }
 }
 
 /// Of requests, and of the sessions that they were in.
 struct OfRequests {
+    service: Series,
+    requests: Series,
+    utilization: Series,
+    /// Of requests that arrive: where all are there at once, a latency says how many there were.
+    arriving: Option<Arriving>,
+}
+
+struct Arriving {
     latency: Series,
     lateness: Series,
     queue: Series,
-    service: Series,
-    requests: Series,
     rate: Series,
-    utilization: Series,
-    within: Option<Series>,
+    within: Option<(Series, Limit)>,
 }
 
 impl OfRequests {
-    fn announce(reporter: &Reporter, items: f64, limit: Option<Limit>) -> Result<OfRequests> {
-        let time = |name| {
-            let info = SeriesInfo::duration(name, items);
-            reporter.series(&SeriesInfo { concurrent: true, ..info })
-        };
+    /// `arrive`: whether requests come one by one.
+    fn announce(reporter: &Reporter, items: f64, arrive: bool, limit: Option<Limit>) -> Result<OfRequests> {
+        let time = |name| reporter.series(&times(name, items));
         let plain = |name, unit, kind| reporter.series(&figure(name, unit, kind, None));
-        let within = limit.map(|_| reporter.series(&figure("within_slo", "", SeriesKind::Ratio, Some(true))));
+        let within = |limit| {
+            let series = reporter.series(&figure("within_slo", "", SeriesKind::Ratio, Some(true)))?;
+            Ok((series, limit))
+        };
+        let arriving = || {
+            Ok(Arriving {
+                latency: time("latency")?,
+                lateness: time("lateness")?,
+                queue: time("queue")?,
+                rate: plain("issued_per_s", "requests/s", SeriesKind::Rate)?,
+                within: limit.map(within).transpose()?,
+            })
+        };
         Ok(OfRequests {
-            latency: time("latency")?,
-            lateness: time("lateness")?,
-            queue: time("queue")?,
             service: time("service")?,
             requests: plain("requests", "requests", SeriesKind::Count)?,
-            rate: plain("issued_per_s", "requests/s", SeriesKind::Rate)?,
             utilization: plain("utilization", "", SeriesKind::Ratio)?,
-            within: within.transpose()?,
+            arriving: arrive.then(arriving).transpose()?,
         })
     }
 
-    fn hand_over(&self, reporter: &Reporter, served: &Served, workers: usize, limit: Option<Limit>) -> Result<()> {
+    fn hand_over(&self, reporter: &Reporter, served: &Served, workers: usize) -> Result<()> {
+        let all = served.requests.len();
         let times = |of: &dyn Fn(&session::Request, [u64; 2]) -> u64| -> Vec<f64> {
-            let step = served.requests.len().div_ceil(MOST).max(1);
+            let step = all.div_ceil(MOST).max(1);
             let each = served.requests.iter().step_by(step).filter_map(|request| Some((request, request.served?)));
-            // The clock tells nothing shorter than its own step.
+            // The clock shows nothing shorter than its own step.
             each.map(|(request, served)| of(request, served).max(1) as f64).collect()
         };
-        reporter.figures(self.latency, &times(&|request, [_, end]| end.saturating_sub(request.due)))?;
-        reporter.figures(self.lateness, &times(&|request, _| request.lateness()))?;
-        reporter.figures(self.queue, &times(&|request, [from, _]| from.saturating_sub(request.issued)))?;
         reporter.figures(self.service, &times(&|_, [from, end]| end.saturating_sub(from)))?;
-        reporter.single(self.requests, served.requests.len() as f64)?;
-        if let Some(last) = served.requests.last().filter(|last| last.due > 0) {
-            reporter.single(self.rate, served.requests.len() as f64 / (last.issued as f64 * 1e-9))?;
-        }
+        reporter.single(self.requests, all as f64)?;
         reporter.single(self.utilization, served.utilization(workers))?;
-        match (self.within, limit) {
-            (Some(series), Some(limit)) => {
-                let all = served.requests.len().max(1);
-                reporter.single(series, (all - served.over(limit.within_ns)) as f64 / all as f64)
+        let (Some(of), Some(last)) = (&self.arriving, served.requests.last()) else { return Ok(()) };
+        reporter.figures(of.latency, &times(&|request, [_, end]| end.saturating_sub(request.due)))?;
+        reporter.figures(of.lateness, &times(&|request, _| request.lateness()))?;
+        reporter.figures(of.queue, &times(&|request, [from, _]| from.saturating_sub(request.issued)))?;
+        reporter.single(of.rate, all as f64 / (last.issued.max(1) as f64 * 1e-9))?;
+        match &of.within {
+            None => Ok(()),
+            Some((series, limit)) => {
+                reporter.single(*series, (all - served.over(limit.within_ns)) as f64 / all.max(1) as f64)
             }
-            _ => Ok(()),
         }
     }
 }
@@ -373,15 +373,16 @@ struct OfTrials {
 }
 
 impl OfTrials {
-    fn announce(reporter: &Reporter) -> Result<OfTrials> {
+    fn announce(reporter: &Reporter, limit: Limit) -> Result<OfTrials> {
         let plain = |name, unit, kind| reporter.series(&figure(name, unit, kind, None));
+        reporter.single(plain("trial.allowed", "", SeriesKind::Ratio)?, limit.allowed())?;
         Ok(OfTrials {
             per_s: plain("trial.per_s", "requests/s", SeriesKind::Rate)?,
             requests: plain("trial.requests", "requests", SeriesKind::Count)?,
             over: plain("trial.over", "requests", SeriesKind::Count)?,
             given_up: plain("trial.given_up", "yes", SeriesKind::Count)?,
             utilization: plain("trial.utilization", "", SeriesKind::Ratio)?,
-            lateness: reporter.series(&SeriesInfo { concurrent: true, ..SeriesInfo::duration("lateness", 1.0) })?,
+            lateness: reporter.series(&times("lateness", 1.0))?,
         })
     }
 

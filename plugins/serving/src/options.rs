@@ -91,13 +91,22 @@ impl Asked {
             return Err(Error::invalid(format!("option rate: {rate} requests a second are none")));
         }
         let limit = options.get("slo").map(Limit::parse).transpose()?;
+        let load = load(options.get("scenario"), rate, limit, target.batch_size())?;
+        let workers = match options.parse("workers")?.unwrap_or(1) {
+            workers @ 1..=256 => workers,
+            other => return Err(Error::invalid(format!("option workers: {other} is not between 1 and 256"))),
+        };
+        if load == Load::Stream && workers > 1 {
+            let text = "requests that come one after the other need one worker: leave --concurrent-workers out, or ask for another scenario";
+            return Err(Error::invalid(text));
+        }
+        if matches!(load, Load::Stream | Load::Offline) && options.get("arrivals").is_some() {
+            return Err(Error::invalid("option arrivals: only requests of the scenario server arrive one by one"));
+        }
         Ok(Asked {
-            load: load(options.get("scenario"), rate, limit, target.batch_size())?,
+            load,
             arrivals: Arrivals::parse(options.get("arrivals").unwrap_or("poisson"))?,
-            workers: match options.parse("workers")?.unwrap_or(1) {
-                workers @ 1..=256 => workers,
-                other => return Err(Error::invalid(format!("option workers: {other} is not between 1 and 256"))),
-            },
+            workers,
             budget: match options.parse("budget_s")?.unwrap_or(30.0) {
                 seconds if (1e-3..=1e6).contains(&seconds) => Duration::from_secs_f64(seconds),
                 other => return Err(Error::invalid(format!("option budget_s: {other} s is no time to measure in"))),

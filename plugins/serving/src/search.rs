@@ -86,7 +86,8 @@ impl Search {
         Err(Error::new(Code::FailedPrecondition, text))
     }
 
-    /// `None`: no further trial would tell more, since no rate keeps the limit, or every one that can be issued does.
+    /// `None`: no further trial would show more, since no rate keeps the limit, or every one that can be issued does. Then [`Search::edges`]
+    /// says which.
     pub fn next_rate(&mut self) -> Option<f64> {
         match self.edge() {
             (None, None) => Some(self.first),

@@ -3,8 +3,9 @@
 use super::cross_check;
 use super::execute::Runner;
 use super::launches;
+use super::named::BUDGET;
 use super::phases;
-use super::plan::PlannedCell;
+use super::plan::{PlannedCell, RATE, RATE_PER_HOUR};
 use super::profile::profile;
 use super::room::Room;
 use super::workarounds::Attempt;
@@ -356,21 +357,21 @@ impl Runner<'_, '_> {
         let (request, run) = (&self.plan.request, &defaults().run);
         let backend = &self.plan.backends[planned.backend];
         let benchmark = &self.plan.benchmarks[planned.benchmark];
+        let mut benchmark_options = benchmark.options.clone();
+        let of_axes = planned.axes.iter().filter(|(name, _)| self.plan.is_option(planned.benchmark, name));
+        benchmark_options.extend(of_axes.map(|(name, value)| (name.clone(), value.to_string())));
+        let has = |option: &str| benchmark_options.contains_key(option);
         let takes_budget = self.plan.is_option(planned.benchmark, BUDGET);
-        let searches =
-            benchmark.options.contains_key("slo") && !planned.axes.keys().any(|axis| axis.starts_with("rate"));
         let usual = match takes_budget {
-            true if searches => run.search_budget_s,
+            // A limit alone is searched for.
+            true if has("slo") && !has(RATE) && !has(RATE_PER_HOUR) => run.search_budget_s,
             true => run.load_budget_s,
             false => run.budget_s,
         };
         let budget = request.budget_s.unwrap_or(usual);
-        let mut benchmark_options = benchmark.options.clone();
         if takes_budget {
             benchmark_options.insert(BUDGET.into(), budget.to_string());
         }
-        let of_axes = planned.axes.iter().filter(|(name, _)| self.plan.is_option(planned.benchmark, name));
-        benchmark_options.extend(of_axes.map(|(name, value)| (name.clone(), value.to_string())));
         CellJob {
             backend: self.plugin_of(planned),
             device: backend.choice.device.clone(),
@@ -400,9 +401,6 @@ impl Runner<'_, '_> {
         }
     }
 }
-
-/// The option by which a benchmark of load is told how many seconds it has.
-const BUDGET: &str = "budget_s";
 
 /// The precision, with what the weights are stored as where that is narrower.
 fn tell_storage(report: &mut CellReport, stored: Option<&str>) {

@@ -278,6 +278,9 @@ impl PlannedBenchmark {
     }
 }
 
+/// The option by which the host says to a benchmark of load how many seconds it has.
+pub(super) const BUDGET: &str = "budget_s";
+
 /// Benchmarks and plugins of benchmarks, as a request names them.
 fn benchmark_names(request: &RunRequest) -> Vec<String> {
     let names = match (request.verify_only, request.benchmarks.is_empty()) {
@@ -322,13 +325,16 @@ pub(super) fn choose_benchmarks(
             let is_queue = takes("queue_depth") && request.dims.contains_key("queue_depth");
             let own = request.options.iter().filter(|option| is_for(option, plugin, description));
             options.extend(own.map(|option| (option.key.clone(), option.value.clone())));
+            if options.contains_key(BUDGET) {
+                let text = format!("{} of '{}' is what --budget says: give that", BUDGET, description.id);
+                return Err(RequestError(text));
+            }
             let key_options = skillbench_worker::options::of_key(&options, schema);
             if takes("workers") && !is_queue && !options.contains_key("workers") {
                 let usual =
                     || skillbench_worker::options::default_of(schema, "workers").and_then(|value| value.as_u64());
                 let workers = request.concurrent_workers.or_else(usual);
-                let workers = workers.unwrap_or(defaults().run.concurrent_workers);
-                options.insert("workers".into(), workers.to_string());
+                options.extend(workers.map(|workers| ("workers".into(), workers.to_string())));
             }
             let owner = format!("benchmark '{}'", description.id);
             let mut all = options.clone();

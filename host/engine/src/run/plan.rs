@@ -156,8 +156,8 @@ fn references(inventory: &Inventory) -> (Vec<Reference>, String) {
 }
 
 /// The axis of requests a second, and that of requests an hour, for rates that are no whole number a second.
-const RATE: &str = "rate";
-const RATE_PER_HOUR: &str = "rate_per_hour";
+pub(super) const RATE: &str = "rate";
+pub(super) const RATE_PER_HOUR: &str = "rate_per_hour";
 const AN_HOUR: f64 = 3_600.0;
 
 fn axis_of_rate(per_s: f64) -> (String, i64) {

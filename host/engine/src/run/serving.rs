@@ -3,7 +3,7 @@
 use super::summarize::measured;
 use skillbench_record::defaults::defaults;
 use skillbench_record::{CapacityMetrics, CapacityTrial, ServingMetrics};
-use skillbench_stats::{Capacity, LoadTrial, capacity as of_trials, half_widths, summarize};
+use skillbench_stats::{Capacity, capacity as of_trials, half_widths, summarize};
 use skillbench_worker::SeriesRecord;
 
 const NS_TO_MS: f64 = 1e-6;
@@ -27,7 +27,9 @@ fn find<'a>(report: &'a [SeriesRecord], name: &str) -> Option<&'a SeriesRecord> 
 
 /// Rounds of sessions, in each of which many requests were served.
 pub(super) fn sessions(report: &[SeriesRecord]) -> Option<&SeriesRecord> {
-    find(report, "session").filter(|series| series.kind == "duration" && !measured(series).is_empty())
+    find(report, "session")
+        .filter(|series| series.kind == "duration" && !measured(series).is_empty())
+        .filter(|_| !singles(report, "requests").is_empty())
 }
 
 /// Seconds of all sessions by the clock, what the audit took included: requests came all the while.
@@ -38,7 +40,7 @@ fn seconds(sessions: &SeriesRecord) -> f64 {
 
 /// Items a second that were served; `None`: there were no sessions.
 pub(super) fn items_per_s(report: &[SeriesRecord]) -> Option<f64> {
-    let (sessions, items) = (sessions(report)?, find(report, "latency")?.items_per_sample);
+    let (sessions, items) = (sessions(report)?, find(report, "service")?.items_per_sample);
     let served: f64 = singles(report, "requests").iter().sum();
     Some(served * items / seconds(sessions)).filter(|rate| rate.is_finite() && *rate > 0.0)
 }
@@ -87,25 +89,10 @@ pub(super) fn capacity(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<
         })
     };
     let trials = (0..per_s.len()).map(at).collect::<Option<Vec<_>>>()?;
-    let known: Vec<LoadTrial> = trials
-        .iter()
-        .map(|trial| LoadTrial {
-            per_s: trial.per_s,
-            requests: trial.requests,
-            over: trial.over,
-            given_up: trial.given_up,
-        })
-        .collect();
-    match of_trials(&known, allowed(slo)?)? {
+    match of_trials(&trials, *column("trial.allowed").first()?)? {
         Capacity::Edge { per_s, ci95, cliff } => Some(CapacityMetrics { per_s, ci95, cliff, slo: slo.into(), trials }),
         Capacity::NoRate { .. } | Capacity::EveryRate { .. } => None,
     }
-}
-
-/// The share of requests that a limit lets be late: 0.01 of "latency.p99<=20ms".
-fn allowed(slo: &str) -> Option<f64> {
-    let percent: f64 = slo.split_once("<=")?.0.trim().split_once(".p")?.1.parse().ok()?;
-    (0.0..100.0).contains(&percent).then_some((100.0 - percent) / 100.0)
 }
 
 /// How wide the interval of a capacity may be, each way, for it to be one figure.
@@ -117,7 +104,12 @@ pub(super) fn stable(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<bo
         return Some((found.ci95[1] - found.ci95[0]) / 2.0 <= TIGHT * found.per_s);
     }
     sessions(report)?;
-    Some(half_widths(singles(report, "latency"), None).is_some_and(|half| half.median <= defaults().run.interval))
+    // Where all requests are there at once they have no latency.
+    let times = match singles(report, "latency") {
+        [] => singles(report, "service"),
+        times => times,
+    };
+    Some(half_widths(times, None).is_some_and(|half| half.median <= defaults().run.interval))
 }
 
 #[cfg(test)]
@@ -150,6 +142,7 @@ mod tests {
         let report = vec![
             session,
             series("latency", &[1e6; 300]),
+            series("service", &[1e6; 300]),
             series("requests", &[100.0, 200.0]),
             series("within_slo", &[1.0, 0.5]),
         ];
@@ -165,6 +158,7 @@ mod tests {
         let trials = |per_s: &[f64], over: &[f64]| {
             let zeros = vec![0.0; per_s.len()];
             vec![
+                series("trial.allowed", &[0.01]),
                 series("trial.per_s", per_s),
                 series("trial.requests", &vec![1_000.0; per_s.len()]),
                 series("trial.over", over),

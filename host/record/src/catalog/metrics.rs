@@ -535,7 +535,7 @@ pub(super) static METRICS: &[Metric] = &[
     ),
     figure!(
         capacity_per_sec,
-        "capacity.per_s",
+        "capacity_per_s",
         "capacity.per_s",
         "1/s",
         Higher,
@@ -565,7 +565,7 @@ pub(super) static METRICS: &[Metric] = &[
     ),
     figure!(
         goodput_per_sec,
-        "serving.goodput_per_s",
+        "goodput_per_s",
         "serving.goodput_per_s",
         "1/s",
         Higher,
@@ -575,7 +575,7 @@ pub(super) static METRICS: &[Metric] = &[
     ),
     figure!(
         within_slo,
-        "serving.within_slo",
+        "within_slo",
         "serving.within_slo",
         "",
         Higher,
@@ -585,7 +585,7 @@ pub(super) static METRICS: &[Metric] = &[
     ),
     figure!(
         issued_per_sec,
-        "serving.issued_per_s",
+        "issued_per_s",
         "serving.issued_per_s",
         "1/s",
         Neither,
@@ -595,7 +595,7 @@ pub(super) static METRICS: &[Metric] = &[
     ),
     figure!(
         utilization,
-        "serving.utilization",
+        "utilization",
         "serving.utilization",
         "",
         Neither,
@@ -605,7 +605,7 @@ pub(super) static METRICS: &[Metric] = &[
     ),
     figure!(
         queue_median_ms,
-        "serving.queue_ms.median",
+        "queue_ms",
         "serving.queue_ms.median",
         "ms",
         Lower,
@@ -615,7 +615,7 @@ pub(super) static METRICS: &[Metric] = &[
     ),
     figure!(
         service_median_ms,
-        "serving.service_ms.median",
+        "service_ms",
         "serving.service_ms.median",
         "ms",
         Lower,
@@ -625,7 +625,7 @@ pub(super) static METRICS: &[Metric] = &[
     ),
     figure!(
         lateness_median_ms,
-        "serving.lateness_ms.median",
+        "lateness_ms",
         "serving.lateness_ms.median",
         "ms",
         Lower,
@@ -635,7 +635,7 @@ pub(super) static METRICS: &[Metric] = &[
     ),
     figure!(
         lateness_99p_ms,
-        "serving.lateness_ms.p99",
+        "lateness_ms.p99",
         "serving.lateness_ms.p99",
         "ms",
         Lower,

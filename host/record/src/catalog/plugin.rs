@@ -21,7 +21,7 @@ pub struct PluginMetric<'a> {
 }
 
 /// Series that metrics of the catalogue are worked out from.
-const CATALOGUED: [&str; 13] = [
+const CATALOGUED: [&str; 8] = [
     "latency",
     "execution_time",
     "first_execution",
@@ -30,24 +30,15 @@ const CATALOGUED: [&str; 13] = [
     "time_to_first_token",
     "inter_token",
     "end_to_end",
-    "lateness",
-    "queue",
-    "service",
-    "utilization",
-    "within_slo",
 ];
 
+/// Series of requests that arrive, where figures of them are in the cell: elsewhere these names are anybody's.
+const OF_SERVING: [&str; 9] =
+    ["session", "requests", "issued_per_s", "lateness", "queue", "service", "utilization", "within_slo", "trial"];
+
 /// Series of the benchmarks that come with the host, which have a figure of their own elsewhere, and what they are split into.
-const KNOWN: [&str; 7] = [
-    "first_inference",
-    "time_per_output_token",
-    "cache_kept_by_backend",
-    "session",
-    "requests",
-    "issued_per_s",
-    "trial",
-];
-const SPLIT: [&str; 4] = ["first_inference.", "latency.", "part.", "trial."];
+const KNOWN: [&str; 3] = ["first_inference", "time_per_output_token", "cache_kept_by_backend"];
+const SPLIT: [&str; 3] = ["first_inference.", "latency.", "part."];
 
 /// The series of a cell that no metric of the catalogue stands for.
 pub fn added_series(metrics: &Metrics) -> impl Iterator<Item = PluginMetric<'_>> {
@@ -61,7 +52,10 @@ fn is_catalogued(series: &str) -> bool {
 
 /// All of a cell, the series first.
 pub fn plugin_metrics(metrics: &Metrics) -> impl Iterator<Item = PluginMetric<'_>> {
-    let series = metrics.series.iter().filter(|(name, _)| !is_catalogued(name)).map(|(name, series)| PluginMetric {
+    let serves = metrics.serving.is_some() || metrics.capacity.is_some();
+    let of_serving = move |name: &str| serves && (OF_SERVING.contains(&name) || name.starts_with("trial."));
+    let others = metrics.series.iter().filter(move |(name, _)| !is_catalogued(name) && !of_serving(name));
+    let series = others.map(|(name, series)| PluginMetric {
         name,
         source: "series",
         unit: &series.unit,
