@@ -147,7 +147,10 @@ typedef struct sb_request sb_request;
 
 enum { SB_INPUT = 0, SB_OUTPUT = 1 };                                             /* a direction */
 enum { SB_CPU = 0, SB_GPU = 1, SB_NPU = 2, SB_DSP = 3, SB_BROWSER = 4, SB_OTHER = 5 }; /* sb_device.kind */
-enum { SB_DEVICE_EMULATED = 1 };                                                  /* sb_device.flags */
+enum {
+  SB_DEVICE_EMULATED = 1, /* sb_device.flags */
+  SB_DEVICE_REMOTE = 2    /* since 1.1: behind a network, in whatever machine answers there: its figures are never ranked beside local ones */
+};
 enum { SB_BACKEND_SERIAL_LOAD = 1 };                                              /* sb_backend.flags: load and unload must not overlap */
 enum {
   SB_LOAD_ALLOW_FALLBACK = 1, /* sb_load.flags */

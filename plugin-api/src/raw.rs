@@ -59,6 +59,7 @@ pub const SB_DSP: u32 = 3;
 pub const SB_BROWSER: u32 = 4;
 pub const SB_OTHER: u32 = 5;
 pub const SB_DEVICE_EMULATED: u32 = 1;
+pub const SB_DEVICE_REMOTE: u32 = 2;
 pub const SB_BACKEND_SERIAL_LOAD: u32 = 1;
 pub const SB_LOAD_ALLOW_FALLBACK: u32 = 1;
 pub const SB_LOAD_PROFILE: u32 = 2;

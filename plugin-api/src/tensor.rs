@@ -251,6 +251,13 @@ impl OwnedTensor {
         Ok(OwnedTensor { dtype: DType::Bool, ..bytes })
     }
 
+    /// Gives a tensor of host memory away.
+    pub fn from_host(mut tensor: HostTensor) -> OwnedTensor {
+        let (dtype, shape, data) = (tensor.dtype(), tensor.shape(), tensor.bytes_mut().as_mut_ptr());
+        // SAFETY: the tensor's own memory, which stays where it is while the tensor, its owner, lives.
+        unsafe { OwnedTensor::from_raw(dtype, &shape, data, Box::new(tensor)) }
+    }
+
     /// Gives away memory that `owner` keeps alive.
     ///
     /// # Safety
@@ -361,20 +368,41 @@ impl Bound {
         cast(self.dtype, unsafe { std::slice::from_raw_parts(self.data, self.bytes) })
     }
 
+    /// An input's bytes, whatever their type; `None` for memory of an output, and for other than host memory.
+    pub fn as_bytes(&self) -> Option<&[u8]> {
+        match self.bytes {
+            _ if self.output || !self.place.is_host() => None,
+            0 => Some(&[]),
+            // SAFETY: valid for as long as `self`, see `new`; nothing writes to an input.
+            bytes => Some(unsafe { std::slice::from_raw_parts(self.data, bytes) }),
+        }
+    }
+
     /// Writes all elements of an output.
     ///
     /// # Errors
     /// `InvalidArgument` where the memory has room for another number of them, `Internal` for an input, another type or other than host memory.
     pub fn write<T: Element>(&self, elements: &[T]) -> Result<()> {
-        if !self.output || !self.place.is_host() || T::DTYPE != self.dtype {
-            return Err(Error::internal(format!("memory for {} cannot take {}", self.dtype.name(), T::DTYPE.name())));
+        // SAFETY: initialized memory of that size: numbers have no padding.
+        let bytes = unsafe { std::slice::from_raw_parts(elements.as_ptr().cast(), size_of_val(elements)) };
+        self.write_bytes(T::DTYPE, bytes)
+    }
+
+    /// Writes an output whose elements are there as bytes, as they lie in this machine's memory.
+    ///
+    /// # Errors
+    /// As for [`Bound::write`].
+    pub fn write_bytes(&self, dtype: DType, bytes: &[u8]) -> Result<()> {
+        if !self.output || !self.place.is_host() || dtype != self.dtype {
+            return Err(Error::internal(format!("memory for {} cannot take {}", self.dtype.name(), dtype.name())));
         }
-        if size_of_val(elements) != self.bytes {
-            let text = format!("an output has {} elements, the memory bound to it is {:?}", elements.len(), self.shape);
+        if bytes.len() != self.bytes {
+            let elements = bytes.len() / dtype.bytes();
+            let text = format!("an output has {elements} elements, the memory bound to it is {:?}", self.shape);
             return Err(Error::invalid(text));
         }
         // SAFETY: valid for as long as `self`; memory of an output is never lent as a slice, and one thread holds the lane.
-        unsafe { std::ptr::copy(elements.as_ptr().cast::<u8>(), self.data, self.bytes) };
+        unsafe { std::ptr::copy(bytes.as_ptr(), self.data, self.bytes) };
         Ok(())
     }
 }

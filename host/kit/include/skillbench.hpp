@@ -173,7 +173,7 @@ struct Device {
   uint64_t memory_bytes = SB_UNKNOWN;
   uint32_t why = 0;    // not 0: known of but not usable,
   std::string reason;  // and this tells what was looked at
-  uint32_t flags = 0;  // SB_DEVICE_EMULATED
+  uint32_t flags = 0;  // SB_DEVICE_EMULATED, SB_DEVICE_REMOTE
 };
 
 struct Port {

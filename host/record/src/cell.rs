@@ -1,7 +1,7 @@
 //! A cell: one target, one point of the workload grid, one benchmark; and how it ended.
 
 use crate::{
-    Audit, Axes, Conditions, Metrics, Outcome, OutcomeKind, ParallelRecord, Phases, ProfileReport, Reason, Trust,
+    Audit, Axes, Conditions, Metrics, Nature, Outcome, OutcomeKind, ParallelRecord, Phases, ProfileReport, Reason, Trust,
     Verification,
 };
 use schemars::JsonSchema;
@@ -96,6 +96,8 @@ pub struct Cell {
     /// `None`: no device was reached.
     pub hardware: Option<HardwareRecord>,
     pub emulated: bool,
+    /// The device is behind a network.
+    pub remote: bool,
     /// The interval of the median reached its target.
     pub stable: bool,
     pub placement: Option<PlacementRecord>,
@@ -157,6 +159,8 @@ struct CellForm {
     outcome: OutcomeKind,
     reason: Option<Reason>,
     emulated: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    remote: bool,
     stable: bool,
     placement: Option<PlacementRecord>,
     verification: Option<Verification>,
@@ -208,6 +212,7 @@ impl From<Cell> for CellForm {
             reason: cell.outcome.reason().cloned(),
             hardware: cell.hardware,
             emulated: cell.emulated,
+            remote: cell.remote,
             stable: cell.stable,
             placement: cell.placement,
             verification: cell.verification,
@@ -255,6 +260,7 @@ impl TryFrom<CellForm> for Cell {
             axes: form.axes,
             hardware: form.hardware,
             emulated: form.emulated,
+            remote: form.remote,
             stable: form.stable,
             placement: form.placement,
             verification: form.verification,
@@ -285,7 +291,11 @@ impl Cell {
         if !self.implausible.is_empty() {
             return Some(Trust::Implausible);
         }
-        Some(Trust::of(self.emulated, self.verification.as_ref()))
+        Some(Trust::of(self.nature(), self.verification.as_ref()))
+    }
+
+    pub fn nature(&self) -> Nature {
+        Nature::of(self.emulated, self.remote)
     }
 
     /// Whether it has a figure at all: of a run that only checked outputs it has none.
@@ -328,6 +338,7 @@ impl Cell {
             axes: Axes::new(),
             hardware: None,
             emulated: false,
+            remote: false,
             stable: false,
             placement: None,
             verification: None,

@@ -71,5 +71,5 @@ pub use precision::{PRECISIONS, SHORT_PRECISIONS, precision};
 pub use profile::{OperatorCost, PartProfile, ProfileReport};
 pub use request::{BackendChoice, CellName, ModelSet, OptionChoice, PluginOptions, RunRequest, Selection};
 pub use run::{RUN_SCHEMA, Run, Samples};
-pub use trust::Trust;
+pub use trust::{Nature, Trust};
 pub use verification::{Disagreement, Verification};

@@ -16,19 +16,42 @@ pub enum Trust {
     Emulated,
     /// On hardware, and the outputs were held against nothing.
     Unverified,
+    /// Somewhere behind a network, and the outputs agree with an engine of this machine: the figure is that of a service.
+    Remote,
     /// On hardware, and the outputs agree with another engine, or with the same one in another process.
     Hardware,
 }
 
+/// What a device is, by its own account.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nature {
+    Local,
+    Emulated,
+    Remote,
+}
+
+impl Nature {
+    /// What is emulated somewhere else is emulated.
+    pub fn of(is_emulated: bool, is_remote: bool) -> Nature {
+        match (is_emulated, is_remote) {
+            (true, _) => Nature::Emulated,
+            (false, true) => Nature::Remote,
+            (false, false) => Nature::Local,
+        }
+    }
+}
+
 impl Trust {
-    pub const ALL: [Trust; 4] = [Trust::Implausible, Trust::Emulated, Trust::Unverified, Trust::Hardware];
+    pub const ALL: [Trust; 5] =
+        [Trust::Implausible, Trust::Emulated, Trust::Unverified, Trust::Remote, Trust::Hardware];
 
     /// Of a measured cell.
-    pub fn of(is_emulated: bool, verification: Option<&Verification>) -> Trust {
-        match (is_emulated, verification) {
-            (true, _) => Trust::Emulated,
-            (false, Some(Verification::Passed { .. })) => Trust::Hardware,
-            (false, Some(Verification::NoReference { .. } | Verification::Off) | None) => Trust::Unverified,
+    pub fn of(nature: Nature, verification: Option<&Verification>) -> Trust {
+        match (nature, verification) {
+            (Nature::Emulated, _) => Trust::Emulated,
+            (_, Some(Verification::NoReference { .. } | Verification::Off) | None) => Trust::Unverified,
+            (Nature::Remote, Some(Verification::Passed { .. })) => Trust::Remote,
+            (Nature::Local, Some(Verification::Passed { .. })) => Trust::Hardware,
         }
     }
 
@@ -37,8 +60,14 @@ impl Trust {
             Trust::Implausible => "implausible",
             Trust::Emulated => "emulated",
             Trust::Unverified => "unverified",
+            Trust::Remote => "remote",
             Trust::Hardware => "hardware",
         }
+    }
+
+    /// Whether the outputs were held against another engine's, and the figures are of no emulation.
+    pub fn is_verified(self) -> bool {
+        matches!(self, Trust::Hardware | Trust::Remote)
     }
 
     /// Whether it may be ranked.

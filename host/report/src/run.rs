@@ -263,6 +263,7 @@ fn doubts(cells: &Rows<'_>, row: usize) -> Vec<&'static str> {
         ("not settled", cells.flag(row, column::STABLE) == Some(false)),
         (column::EMULATED, trust == questions::latest::EMULATED),
         ("unverified", trust == questions::latest::UNVERIFIED),
+        ("remote", trust == questions::latest::REMOTE),
         (column::IMPLAUSIBLE, trust == questions::latest::IMPLAUSIBLE),
         ("weakly checked", has(column::WEAK) || cells.flag(row, column::WEAK) == Some(true)),
         ("done otherwise", has(column::FIXES)),

@@ -11,6 +11,7 @@ use skillbench_record::scratch;
 use skillbench_record::time::now_utc;
 use skillbench_stats::compare::{Deviations, Evidence, Floor, Metric, Noise};
 use skillbench_stats::{between_launches, rules};
+use skillbench_worker::DeviceRecord;
 use std::collections::BTreeMap;
 
 /// One comparison of a model with itself.
@@ -20,9 +21,9 @@ pub struct Itself {
     pub figures: Vec<(Metric, Evidence)>,
 }
 
-/// Backends with a device that computes here, and is neither emulated nor a browser.
+/// Backends with a device that computes here, and is neither emulated, remote nor a browser.
 pub fn backends(inventory: &Inventory) -> Vec<String> {
-    let computes = |probe: &Probe| probe.usable().is_some_and(|device| !device.emulated && device.kind != "browser");
+    let computes = |probe: &Probe| probe.usable().is_some_and(DeviceRecord::is_local_hardware);
     let backends = inventory.backends().filter(|(plugin, _)| computes(&Probe::at(plugin, &inventory.stop)));
     backends.map(|(plugin, _)| plugin.id.clone()).collect()
 }

@@ -64,12 +64,19 @@ pub fn devices(global: &Global) -> Done {
     Ok(Exit::Good)
 }
 
+/// Whether a device can be used, and if not, why.
+pub fn status(device: &DeviceRecord) -> Cell {
+    let status = device.status();
+    match status {
+        "unavailable" => Cell::from(format!("{status}: {}", device.reason)).tone(Tone::Info),
+        "emulated" => Cell::from(status).tone(Tone::Emulated),
+        "remote" => Cell::from(status).tone(Tone::Info),
+        _ => Cell::from(status).tone(Tone::Good),
+    }
+}
+
 fn row(plugin: &Plugin, device: &DeviceRecord) -> Vec<Cell> {
-    let status = match (device.usable, device.emulated) {
-        (false, _) => Cell::from(format!("unavailable: {}", device.reason)).tone(Tone::Info),
-        (true, true) => Cell::from("emulated").tone(Tone::Emulated),
-        (true, false) => Cell::from("usable").tone(Tone::Good),
-    };
+    let status = status(device);
     let known = |text: &str| if text.is_empty() { Cell::none() } else { Cell::text(text) };
     vec![
         Cell::text(&plugin.id),

@@ -8,13 +8,14 @@ use skillbench_record::Environment;
 use skillbench_record::paths;
 use skillbench_report::page::Tone;
 use skillbench_report::{Cell, Table};
+use skillbench_worker::DeviceRecord;
 
 pub fn doctor(global: &Global) -> Done {
     let inventory = global.inventory();
     let mut table = Table::new(["what", "state", "next"]);
     let mut tell = |what: &str, state: &str, next: String| {
         let state = match state {
-            "good" => Cell::from(state).tone(Tone::Good),
+            "good" | "good, remote" => Cell::from(state).tone(Tone::Good),
             "good, emulated" => Cell::from(state).tone(Tone::Emulated),
             "problem" | "rejected" | "not writable" => Cell::from(state).tone(Tone::Bad),
             _ => Cell::from(state).tone(Tone::Warn),
@@ -34,8 +35,12 @@ pub fn doctor(global: &Global) -> Done {
         match (probe.why_not(), &probe.devices) {
             (None, _) => {
                 usable += 1;
-                let emulated = probe.usable().is_some_and(|device| device.emulated);
-                tell(&what, if emulated { "good, emulated" } else { "good" }, String::new());
+                let state = match probe.usable().map(DeviceRecord::status) {
+                    Some("emulated") => "good, emulated",
+                    Some("remote") => "good, remote",
+                    _ => "good",
+                };
+                tell(&what, state, String::new());
             }
             (Some(why), Ok(_)) => tell(&what, "no device", why),
             (Some(why), Err(failure)) => tell(&what, &failure.reason.code, why),

@@ -73,10 +73,10 @@ fn devices_story(plugin: &Plugin, stop: &Stop, tell: &mut impl FnMut(&str, Strin
         }
         Ok(devices) => {
             for device in &devices {
-                let state = match (device.usable, device.emulated) {
-                    (true, false) => "usable".to_string(),
-                    (true, true) => "usable, emulated".to_string(),
-                    (false, _) => format!("not usable: {}", device.reason),
+                let state = match device.status() {
+                    "unavailable" => format!("not usable: {}", device.reason),
+                    "usable" => "usable".to_string(),
+                    status => format!("usable, {status}"),
                 };
                 tell("device", format!("{} ({}, {}): {state}", device.id, device.name, device.kind));
             }

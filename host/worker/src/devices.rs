@@ -79,6 +79,7 @@ fn together(devices: &[&DeviceRecord]) -> DeviceRecord {
         driver: same(|device| &device.driver, " + ", false),
         memory_bytes: devices.iter().map(|device| device.memory_bytes).sum(),
         emulated: devices.iter().any(|device| device.emulated),
+        remote: devices.iter().any(|device| device.remote),
         usable: unusable.is_none(),
         reason: unusable.map(|device| format!("{}: {}", device.id, device.reason)).unwrap_or_default(),
     }
@@ -100,6 +101,7 @@ mod tests {
             driver: text(),
             memory_bytes,
             emulated: false,
+            remote: false,
             usable,
             reason: text(),
         }

@@ -354,8 +354,28 @@ pub struct DeviceRecord {
     pub driver: String,
     pub memory_bytes: Option<u64>,
     pub emulated: bool,
+    /// Behind a network.
+    #[serde(default)]
+    pub remote: bool,
     pub usable: bool,
     pub reason: String,
+}
+
+impl DeviceRecord {
+    /// Whether its figures are those of hardware that is here: what is measured where nobody names a backend.
+    pub fn is_local_hardware(&self) -> bool {
+        !self.emulated && !self.remote && self.kind != "browser"
+    }
+
+    /// "usable", or what kind of usable; "unavailable".
+    pub fn status(&self) -> &'static str {
+        match (self.usable, self.emulated, self.remote) {
+            (false, ..) => "unavailable",
+            (true, true, _) => "emulated",
+            (true, false, true) => "remote",
+            (true, false, false) => "usable",
+        }
+    }
 }
 
 impl From<&DeviceRecord> for HardwareRecord {
@@ -383,6 +403,7 @@ impl From<&skillbench_plugin_api::Device> for DeviceRecord {
             memory_bytes: device.memory_bytes,
             // Whatever the plugin says: what a translator runs is no hardware's figure.
             emulated: device.emulated || crate::translated_for().is_some(),
+            remote: device.remote,
             usable: device.why == skillbench_plugin_api::Why::NONE,
             reason: device.reason.clone(),
         }

@@ -62,6 +62,8 @@ pub struct Device {
     pub driver: String,
     pub memory_bytes: Option<u64>,
     pub emulated: bool,
+    /// Behind a network, in whatever machine answers there.
+    pub remote: bool,
     /// Not [`Why::NONE`]: known of but not usable, and `reason` tells what was looked at.
     pub why: Why,
     pub reason: String,
@@ -79,6 +81,7 @@ impl Device {
             driver: String::new(),
             memory_bytes: None,
             emulated: false,
+            remote: false,
             why: Why::NONE,
             reason: String::new(),
         }
@@ -88,7 +91,7 @@ impl Device {
         let mut raw: sb_device = abi_size::sized();
         raw.kind = self.kind.to_raw();
         raw.why = self.why.0;
-        raw.flags = if self.emulated { SB_DEVICE_EMULATED } else { 0 };
+        raw.flags = if self.emulated { SB_DEVICE_EMULATED } else { 0 } | if self.remote { SB_DEVICE_REMOTE } else { 0 };
         raw.place = sb_place { r#type: SB_HOST_MEMORY, id: 0 };
         raw.memory_bytes = or_unknown(self.memory_bytes);
         raw.id = text::to_array(&self.id);
@@ -110,6 +113,7 @@ impl Device {
             driver: text::from_array(&raw.driver),
             memory_bytes: known(raw.memory_bytes),
             emulated: raw.flags & SB_DEVICE_EMULATED != 0,
+            remote: raw.flags & SB_DEVICE_REMOTE != 0,
             why: Why(raw.why),
             reason: text::from_array(&raw.reason),
         }

@@ -74,11 +74,7 @@ impl BrowserRequest {
 
 impl Request for BrowserRequest {
     fn bind_input(&mut self, index: usize, tensor: &Bound) -> Result<()> {
-        let bytes: &[u8] = match tensor.byte_len() {
-            0 => &[],
-            // SAFETY: `byte_len` readable bytes that the host lends and nobody writes during the call: see `Bound`.
-            length => unsafe { std::slice::from_raw_parts(tensor.as_mut_ptr(), length) },
-        };
+        let bytes = tensor.as_bytes().ok_or_else(|| Error::internal("an input that is not in host memory"))?;
         self.send(index, tensor.dtype(), tensor.shape(), bytes)
     }
 
@@ -91,11 +87,9 @@ impl Request for BrowserRequest {
         if !self.there.get(index).is_some_and(|there| *there) {
             return Ok(None);
         }
-        let mut tensor = self.receive(index)?;
+        let tensor = self.receive(index)?;
         self.there[index] = false;
-        let (dtype, shape, data) = (tensor.dtype(), tensor.shape(), tensor.bytes_mut().as_mut_ptr());
-        // SAFETY: the tensor's own memory, which stays where it is while the tensor, its owner, lives.
-        Ok(Some(unsafe { OwnedTensor::from_raw(dtype, &shape, data, Box::new(tensor)) }))
+        Ok(Some(OwnedTensor::from_host(tensor)))
     }
 }
 

@@ -30,7 +30,7 @@ pub struct CellName {
     /// Options of the plugin that differ from its defaults.
     #[serde(default)]
     pub options: Option<String>,
-    /// `hardware`, `emulated` or `unverified`.
+    /// `hardware`, `remote`, `emulated` or `unverified`.
     #[serde(alias = "standing")]
     pub trust: String,
 }

@@ -175,7 +175,9 @@ fn refused(pair: &Pair) -> Option<Reason> {
 /// Why two cells that could be measured are not held against each other.
 fn apart(pair: &Pair, blank: &ComparedCell) -> Option<Reason> {
     let (a, b) = (blank.before.trust, blank.after.trust);
-    if a != b {
+    // A service is held against what is here where somebody asks for it; the pair is labelled as remote.
+    let verified = |trust: Option<Trust>| trust.is_some_and(Trust::is_verified);
+    if a != b && !(verified(a) && verified(b)) {
         let shown = |trust: Option<Trust>| trust.map_or("unknown", Trust::name);
         let text = format!("{} and {} are not held against each other", shown(a), shown(b));
         return Some(Reason::new("trust", text));
@@ -190,7 +192,7 @@ fn apart(pair: &Pair, blank: &ComparedCell) -> Option<Reason> {
 
 fn subject(cell: &Cell) -> Subject {
     let trust = cell.verification.as_ref().map(|verification| match cell.implausible.is_empty() {
-        true => Trust::of(cell.emulated, Some(verification)),
+        true => Trust::of(cell.nature(), Some(verification)),
         false => Trust::Implausible,
     });
     Subject {

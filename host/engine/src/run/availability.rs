@@ -72,6 +72,7 @@ pub(super) fn why_left_out(
         Ok(None) => Some("no device can be used".into()),
         Ok(Some(_)) if backend.asked == Asked::AsWeb => None,
         Ok(Some(device)) if device.emulated => Some(format!("it would be emulated; ask for it with --plugin {name}")),
+        Ok(Some(device)) if device.remote => Some(format!("it is behind a network; ask for it with --plugin {name}")),
         Ok(Some(device)) if device.kind == "browser" => {
             Some(format!("it is a web platform; ask for it with --plugin {name}"))
         }

@@ -11,7 +11,7 @@ use crate::skill::{self, BuiltModel, Skill};
 use skillbench_record::Axes;
 use skillbench_record::defaults::defaults;
 use skillbench_record::{BackendChoice, RunRequest};
-use skillbench_worker::{Command, Failure, Limits, Worker};
+use skillbench_worker::{Command, DeviceRecord, Failure, Limits, Worker};
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -81,12 +81,12 @@ impl<'a> Chooser<'a> {
         Err(RequestError(format!("no backend here measures {}: {story}; see `host devices --verbose`", skill.id())))
     }
 
-    /// A device that is none of a browser, and not emulated.
+    /// A device that is here, is none of a browser, and not emulated.
     fn has_device(&mut self, plugin: &Plugin) -> bool {
         let own = || own_options(self.request, plugin);
         let probe =
             self.probes.entry(plugin.id.clone()).or_insert_with(|| Probe::with(plugin, &own(), &self.inventory.stop));
-        probe.usable().is_some_and(|device| !device.emulated && device.kind != "browser")
+        probe.usable().is_some_and(DeviceRecord::is_local_hardware)
     }
 
     /// As the run will load it: with its options and in its precision.

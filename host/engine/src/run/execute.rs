@@ -207,10 +207,11 @@ impl Runner<'_, '_> {
         match self.measure_in_quiet(planned, next) {
             Err(failure) => {
                 let device = self.device(planned);
-                let emulated = device.as_ref().is_some_and(|device| device.emulated);
+                let [emulated, remote] =
+                    device.as_ref().map_or([false; 2], |device| [device.emulated, device.remote]);
                 let hardware = device.as_ref().map(HardwareRecord::from);
                 let id = device.map_or(blank.device.clone(), |device| device.id);
-                (Cell { outcome: failure.into_outcome(), device: id, hardware, emulated, ..blank }, vec![])
+                (Cell { outcome: failure.into_outcome(), device: id, hardware, emulated, remote, ..blank }, vec![])
             }
             Ok(measured) => {
                 self.phases.enter(phases::FIGURES);
@@ -240,6 +241,7 @@ impl Runner<'_, '_> {
                     device: measured.main.device.id.clone(),
                     hardware: Some(HardwareRecord::from(&measured.main.device)),
                     emulated: measured.main.device.emulated,
+                    remote: measured.main.device.remote,
                     stable: serving::stable(&measured.main.series, load)
                         .unwrap_or_else(|| stable(&measured.main.series)),
                     placement: measured.main.placement,

@@ -90,7 +90,8 @@ fn claims(main: &mut Runner<'_, '_>, cells: &VecDeque<PlannedCell>) -> Vec<Claim
         // Without one its cells say so, each in a moment.
         let Some(device) = main.device(cell).filter(|device| device.usable) else { continue };
         let backend = &plan.backends[cell.backend];
-        let on_processor = device.kind == "cpu" || device.emulated;
+        // What is behind a network may well run on these processors.
+        let on_processor = device.kind == "cpu" || device.emulated || device.remote;
         let accelerator = (!on_processor).then(|| Accelerator {
             library: backend.plugin.library.path.clone(),
             id: device.id.clone(),

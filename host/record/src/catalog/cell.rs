@@ -159,7 +159,7 @@ pub(super) static COLUMNS: &[Column] = &[
     column!("implausible", Text, "Why the figures cannot be; null: nothing speaks against them", |row| {
         joined(row.cell.implausible.clone())
     }),
-    column!("trust", Text, "hardware, unverified, emulated or implausible; null: not measured", |row| {
+    column!("trust", Text, "hardware, remote, unverified, emulated or implausible; null: not measured", |row| {
         Value::some(row.cell.trust(), |trust| Value::Text(trust.name().into()))
     }),
     column!("has_figures", Flag, "It has a figure; of a cell whose outputs were only checked it has none", |row| {

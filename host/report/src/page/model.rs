@@ -55,7 +55,7 @@ pub enum Tone {
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Badge {
-    /// One word or two: "valid", "noisy", "emulated", "unverified".
+    /// One word or two: "valid", "noisy", "emulated", "remote".
     pub text: String,
     pub tone: Tone,
     /// What makes it so; it stands beside the badge.

@@ -101,11 +101,12 @@ pub(super) fn precision<'a>(row: Row<'a>) -> &'a str {
     }
 }
 
-/// Hardware as people read it: an unverified one says so. What is emulated is drawn and named as such by the chart.
+/// Hardware as people read it: an unverified or remote one says so. What is emulated is drawn and named as such by the chart.
 pub(super) fn named(row: Row<'_>) -> String {
     let hardware = row.text("hardware");
     match row.text(column::TRUST) {
         latest::UNVERIFIED => format!("{hardware} ({})", words().unverified),
+        latest::REMOTE => format!("{hardware} ({})", words().remote),
         _ => hardware.into(),
     }
 }
@@ -166,8 +167,9 @@ pub(super) fn far_apart(values: impl IntoIterator<Item = Option<f64>>) -> bool {
 /// A heading for what may not be ranked beside measured hardware; such rows come after it.
 pub(super) fn apart(row: Row<'_>) -> (u8, &'static str) {
     match row.text(column::TRUST) {
-        latest::EMULATED => (2, &words().emulated),
-        latest::UNVERIFIED => (1, &words().unverified),
+        latest::EMULATED => (3, &words().emulated),
+        latest::UNVERIFIED => (2, &words().unverified),
+        latest::REMOTE => (1, &words().remote),
         _ => (0, ""),
     }
 }

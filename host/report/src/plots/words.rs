@@ -21,6 +21,7 @@ pub(super) struct Words {
     pub ideal_sequence: String,
     pub bytes_per_parameter: String,
     pub unverified: String,
+    pub remote: String,
     pub no_cells: String,
     pub none_measured: String,
     pub no_cpu: String,

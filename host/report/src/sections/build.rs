@@ -106,6 +106,7 @@ impl Asked<'_> {
             ("hardware", "hardware"),
             ("state", "state"),
             ("measured", "measured"),
+            ("remote", "remote"),
             (column::EMULATED, column::EMULATED),
             ("unverified", "unverified"),
             (column::IMPLAUSIBLE, column::IMPLAUSIBLE),

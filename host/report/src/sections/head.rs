@@ -99,6 +99,9 @@ pub fn badges(cells: &DataFrame) -> Result<Vec<Badge>, SectionError> {
         format!("{emulated} of {of}: the device is emulated; its times are no hardware's"),
     );
     add(unverified, "unverified", Tone::Warn, format!("{unverified} of {of}: outputs were held against nothing"));
+    let remote = of_trust(latest::REMOTE);
+    let text = format!("{remote} of {of}: measured over a network; never ranked beside hardware that is here");
+    add(remote, latest::REMOTE, Tone::Info, text);
     let implausible = of_trust(latest::IMPLAUSIBLE);
     let text = format!("{implausible} of {of}: the figures contradict the host's own clock or what the device can do");
     add(implausible, column::IMPLAUSIBLE, Tone::Bad, text);

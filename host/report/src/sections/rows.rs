@@ -178,6 +178,7 @@ fn toned(cell: PageCell, reason: Option<&str>) -> PageCell {
     let tone = match cell.shown.as_str() {
         "measured" => return cell,
         column::EMULATED | "unverified" => Tone::Emulated,
+        "remote" => Tone::Info,
         "unavailable" | "skipped" | "not-tried" => Tone::Info,
         _ => Tone::Bad,
     };

@@ -95,6 +95,7 @@ fn why(now: &[&Row<'_>], status: Status, rating: Rating, rule: &Rule) -> (&'stat
         Status::Measured if rating != Rating::Unknown => ("", None),
         Status::Measured if !any(&|row| row.trust != Some(Trust::Implausible)) => (column::IMPLAUSIBLE, None),
         Status::Measured if !any(&|row| !row.emulated) => (column::EMULATED, None),
+        Status::Measured if !any(&|row| row.trust != Some(Trust::Remote)) => (Trust::Remote.name(), None),
         Status::Measured if !any(&|row| row.comparable()) => ("unverified", None),
         Status::Measured if !any(&|row| row.benchmark == rule.benchmark && row.median_ms.is_some()) => {
             ("no-latency", None)

@@ -1,6 +1,6 @@
 //! What runs where.
 
-use super::latest::{EMULATED, HARDWARE, IMPLAUSIBLE, UNVERIFIED, now};
+use super::latest::{EMULATED, HARDWARE, IMPLAUSIBLE, REMOTE, UNVERIFIED, now};
 use super::math::columns;
 use super::math::in_order;
 use polars::prelude::*;
@@ -10,8 +10,8 @@ use skillbench_record::catalog::column;
 const NOT_MEASURED: [&str; 7] = ["failed", "crashed", "timed-out", "wrong", "unavailable", "unsupported", "skipped"];
 
 /// For each model and each hardware of the data on a machine, how many cells ended how: `measured` (on hardware, verified), `emulated`,
-/// `unverified`, and a column for each other outcome. `state` is the furthest that was reached, in this order: measured, emulated,
-/// unverified, failed (also crashed, timed out, wrong), unsupported, unavailable, skipped, and `not-tried` for a pair without any
+/// `unverified`, `remote`, and a column for each other outcome. `state` is the furthest that was reached, in this order: measured, remote,
+/// emulated, unverified, failed (also crashed, timed out, wrong), unsupported, unavailable, skipped, and `not-tried` for a pair without any
 /// cell. `reason` is that of a cell in that state.
 ///
 /// # Errors
@@ -21,6 +21,7 @@ pub fn compatibility(cells: DataFrame) -> PolarsResult<DataFrame> {
     let counts = cells.clone().group_by_stable(columns([column::MACHINE, column::MODEL_ID, "hardware"])).agg(
         [
             trust_is("measured", HARDWARE),
+            trust_is(REMOTE, REMOTE),
             trust_is(column::EMULATED, EMULATED),
             trust_is("unverified", UNVERIFIED),
             trust_is(column::IMPLAUSIBLE, IMPLAUSIBLE),
@@ -51,7 +52,7 @@ pub fn compatibility(cells: DataFrame) -> PolarsResult<DataFrame> {
         .drop(cols(["cells"]));
     let pair = || columns([column::MACHINE, column::MODEL_ID, "hardware"]);
     let (count, failed) = (
-        ["measured", column::EMULATED, "unverified", column::IMPLAUSIBLE]
+        ["measured", REMOTE, column::EMULATED, "unverified", column::IMPLAUSIBLE]
             .into_iter()
             .chain(NOT_MEASURED.map(column))
             .collect::<Vec<_>>(),
@@ -60,6 +61,8 @@ pub fn compatibility(cells: DataFrame) -> PolarsResult<DataFrame> {
     let (some, word) = (|of: Expr| of.gt(lit(0i64)), |name: &'static str| lit(name));
     let state = when(some(col("measured")))
         .then(word("measured"))
+        .when(some(col(REMOTE)))
+        .then(word(REMOTE))
         .when(some(col(column::EMULATED)))
         .then(word(column::EMULATED))
         .when(some(col("unverified")))

@@ -1,7 +1,7 @@
 //! Which rows count, and what their machine, hardware and model are called.
 //!
 //! Every question takes machine, hardware, precision and trust as part of its key, so that no figure mixes machines, options,
-//! precisions, or measured hardware with what is emulated or unverified. The rule is that of
+//! precisions, or measured hardware with what is emulated, unverified or remote. The rule is that of
 //! [`skillbench_record::latest`](mod@skillbench_record::latest).
 
 use polars::prelude::*;
@@ -12,6 +12,7 @@ use std::collections::{HashMap, HashSet};
 pub const HARDWARE: &str = Trust::Hardware.name();
 pub const EMULATED: &str = Trust::Emulated.name();
 pub const UNVERIFIED: &str = Trust::Unverified.name();
+pub const REMOTE: &str = Trust::Remote.name();
 pub const IMPLAUSIBLE: &str = Trust::Implausible.name();
 
 /// Whether a cell is measured hardware whose outputs were checked: what may be ranked.

@@ -1,5 +1,5 @@
 //! Who goes before whom. What is measured stands by its figure. What is predicted goes behind all that is measured, unless the
-//! whole of its interval is better. What is emulated or unverified, or breaks a limit, or may break it, has no rank.
+//! whole of its interval is better. What is emulated, unverified or remote, or breaks a limit, or may break it, has no rank.
 //!
 //! Models, points and precisions are ranked each for themselves.
 
@@ -16,6 +16,7 @@ pub enum Evidence {
     Predicted,
     Emulated,
     Unverified,
+    Remote,
     Implausible,
     None,
 }
@@ -27,6 +28,7 @@ impl Evidence {
             Evidence::Predicted => "predicted",
             Evidence::Emulated => Trust::Emulated.name(),
             Evidence::Unverified => Trust::Unverified.name(),
+            Evidence::Remote => Trust::Remote.name(),
             Evidence::Implausible => Trust::Implausible.name(),
             Evidence::None => "none",
         }
@@ -183,6 +185,7 @@ fn candidate(group: &[Answer<'_>], goal: Goal, limits: &[Within]) -> Candidate {
                 Trust::Hardware => Evidence::Measured,
                 Trust::Emulated => Evidence::Emulated,
                 Trust::Unverified => Evidence::Unverified,
+                Trust::Remote => Evidence::Remote,
                 Trust::Implausible => Evidence::Implausible,
             };
             made.value = Some(figure.value);

@@ -53,11 +53,7 @@ pub fn devices(global: &Global, contact: &Contact) -> Done {
         let machine = &present.machine;
         for backend in &machine.backends {
             for device in &backend.devices {
-                let mut status = match (device.usable, device.emulated) {
-                    (false, _) => Cell::from(format!("unavailable: {}", device.reason)).tone(Tone::Info),
-                    (true, true) => Cell::from("emulated").tone(Tone::Emulated),
-                    (true, false) => Cell::from("usable").tone(Tone::Good),
-                };
+                let mut status = crate::commands::devices::status(device);
                 if !global.verbose {
                     status.shorten(SHORT);
                 }

@@ -98,7 +98,7 @@ fn about(hardware: &Hardware) -> String {
     let mut text = format!("{}: {} cells of {} models", hardware.describe(), hardware.taught, hardware.models);
     let left = hardware.cells.len() - hardware.taught;
     if left > 0 {
-        text += &format!(" ({left} more are emulated or unverified, or nobody counted their work)");
+        text += &format!(" ({left} more are emulated, unverified or remote, or nobody counted their work)");
     }
     if hardware.waited > 0 {
         text += &format!("; in {} of them threads waited for a processor, which widens the intervals", hardware.waited);

@@ -134,12 +134,12 @@ fn verdict(
         ranked.iter().filter(|one| one.rank == Some(1)).for_each(|one| output::say(&one.describe()));
         let aside: BTreeSet<&str> = ranked
             .iter()
-            .filter(|one| matches!(one.evidence, Evidence::Emulated | Evidence::Unverified | Evidence::Implausible))
+            .filter(|one| matches!(one.evidence, Evidence::Emulated | Evidence::Unverified | Evidence::Remote | Evidence::Implausible))
             .map(|one| one.hardware.as_str())
             .collect();
         if !aside.is_empty() {
             let aside = aside.into_iter().collect::<Vec<_>>().join(", ");
-            output::say(&format!("not ranked, being emulated or unverified: {aside}"));
+            output::say(&format!("not ranked, being emulated, unverified or remote: {aside}"));
         }
     }
     if ranked.iter().any(|one| one.rank.is_some()) {

@@ -106,10 +106,6 @@ same! {
         code: |code: Code| code.status() => Code::from_status, why: |why: Why| why.0 => Why, vendor_code, message,
     }
     Dim = api::Dim { name, min, opt, max }
-    Device = api::Device {
-        id, name, kind: |kind: DeviceKind| kind.to_raw() => DeviceKind::from_raw, vendor, arch, driver, memory_bytes,
-        emulated, why: |why: Why| why.0 => Why, reason,
-    }
     Placement = api::Placement {
         precision, device, engine, nodes_total, nodes_on_device, cache_hit, read_ns, compile_ns, upload_ns,
     }
@@ -125,7 +121,41 @@ same! {
     }
 }
 
-/// A value behind this door never changes: what `sb_timing` tells besides does not come through it.
+/// A value behind this door never changes: a device that is remote cannot be told through it, and so such a plugin takes the other one.
+impl From<api::Device> for Device {
+    fn from(device: api::Device) -> Device {
+        let api::Device { id, name, kind, vendor, arch, driver, memory_bytes, emulated, why, reason, .. } = device;
+        Device {
+            id: id.into(),
+            name: name.into(),
+            kind: kind.to_raw(),
+            vendor: vendor.into(),
+            arch: arch.into(),
+            driver: driver.into(),
+            memory_bytes: memory_bytes.into(),
+            emulated,
+            why: why.0,
+            reason: reason.into(),
+        }
+    }
+}
+
+impl From<Device> for api::Device {
+    fn from(device: Device) -> api::Device {
+        api::Device {
+            vendor: device.vendor.into(),
+            arch: device.arch.into(),
+            driver: device.driver.into(),
+            memory_bytes: device.memory_bytes.into(),
+            emulated: device.emulated,
+            why: Why(device.why),
+            reason: device.reason.into(),
+            ..api::Device::new(&device.id, &device.name, DeviceKind::from_raw(device.kind))
+        }
+    }
+}
+
+/// As above: what `sb_timing` tells besides does not come through it.
 impl From<api::Timing> for Timing {
     fn from(timing: api::Timing) -> Timing {
         let api::Timing { start_ns, end_ns, host_to_device_ns, device_to_host_ns, .. } = timing;

@@ -173,6 +173,7 @@ fn of_side(runner: &mut Runner<'_, '_>, planned: &PlannedCell) -> (Cell, Option<
                 device: main.device.id.clone(),
                 hardware: Some(HardwareRecord::from(&main.device)),
                 emulated: main.device.emulated,
+                remote: main.device.remote,
                 placement: main.placement,
                 verification: main.verification,
                 fixes: attempt.fixes,

@@ -1,0 +1,305 @@
+//! Outputs on their way back. Nothing that a server says of a tensor is believed: type, shape and size have to fit together.
+
+use crate::protocol::datatype;
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
+use skillbench_plugin_api::{Code, DType, Error, HostTensor, Port, Result};
+use std::fmt;
+
+/// An answer: its JSON, and the bytes behind it.
+pub struct Outputs<'a> {
+    told: Vec<Output>,
+    /// Behind the JSON, in the order of those outputs that have their bytes there.
+    bytes: &'a [u8],
+}
+
+#[derive(Deserialize)]
+struct Reply {
+    outputs: Vec<Output>,
+}
+
+#[derive(Deserialize)]
+struct Output {
+    name: String,
+    datatype: String,
+    shape: Vec<u64>,
+    #[serde(default)]
+    parameters: Parameters,
+    #[serde(default)]
+    data: Option<Numbers>,
+}
+
+#[derive(Default, Deserialize)]
+struct Parameters {
+    #[serde(default)]
+    binary_data_size: Option<usize>,
+}
+
+/// Whether an output may be written where it is to go, and how.
+pub enum Written<'a> {
+    /// Bytes as they lie in this machine's memory.
+    Bytes(&'a [u8]),
+    Tensor(HostTensor),
+}
+
+impl<'a> Outputs<'a> {
+    /// `header`: how much of `body` is JSON; `None`: all of it.
+    ///
+    /// # Errors
+    /// `WrongOutput` for an answer that is not one.
+    pub fn of(body: &'a [u8], header: Option<usize>) -> Result<Outputs<'a>> {
+        let (json, bytes) = match header {
+            None => (body, &[][..]),
+            Some(length) => body.split_at_checked(length).ok_or_else(|| wrong("the answer ends within its JSON"))?,
+        };
+        let reply: Reply = serde_json::from_slice(json).map_err(|error| wrong(&format!("the answer is no answer: {error}")))?;
+        Ok(Outputs { told: reply.outputs, bytes })
+    }
+
+    /// An output's shape and elements.
+    ///
+    /// # Errors
+    /// `WrongOutput` where it is not there, or is none of the port.
+    pub fn take(&mut self, port: &Port) -> Result<(Vec<usize>, Written<'a>)> {
+        let name = &port.name;
+        let missing = || wrong(&format!("the answer has no output '{name}'"));
+        let place = self.told.iter().position(|output| output.name == *name).ok_or_else(missing)?;
+        let wanted = datatype(port.dtype);
+        if self.told[place].datatype != wanted {
+            return Err(wrong(&format!("output '{name}' came as {}, not {wanted}", self.told[place].datatype)));
+        }
+        let told = &self.told[place].shape;
+        let fits = told.len() == port.shape.len()
+            && told.iter().zip(&port.shape).all(|(size, fixed)| fixed.is_none_or(|fixed| fixed as u64 == *size));
+        let bytes = told.iter().try_fold(port.dtype.bytes(), |all, size| all.checked_mul(usize::try_from(*size).ok()?));
+        let (true, Some(bytes)) = (fits, bytes) else {
+            return Err(wrong(&format!("output '{name}' came with the shape {told:?}, declared {:?}", port.shape)));
+        };
+        let shape: Vec<usize> = told.iter().map(|size| *size as usize).collect();
+        if let Some(size) = self.told[place].parameters.binary_data_size {
+            let before = |output: &Output| output.parameters.binary_data_size;
+            let from = self.told[..place].iter().filter_map(before).try_fold(0usize, |all, size| all.checked_add(size));
+            let slice = from.and_then(|from| self.bytes.get(from..from.checked_add(size)?));
+            let slice = slice.filter(|slice| slice.len() == bytes);
+            let text = || format!("output '{name}' came as {size} bytes with the shape {shape:?}");
+            return slice.map(|slice| (shape.clone(), Written::Bytes(slice))).ok_or_else(|| wrong(&text()));
+        }
+        let numbers = self.told[place].data.take().ok_or_else(|| wrong(&format!("output '{name}' came without data")))?;
+        let count = bytes / port.dtype.bytes();
+        if numbers.len() != count {
+            return Err(wrong(&format!("output '{name}' came with {} elements, its shape is {shape:?}", numbers.len())));
+        }
+        // Its length is that of what was read, so that no shape makes this large.
+        let mut tensor = HostTensor::zeroed(port.dtype, &shape)?;
+        numbers.write(port.dtype, tensor.bytes_mut()).map_err(|what| wrong(&format!("output '{name}' {what}")))?;
+        Ok((shape, Written::Tensor(tensor)))
+    }
+}
+
+fn wrong(text: &str) -> Error {
+    Error::new(Code::WrongOutput, text)
+}
+
+/// The elements of a tensor, in rows or in one row. What is whole stays whole: a 64-bit integer is not in every double.
+#[derive(Debug)]
+enum Numbers {
+    Whole(Vec<i64>),
+    Real(Vec<f64>),
+}
+
+impl Numbers {
+    fn len(&self) -> usize {
+        match self {
+            Numbers::Whole(all) => all.len(),
+            Numbers::Real(all) => all.len(),
+        }
+    }
+
+    fn push_whole(&mut self, number: i64) {
+        match self {
+            Numbers::Whole(all) => all.push(number),
+            Numbers::Real(all) => all.push(number as f64),
+        }
+    }
+
+    fn push_real(&mut self, number: f64) {
+        if let Numbers::Whole(all) = self {
+            *self = Numbers::Real(all.iter().map(|number| *number as f64).collect());
+        }
+        if let Numbers::Real(all) = self {
+            all.push(number);
+        }
+    }
+
+    /// As they lie in this machine's memory, into room that has their size.
+    fn write(self, dtype: DType, into: &mut [u8]) -> Result<(), &'static str> {
+        const FRACTION: &str = "has fractions where whole numbers are declared";
+        const RANGE: &str = "has a number that its type does not hold";
+        macro_rules! whole {
+            ($type:ty) => {{
+                let Numbers::Whole(all) = self else { return Err(FRACTION) };
+                for (room, number) in into.chunks_exact_mut(size_of::<$type>()).zip(all) {
+                    room.copy_from_slice(&<$type>::try_from(number).map_err(|_| RANGE)?.to_ne_bytes());
+                }
+            }};
+        }
+        macro_rules! real {
+            ($type:ty) => {{
+                let all = match self {
+                    Numbers::Whole(all) => all.into_iter().map(|number| number as f64).collect(),
+                    Numbers::Real(all) => all,
+                };
+                for (room, number) in into.chunks_exact_mut(size_of::<$type>()).zip(all) {
+                    room.copy_from_slice(&(number as $type).to_ne_bytes());
+                }
+            }};
+        }
+        match dtype {
+            DType::F32 => real!(f32),
+            DType::F64 => real!(f64),
+            DType::I8 => whole!(i8),
+            DType::I16 => whole!(i16),
+            DType::I32 => whole!(i32),
+            DType::I64 => whole!(i64),
+            DType::U8 => whole!(u8),
+            DType::U16 => whole!(u16),
+            DType::U32 => whole!(u32),
+            DType::U64 => whole!(u64),
+            DType::Bool => {
+                let Numbers::Whole(all) = self else { return Err(FRACTION) };
+                for (room, number) in into.iter_mut().zip(all) {
+                    *room = u8::from(number != 0);
+                }
+            }
+            DType::F16 | DType::BF16 => return Err("came as JSON, which has no halves: use the encoding binary"),
+        }
+        Ok(())
+    }
+}
+
+impl<'de> Deserialize<'de> for Numbers {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Numbers, D::Error> {
+        let mut numbers = Numbers::Whole(vec![]);
+        deserializer.deserialize_seq(Rows(&mut numbers))?;
+        Ok(numbers)
+    }
+}
+
+/// Reads a list, whose elements are numbers or lists again.
+struct Rows<'n>(&'n mut Numbers);
+
+impl<'de> Visitor<'de> for Rows<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("numbers, or lists of them")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while list.next_element_seed(Rows(self.0))?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<(), E> {
+        self.0.push_whole(number);
+        Ok(())
+    }
+
+    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<(), E> {
+        self.0.push_whole(i64::try_from(number).map_err(|_| E::custom("a number beyond 63 bits"))?);
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<(), E> {
+        self.0.push_real(number);
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, is: bool) -> Result<(), E> {
+        self.0.push_whole(i64::from(is));
+        Ok(())
+    }
+}
+
+impl<'de> serde::de::DeserializeSeed<'de> for Rows<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self).map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn port(dtype: DType, shape: &[Option<usize>]) -> Port {
+        Port { name: "y".into(), dtype, shape: shape.to_vec(), dim_names: vec![None; shape.len()] }
+    }
+
+    fn taken(body: &[u8], header: Option<usize>, port: &Port) -> Result<(Vec<usize>, Vec<u8>), String> {
+        let mut outputs = Outputs::of(body, header).map_err(|error| error.message)?;
+        let (shape, written) = outputs.take(port).map_err(|error| error.message)?;
+        let bytes = match written {
+            Written::Bytes(bytes) => bytes.to_vec(),
+            Written::Tensor(tensor) => tensor.bytes().to_vec(),
+        };
+        Ok((shape, bytes))
+    }
+
+    fn json(dtype: DType, shape: &[Option<usize>], output: &str) -> Result<(Vec<usize>, Vec<u8>), String> {
+        taken(format!("{{\"outputs\":[{output}]}}").as_bytes(), None, &port(dtype, shape))
+    }
+
+    #[test]
+    fn rows_and_one_row_are_the_same_tensor() {
+        let floats: Vec<u8> = [1f32, 2.5, 3.0, -4.0].iter().flat_map(|number| number.to_ne_bytes()).collect();
+        for data in ["[1,2.5,3,-4]", "[[1,2.5],[3,-4.0]]", "[[1],[2.5],[3],[-4e0]]"] {
+            let output = format!(r#"{{"name":"y","datatype":"FP32","shape":[2,2],"data":{data}}}"#);
+            assert_eq!(json(DType::F32, &[None, Some(2)], &output), Ok((vec![2, 2], floats.clone())), "{data}");
+        }
+    }
+
+    #[test]
+    fn a_large_integer_keeps_all_its_digits() {
+        let output = format!(r#"{{"name":"y","datatype":"INT64","shape":[2],"data":[{},{}]}}"#, i64::MAX, i64::MIN);
+        let bytes: Vec<u8> = [i64::MAX, i64::MIN].iter().flat_map(|number| number.to_ne_bytes()).collect();
+        assert_eq!(json(DType::I64, &[None], &output), Ok((vec![2], bytes)));
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_a_wrong_output() {
+        let told = |output: &str| json(DType::F32, &[None, Some(2)], output).unwrap_err();
+        assert!(told("").contains("no output 'y'"));
+        assert!(told(r#"{"name":"y","datatype":"FP64","shape":[1,2],"data":[1,2]}"#).contains("FP64, not FP32"));
+        assert!(told(r#"{"name":"y","datatype":"FP32","shape":[1,3],"data":[1,2,3]}"#).contains("shape [1, 3]"));
+        assert!(told(r#"{"name":"y","datatype":"FP32","shape":[2],"data":[1,2]}"#).contains("shape [2]"));
+        assert!(told(r#"{"name":"y","datatype":"FP32","shape":[2,2],"data":[1,2]}"#).contains("2 elements"));
+        assert!(told(r#"{"name":"y","datatype":"FP32","shape":[1,2]}"#).contains("without data"));
+        assert!(told(r#"{"name":"y","datatype":"FP32","shape":[1,2],"data":[1,NaN]}"#).contains("no answer"));
+        assert!(told(r#"{"name":"y","datatype":"FP32","shape":[1,2],"data":[1,null]}"#).contains("no answer"));
+        assert!(told(r#"{"name":"y","datatype":"FP32","shape":[9223372036854775807,2],"data":[1,2]}"#).contains("shape"));
+        assert!(json(DType::I8, &[None], r#"{"name":"y","datatype":"INT8","shape":[1],"data":[300]}"#).is_err());
+        assert!(json(DType::I8, &[None], r#"{"name":"y","datatype":"INT8","shape":[1],"data":[1.5]}"#).is_err());
+    }
+
+    #[test]
+    fn bytes_are_found_behind_the_json_whatever_order_outputs_come_in() {
+        let header = r#"{"outputs":[{"name":"x","datatype":"INT8","shape":[3],"parameters":{"binary_data_size":3}},
+            {"name":"y","datatype":"INT16","shape":[2],"parameters":{"binary_data_size":4}}]}"#;
+        let body = [header.as_bytes(), &[9, 9, 9, 1, 0, 2, 0]].concat();
+        let of = |body: &[u8]| taken(body, Some(header.len()), &port(DType::I16, &[Some(2)]));
+        assert_eq!(of(&body), Ok((vec![2], vec![1, 0, 2, 0])));
+        assert!(of(&body[..body.len() - 1]).unwrap_err().contains("4 bytes"), "cut short");
+        assert!(taken(&body, Some(body.len() + 1), &port(DType::I16, &[Some(2)])).unwrap_err().contains("within its JSON"));
+        let huge = r#"{"outputs":[{"name":"x","datatype":"INT8","shape":[1],"parameters":{"binary_data_size":18446744073709551615}},
+            {"name":"y","datatype":"INT16","shape":[2],"parameters":{"binary_data_size":4}}]}"#;
+        assert!(taken(huge.as_bytes(), Some(huge.len()), &port(DType::I16, &[Some(2)])).is_err());
+    }
+
+    #[test]
+    fn lists_within_lists_without_end_are_refused() {
+        let deep = format!(r#"{{"name":"y","datatype":"FP32","shape":[1,2],"data":{}"#, "[".repeat(100_000));
+        assert!(json(DType::F32, &[None, None], &deep).unwrap_err().contains("no answer"));
+    }
+}

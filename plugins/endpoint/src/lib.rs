@@ -1,0 +1,33 @@
+//! The endpoint backend: a model behind a server that somebody runs, over HTTP, by the Open Inference Protocol (KServe v2). The figures
+//! are those of the service as this machine sees it, and never ranked beside hardware that is here.
+//!
+//! Read it in the order of the work:
+//! - `settings`: the options, and the address;
+//! - `client`: HTTP, and what its failures mean;
+//! - `protocol`: what the server says of itself and of its models, and how types are called;
+//! - `backend`: opening, and finding the served model that is the graph;
+//! - `model` and `request`: ports, and one request with its answer;
+//! - `encode` and `decode`: tensors as JSON or as bytes.
+//!
+//! Not here: retries and redirects, because either would be part of a figure without being told; `unsafe`; and checking outputs,
+//! which is the host's.
+
+#![deny(unsafe_code)]
+
+mod backend;
+mod client;
+mod decode;
+mod encode;
+mod model;
+mod protocol;
+mod request;
+mod settings;
+
+pub use backend::EndpointBackend;
+
+skillbench_plugin_api::export_plugin! {
+    id: "endpoint",
+    name: "Model servers",
+    vendor: "skillbench",
+    backend: EndpointBackend,
+}
