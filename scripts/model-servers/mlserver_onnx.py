@@ -19,6 +19,13 @@ def described(port):
     return MetadataTensor(name=port.name, datatype=DATATYPES[port.type], shape=shape)
 
 
+def encoded(name, value):
+    output = NumpyCodec.encode_output(name, value)
+    # The codec makes a column of a row.
+    output.shape = list(value.shape)
+    return output
+
+
 class OnnxModel(MLModel):
     async def load(self) -> bool:
         options = onnxruntime.SessionOptions()
@@ -33,5 +40,5 @@ class OnnxModel(MLModel):
         feeds = {tensor.name: NumpyCodec.decode_input(tensor) for tensor in payload.inputs}
         names = [port.name for port in payload.outputs or self.outputs]
         values = self.session.run(names, feeds)
-        outputs = [NumpyCodec.encode_output(name, value) for name, value in zip(names, values)]
+        outputs = [encoded(name, value) for name, value in zip(names, values)]
         return InferenceResponse(model_name=self.name, outputs=outputs)

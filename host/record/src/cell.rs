@@ -1,8 +1,8 @@
 //! A cell: one target, one point of the workload grid, one benchmark; and how it ended.
 
 use crate::{
-    Audit, Axes, Conditions, Metrics, Nature, Outcome, OutcomeKind, ParallelRecord, Phases, ProfileReport, Reason, Trust,
-    Verification,
+    Audit, Axes, Conditions, Metrics, Nature, Outcome, OutcomeKind, ParallelRecord, Phases, ProfileReport, Reason,
+    Trust, Verification,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

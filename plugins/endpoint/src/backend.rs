@@ -125,7 +125,9 @@ impl EndpointBackend {
                 let described = self.described(name)?;
                 match described.differs(&ports[0], &ports[1]) {
                     None => Ok(Found { name: name.clone(), described, ports }),
-                    Some(how) => Err(Error::invalid(format!("'{name}' is not this model: {how}")).because(Why::RUNTIME)),
+                    Some(how) => {
+                        Err(Error::invalid(format!("'{name}' is not this model: {how}")).because(Why::RUNTIME))
+                    }
                 }
             }
             None => self.searched(ports),
@@ -138,7 +140,8 @@ impl EndpointBackend {
         let served: Vec<Served> =
             self.client.ask("/v2/repository/index", r#"{"ready":true}"#).map_err(|error| match error.code {
                 Code::NotFound | Code::Unimplemented | Code::InvalidArgument => {
-                    Error::not_found(format!("{} does not list its models: {next}", self.settings.url)).because(Why::RUNTIME)
+                    Error::not_found(format!("{} does not list its models: {next}", self.settings.url))
+                        .because(Why::RUNTIME)
                 }
                 _ => error,
             })?;
@@ -163,7 +166,8 @@ impl EndpointBackend {
             }
             _ => {
                 let names: Vec<String> = fitting.into_iter().map(|(name, _)| name).collect();
-                let text = format!("{} serves several that it could be ({}): {next}", self.settings.url, names.join(", "));
+                let text =
+                    format!("{} serves several that it could be ({}): {next}", self.settings.url, names.join(", "));
                 Err(Error::invalid(text).because(Why::RUNTIME))
             }
         }
@@ -177,7 +181,8 @@ impl EndpointBackend {
 /// What the graph says of itself; its weights are the server's.
 fn declared(load: &Load) -> Result<Declared> {
     let path = load.source.path.display();
-    let broken = |what: String| Error::invalid(format!("{path} is not a whole ONNX model ({what})")).because(Why::MODEL);
+    let broken =
+        |what: String| Error::invalid(format!("{path} is not a whole ONNX model ({what})")).because(Why::MODEL);
     match &load.source.bytes {
         Some(bytes) => Declared::of(bytes).map_err(|error| broken(error.to_string())),
         None => {

@@ -44,12 +44,7 @@ impl Client {
             .timeout_connect(Some(CONNECT.min(settings.timeout)))
             .timeout_global(Some(settings.timeout))
             .build();
-        Client {
-            agent: config.into(),
-            url: settings.url.clone(),
-            timeout: settings.timeout,
-            key: settings.key.clone(),
-        }
+        Client { agent: config.into(), url: settings.url.clone(), timeout: settings.timeout, key: settings.key.clone() }
     }
 
     /// What the server says there.
@@ -193,7 +188,8 @@ fn refused(url: &str, status: u16, said: &[u8]) -> Error {
     struct Said {
         error: String,
     }
-    let said = serde_json::from_slice::<Said>(said).map_or_else(|_| String::from_utf8_lossy(said).into(), |it| it.error);
+    let said =
+        serde_json::from_slice::<Said>(said).map_or_else(|_| String::from_utf8_lossy(said).into(), |it| it.error);
     let text = format!("{url} answers {status}: {}", plain(&said));
     match status {
         401 | 403 => {

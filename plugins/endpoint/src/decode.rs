@@ -52,7 +52,8 @@ impl<'a> Outputs<'a> {
             None => (body, &[][..]),
             Some(length) => body.split_at_checked(length).ok_or_else(|| wrong("the answer ends within its JSON"))?,
         };
-        let reply: Reply = serde_json::from_slice(json).map_err(|error| wrong(&format!("the answer is no answer: {error}")))?;
+        let reply: Reply =
+            serde_json::from_slice(json).map_err(|error| wrong(&format!("the answer is no answer: {error}")))?;
         Ok(Outputs { told: reply.outputs, bytes })
     }
 
@@ -84,10 +85,14 @@ impl<'a> Outputs<'a> {
             let text = || format!("output '{name}' came as {size} bytes with the shape {shape:?}");
             return slice.map(|slice| (shape.clone(), Written::Bytes(slice))).ok_or_else(|| wrong(&text()));
         }
-        let numbers = self.told[place].data.take().ok_or_else(|| wrong(&format!("output '{name}' came without data")))?;
+        let numbers =
+            self.told[place].data.take().ok_or_else(|| wrong(&format!("output '{name}' came without data")))?;
         let count = bytes / port.dtype.bytes();
         if numbers.len() != count {
-            return Err(wrong(&format!("output '{name}' came with {} elements, its shape is {shape:?}", numbers.len())));
+            return Err(wrong(&format!(
+                "output '{name}' came with {} elements, its shape is {shape:?}",
+                numbers.len()
+            )));
         }
         // Its length is that of what was read, so that no shape makes this large.
         let mut tensor = HostTensor::zeroed(port.dtype, &shape)?;
@@ -278,7 +283,9 @@ mod tests {
         assert!(told(r#"{"name":"y","datatype":"FP32","shape":[1,2]}"#).contains("without data"));
         assert!(told(r#"{"name":"y","datatype":"FP32","shape":[1,2],"data":[1,NaN]}"#).contains("no answer"));
         assert!(told(r#"{"name":"y","datatype":"FP32","shape":[1,2],"data":[1,null]}"#).contains("no answer"));
-        assert!(told(r#"{"name":"y","datatype":"FP32","shape":[9223372036854775807,2],"data":[1,2]}"#).contains("shape"));
+        assert!(
+            told(r#"{"name":"y","datatype":"FP32","shape":[9223372036854775807,2],"data":[1,2]}"#).contains("shape")
+        );
         assert!(json(DType::I8, &[None], r#"{"name":"y","datatype":"INT8","shape":[1],"data":[300]}"#).is_err());
         assert!(json(DType::I8, &[None], r#"{"name":"y","datatype":"INT8","shape":[1],"data":[1.5]}"#).is_err());
     }
@@ -291,7 +298,9 @@ mod tests {
         let of = |body: &[u8]| taken(body, Some(header.len()), &port(DType::I16, &[Some(2)]));
         assert_eq!(of(&body), Ok((vec![2], vec![1, 0, 2, 0])));
         assert!(of(&body[..body.len() - 1]).unwrap_err().contains("4 bytes"), "cut short");
-        assert!(taken(&body, Some(body.len() + 1), &port(DType::I16, &[Some(2)])).unwrap_err().contains("within its JSON"));
+        assert!(
+            taken(&body, Some(body.len() + 1), &port(DType::I16, &[Some(2)])).unwrap_err().contains("within its JSON")
+        );
         let huge = r#"{"outputs":[{"name":"x","datatype":"INT8","shape":[1],"parameters":{"binary_data_size":18446744073709551615}},
             {"name":"y","datatype":"INT16","shape":[2],"parameters":{"binary_data_size":4}}]}"#;
         assert!(taken(huge.as_bytes(), Some(huge.len()), &port(DType::I16, &[Some(2)])).is_err());

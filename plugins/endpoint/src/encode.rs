@@ -102,7 +102,10 @@ fn put_elements(name: &str, tensor: &Bound, body: &mut Vec<u8>) -> Result<()> {
             put(&bytes.iter().map(|byte| *byte != 0).collect::<Vec<bool>>(), body)
         }
         half @ (DType::F16 | DType::BF16) => {
-            let text = format!("input '{name}' is {}, which JSON cannot carry: set `--option endpoint:encoding=binary`", half.name());
+            let text = format!(
+                "input '{name}' is {}, which JSON cannot carry: set `--option endpoint:encoding=binary`",
+                half.name()
+            );
             Err(Error::unimplemented(Why::MODEL, text))
         }
     }

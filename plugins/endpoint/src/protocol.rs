@@ -124,7 +124,8 @@ fn differs(port: &Port, tensor: &Tensor) -> Option<String> {
         return Some(format!("has {} dimensions, not {}", tensor.shape.len(), port.shape.len()));
     }
     let fixed = |size: &i64| usize::try_from(*size).ok();
-    let other = |(port, there): (&Option<usize>, &i64)| port.zip(fixed(there)).is_some_and(|(port, there)| port != there);
+    let other =
+        |(port, there): (&Option<usize>, &i64)| port.zip(fixed(there)).is_some_and(|(port, there)| port != there);
     port.shape.iter().zip(&tensor.shape).any(other).then(|| format!("has the shape {:?}", tensor.shape))
 }
 
@@ -142,10 +143,8 @@ mod tests {
 
     #[test]
     fn a_model_with_other_ports_is_told_by_the_first_that_differs() {
-        let (inputs, outputs) = (
-            [port("ids", DType::I64, &[None, None])],
-            [port("scores", DType::F32, &[None, Some(4)])],
-        );
+        let (inputs, outputs) =
+            ([port("ids", DType::I64, &[None, None])], [port("scores", DType::F32, &[None, Some(4)])]);
         let told = |text| described(text).differs(&inputs, &outputs).unwrap_or_default();
         assert_eq!(told(r#"{"inputs":[{"name":"ids","datatype":"INT64","shape":[-1,8]}]}"#), "");
         assert_eq!(told("{}"), "", "a server that names no ports contradicts nothing");

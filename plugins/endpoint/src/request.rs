@@ -38,7 +38,11 @@ impl EndpointRequest {
 
 fn write(port: &Port, shape: &[usize], written: &Written<'_>, room: &Bound) -> Result<()> {
     if room.shape() != shape {
-        let text = format!("output '{}' came with the shape {shape:?}, the memory bound to it is {:?}", port.name, room.shape());
+        let text = format!(
+            "output '{}' came with the shape {shape:?}, the memory bound to it is {:?}",
+            port.name,
+            room.shape()
+        );
         return Err(Error::invalid(text));
     }
     match written {

@@ -66,7 +66,9 @@ fn authority(url: &str) -> Result<String> {
     let wrong = |what: &str| Error::invalid(format!("url '{url}' {what}: it has the form http://HOST:PORT"));
     // What stands before an @ is a secret, and is not repeated.
     if url.contains('@') {
-        return Err(Error::invalid(format!("the url has a name or a key in it: give the key as {KEY} in the environment")));
+        return Err(Error::invalid(format!(
+            "the url has a name or a key in it: give the key as {KEY} in the environment"
+        )));
     }
     let uri: Uri = url.parse().map_err(|_| wrong("is no address"))?;
     let authority = uri.authority().ok_or_else(|| wrong("names no host"))?;
@@ -88,7 +90,10 @@ mod tests {
     #[test]
     fn an_address_keeps_its_path_and_loses_its_last_slash() {
         let settings = of(&[("url", "https://serve.example:8443/team/")]).unwrap();
-        assert_eq!((settings.url.as_str(), settings.authority.as_str()), ("https://serve.example:8443/team", "serve.example:8443"));
+        assert_eq!(
+            (settings.url.as_str(), settings.authority.as_str()),
+            ("https://serve.example:8443/team", "serve.example:8443")
+        );
         assert_eq!((settings.encoding, settings.timeout), (None, Duration::from_secs(60)));
     }
 

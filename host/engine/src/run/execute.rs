@@ -207,8 +207,7 @@ impl Runner<'_, '_> {
         match self.measure_in_quiet(planned, next) {
             Err(failure) => {
                 let device = self.device(planned);
-                let [emulated, remote] =
-                    device.as_ref().map_or([false; 2], |device| [device.emulated, device.remote]);
+                let [emulated, remote] = device.as_ref().map_or([false; 2], |device| [device.emulated, device.remote]);
                 let hardware = device.as_ref().map(HardwareRecord::from);
                 let id = device.map_or(blank.device.clone(), |device| device.id);
                 (Cell { outcome: failure.into_outcome(), device: id, hardware, emulated, remote, ..blank }, vec![])

@@ -163,9 +163,7 @@ pub fn beside(rows: &Rows<'_>, of: &[usize], column: &str) -> PageTable {
                     Some("unverified") => {
                         PageCell { shown: format!("{} (unverified)", cell.shown), ..cell }.tone(Tone::Warn)
                     }
-                    Some("remote") => {
-                        PageCell { shown: format!("{} (remote)", cell.shown), ..cell }.tone(Tone::Info)
-                    }
+                    Some("remote") => PageCell { shown: format!("{} (remote)", cell.shown), ..cell }.tone(Tone::Info),
                     Some(column::IMPLAUSIBLE) => {
                         PageCell { shown: format!("{} (implausible)", cell.shown), ..cell }.tone(Tone::Bad)
                     }

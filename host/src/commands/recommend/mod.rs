@@ -134,7 +134,12 @@ fn verdict(
         ranked.iter().filter(|one| one.rank == Some(1)).for_each(|one| output::say(&one.describe()));
         let aside: BTreeSet<&str> = ranked
             .iter()
-            .filter(|one| matches!(one.evidence, Evidence::Emulated | Evidence::Unverified | Evidence::Remote | Evidence::Implausible))
+            .filter(|one| {
+                matches!(
+                    one.evidence,
+                    Evidence::Emulated | Evidence::Unverified | Evidence::Remote | Evidence::Implausible
+                )
+            })
             .map(|one| one.hardware.as_str())
             .collect();
         if !aside.is_empty() {
