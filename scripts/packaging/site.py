@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 # What a reader wants to do, and the pages about it, in the order in which they are read.
 CHAPTERS = {
     "Begin": ["README.md", "docs/installing.md", "docs/platforms.md", "docs/offline.md", "docs/coming-from.md"],
-    "Measure": ["docs/running.md", "docs/models.md", "docs/backends.md", "docs/audit.md", "docs/performance.md", "docs/serving.md", "docs/fleet.md"],
+    "Measure": ["docs/running.md", "docs/models.md", "docs/backends.md", "docs/audit.md", "docs/performance.md", "docs/serving.md", "docs/endpoint.md", "docs/fleet.md"],
     "Read results": ["docs/results.md", "docs/reports.md", "docs/statistics.md", "docs/glossary.md"],
     "Choose hardware": ["docs/matrix.md", "docs/prediction.md"],
     "Find what got slower": ["docs/ci.md", "docs/schedules.md", "docs/trends.md"],

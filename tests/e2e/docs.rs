@@ -113,7 +113,8 @@ fn the_shipped_registry_names_every_plugin_that_is_built() {
     let rows: Vec<serde_json::Value> = serde_json::from_str(&ran.exits_with(0).stdout()).unwrap();
     let found: Vec<&str> =
         rows.iter().filter(|row| row["status"] == "found").filter_map(|row| row["id"].as_str()).collect();
-    let backends = ["rten", "cpu", "openvino", "cuda", "rocm", "mps", "qnn", "webgpu", "webnn", "vendor-ep"];
+    let backends =
+        ["rten", "cpu", "openvino", "cuda", "rocm", "mps", "qnn", "webgpu", "webnn", "vendor-ep", "endpoint"];
     assert_eq!(
         found,
         [&backends[..], &["zoo", "inference", "throughput", "serving", "generation", "roofline", "examples"]].concat()

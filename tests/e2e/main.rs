@@ -9,6 +9,7 @@ mod ci;
 mod coming_from;
 mod compare;
 mod docs;
+mod endpoint;
 mod escaping;
 mod faults;
 #[cfg(unix)]

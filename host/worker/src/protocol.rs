@@ -545,6 +545,22 @@ pub struct CellReport {
     pub pool: Option<PoolRecord>,
 }
 
+impl CellReport {
+    /// Of a device behind a network, what the processes of this machine took is left out: it is the cost of asking, and none of the
+    /// model's.
+    pub fn only_of_the_device(mut self) -> CellReport {
+        if !self.device.remote {
+            return self;
+        }
+        for series in &mut self.series {
+            series.energy = None;
+            series.rounds.iter_mut().for_each(|round| round.cpu_ns = None);
+        }
+        let (memory_before, memory_loaded, memory_load_peak, memory_first_peak, memory_peak) = Default::default();
+        CellReport { memory_before, memory_loaded, memory_load_peak, memory_first_peak, memory_peak, ..self }
+    }
+}
+
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct FunctionReport {
     pub series: Vec<SeriesRecord>,

@@ -196,6 +196,10 @@ fn memory(reports: &Reports<'_>) -> MemoryMetrics {
     let device_peak = main.device_peak.map(mebibytes);
     let children = reports.watched.children_peak;
     let children_peak = children.map(mebibytes);
+    if main.device.remote {
+        // The model is in another process, which nobody here sees.
+        return MemoryMetrics { device_peak, ..MemoryMetrics::default() };
+    }
     if !main.fresh {
         // A worker that ran a cell before holds what that left.
         return MemoryMetrics { device_peak, children_peak, ..MemoryMetrics::default() };

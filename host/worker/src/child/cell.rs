@@ -46,7 +46,7 @@ pub(super) fn serve_cells(
             pool.clear();
         }
         services.send(&match ran {
-            Ok(report) => Event::Done(Box::new(Reply::Cell(Box::new(report)))),
+            Ok(report) => Event::Done(Box::new(Reply::Cell(Box::new(report.only_of_the_device())))),
             Err(failure) => Event::Failed(failure),
         });
         match commands.next()? {
