@@ -1,0 +1,147 @@
+//! Models behind a server: MLServer, started by `scripts/model-server`.
+
+use serde_json::{Value, json};
+use skillbench_onnx::messages::{FLOAT, Message, Node, Size, Tensor, ValueInfo};
+use skillbench_onnx::{Graph, Model};
+use skillbench_testkit::served::ModelServer;
+use skillbench_testkit::skipped;
+use skillbench_tests::{Ran, World, cells};
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+
+/// Where the file of a model of the zoo is.
+fn file_of(world: &World, model: &str) -> PathBuf {
+    let rows: Vec<Value> =
+        serde_json::from_str(&world.host(&["why", "rten", model, "--format", "json"]).exits_with(0).stdout()).unwrap();
+    let row = rows.iter().find(|row| row.as_object().unwrap().values().any(|text| text == "model")).expect("its file");
+    let path = row.as_object().unwrap().values().filter_map(Value::as_str).find(|text| text.ends_with(".onnx"));
+    path.expect("a path").into()
+}
+
+/// A model with the ports of `probe-mlp` that computes something else.
+fn impostor() -> Vec<u8> {
+    let rows = |columns| vec![Size::Named("batch".into()), Size::Fixed(columns)];
+    let weights: Vec<u8> = (0..64 * 32).flat_map(|at| ((at % 7) as f32 - 3.0).to_le_bytes()).collect();
+    let graph = Graph {
+        node: vec![Node::new("MatMul", &["x", "w"], "y")],
+        input: vec![ValueInfo::of_tensor("x", FLOAT, rows(64))],
+        output: vec![ValueInfo::of_tensor("y", FLOAT, rows(32))],
+        initializer: vec![Tensor::of_bytes("w", FLOAT, &[64, 32], weights)],
+        ..Graph::default()
+    };
+    Model::new("impostor", 17, graph).encode_to_vec()
+}
+
+const CELL: [&str; 8] = ["--model", "probe-mlp", "--bench", "inference", "--batch-sizes", "1", "--threads", "1"];
+
+fn at(server: &ModelServer) -> String {
+    format!("endpoint:url={}", server.url)
+}
+
+#[test]
+fn a_model_behind_a_server_is_verified_measured_and_never_ranked_beside_what_is_here() {
+    let world = World::apart();
+    let file = file_of(&world, "probe-mlp");
+    let server = match ModelServer::start("mlserver", &[("probe-mlp", &file)]) {
+        Ok(server) => server,
+        Err(why) => return skipped(&why),
+    };
+    let option = at(&server);
+    let (ran, document) = world.run(&[&["--plugin", "rten,endpoint", "--option", &option], &CELL[..]].concat());
+    ran.exits_with(0);
+    let [here, there] = &cells(&document)[..] else { panic!("two cells: {document:#}") };
+    assert_eq!((&here["outcome"], &here["remote"]), (&json!("measured"), &Value::Null));
+    assert_eq!((&there["outcome"], &there["remote"]), (&json!("measured"), &json!(true)), "{there:#}");
+    assert_eq!(there["verification"]["status"], "passed", "{there:#}");
+    assert!(there["audit"]["inputs"].as_u64().unwrap() > 1, "looked at while it was timed: {there:#}");
+    let engine = there["placement"]["engine"].as_str().unwrap();
+    assert!(engine.starts_with("mlserver 1.7.1: probe-mlp"), "{engine}");
+
+    for of_this_machine in ["cpu_ms", "memory_mb", "energy"] {
+        let figures = there["metrics"][of_this_machine].to_string();
+        assert!(!figures.chars().any(|char| char.is_ascii_digit()), "{of_this_machine} is the server's: {figures}");
+    }
+
+    let trust = world.host(&["query", "SELECT plugin, trust FROM benchmark_results ORDER BY cell", "--format", "csv"]);
+    trust.exits_with(0).tells("rten,hardware").tells("endpoint,remote");
+    let ranked = world.host(&["recommend", "--model", "probe-mlp", "--format", "json"]);
+    let rows: Value = serde_json::from_str(&ranked.exits_with(0).stdout()).unwrap();
+    let text = rows.to_string();
+    assert!(text.contains("\"remote\""), "{rows:#}");
+    world.host(&["recommend", "--model", "probe-mlp"]).tells("not ranked, being emulated, unverified or remote: endpoint");
+
+    // At a rate, as any other backend.
+    let asked =
+        ["run", "--plugin", "endpoint", "--option", &option, "--model", "probe-mlp", "--rate", "40", "--threads", "1"];
+    let served = world.host(&[&asked[..], &["--batch-sizes", "1", "--budget", "1.5", "--format", "json"]].concat());
+    let document: Value = serde_json::from_str(&served.stdout()).unwrap();
+    let cell = &cells(&document)[0];
+    // On a machine under load the generator may be late, which is told in place of a figure.
+    assert!(cell["outcome"] == "measured" || cell["reason"].to_string().contains("void"), "{cell:#}");
+
+    let against = format!("endpoint@url={}", server.url);
+    let compared = world.host(&[
+        "compare",
+        "--interleave",
+        "rten",
+        &against,
+        "--model",
+        "probe-mlp",
+        "--threads",
+        "1",
+        "--batch-sizes",
+        "1",
+        "--format",
+        "json",
+    ]);
+    assert!(matches!(compared.code(), Some(0 | 3)), "{}", compared.stderr());
+    assert!(compared.stdout().contains("\"remote\""), "the pair is labelled: {}", compared.stdout());
+}
+
+#[test]
+fn a_server_whose_model_computes_something_else_is_wrong() {
+    let world = World::default();
+    let file = world.write("impostor.onnx", impostor());
+    let server = match ModelServer::start("mlserver", &[("probe-mlp", &file)]) {
+        Ok(server) => server,
+        Err(why) => return skipped(&why),
+    };
+    let (ran, document) = world.run(&[&["--plugin", "endpoint", "--option", &at(&server)], &CELL[..]].concat());
+    ran.exits_with(6);
+    assert_eq!(cells(&document)[0]["outcome"], "wrong", "{document:#}");
+}
+
+#[test]
+fn a_server_that_dies_costs_its_cell_and_is_told() {
+    let world = World::default();
+    let file = file_of(&world, "probe-mlp");
+    let server = match ModelServer::start("mlserver", &[("probe-mlp", &file)]) {
+        Ok(server) => server,
+        Err(why) => return skipped(&why),
+    };
+    let option = at(&server);
+    let asked = ["run", "--plugin", "endpoint", "--option", &option, "--budget", "20", "--format", "json"];
+    let mut command = world.command(&[&asked[..], &CELL[..]].concat());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(4));
+    drop(server);
+    let ran = Ran(child.wait_with_output().unwrap());
+    let document: Value = serde_json::from_str(&ran.stdout()).unwrap();
+    let cell = &cells(&document)[0];
+    assert!(ran.code() != Some(0) && cell["outcome"] != "measured", "{cell:#}");
+    let told = cell["reason"].to_string();
+    assert!(["was lost", "start the server", "cannot be reached"].iter().any(|text| told.contains(text)), "{told}");
+}
+
+#[test]
+fn without_a_server_it_says_how_to_name_one_and_is_in_no_run_that_does_not_ask() {
+    let world = World::default();
+    let ran = world.host(&[&["run", "--plugin", "endpoint"], &CELL[..]].concat());
+    ran.exits_with(5).tells("--option endpoint:url=http://HOST:PORT");
+    let ran = world.host(
+        &[&["run", "--plugin", "endpoint", "--option", "endpoint:url=http://me:secret@127.0.0.1:1"], &CELL[..]]
+            .concat(),
+    );
+    assert!(!ran.stderr().contains("secret is") && ran.tells("SKILLBENCH_ENDPOINT_KEY").code() != Some(0));
+}
