@@ -69,7 +69,9 @@ fn a_model_behind_a_server_is_verified_measured_and_never_ranked_beside_what_is_
     let rows: Value = serde_json::from_str(&ranked.exits_with(0).stdout()).unwrap();
     let text = rows.to_string();
     assert!(text.contains("\"remote\""), "{rows:#}");
-    world.host(&["recommend", "--model", "probe-mlp"]).tells("not ranked, being emulated, unverified or remote: endpoint");
+    world
+        .host(&["recommend", "--model", "probe-mlp"])
+        .tells("not ranked, being emulated, unverified or remote: endpoint");
 
     // At a rate, as any other backend.
     let asked =

@@ -177,6 +177,9 @@ pub struct ServingMetrics {
     pub within_slo: Option<f64>,
     /// Requests within its time, a second.
     pub goodput_per_s: Option<f64>,
+    /// The share of all requests that the target refused, for want of room or of time; `None`: without a limit one ends the cell.
+    #[serde(default)]
+    pub error_rate: Option<f64>,
 }
 
 /// The largest rate at which requests keep a limit, as the trials of a search show it.
@@ -199,8 +202,11 @@ pub struct CapacityTrial {
     /// Requests a second that were asked for.
     pub per_s: f64,
     pub requests: u64,
-    /// Of them, those that took longer than the limit.
+    /// Of them, those that took longer than the limit, or were refused.
     pub over: u64,
+    /// Those that were refused, for want of room or of time.
+    #[serde(default)]
+    pub refused: u64,
     /// It was ended early, since it had shown that it does not keep the limit.
     pub given_up: bool,
     pub utilization: f64,

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// How people read a column of figures of `questions::summary`: its heading with the unit, and the columns that a narrow terminal
 /// does without come last. The last two are kept longest.
-const FIGURES: [(&str, &str); 39] = [
+const FIGURES: [(&str, &str); 40] = [
     ("median_ms", "latency (ms)"),
     ("first_token_ms", "first token (ms)"),
     ("per_token_ms", "per token (ms)"),
@@ -25,6 +25,7 @@ const FIGURES: [(&str, &str); 39] = [
     ("p99_ms", "p99 (ms)"),
     ("p90_ms", "p90 (ms)"),
     ("within_slo_pct", "within limit (%)"),
+    ("refused_pct", "refused (%)"),
     ("utilization_pct", "busy (%)"),
     ("queue_ms", "in queue (ms)"),
     ("service_ms", "service (ms)"),

@@ -52,7 +52,14 @@ impl Simulated<'_> {
             let over = self.over(per_s, requests, within_s, seed.wrapping_mul(1_000) + all.len() as u64);
             let given_up = over > (0.3 * requests as f64) as usize + 12;
             search.saw(Trial { per_s, requests, over, given_up });
-            all.push(CapacityTrial { per_s, requests: requests as u64, over: over as u64, given_up, utilization: 0.5 });
+            all.push(CapacityTrial {
+                per_s,
+                requests: requests as u64,
+                over: over as u64,
+                refused: 0,
+                given_up,
+                utilization: 0.5,
+            });
         }
         all
     }

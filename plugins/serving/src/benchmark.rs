@@ -95,7 +95,7 @@ struct Server<'c, 'm> {
 impl Server<'_, '_> {
     /// All requests at once: as many as take a session.
     fn offline(&mut self, items: f64) -> Result<()> {
-        let patience = Patience { drain: self.asked.budget * 20, over: None };
+        let patience = Patience { drain: self.asked.budget * 20, over: None, takes_refusals: false };
         self.measure(patience, None, items, |server| {
             let session = server.asked.budget.as_secs_f64() / f64::from(SESSIONS);
             let count = session * server.lanes.len() as f64 / server.service()?.as_secs_f64();
@@ -105,7 +105,9 @@ impl Server<'_, '_> {
 
     fn at_rate(&mut self, per_s: f64, limit: Option<Limit>, items: f64) -> Result<()> {
         let session = self.asked.budget / SESSIONS;
-        let patience = Patience { drain: session.max(Duration::from_secs(1)), over: None };
+        // Without a limit a refusal is in no figure, and so ends the cell.
+        let drain = session.max(Duration::from_secs(1));
+        let patience = Patience { drain, over: None, takes_refusals: limit.is_some() };
         self.measure(patience, limit, items, |server| Ok(server.due(per_s, session)))
     }
 
@@ -171,7 +173,7 @@ impl Server<'_, '_> {
         let most = (GIVEN_UP * due.len() as f64) as usize + FEW;
         let over = Some(Over { within_ns: limit.within_ns, most });
         let drain = Duration::from_nanos(limit.within_ns).max(length);
-        let served = self.session(&due, Patience { drain, over })?;
+        let served = self.session(&due, Patience { drain, over, takes_refusals: true })?;
         let over = served.over(limit.within_ns);
         let one = Trial { per_s, requests: served.requests.len(), over, given_up: served.given_up };
         self.refuse_late(&served, Some(limit))?;
@@ -230,7 +232,7 @@ impl Server<'_, '_> {
 
     /// What makes a session no measurement of the target at this load.
     fn look(&self, served: &Served, limit: Option<Limit>, patience: Patience) -> Result<()> {
-        let left = served.over(u64::MAX);
+        let left = served.left();
         if left > 0 {
             let (all, drain) = (served.requests.len(), patience.drain.as_secs_f64());
             let per_s = (all - left) as f64 / served.wall.as_secs_f64();
@@ -308,7 +310,14 @@ struct Arriving {
     lateness: Series,
     queue: Series,
     rate: Series,
-    within: Option<(Series, Limit)>,
+    within: Option<Within>,
+}
+
+/// Where there is a limit.
+struct Within {
+    share: Series,
+    refused: Series,
+    limit: Limit,
 }
 
 impl OfRequests {
@@ -317,8 +326,11 @@ impl OfRequests {
         let time = |name| reporter.series(&times(name, items));
         let plain = |name, unit, kind| reporter.series(&figure(name, unit, kind, None));
         let within = |limit| {
-            let series = reporter.series(&figure("within_slo", "", SeriesKind::Ratio, Some(true)))?;
-            Ok((series, limit))
+            Ok(Within {
+                share: reporter.series(&figure("within_slo", "", SeriesKind::Ratio, Some(true)))?,
+                refused: reporter.series(&figure("refused", "requests", SeriesKind::Count, Some(false)))?,
+                limit,
+            })
         };
         let arriving = || {
             Ok(Arriving {
@@ -341,7 +353,7 @@ impl OfRequests {
         let all = served.requests.len();
         let times = |of: &dyn Fn(&session::Request, [u64; 2]) -> u64| -> Vec<f64> {
             let step = all.div_ceil(MOST).max(1);
-            let each = served.requests.iter().step_by(step).filter_map(|request| Some((request, request.served?)));
+            let each = served.requests.iter().step_by(step).filter_map(|request| Some((request, request.answered()?)));
             // The clock shows nothing shorter than its own step.
             each.map(|(request, served)| of(request, served).max(1) as f64).collect()
         };
@@ -355,8 +367,9 @@ impl OfRequests {
         reporter.single(of.rate, all as f64 / (last.issued.max(1) as f64 * 1e-9))?;
         match &of.within {
             None => Ok(()),
-            Some((series, limit)) => {
-                reporter.single(*series, (all - served.over(limit.within_ns)) as f64 / all.max(1) as f64)
+            Some(Within { share, refused, limit }) => {
+                reporter.single(*refused, served.refused() as f64)?;
+                reporter.single(*share, (all - served.over(limit.within_ns)) as f64 / all.max(1) as f64)
             }
         }
     }
@@ -367,6 +380,7 @@ struct OfTrials {
     per_s: Series,
     requests: Series,
     over: Series,
+    refused: Series,
     given_up: Series,
     utilization: Series,
     lateness: Series,
@@ -380,6 +394,7 @@ impl OfTrials {
             per_s: plain("trial.per_s", "requests/s", SeriesKind::Rate)?,
             requests: plain("trial.requests", "requests", SeriesKind::Count)?,
             over: plain("trial.over", "requests", SeriesKind::Count)?,
+            refused: plain("trial.refused", "requests", SeriesKind::Count)?,
             given_up: plain("trial.given_up", "yes", SeriesKind::Count)?,
             utilization: plain("trial.utilization", "", SeriesKind::Ratio)?,
             lateness: reporter.series(&times("lateness", 1.0))?,
@@ -390,6 +405,7 @@ impl OfTrials {
         reporter.single(self.per_s, trial.per_s)?;
         reporter.single(self.requests, trial.requests as f64)?;
         reporter.single(self.over, trial.over as f64)?;
+        reporter.single(self.refused, served.refused() as f64)?;
         reporter.single(self.given_up, f64::from(u8::from(trial.given_up)))?;
         reporter.single(self.utilization, served.utilization(workers))?;
         let step = (served.requests.len() * TRIALS as usize).div_ceil(MOST).max(1);

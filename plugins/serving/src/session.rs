@@ -31,6 +31,8 @@ pub struct Patience {
     pub drain: Duration,
     /// A session in which more requests than `over` took longer than `within_ns` has shown what it can: no more are issued.
     pub over: Option<Over>,
+    /// A request that the target refuses, for want of room or of time, counts as such, in place of ending the session.
+    pub takes_refusals: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -46,12 +48,19 @@ pub struct Request {
     pub issued: u64,
     /// A worker took it, and was done with it; `None`: the session ended before.
     pub served: Option<[u64; 2]>,
+    /// What it was told was no answer.
+    pub refused: bool,
 }
 
 impl Request {
-    /// From when it was due to its end.
+    /// When a worker took it and had its answer.
+    pub fn answered(&self) -> Option<[u64; 2]> {
+        self.served.filter(|_| !self.refused)
+    }
+
+    /// From when it was due to its answer.
     pub fn latency(&self) -> Option<u64> {
-        self.served.map(|[_, end]| end.saturating_sub(self.due))
+        self.answered().map(|[_, end]| end.saturating_sub(self.due))
     }
 
     /// How late it was issued.
@@ -72,7 +81,16 @@ pub struct Served {
 }
 
 impl Served {
-    /// Requests whose latency is beyond a limit, those that nobody served among them.
+    /// Requests that nobody took, or had done with, until the session ended.
+    pub fn left(&self) -> usize {
+        self.requests.iter().filter(|request| request.served.is_none()).count()
+    }
+
+    pub fn refused(&self) -> usize {
+        self.requests.iter().filter(|request| request.refused).count()
+    }
+
+    /// Requests whose latency is beyond a limit, those that nobody answered among them.
     pub fn over(&self, within_ns: u64) -> usize {
         self.requests.iter().filter(|request| request.latency().is_none_or(|latency| latency > within_ns)).count()
     }
@@ -90,6 +108,7 @@ struct Times {
     issued: AtomicU64,
     taken: AtomicU64,
     ended: AtomicU64,
+    refused: AtomicBool,
 }
 
 /// What the thread that issues and the workers share.
@@ -103,6 +122,7 @@ struct Board<'s> {
     ended: AtomicUsize,
     over: AtomicUsize,
     within_ns: u64,
+    takes_refusals: bool,
     /// No more will be issued; those that were are still served.
     closed: AtomicBool,
     /// Nothing more is served.
@@ -151,21 +171,22 @@ impl Board<'_> {
             let times = &self.times[number];
             times.taken.store(self.now(), SeqCst);
             let served = catch_unwind(AssertUnwindSafe(|| worker.serve()));
-            match served.unwrap_or_else(|_| Err(Error::internal("a worker panicked"))) {
-                Ok(()) => {
-                    let end = self.now();
-                    times.ended.store(end, SeqCst);
-                    if end.saturating_sub(self.due[number]) > self.within_ns {
-                        self.over.fetch_add(1, SeqCst);
-                    }
-                    self.ended.fetch_add(1, SeqCst);
-                }
+            let refused = match served.unwrap_or_else(|_| Err(Error::internal("a worker panicked"))) {
+                Ok(()) => false,
+                Err(error) if self.takes_refusals && is_refusal(&error) => true,
                 Err(error) => {
                     self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
                     self.cut.store(true, SeqCst);
                     return;
                 }
+            };
+            let end = self.now();
+            times.refused.store(refused, SeqCst);
+            times.ended.store(end, SeqCst);
+            if refused || end.saturating_sub(self.due[number]) > self.within_ns {
+                self.over.fetch_add(1, SeqCst);
             }
+            self.ended.fetch_add(1, SeqCst);
         }
     }
 
@@ -174,7 +195,7 @@ impl Board<'_> {
         let request = |(due, times): (&u64, &Times)| {
             let at = |time: &AtomicU64| Some(time.load(SeqCst)).filter(|at| *at > 0);
             let served = at(&times.taken).zip(at(&times.ended)).map(|(from, to)| [from, to]);
-            Request { due: *due, issued: times.issued.load(SeqCst), served }
+            Request { due: *due, issued: times.issued.load(SeqCst), served, refused: times.refused.load(SeqCst) }
         };
         let requests: Vec<Request> = self.due.iter().zip(&self.times).take(issued).map(request).collect();
         let last = requests.iter().map(|request| request.served.map_or(request.issued, |[_, end]| end)).max();
@@ -204,6 +225,7 @@ pub fn run<W: Serve>(
         ended: AtomicUsize::new(0),
         over: AtomicUsize::new(0),
         within_ns: patience.over.map_or(u64::MAX, |over| over.within_ns),
+        takes_refusals: patience.takes_refusals,
         closed: AtomicBool::new(false),
         cut: AtomicBool::new(false),
         failure: Mutex::default(),
@@ -332,6 +354,11 @@ fn wake_all(places: &[Place]) {
     places.iter().filter_map(|place| place.thread.get()).for_each(Thread::unpark);
 }
 
+/// What a target says that has too much to do; anything else is no matter of the load.
+fn is_refusal(error: &Error) -> bool {
+    matches!(error.code, Code::ResourceExhausted | Code::DeadlineExceeded)
+}
+
 fn stopped() -> Error {
     Error::new(Code::Cancelled, "the run is being stopped")
 }
@@ -341,7 +368,7 @@ mod tests {
     use super::*;
     use crate::arrivals::Arrivals;
 
-    const PATIENT: Patience = Patience { drain: Duration::from_secs(10), over: None };
+    const PATIENT: Patience = Patience { drain: Duration::from_secs(10), over: None, takes_refusals: false };
 
     fn never() -> bool {
         false
@@ -393,7 +420,7 @@ mod tests {
     #[test]
     fn what_is_not_served_in_time_is_told_as_not_served() {
         let drain = Duration::from_millis(30);
-        let served = of(1, 10, &[0; 100], Patience { drain, over: None });
+        let served = of(1, 10, &[0; 100], Patience { drain, over: None, takes_refusals: false });
         let done = served.requests.iter().filter(|request| request.served.is_some()).count();
         assert_eq!(served.requests.len(), 100);
         assert!((2..=6).contains(&done), "{done}");
@@ -404,7 +431,7 @@ mod tests {
     fn a_session_that_has_shown_enough_issues_no_more() {
         let due = Arrivals::Constant.due(1_000.0, 2_000, 1);
         let over = Some(Over { within_ns: 15_000_000, most: 5 });
-        let served = of(1, 5, &due, Patience { drain: Duration::from_millis(50), over });
+        let served = of(1, 5, &due, Patience { drain: Duration::from_millis(50), over, takes_refusals: false });
         assert!(served.given_up && served.requests.len() < 500, "{}", served.requests.len());
     }
 
@@ -420,6 +447,34 @@ mod tests {
         let told = run(&mut [fails], &due, &Timer::calibrated(), PATIENT, &never).unwrap_err();
         assert_eq!(told.message, "the fourth");
         assert!(start.elapsed() < Duration::from_secs(2));
+    }
+
+    #[test]
+    fn a_refusal_counts_as_one_where_it_is_asked_for_and_other_failures_end_the_session() {
+        let each = |code: Code| {
+            let mut count = 0;
+            move || {
+                count += 1;
+                std::thread::sleep(Duration::from_millis(1));
+                if count % 4 == 0 { Err(Error::new(code, "no")) } else { Ok(()) }
+            }
+        };
+        let due = Arrivals::Constant.due(200.0, 40, 1);
+        let taking = Patience { takes_refusals: true, ..PATIENT };
+        let served = |code, patience| run(&mut [each(code)], &due, &Timer::calibrated(), patience, &never);
+        for code in [Code::ResourceExhausted, Code::DeadlineExceeded] {
+            let served = served(code, taking).unwrap();
+            assert_eq!((served.requests.len(), served.refused(), served.left()), (40, 10, 0));
+            assert_eq!(served.over(u64::MAX), 10, "a refusal is within no limit");
+            assert!(
+                served.requests.iter().filter(|request| request.refused).all(|request| request.latency().is_none())
+            );
+        }
+        assert_eq!(served(Code::ResourceExhausted, PATIENT).unwrap_err().code, Code::ResourceExhausted);
+        assert_eq!(served(Code::Internal, taking).unwrap_err().code, Code::Internal);
+        let many = Some(Over { within_ns: u64::MAX, most: 3 });
+        let given_up = served(Code::ResourceExhausted, Patience { over: many, ..taking }).unwrap();
+        assert!(given_up.given_up && given_up.requests.len() < 40, "refusals are beyond every limit");
     }
 
     #[test]

@@ -41,7 +41,8 @@ fn seconds(sessions: &SeriesRecord) -> f64 {
 /// Items a second that were served; `None`: there were no sessions.
 pub(super) fn items_per_s(report: &[SeriesRecord]) -> Option<f64> {
     let (sessions, items) = (sessions(report)?, find(report, "service")?.items_per_sample);
-    let served: f64 = singles(report, "requests").iter().sum();
+    let sum = |name: &str| singles(report, name).iter().sum::<f64>();
+    let served = sum("requests") - sum("refused");
     Some(served * items / seconds(sessions)).filter(|rate| rate.is_finite() && *rate > 0.0)
 }
 
@@ -70,6 +71,7 @@ pub(super) fn serving(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<S
         slo: asked.slo.map(String::from),
         within_slo: within.map(|within| within / requests.max(1.0)),
         goodput_per_s: within.map(|within| within / seconds(sessions)),
+        error_rate: find(report, "refused").map(|refused| refused.singles.iter().sum::<f64>() / requests.max(1.0)),
     })
 }
 
@@ -77,6 +79,7 @@ pub(super) fn serving(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<S
 pub(super) fn capacity(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<CapacityMetrics> {
     let column = |name: &str| singles(report, name);
     let (per_s, requests, over) = (column("trial.per_s"), column("trial.requests"), column("trial.over"));
+    let refused = column("trial.refused");
     let (given_up, utilization) = (column("trial.given_up"), column("trial.utilization"));
     let slo = asked.slo?;
     let at = |index: usize| {
@@ -84,6 +87,7 @@ pub(super) fn capacity(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<
             per_s: *per_s.get(index)?,
             requests: *requests.get(index)? as u64,
             over: *over.get(index)? as u64,
+            refused: *refused.get(index)? as u64,
             given_up: *given_up.get(index)? > 0.0,
             utilization: *utilization.get(index)?,
         })
@@ -145,10 +149,12 @@ mod tests {
             series("service", &[1e6; 300]),
             series("requests", &[100.0, 200.0]),
             series("within_slo", &[1.0, 0.5]),
+            series("refused", &[0.0, 30.0]),
         ];
-        assert_eq!(items_per_s(&report), Some(300.0 * 4.0 / 2.0));
+        assert_eq!(items_per_s(&report), Some(270.0 * 4.0 / 2.0), "what was refused was not served");
         let found = serving(&report, SLO).unwrap();
         assert_eq!((found.requests, found.within_slo, found.goodput_per_s), (300, Some(200.0 / 300.0), Some(100.0)));
+        assert_eq!(found.error_rate, Some(0.1));
         assert!((found.audit_ms.unwrap() - 200.0 / 300.0).abs() < 1e-9);
         assert_eq!(stable(&report, SLO), Some(true));
     }
@@ -162,6 +168,7 @@ mod tests {
                 series("trial.per_s", per_s),
                 series("trial.requests", &vec![1_000.0; per_s.len()]),
                 series("trial.over", over),
+                series("trial.refused", &zeros),
                 series("trial.given_up", &zeros),
                 series("trial.utilization", &zeros),
             ]

@@ -86,6 +86,7 @@ names! {
     CAPACITY_CI95_HIGH_PER_SEC = "capacity_ci95_high_per_sec",
     GOODPUT_PER_SEC = "goodput_per_sec",
     WITHIN_SLO = "within_slo",
+    ERROR_RATE = "error_rate",
     UTILIZATION = "utilization",
     QUEUE_MEDIAN_MS = "queue_median_ms",
     SERVICE_MEDIAN_MS = "service_median_ms",

@@ -584,6 +584,16 @@ pub(super) static METRICS: &[Metric] = &[
         |m| m.serving.as_ref()?.within_slo
     ),
     figure!(
+        error_rate,
+        "error_rate",
+        "serving.error_rate",
+        "",
+        Lower,
+        "share refused",
+        "Of all requests that were issued, those that the target refused, for want of room or of time",
+        |m| m.serving.as_ref()?.error_rate
+    ),
+    figure!(
         issued_per_sec,
         "issued_per_s",
         "serving.issued_per_s",

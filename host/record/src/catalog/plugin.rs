@@ -33,8 +33,18 @@ const CATALOGUED: [&str; 8] = [
 ];
 
 /// Series of requests that arrive, where figures of them are in the cell: elsewhere these names are anybody's.
-const OF_SERVING: [&str; 9] =
-    ["session", "requests", "issued_per_s", "lateness", "queue", "service", "utilization", "within_slo", "trial"];
+const OF_SERVING: [&str; 10] = [
+    "session",
+    "requests",
+    "issued_per_s",
+    "lateness",
+    "queue",
+    "service",
+    "utilization",
+    "within_slo",
+    "refused",
+    "trial",
+];
 
 /// Series of the benchmarks that come with the host, which have a figure of their own elsewhere, and what they are split into.
 const KNOWN: [&str; 3] = ["first_inference", "time_per_output_token", "cache_kept_by_backend"];

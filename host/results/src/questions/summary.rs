@@ -52,6 +52,10 @@ pub fn summary(cells: DataFrame, added: &[Added]) -> PolarsResult<DataFrame> {
         col(column::CAPACITY_CI95_HIGH_PER_SEC).alias("capacity_to_per_s"),
         col(column::GOODPUT_PER_SEC).alias("goodput_per_s"),
         (col(column::WITHIN_SLO) * lit(100.0)).alias("within_slo_pct"),
+        when(col(column::ERROR_RATE).gt(lit(0.0)))
+            .then(col(column::ERROR_RATE) * lit(100.0))
+            .otherwise(lit(NULL))
+            .alias("refused_pct"),
         (col(column::UTILIZATION) * lit(100.0)).alias("utilization_pct"),
         col(column::QUEUE_MEDIAN_MS).alias("queue_ms"),
         col(column::SERVICE_MEDIAN_MS).alias("service_ms"),
