@@ -1,5 +1,6 @@
 //! Models behind a server: MLServer, started by `scripts/model-server`.
 
+use crate::docs::{commands, page, shell_in};
 use serde_json::{Value, json};
 use skillbench_onnx::messages::{FLOAT, Message, Node, Size, Tensor, ValueInfo};
 use skillbench_onnx::{Graph, Model};
@@ -146,4 +147,23 @@ fn without_a_server_it_says_how_to_name_one_and_is_in_no_run_that_does_not_ask()
             .concat(),
     );
     assert!(!ran.stderr().contains("secret is") && ran.tells("SKILLBENCH_ENDPOINT_KEY").code() != Some(0));
+}
+
+#[test]
+fn every_command_of_the_page_runs_against_a_real_server() {
+    let world = World::default();
+    let file = file_of(&world, "bert-tiny");
+    let server = match ModelServer::start("triton", &[("bert-tiny", &file)]) {
+        Ok(server) => server,
+        Err(why) => return skipped(&why),
+    };
+    let page = page("docs/endpoint.md");
+    let commands = commands(&page);
+    assert!(commands.len() >= 3, "{commands:?}");
+    for command in commands {
+        let ran = shell_in(&world, &command.replace("http://127.0.0.1:8000", &server.url));
+        // Beside other work the generator may be late, which is told in place of a figure.
+        let void = command.contains("--rate") && ran.stdout().contains("void");
+        assert!(ran.code() == Some(0) || void, "$ {command}\n{}\n{}", ran.stdout(), ran.stderr());
+    }
 }
