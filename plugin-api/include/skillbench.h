@@ -203,7 +203,7 @@ typedef struct sb_placement { /* filled by the callee: what really happened at l
   uint64_t nodes_total, nodes_on_device;  /* SB_UNKNOWN where the engine cannot tell */
   uint64_t cache_hit;                     /* 1: compiled code came from cache_dir; 0: it did not; SB_UNKNOWN: keeps no cache */
   uint64_t read_ns, compile_ns, upload_ns;/* parts of load; SB_UNKNOWN where the engine does them in one */
-  char precision[32], device[64], engine[128]; /* "float32", an sb_device.id or several as "0+1", "ONNX Runtime 1.2.3 CPUExecutionProvider" */
+  char precision[32], device[64], engine[128]; /* "float32", or "" where a remote device does not tell; an sb_device.id or several as "0+1", "ONNX Runtime 1.2.3 CPUExecutionProvider" */
 } sb_placement;
 
 typedef struct sb_timing {    /* filled by the callee, on now_ns' clock; SB_UNKNOWN where it cannot be told */

@@ -103,6 +103,18 @@ fn a_model_behind_a_server_is_verified_measured_and_never_ranked_beside_what_is_
 }
 
 #[test]
+fn a_model_behind_a_server_keeps_the_rules_of_the_contract() {
+    let world = World::default();
+    let file = file_of(&world, "probe-mlp");
+    let server = match ModelServer::start("mlserver", &[("probe-mlp", &file)]) {
+        Ok(server) => server,
+        Err(why) => return skipped(&why),
+    };
+    let url = format!("url={}", server.url);
+    world.host(&["plugin", "check", "endpoint", "--option", &url]).exits_with(0).tells("0 broken, 0 not checked");
+}
+
+#[test]
 fn a_server_whose_model_computes_something_else_is_wrong() {
     let world = World::default();
     let file = world.write("impostor.onnx", impostor());

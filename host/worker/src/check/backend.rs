@@ -134,7 +134,9 @@ pub(super) fn placement(services: &'static Services, job: &CheckJob) -> Test {
     let opened = open(services, job)?;
     let model = load(&opened, &job.probe).map_err(text)?;
     let placement = model.placement().map_err(text)?;
-    ensure(!placement.precision.is_empty(), "the effective precision is empty")?;
+    let remote = opened.devices.iter().any(|device| device.id == placement.device && device.remote);
+    // What computes elsewhere need not say in what.
+    ensure(remote || !placement.precision.is_empty(), "the effective precision is empty")?;
     ensure(!placement.engine.is_empty(), "the engine is empty")?;
     let own = opened.devices.iter().any(|device| device.id == placement.device);
     ensure(own, format!("the model is on device '{}', which it did not list", placement.device))?;
