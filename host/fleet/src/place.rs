@@ -100,15 +100,15 @@ pub struct Placed {
 }
 
 /// What two devices have in common that can stand for each other.
-type Class = (String, String, String, String, String, Option<u64>, bool);
+type Class = (String, String, String, String, String, Option<u64>, [bool; 2]);
 
 fn class(plugin: &str, device: &DeviceRecord) -> Class {
     let memory = device.memory_bytes.map(|bytes| bytes >> 30);
-    let DeviceRecord { kind, vendor, arch, name, emulated, .. } = device;
-    (plugin.into(), kind.clone(), vendor.clone(), arch.clone(), name.clone(), memory, *emulated)
+    let DeviceRecord { kind, vendor, arch, name, emulated, remote, .. } = device;
+    (plugin.into(), kind.clone(), vendor.clone(), arch.clone(), name.clone(), memory, [*emulated, *remote])
 }
 
-/// Lays backends out over machines. No backend named means all that can be used without being emulated or in a browser.
+/// Lays backends out over machines. No backend named means all that can be used without being emulated, remote or in a browser.
 ///
 /// # Errors
 /// A machine that is not there, or none that has the properties.
@@ -176,7 +176,7 @@ fn choices_of(present: &[&Present], choices: &[BackendChoice]) -> Vec<BackendCho
     if !choices.is_empty() && !choices.iter().any(|choice| choice.plugin == BackendChoice::ALL) {
         return choices.to_vec();
     }
-    let is_own = |device: &&DeviceRecord| device.usable && !device.emulated && device.kind != "browser";
+    let is_own = |device: &&DeviceRecord| device.usable && device.is_local_hardware();
     let backends = present.iter().flat_map(|present| &present.machine.backends);
     let with_device = backends.filter(|backend| backend.devices.iter().any(|device| is_own(&device)));
     let ids: BTreeSet<&str> = with_device.map(|backend| backend.id.as_str()).collect();

@@ -128,7 +128,7 @@ pub struct DoctorArgs {
     /// Measure the noise floor of this machine, and keep it for verdicts
     #[arg(long)]
     pub noise: bool,
-    /// Backends to measure [default: all usable ones that are neither emulated nor browsers]
+    /// Backends to measure [default: all usable ones that are neither emulated, remote nor browsers]
     #[arg(long, aliases = ["hardware", "device"], value_delimiter = ',', num_args = 1.., value_name = "PLUGIN", requires = "noise")]
     pub plugin: Vec<String>,
     /// Models to measure [default: bert-tiny]

@@ -10,6 +10,11 @@ use std::path::Path;
 /// # Errors
 /// One sentence that names the option and what was expected.
 pub fn check(options: &PluginOptions, schema: &str, owner: &str) -> Result<(), String> {
+    if let Some((key, _)) = options.iter().find(|(_, value)| names_somebody(value)) {
+        return Err(format!(
+            "option '{key}' of {owner} is an address with a name or a key before its '@', and options are stored with the results: give it in the environment, as {owner} says"
+        ));
+    }
     if schema.is_empty() {
         return match options.keys().next() {
             None => Ok(()),
@@ -113,6 +118,12 @@ fn typed(text: &str, schema: Option<&Value>) -> Value {
     parsed.unwrap_or_else(|| Value::String(text.into()))
 }
 
+/// Whether a text is an address like `https://name:key@host`.
+fn names_somebody(text: &str) -> bool {
+    let authority = text.split_once("://").map(|(_, rest)| rest.split(['/', '?', '#']).next().unwrap_or_default());
+    authority.is_some_and(|authority| authority.contains('@'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,6 +139,13 @@ mod tests {
     fn options_that_fit_pass() {
         assert_eq!(describe("threads", "2"), Ok(()));
         assert_eq!(describe("library", "7"), Ok(()));
+    }
+
+    #[test]
+    fn an_address_with_a_key_in_it_is_refused_before_it_is_stored_and_not_repeated() {
+        let told = describe("library", "https://me:hunter2@host/path").unwrap_err();
+        assert!(told.contains("in the environment") && !told.contains("hunter2"), "{told}");
+        assert_eq!(describe("library", "https://host/a@b?c=d@e"), Ok(()));
     }
 
     #[test]

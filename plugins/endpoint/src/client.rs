@@ -1,6 +1,6 @@
 //! HTTP to one server, over one connection. No redirect is followed and nothing is tried twice: either would be part of a figure.
 
-use crate::settings::Settings;
+use crate::settings::{Settings, without_query};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use skillbench_plugin_api::{Code, Error, Result, Why};
@@ -39,6 +39,7 @@ impl Client {
             .user_agent(concat!("skillbench/", env!("CARGO_PKG_VERSION")))
             .accept_encoding("identity")
             .proxy(None)
+            .max_idle_age(Duration::from_secs(24 * 3600))
             .max_idle_connections(1)
             .max_idle_connections_per_host(1)
             .timeout_connect(Some(CONNECT.min(settings.timeout)))
@@ -139,7 +140,11 @@ impl Client {
         }
         if (300..400).contains(&status) {
             let to = answer.headers.get("location").and_then(|to| to.to_str().ok()).unwrap_or("nowhere").to_string();
-            let text = format!("{} sends requests on to {}: name that address, if you mean it", self.url, plain(&to));
+            let text = format!(
+                "{} sends requests on to {}: name that address, if you mean it",
+                self.url,
+                plain(without_query(&to))
+            );
             return Err(Error::invalid(text).because(Why::RUNTIME));
         }
         let mut said = vec![];
@@ -198,6 +203,7 @@ fn refused(url: &str, status: u16, said: &[u8]) -> Error {
         }
         404 => Error::not_found(text).because(Why::RUNTIME),
         400 | 422 => Error::invalid(text).because(Why::RUNTIME),
+        408 | 504 => Error::new(Code::DeadlineExceeded, text),
         429 | 503 => Error::new(Code::ResourceExhausted, format!("{text}: it is overloaded, or not ready")),
         _ => Error::internal(text).because(Why::RUNTIME),
     }

@@ -138,7 +138,7 @@ impl Numbers {
 
     /// As they lie in this machine's memory, into room that has their size.
     fn write(self, dtype: DType, into: &mut [u8]) -> Result<(), &'static str> {
-        const FRACTION: &str = "has fractions where whole numbers are declared";
+        const FRACTION: &str = "has fractions, or more than 63 bits, where whole numbers are declared";
         const RANGE: &str = "has a number that its type does not hold";
         macro_rules! whole {
             ($type:ty) => {{
@@ -210,8 +210,12 @@ impl<'de> Visitor<'de> for Rows<'_> {
         Ok(())
     }
 
-    fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<(), E> {
-        self.0.push_whole(i64::try_from(number).map_err(|_| E::custom("a number beyond 63 bits"))?);
+    fn visit_u64<E>(self, number: u64) -> Result<(), E> {
+        // A large float may be written without a fraction.
+        match i64::try_from(number) {
+            Ok(number) => self.0.push_whole(number),
+            Err(_) => self.0.push_real(number as f64),
+        }
         Ok(())
     }
 

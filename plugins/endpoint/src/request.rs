@@ -68,8 +68,8 @@ impl Request for EndpointRequest {
         Ok(())
     }
 
-    /// What is told as the device's time is from when the request is sent until the head of its answer is there; writing the request
-    /// and reading the answer are told apart, as the copies to and from it.
+    /// What is told as the device's time is from when the request is sent until all of its answer is there; putting tensors into the request
+    /// and taking them out of the answer are told apart, as the copies to and from it.
     fn run(&mut self, bound: &Bindings) -> Result<Timing> {
         self.kept.fill_with(|| None);
         if self.model.host.stopping() {
@@ -81,7 +81,6 @@ impl Request for EndpointRequest {
         let header = encode(*encoding, inputs, outputs, bound, &mut self.body)?;
         let sent = clock.now_ns();
         let answer = self.client.post(path, header, &self.body)?;
-        let answered = clock.now_ns();
         let header = match answer.headers.get(HEADER_LENGTH) {
             None => None,
             Some(length) => {
@@ -90,6 +89,7 @@ impl Request for EndpointRequest {
             }
         };
         self.client.read(answer, &mut self.answer)?;
+        let answered = clock.now_ns();
         self.place(header, bound)?;
         let between = |from: Option<u64>, to: Option<u64>| to?.checked_sub(from?);
         Ok(Timing {

@@ -32,6 +32,11 @@ pub(super) fn sessions(report: &[SeriesRecord]) -> Option<&SeriesRecord> {
         .filter(|_| !singles(report, "requests").is_empty())
 }
 
+/// Whether requests were refused: those that were answered have latencies, which say nothing of all.
+pub(super) fn has_refusals(report: &[SeriesRecord]) -> bool {
+    singles(report, "refused").iter().any(|refused| *refused > 0.0)
+}
+
 /// Seconds of all sessions by the clock, what the audit took included: requests came all the while.
 fn seconds(sessions: &SeriesRecord) -> f64 {
     let rounds = sessions.rounds.iter().filter(|round| round.measured);

@@ -79,10 +79,12 @@ pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
     let times = latency.or(concurrent).or(whole);
     Metrics {
         // Requests that arrive have no rounds of their own: sessions have.
-        latency_ms: latency.and_then(|series| match serving::sessions(&main.series) {
-            Some(_) => summarize_rounds(&series.singles, NS_TO_MS, own(series)),
-            None => summarize_rounds(&measured(series), NS_TO_MS, own(series)),
-        }),
+        latency_ms: latency.filter(|_| !serving::has_refusals(&main.series)).and_then(
+            |series| match serving::sessions(&main.series) {
+                Some(_) => summarize_rounds(&series.singles, NS_TO_MS, own(series)),
+                None => summarize_rounds(&measured(series), NS_TO_MS, own(series)),
+            },
+        ),
         throughput_ci95: of_rate(latency.or(concurrent)),
         sequential_ci95: of_rate(sequential),
         concurrent_ci95: of_rate(concurrent),

@@ -50,6 +50,9 @@ pub(super) fn entry(cell: &Cell, figures: impl FnOnce(&Metrics) -> Object) -> Ob
         (_, reason) => drop(entry.insert("error".into(), json!(reason.map(|reason| &reason.message)))),
     }
     entry.insert("emulated".into(), json!(cell.emulated));
+    if cell.remote {
+        entry.insert("remote".into(), json!(true));
+    }
     entry.insert("verified".into(), json!(verified(cell)));
     entry.insert("precision".into(), json!(precision(cell)));
     if cell.outcome.metrics().is_some() {

@@ -6,7 +6,7 @@
 //!   figures. `system`: the machine.
 //!
 //! What was not measured has a `status` that says what happened, an `error` with the reason, and no number. What is not known is null.
-//! The keys beside those that other tools know (`emulated`, `verified`, `precision`, `stable`, `axes`) say what the figures are worth.
+//! The keys beside those that other tools know (`emulated`, `remote` where it is so, `verified`, `precision`, `stable`, `axes`) say what the figures are worth.
 //!
 //! Not here: which runs (`skillbench-store`), where the files go (the command line).
 

@@ -53,6 +53,9 @@ fn of_batches(group: &Group<'_>) -> Option<Value> {
     let mean = (!init.is_empty()).then(|| init.iter().sum::<f64>() / init.len() as f64);
     result.insert("mean_init_time_ms".into(), json!(mean));
     result.insert("emulated".into(), json!(cells.iter().any(|cell| cell.emulated)));
+    if cells.iter().any(|cell| cell.remote) {
+        result.insert("remote".into(), json!(true));
+    }
     Some(Value::Object(result))
 }
 

@@ -36,6 +36,9 @@ fn target(group: &Group<'_>) -> Value {
     }
     target.insert("model_load_time".into(), json!(pooled(loads).map(|(mean, _)| seconds(mean))));
     target.insert("emulated".into(), json!(group.cells.iter().any(|cell| cell.emulated)));
+    if group.cells.iter().any(|cell| cell.remote) {
+        target.insert("remote".into(), json!(true));
+    }
     target.insert("benchmark_results".into(), Value::Object(points(&inference, latency)));
     target.insert("performance_summary".into(), summary(&inference));
     let names: BTreeSet<&str> =

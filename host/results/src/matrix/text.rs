@@ -171,7 +171,7 @@ fn legend(matrix: &Matrix) -> String {
     let rule = rule();
     let mut text = format!(
         "\nA rating is by the speed-up over `{}` on the same machine: median latency of `{}` at the same point and in the same precision, \
-         geometric mean over the points, and over the models of a family. Emulated and unverified cells have none.\n\n",
+         geometric mean over the points, and over the models of a family. Emulated, unverified and remote cells have none.\n\n",
         rule.baseline, rule.benchmark
     );
     for rating in &rule.ratings {
