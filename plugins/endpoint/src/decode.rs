@@ -1,10 +1,9 @@
 //! Outputs on their way back. Nothing that a server says of a tensor is believed: type, shape and size have to fit together.
 
+use crate::numbers::Numbers;
 use crate::protocol::datatype;
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
-use skillbench_plugin_api::{Code, DType, Error, HostTensor, Port, Result};
-use std::fmt;
+use skillbench_plugin_api::{Code, Error, HostTensor, Port, Result};
 
 /// An answer: its JSON, and the bytes behind it.
 pub struct Outputs<'a> {
@@ -78,20 +77,17 @@ impl<'a> Outputs<'a> {
         };
         let shape: Vec<usize> = told.iter().map(|size| *size as usize).collect();
         if let Some(size) = self.told[place].parameters.binary_data_size {
-            let before = |output: &Output| output.parameters.binary_data_size;
-            let from = self.told[..place].iter().filter_map(before).try_fold(0usize, |all, size| all.checked_add(size));
-            let slice = from.and_then(|from| self.bytes.get(from..from.checked_add(size)?));
-            let slice = slice.filter(|slice| slice.len() == bytes);
             let text = || format!("output '{name}' came as {size} bytes with the shape {shape:?}");
+            let slice = self.behind(place, size).filter(|slice| slice.len() == bytes);
             return slice.map(|slice| (shape.clone(), Written::Bytes(slice))).ok_or_else(|| wrong(&text()));
         }
         let numbers =
             self.told[place].data.take().ok_or_else(|| wrong(&format!("output '{name}' came without data")))?;
         let count = bytes / port.dtype.bytes();
-        if numbers.len() != count {
+        if numbers.count() != count {
             return Err(wrong(&format!(
                 "output '{name}' came with {} elements, its shape is {shape:?}",
-                numbers.len()
+                numbers.count()
             )));
         }
         // Its length is that of what was read, so that no shape makes this large.
@@ -99,148 +95,23 @@ impl<'a> Outputs<'a> {
         numbers.write(port.dtype, tensor.bytes_mut()).map_err(|what| wrong(&format!("output '{name}' {what}")))?;
         Ok((shape, Written::Tensor(tensor)))
     }
+
+    /// The bytes of an output, behind those of the outputs before it.
+    fn behind(&self, place: usize, size: usize) -> Option<&'a [u8]> {
+        let sizes = self.told[..place].iter().filter_map(|output| output.parameters.binary_data_size);
+        let from = sizes.into_iter().try_fold(0usize, |all, size| all.checked_add(size))?;
+        self.bytes.get(from..from.checked_add(size)?)
+    }
 }
 
 fn wrong(text: &str) -> Error {
     Error::new(Code::WrongOutput, text)
 }
 
-/// The elements of a tensor, in rows or in one row. What is whole stays whole: a 64-bit integer is not in every double.
-#[derive(Debug)]
-enum Numbers {
-    Whole(Vec<i64>),
-    Real(Vec<f64>),
-}
-
-impl Numbers {
-    fn len(&self) -> usize {
-        match self {
-            Numbers::Whole(all) => all.len(),
-            Numbers::Real(all) => all.len(),
-        }
-    }
-
-    fn push_whole(&mut self, number: i64) {
-        match self {
-            Numbers::Whole(all) => all.push(number),
-            Numbers::Real(all) => all.push(number as f64),
-        }
-    }
-
-    fn push_real(&mut self, number: f64) {
-        if let Numbers::Whole(all) = self {
-            *self = Numbers::Real(all.iter().map(|number| *number as f64).collect());
-        }
-        if let Numbers::Real(all) = self {
-            all.push(number);
-        }
-    }
-
-    /// As they lie in this machine's memory, into room that has their size.
-    fn write(self, dtype: DType, into: &mut [u8]) -> Result<(), &'static str> {
-        const FRACTION: &str = "has fractions, or more than 63 bits, where whole numbers are declared";
-        const RANGE: &str = "has a number that its type does not hold";
-        macro_rules! whole {
-            ($type:ty) => {{
-                let Numbers::Whole(all) = self else { return Err(FRACTION) };
-                for (room, number) in into.chunks_exact_mut(size_of::<$type>()).zip(all) {
-                    room.copy_from_slice(&<$type>::try_from(number).map_err(|_| RANGE)?.to_ne_bytes());
-                }
-            }};
-        }
-        macro_rules! real {
-            ($type:ty) => {{
-                let all = match self {
-                    Numbers::Whole(all) => all.into_iter().map(|number| number as f64).collect(),
-                    Numbers::Real(all) => all,
-                };
-                for (room, number) in into.chunks_exact_mut(size_of::<$type>()).zip(all) {
-                    room.copy_from_slice(&(number as $type).to_ne_bytes());
-                }
-            }};
-        }
-        match dtype {
-            DType::F32 => real!(f32),
-            DType::F64 => real!(f64),
-            DType::I8 => whole!(i8),
-            DType::I16 => whole!(i16),
-            DType::I32 => whole!(i32),
-            DType::I64 => whole!(i64),
-            DType::U8 => whole!(u8),
-            DType::U16 => whole!(u16),
-            DType::U32 => whole!(u32),
-            DType::U64 => whole!(u64),
-            DType::Bool => {
-                let Numbers::Whole(all) = self else { return Err(FRACTION) };
-                for (room, number) in into.iter_mut().zip(all) {
-                    *room = u8::from(number != 0);
-                }
-            }
-            DType::F16 | DType::BF16 => return Err("came as JSON, which has no halves: use the encoding binary"),
-        }
-        Ok(())
-    }
-}
-
-impl<'de> Deserialize<'de> for Numbers {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Numbers, D::Error> {
-        let mut numbers = Numbers::Whole(vec![]);
-        deserializer.deserialize_seq(Rows(&mut numbers))?;
-        Ok(numbers)
-    }
-}
-
-/// Reads a list, whose elements are numbers or lists again.
-struct Rows<'n>(&'n mut Numbers);
-
-impl<'de> Visitor<'de> for Rows<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("numbers, or lists of them")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        while list.next_element_seed(Rows(self.0))?.is_some() {}
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, number: i64) -> Result<(), E> {
-        self.0.push_whole(number);
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, number: u64) -> Result<(), E> {
-        // A large float may be written without a fraction.
-        match i64::try_from(number) {
-            Ok(number) => self.0.push_whole(number),
-            Err(_) => self.0.push_real(number as f64),
-        }
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, number: f64) -> Result<(), E> {
-        self.0.push_real(number);
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, is: bool) -> Result<(), E> {
-        self.0.push_whole(i64::from(is));
-        Ok(())
-    }
-}
-
-impl<'de> serde::de::DeserializeSeed<'de> for Rows<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self).map_err(D::Error::custom)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use skillbench_plugin_api::DType;
 
     fn port(dtype: DType, shape: &[Option<usize>]) -> Port {
         Port { name: "y".into(), dtype, shape: shape.to_vec(), dim_names: vec![None; shape.len()] }

@@ -7,7 +7,7 @@
 //! - `protocol`: what the server says of itself and of its models, and how types are called;
 //! - `backend`: opening, and finding the served model that is the graph;
 //! - `model` and `request`: ports, and one request with its answer;
-//! - `encode` and `decode`: tensors as JSON or as bytes.
+//! - `encode` and `decode`: tensors as JSON or as bytes; `numbers`: what JSON has of one.
 //!
 //! Not here: retries and redirects, because either would be part of a figure without being told; `unsafe`; and checking outputs,
 //! which is the host's.
@@ -19,6 +19,7 @@ mod client;
 mod decode;
 mod encode;
 mod model;
+mod numbers;
 mod protocol;
 mod request;
 mod settings;

@@ -1,12 +1,13 @@
-//! The order of it all, and the series.
+//! The order of it all.
 
 use crate::limit::Limit;
 use crate::options::{Asked, Load, SCHEMA};
 use crate::search::{Search, Trial};
+use crate::series::{MOST, OfRequests, OfTrials, figure};
 use crate::session::{self, Over, Patience, Served};
 use crate::timer::Timer;
 use skillbench_pipeline::{self as pipeline, Prepared};
-use skillbench_plugin_api::sdk::{Benchmark, Context, Reporter, Series};
+use skillbench_plugin_api::sdk::{Benchmark, Context, Series};
 use skillbench_plugin_api::{Code, Error, Result, Round, RoundKind, SeriesInfo, SeriesKind};
 use std::ffi::CStr;
 use std::time::{Duration, Instant};
@@ -18,8 +19,6 @@ const TRIALS: u32 = 40;
 const FEW: usize = 12;
 /// How long a warm-up runs at least.
 const WARM_UP: Duration = Duration::from_millis(60);
-/// No series is given more figures of one session: of longer ones, one of several.
-const MOST: usize = 100_000;
 /// The most requests a second that are tried.
 const FASTEST: f64 = 1e6;
 /// A trial in which so large a share was late is far beyond the edge, however many more would be.
@@ -144,7 +143,7 @@ impl Server<'_, '_> {
     fn search(&mut self, limit: Limit) -> Result<()> {
         let reporter = &self.context.reporter;
         let trial = reporter.series(&figure("trial", "", SeriesKind::Ratio, Some(false)))?;
-        let figures = OfTrials::announce(reporter, limit)?;
+        let figures = OfTrials::announce(reporter, limit, TRIALS)?;
         let length = self.asked.budget / TRIALS;
         let mut search: Option<Search> = None;
         while let Some(round) = reporter.next_round(trial) {
@@ -287,135 +286,4 @@ fn at(sorted: &[u64], share: f64) -> u64 {
 /// The share of requests that were late.
 fn share(trial: &Trial) -> f64 {
     trial.over as f64 / trial.requests.max(1) as f64
-}
-
-fn figure(name: &str, unit: &str, kind: SeriesKind, higher_is_better: Option<bool>) -> SeriesInfo {
-    SeriesInfo { name: name.into(), unit: unit.into(), kind, higher_is_better, concurrent: true, items_per_sample: 1.0 }
-}
-
-/// Times of requests, which overlap.
-fn times(name: &str, items: f64) -> SeriesInfo {
-    SeriesInfo { concurrent: true, ..SeriesInfo::duration(name, items) }
-}
-
-/// Of requests, and of the sessions that they were in.
-struct OfRequests {
-    service: Series,
-    requests: Series,
-    utilization: Series,
-    /// Of requests that arrive: where all are there at once, a latency says how many there were.
-    arriving: Option<Arriving>,
-}
-
-struct Arriving {
-    latency: Series,
-    lateness: Series,
-    queue: Series,
-    rate: Series,
-    within: Option<Within>,
-}
-
-/// Where there is a limit.
-struct Within {
-    share: Series,
-    refused: Series,
-    limit: Limit,
-}
-
-impl OfRequests {
-    /// `arrive`: whether requests come one by one.
-    fn announce(reporter: &Reporter, items: f64, arrive: bool, limit: Option<Limit>) -> Result<OfRequests> {
-        let time = |name| reporter.series(&times(name, items));
-        let plain = |name, unit, kind| reporter.series(&figure(name, unit, kind, None));
-        let within = |limit| {
-            Ok(Within {
-                share: reporter.series(&figure("within_slo", "", SeriesKind::Ratio, Some(true)))?,
-                refused: reporter.series(&figure("refused", "requests", SeriesKind::Count, Some(false)))?,
-                limit,
-            })
-        };
-        let arriving = || {
-            Ok(Arriving {
-                latency: time("latency")?,
-                lateness: time("lateness")?,
-                queue: time("queue")?,
-                rate: plain("issued_per_s", "requests/s", SeriesKind::Rate)?,
-                within: limit.map(within).transpose()?,
-            })
-        };
-        Ok(OfRequests {
-            service: time("service")?,
-            requests: plain("requests", "requests", SeriesKind::Count)?,
-            utilization: plain("utilization", "", SeriesKind::Ratio)?,
-            arriving: arrive.then(arriving).transpose()?,
-        })
-    }
-
-    fn hand_over(&self, reporter: &Reporter, served: &Served, workers: usize) -> Result<()> {
-        let all = served.requests.len();
-        let times = |of: &dyn Fn(&session::Request, [u64; 2]) -> u64| -> Vec<f64> {
-            let step = all.div_ceil(MOST).max(1);
-            let each = served.requests.iter().step_by(step).filter_map(|request| Some((request, request.answered()?)));
-            // The clock shows nothing shorter than its own step.
-            each.map(|(request, served)| of(request, served).max(1) as f64).collect()
-        };
-        reporter.figures(self.service, &times(&|_, [from, end]| end.saturating_sub(from)))?;
-        reporter.single(self.requests, all as f64)?;
-        reporter.single(self.utilization, served.utilization(workers))?;
-        let (Some(of), Some(last)) = (&self.arriving, served.requests.last()) else { return Ok(()) };
-        reporter.figures(of.latency, &times(&|request, [_, end]| end.saturating_sub(request.due)))?;
-        let step = all.div_ceil(MOST).max(1);
-        let each = served.requests.iter().step_by(step);
-        let late: Vec<f64> = each.clone().map(|request| request.lateness().max(1) as f64).collect();
-        reporter.figures(of.lateness, &late)?;
-        let waited = each.filter_map(|request| Some(request.served?[0].saturating_sub(request.issued).max(1) as f64));
-        reporter.figures(of.queue, &waited.collect::<Vec<f64>>())?;
-        reporter.single(of.rate, all as f64 / (last.issued.max(1) as f64 * 1e-9))?;
-        match &of.within {
-            None => Ok(()),
-            Some(Within { share, refused, limit }) => {
-                reporter.single(*refused, served.refused() as f64)?;
-                reporter.single(*share, (all - served.over(limit.within_ns)) as f64 / all.max(1) as f64)
-            }
-        }
-    }
-}
-
-/// Of the trials of a search, one figure of each.
-struct OfTrials {
-    per_s: Series,
-    requests: Series,
-    over: Series,
-    refused: Series,
-    given_up: Series,
-    utilization: Series,
-    lateness: Series,
-}
-
-impl OfTrials {
-    fn announce(reporter: &Reporter, limit: Limit) -> Result<OfTrials> {
-        let plain = |name, unit, kind| reporter.series(&figure(name, unit, kind, None));
-        reporter.single(plain("trial.allowed", "", SeriesKind::Ratio)?, limit.allowed())?;
-        Ok(OfTrials {
-            per_s: plain("trial.per_s", "requests/s", SeriesKind::Rate)?,
-            requests: plain("trial.requests", "requests", SeriesKind::Count)?,
-            over: plain("trial.over", "requests", SeriesKind::Count)?,
-            refused: plain("trial.refused", "requests", SeriesKind::Count)?,
-            given_up: plain("trial.given_up", "yes", SeriesKind::Count)?,
-            utilization: plain("trial.utilization", "", SeriesKind::Ratio)?,
-            lateness: reporter.series(&times("lateness", 1.0))?,
-        })
-    }
-
-    fn hand_over(&self, reporter: &Reporter, trial: &Trial, served: &Served, workers: usize) -> Result<()> {
-        reporter.single(self.per_s, trial.per_s)?;
-        reporter.single(self.requests, trial.requests as f64)?;
-        reporter.single(self.over, trial.over as f64)?;
-        reporter.single(self.refused, served.refused() as f64)?;
-        reporter.single(self.given_up, f64::from(u8::from(trial.given_up)))?;
-        reporter.single(self.utilization, served.utilization(workers))?;
-        let step = (served.requests.len() * TRIALS as usize).div_ceil(MOST).max(1);
-        let late = served.requests.iter().step_by(step).map(|request| request.lateness().max(1) as f64);
-        reporter.figures(self.lateness, &late.collect::<Vec<f64>>())
-    }
 }

@@ -2,7 +2,7 @@
 //!
 //! - `options`: what is asked for. `limit`: what `slo` says.
 //! - `arrivals`: when requests are due, from a seed. `timer`: waits for that moment. `session`: issues requests and has workers serve them.
-//! - `search`: which rate to try next. `benchmark`: the order of it all, and the series.
+//! - `search`: which rate to try next. `series`: what is told. `benchmark`: the order of it all.
 //!
 //! A latency counts from when its request was due, not from when it was issued: a generator that is late makes latencies longer, never
 //! shorter, and how late it was is a series of its own.
@@ -16,6 +16,7 @@ mod benchmark;
 pub mod limit;
 mod options;
 pub mod search;
+mod series;
 pub mod session;
 pub mod timer;
 
