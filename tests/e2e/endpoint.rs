@@ -7,6 +7,8 @@ use skillbench_onnx::{Graph, Model};
 use skillbench_testkit::served::ModelServer;
 use skillbench_testkit::skipped;
 use skillbench_tests::{Ran, World, cells};
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
@@ -180,4 +182,38 @@ fn every_command_of_the_page_runs_against_a_real_server() {
         let void = command.contains("--rate") && ran.stdout().contains("void");
         assert!(ran.code() == Some(0) || void, "$ {command}\n{}\n{}", ran.stdout(), ran.stderr());
     }
+}
+
+/// A server that lets in who has the key, and serves nothing.
+fn locked(key: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut asked = [0; 4096];
+            let length = stream.read(&mut asked).unwrap_or_default();
+            let has_key = String::from_utf8_lossy(&asked[..length]).contains(&format!("Bearer {key}"));
+            let (status, body) = match has_key {
+                true => ("200 OK", r#"{"name":"locked","version":"3"}"#),
+                false => ("401 Unauthorized", r#"{"error":"no key"}"#),
+            };
+            let length = body.len();
+            let _ = write!(stream, "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}");
+        }
+    });
+    url
+}
+
+#[test]
+fn a_key_goes_from_the_environment_to_the_server_and_into_no_file() {
+    let world = World::default();
+    let option = format!("endpoint:url={}", locked("sesame"));
+    let asked = [&["run", "--plugin", "endpoint", "--option", &option], &CELL[..]].concat();
+    world.host(&asked).exits_with(5).tells("no key: give its key as SKILLBENCH_ENDPOINT_KEY in the environment");
+    let mut command = world.command(&asked);
+    let ran = Ran(command.env("SKILLBENCH_ENDPOINT_KEY", "sesame").output().unwrap());
+    // It is let in, and finds no model there.
+    ran.exits_with(4);
+    assert!(!ran.stderr().contains("sesame") && !ran.stderr().contains("401"), "{}", ran.stderr());
+    world.shell("grep -r sesame results").exits_with(1);
 }
