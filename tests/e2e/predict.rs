@@ -93,7 +93,7 @@ fn what_is_unverified_has_no_rank() {
     world
         .host(&["recommend", "--model", "probe-mlp"])
         .exits_with(3)
-        .tells("not ranked, being emulated or unverified: rten");
+        .tells("not ranked, being emulated, unverified or remote: rten");
     world.host(&["predict", "--model", "bert-tiny"]).exits_with(3).tells("unverified");
 }
 
