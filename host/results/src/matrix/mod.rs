@@ -4,7 +4,7 @@
 //! - `build`: from the cells of all runs to the matrix. `family`: what the models of a family have in common. `history`: every run.
 //! - `json` and `read`: the file that other tools know. `text`: Markdown, and tables.
 //!
-//! Failed, unavailable and not tried are three different things. Emulated and unverified cells have a status, and never a rating.
+//! Failed, unavailable and not tried are three different things. Emulated, unverified and remote cells have a status, and never a rating.
 //!
 //! Not here: drawing a page (`skillbench-report`), where the files lie (the command line).
 

@@ -109,7 +109,7 @@ const TOLD: [&str; 25] = [
 /// `speedup` is the CPU's median latency over the cell's (`by` says `latency`), of a generation its median time per token over the
 /// cell's (`time per token`), and where a benchmark has neither, the cell's throughput over the CPU's (`throughput`). `speedup_low`
 /// and `speedup_high` are from the ends of both intervals.
-/// Emulated and unverified cells have a ratio too: `trust` keeps them apart.
+/// Emulated, unverified and remote cells have a ratio too: `trust` keeps them apart.
 ///
 /// # Errors
 /// Polars' own.
