@@ -7,7 +7,7 @@ use crate::output;
 use skillbench_engine::run::{Evidence, Plugin, Probe};
 use skillbench_report::page::Tone;
 use skillbench_report::{Cell, Table};
-use skillbench_worker::DeviceRecord;
+use skillbench_worker::{DeviceRecord, DeviceState};
 
 /// What people see of a reason without `--verbose`.
 pub const SHORT: usize = 90;
@@ -66,12 +66,12 @@ pub fn devices(global: &Global) -> Done {
 
 /// Whether a device can be used, and if not, why.
 pub fn status(device: &DeviceRecord) -> Cell {
-    let status = device.status();
-    match status {
-        "unavailable" => Cell::from(format!("{status}: {}", device.reason)).tone(Tone::Info),
-        "emulated" => Cell::from(status).tone(Tone::Emulated),
-        "remote" => Cell::from(status).tone(Tone::Info),
-        _ => Cell::from(status).tone(Tone::Good),
+    let state = device.state();
+    match state {
+        DeviceState::Unavailable => Cell::from(format!("{}: {}", state.name(), device.reason)).tone(Tone::Info),
+        DeviceState::Emulated => Cell::from(state.name()).tone(Tone::Emulated),
+        DeviceState::Remote => Cell::from(state.name()).tone(Tone::Info),
+        DeviceState::Usable => Cell::from(state.name()).tone(Tone::Good),
     }
 }
 

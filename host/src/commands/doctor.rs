@@ -8,7 +8,7 @@ use skillbench_record::Environment;
 use skillbench_record::paths;
 use skillbench_report::page::Tone;
 use skillbench_report::{Cell, Table};
-use skillbench_worker::DeviceRecord;
+use skillbench_worker::{DeviceRecord, DeviceState};
 
 pub fn doctor(global: &Global) -> Done {
     let inventory = global.inventory();
@@ -35,9 +35,9 @@ pub fn doctor(global: &Global) -> Done {
         match (probe.why_not(), &probe.devices) {
             (None, _) => {
                 usable += 1;
-                let state = match probe.usable().map(DeviceRecord::status) {
-                    Some("emulated") => "good, emulated",
-                    Some("remote") => "good, remote",
+                let state = match probe.usable().map(DeviceRecord::state) {
+                    Some(DeviceState::Emulated) => "good, emulated",
+                    Some(DeviceState::Remote) => "good, remote",
                     _ => "good",
                 };
                 tell(&what, state, String::new());

@@ -10,7 +10,7 @@ use skillbench_engine::skill;
 use skillbench_record::PluginOptions;
 use skillbench_record::RunRequest;
 use skillbench_report::Table;
-use skillbench_worker::{Command, Limits, Reply, Stop, Worker};
+use skillbench_worker::{Command, DeviceState, Limits, Reply, Stop, Worker};
 
 pub fn why(global: &Global, id: &str, model: Option<&str>) -> Done {
     let inventory = global.inventory();
@@ -73,10 +73,10 @@ fn devices_story(plugin: &Plugin, stop: &Stop, tell: &mut impl FnMut(&str, Strin
         }
         Ok(devices) => {
             for device in &devices {
-                let state = match device.status() {
-                    "unavailable" => format!("not usable: {}", device.reason),
-                    "usable" => "usable".to_string(),
-                    status => format!("usable, {status}"),
+                let state = match device.state() {
+                    DeviceState::Unavailable => format!("not usable: {}", device.reason),
+                    DeviceState::Usable => "usable".to_string(),
+                    state => format!("usable, {}", state.name()),
                 };
                 tell("device", format!("{} ({}, {}): {state}", device.id, device.name, device.kind));
             }

@@ -19,6 +19,7 @@ pub mod child;
 mod children;
 mod conditions;
 mod description;
+mod device_record;
 mod devices;
 mod failure;
 mod folders;
@@ -44,6 +45,7 @@ pub use conditions::busy_cores;
 pub use description::{
     BackendDescription, BenchmarkDescription, CATEGORIES, Description, PluginKind, SkillsetDescription,
 };
+pub use device_record::{DeviceRecord, DeviceState};
 pub use devices::{Chosen, JOINED_BY, choose};
 pub use failure::{DIFFERS, Failure, FailureKind};
 pub use frame::{Frames, write_frame};
@@ -53,7 +55,7 @@ pub use loader::Entry;
 pub use loader::c_library::libc_version;
 pub use process::{Watched, Worker, use_executable};
 pub use protocol::{
-    CellJob, CellReport, CheckJob, Command, CounterRecord, DeviceRecord, DeviceTimes, EnergyRecord, Event, FunctionJob,
+    CellJob, CellReport, CheckJob, Command, CounterRecord, DeviceTimes, EnergyRecord, Event, FunctionJob,
     FunctionReport, FuzzJob, LadderJob, LoadRecord, ModelPaths, OtherEnergy, PROTOCOL, PluginUse, Policy, Pooling,
     PortRecord, ProfileJob, ReferenceJob, Reply, RoundEnergy, RoundRecord, SeriesRecord, Stage, VerifyJob,
 };

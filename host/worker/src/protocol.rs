@@ -1,15 +1,13 @@
 //! What host and worker say to each other. The worker is a program of its own, and the first message names the version: a worker of
 //! another build is refused, not misunderstood.
 
-use super::{Failure, Library};
+use super::{DeviceRecord, Failure, Library};
 use crate::description::Description;
 use serde::{Deserialize, Serialize};
 use skillbench_models::Manifest;
 use skillbench_record::PluginOptions;
 use skillbench_record::sealed::SealError;
-use skillbench_record::{
-    Audit, Axes, Disagreement, HardwareRecord, PlacementRecord, PoolRecord, ProfileReport, Verification,
-};
+use skillbench_record::{Audit, Axes, Disagreement, PlacementRecord, PoolRecord, ProfileReport, Verification};
 use std::path::PathBuf;
 
 pub const PROTOCOL: u32 = 6;
@@ -341,73 +339,6 @@ pub enum Event {
     /// The last message of a command.
     Done(Box<Reply>),
     Failed(Failure),
-}
-
-/// A device, or several that a model is loaded onto together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct DeviceRecord {
-    pub id: String,
-    pub name: String,
-    pub kind: String,
-    pub vendor: String,
-    pub arch: String,
-    pub driver: String,
-    pub memory_bytes: Option<u64>,
-    pub emulated: bool,
-    /// Behind a network.
-    #[serde(default)]
-    pub remote: bool,
-    pub usable: bool,
-    pub reason: String,
-}
-
-impl DeviceRecord {
-    /// Whether its figures are those of hardware that is here: what is measured where nobody names a backend.
-    pub fn is_local_hardware(&self) -> bool {
-        !self.emulated && !self.remote && self.kind != "browser"
-    }
-
-    /// "usable", or what kind of usable; "unavailable".
-    pub fn status(&self) -> &'static str {
-        match (self.usable, self.emulated, self.remote) {
-            (false, ..) => "unavailable",
-            (true, true, _) => "emulated",
-            (true, false, true) => "remote",
-            (true, false, false) => "usable",
-        }
-    }
-}
-
-impl From<&DeviceRecord> for HardwareRecord {
-    fn from(device: &DeviceRecord) -> HardwareRecord {
-        HardwareRecord {
-            name: device.name.clone(),
-            kind: device.kind.clone(),
-            vendor: device.vendor.clone(),
-            arch: device.arch.clone(),
-            driver: device.driver.clone(),
-            memory_mb: device.memory_bytes.map(|bytes| bytes as f64 / 1048576.0),
-        }
-    }
-}
-
-impl From<&skillbench_plugin_api::Device> for DeviceRecord {
-    fn from(device: &skillbench_plugin_api::Device) -> DeviceRecord {
-        DeviceRecord {
-            id: device.id.clone(),
-            name: device.name.clone(),
-            kind: device.kind.name().into(),
-            vendor: device.vendor.clone(),
-            arch: device.arch.clone(),
-            driver: device.driver.clone(),
-            memory_bytes: device.memory_bytes,
-            // Whatever the plugin says: what a translator runs is no hardware's figure.
-            emulated: device.emulated || crate::translated_for().is_some(),
-            remote: device.remote,
-            usable: device.why == skillbench_plugin_api::Why::NONE,
-            reason: device.reason.clone(),
-        }
-    }
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -26,6 +26,7 @@ impl Backend for EndpointBackend {
         "properties": {
             "url": {
                 "type": "string",
+                "pattern": "^[^?#]*$",
                 "description": "Where the server is: http://HOST:PORT, or https. It has to be set. A key that it asks for goes into the environment as SKILLBENCH_ENDPOINT_KEY."
             },
             "model": {

@@ -7,7 +7,7 @@ use skillbench_plugin_api::{Code, Error, Result, Why};
 use std::io::Read;
 use std::time::Duration;
 use ureq::http::{HeaderMap, Response};
-use ureq::{Agent, Body};
+use ureq::{Agent, Body, RequestBuilder};
 
 const CONNECT: Duration = Duration::from_secs(10);
 /// Bytes of what a server says of itself.
@@ -65,10 +65,13 @@ impl Client {
     }
 
     fn fetch(&self, path: &str) -> Result<Response<Body>, ureq::Error> {
-        let request = self.agent.get(format!("{}{path}", self.url));
+        self.authorized(self.agent.get(format!("{}{path}", self.url))).call()
+    }
+
+    fn authorized<B>(&self, request: RequestBuilder<B>) -> RequestBuilder<B> {
         match &self.key {
-            Some(key) => request.header("Authorization", format!("Bearer {key}")).call(),
-            None => request.call(),
+            Some(key) => request.header("Authorization", format!("Bearer {key}")),
+            None => request,
         }
     }
 
@@ -104,12 +107,10 @@ impl Client {
         header_length: Option<usize>,
         body: &[u8],
     ) -> Result<Response<Body>, ureq::Error> {
-        let mut request = self.agent.post(format!("{}{path}", self.url)).header("Content-Type", kind);
+        let request = self.agent.post(format!("{}{path}", self.url)).header("Content-Type", kind);
+        let mut request = self.authorized(request);
         if let Some(length) = header_length {
             request = request.header(HEADER_LENGTH, length.to_string());
-        }
-        if let Some(key) = &self.key {
-            request = request.header("Authorization", format!("Bearer {key}"));
         }
         request.send(body)
     }

@@ -7,7 +7,7 @@ use skillbench_plugin_api::{Code, Error, HostTensor, Port, Result};
 
 /// An answer: its JSON, and the bytes behind it.
 pub struct Outputs<'a> {
-    told: Vec<Output>,
+    outputs: Vec<Output>,
     /// Behind the JSON, in the order of those outputs that have their bytes there.
     bytes: &'a [u8],
 }
@@ -34,9 +34,9 @@ struct Parameters {
     binary_data_size: Option<usize>,
 }
 
-/// Whether an output may be written where it is to go, and how.
-pub enum Written<'a> {
-    /// Bytes as they lie in this machine's memory.
+/// The elements of an output, as they lie in this machine's memory.
+pub enum Elements<'a> {
+    /// In the answer itself.
     Bytes(&'a [u8]),
     Tensor(HostTensor),
 }
@@ -53,36 +53,37 @@ impl<'a> Outputs<'a> {
         };
         let reply: Reply =
             serde_json::from_slice(json).map_err(|error| wrong(&format!("the answer is no answer: {error}")))?;
-        Ok(Outputs { told: reply.outputs, bytes })
+        Ok(Outputs { outputs: reply.outputs, bytes })
     }
 
     /// An output's shape and elements.
     ///
     /// # Errors
     /// `WrongOutput` where it is not there, or is none of the port.
-    pub fn take(&mut self, port: &Port) -> Result<(Vec<usize>, Written<'a>)> {
+    pub fn take(&mut self, port: &Port) -> Result<(Vec<usize>, Elements<'a>)> {
         let name = &port.name;
         let missing = || wrong(&format!("the answer has no output '{name}'"));
-        let place = self.told.iter().position(|output| output.name == *name).ok_or_else(missing)?;
+        let place = self.outputs.iter().position(|output| output.name == *name).ok_or_else(missing)?;
         let wanted = datatype(port.dtype);
-        if self.told[place].datatype != wanted {
-            return Err(wrong(&format!("output '{name}' came as {}, not {wanted}", self.told[place].datatype)));
+        if self.outputs[place].datatype != wanted {
+            return Err(wrong(&format!("output '{name}' came as {}, not {wanted}", self.outputs[place].datatype)));
         }
-        let told = &self.told[place].shape;
-        let fits = told.len() == port.shape.len()
-            && told.iter().zip(&port.shape).all(|(size, fixed)| fixed.is_none_or(|fixed| fixed as u64 == *size));
-        let bytes = told.iter().try_fold(port.dtype.bytes(), |all, size| all.checked_mul(usize::try_from(*size).ok()?));
+        let sizes = &self.outputs[place].shape;
+        let fits = sizes.len() == port.shape.len()
+            && sizes.iter().zip(&port.shape).all(|(size, fixed)| fixed.is_none_or(|fixed| fixed as u64 == *size));
+        let bytes =
+            sizes.iter().try_fold(port.dtype.bytes(), |all, size| all.checked_mul(usize::try_from(*size).ok()?));
         let (true, Some(bytes)) = (fits, bytes) else {
-            return Err(wrong(&format!("output '{name}' came with the shape {told:?}, declared {:?}", port.shape)));
+            return Err(wrong(&format!("output '{name}' came with the shape {sizes:?}, declared {:?}", port.shape)));
         };
-        let shape: Vec<usize> = told.iter().map(|size| *size as usize).collect();
-        if let Some(size) = self.told[place].parameters.binary_data_size {
+        let shape: Vec<usize> = sizes.iter().map(|size| *size as usize).collect();
+        if let Some(size) = self.outputs[place].parameters.binary_data_size {
             let text = || format!("output '{name}' came as {size} bytes with the shape {shape:?}");
             let slice = self.behind(place, size).filter(|slice| slice.len() == bytes);
-            return slice.map(|slice| (shape.clone(), Written::Bytes(slice))).ok_or_else(|| wrong(&text()));
+            return slice.map(|slice| (shape.clone(), Elements::Bytes(slice))).ok_or_else(|| wrong(&text()));
         }
         let numbers =
-            self.told[place].data.take().ok_or_else(|| wrong(&format!("output '{name}' came without data")))?;
+            self.outputs[place].data.take().ok_or_else(|| wrong(&format!("output '{name}' came without data")))?;
         let count = bytes / port.dtype.bytes();
         if numbers.count() != count {
             return Err(wrong(&format!(
@@ -93,12 +94,12 @@ impl<'a> Outputs<'a> {
         // Its length is that of what was read, so that no shape makes this large.
         let mut tensor = HostTensor::zeroed(port.dtype, &shape)?;
         numbers.write(port.dtype, tensor.bytes_mut()).map_err(|what| wrong(&format!("output '{name}' {what}")))?;
-        Ok((shape, Written::Tensor(tensor)))
+        Ok((shape, Elements::Tensor(tensor)))
     }
 
     /// The bytes of an output, behind those of the outputs before it.
     fn behind(&self, place: usize, size: usize) -> Option<&'a [u8]> {
-        let sizes = self.told[..place].iter().filter_map(|output| output.parameters.binary_data_size);
+        let sizes = self.outputs[..place].iter().filter_map(|output| output.parameters.binary_data_size);
         let from = sizes.into_iter().try_fold(0usize, |all, size| all.checked_add(size))?;
         self.bytes.get(from..from.checked_add(size)?)
     }
@@ -119,10 +120,10 @@ mod tests {
 
     fn taken(body: &[u8], header: Option<usize>, port: &Port) -> Result<(Vec<usize>, Vec<u8>), String> {
         let mut outputs = Outputs::of(body, header).map_err(|error| error.message)?;
-        let (shape, written) = outputs.take(port).map_err(|error| error.message)?;
-        let bytes = match written {
-            Written::Bytes(bytes) => bytes.to_vec(),
-            Written::Tensor(tensor) => tensor.bytes().to_vec(),
+        let (shape, elements) = outputs.take(port).map_err(|error| error.message)?;
+        let bytes = match elements {
+            Elements::Bytes(bytes) => bytes.to_vec(),
+            Elements::Tensor(tensor) => tensor.bytes().to_vec(),
         };
         Ok((shape, bytes))
     }

@@ -1,11 +1,12 @@
 //! A served model, with the ports of the graph that it is.
 
+use crate::protocol::of_onnx;
 use crate::request::EndpointRequest;
 use crate::settings::{Encoding, Settings};
 use skillbench_onnx::Declared;
 use skillbench_onnx::messages::{Dim, ValueInfo, type_name};
 use skillbench_plugin_api::sdk::{Host, Model};
-use skillbench_plugin_api::{DType, Error, Placement, Port, Result, Why};
+use skillbench_plugin_api::{Error, Placement, Port, Result, Why};
 use std::sync::Arc;
 
 pub struct EndpointModel {
@@ -52,7 +53,7 @@ pub fn ports_of(declared: &Declared) -> Result<[Vec<Port>; 2]> {
 fn port_of(declared: &ValueInfo) -> Result<Port> {
     let name = declared.name.clone();
     let found = declared.element().and_then(type_name).unwrap_or("no tensor");
-    let dtype = TYPES.iter().find(|(of, _)| *of == found).map(|(_, dtype)| *dtype).ok_or_else(|| {
+    let dtype = of_onnx(found).ok_or_else(|| {
         Error::unimplemented(Why::MODEL, format!("'{name}' is {found}, which does not go over the wire as numbers"))
     })?;
     let dims = declared.dims().ok_or_else(|| {
@@ -61,20 +62,3 @@ fn port_of(declared: &ValueInfo) -> Result<Port> {
     })?;
     Ok(Port { name, dtype, shape: dims.iter().map(Dim::fixed).collect(), dim_names: declared.dim_names() })
 }
-
-/// Element types as ONNX names them.
-const TYPES: [(&str, DType); 13] = [
-    ("float16", DType::F16),
-    ("bfloat16", DType::BF16),
-    ("float", DType::F32),
-    ("double", DType::F64),
-    ("int8", DType::I8),
-    ("int16", DType::I16),
-    ("int32", DType::I32),
-    ("int64", DType::I64),
-    ("uint8", DType::U8),
-    ("uint16", DType::U16),
-    ("uint32", DType::U32),
-    ("uint64", DType::U64),
-    ("bool", DType::Bool),
-];

@@ -70,35 +70,41 @@ pub fn path_of(model: &str, version: Option<&str>) -> String {
     }
 }
 
-const DATATYPES: [(DType, &str); 13] = [
-    (DType::F16, "FP16"),
-    (DType::BF16, "BF16"),
-    (DType::F32, "FP32"),
-    (DType::F64, "FP64"),
-    (DType::I8, "INT8"),
-    (DType::I16, "INT16"),
-    (DType::I32, "INT32"),
-    (DType::I64, "INT64"),
-    (DType::U8, "UINT8"),
-    (DType::U16, "UINT16"),
-    (DType::U32, "UINT32"),
-    (DType::U64, "UINT64"),
-    (DType::Bool, "BOOL"),
+/// Each type as ONNX and as the protocol calls it.
+const TYPES: [(DType, &str, &str); 13] = [
+    (DType::F16, "float16", "FP16"),
+    (DType::BF16, "bfloat16", "BF16"),
+    (DType::F32, "float", "FP32"),
+    (DType::F64, "double", "FP64"),
+    (DType::I8, "int8", "INT8"),
+    (DType::I16, "int16", "INT16"),
+    (DType::I32, "int32", "INT32"),
+    (DType::I64, "int64", "INT64"),
+    (DType::U8, "uint8", "UINT8"),
+    (DType::U16, "uint16", "UINT16"),
+    (DType::U32, "uint32", "UINT32"),
+    (DType::U64, "uint64", "UINT64"),
+    (DType::Bool, "bool", "BOOL"),
 ];
 
 /// What the protocol calls a type.
 pub fn datatype(dtype: DType) -> &'static str {
-    DATATYPES.iter().find(|(of, _)| *of == dtype).map_or("", |(_, name)| name)
+    TYPES.iter().find(|(of, ..)| *of == dtype).map_or("", |(.., name)| name)
+}
+
+/// The type that ONNX calls so; `None`: its elements are no numbers that go over the wire.
+pub fn of_onnx(name: &str) -> Option<DType> {
+    TYPES.iter().find(|(_, of, _)| *of == name).map(|(dtype, ..)| *dtype)
 }
 
 impl Described {
     /// In what its ports are others than these; `None`: in nothing, as far as the server says.
     pub fn differs(&self, inputs: &[Port], outputs: &[Port]) -> Option<String> {
-        let told = |ports: &[Port], told: &[Tensor], what: &str| {
-            if told.is_empty() {
+        let among = |ports: &[Port], served: &[Tensor], what: &str| {
+            if served.is_empty() {
                 return None;
             }
-            ports.iter().find_map(|port| match told.iter().find(|tensor| tensor.name == port.name) {
+            ports.iter().find_map(|port| match served.iter().find(|tensor| tensor.name == port.name) {
                 None => Some(format!("it has no {what} '{}'", port.name)),
                 Some(tensor) => differs(port, tensor).map(|how| format!("its {what} '{}' {how}", port.name)),
             })
@@ -107,7 +113,7 @@ impl Described {
             let unknown = self.inputs.iter().find(|tensor| inputs.iter().all(|port| port.name != tensor.name))?;
             Some(format!("it wants an input '{}', which the graph has not", unknown.name))
         };
-        told(inputs, &self.inputs, "input").or_else(|| told(outputs, &self.outputs, "output")).or_else(lacks)
+        among(inputs, &self.inputs, "input").or_else(|| among(outputs, &self.outputs, "output")).or_else(lacks)
     }
 }
 

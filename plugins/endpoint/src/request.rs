@@ -1,7 +1,7 @@
 //! One request at a time, over a connection of its own.
 
 use crate::client::{Client, HEADER_LENGTH};
-use crate::decode::{Outputs, Written};
+use crate::decode::{Elements, Outputs};
 use crate::encode::encode;
 use crate::model::EndpointModel;
 use skillbench_plugin_api::sdk::{Bindings, Bound, Request};
@@ -26,17 +26,17 @@ impl EndpointRequest {
     fn place(&mut self, header: Option<usize>, bound: &Bindings) -> Result<()> {
         let mut outputs = Outputs::of(&self.answer, header)?;
         for (index, port) in self.model.outputs.iter().enumerate() {
-            let (shape, written) = outputs.take(port)?;
+            let (shape, elements) = outputs.take(port)?;
             match bound.output(index) {
-                Some(room) => write(port, &shape, &written, room)?,
-                None => self.kept[index] = Some(kept(port, &shape, written)?),
+                Some(room) => write(port, &shape, &elements, room)?,
+                None => self.kept[index] = Some(kept(port, &shape, elements)?),
             }
         }
         Ok(())
     }
 }
 
-fn write(port: &Port, shape: &[usize], written: &Written<'_>, room: &Bound) -> Result<()> {
+fn write(port: &Port, shape: &[usize], elements: &Elements<'_>, room: &Bound) -> Result<()> {
     if room.shape() != shape {
         let text = format!(
             "output '{}' came with the shape {shape:?}, the memory bound to it is {:?}",
@@ -45,16 +45,16 @@ fn write(port: &Port, shape: &[usize], written: &Written<'_>, room: &Bound) -> R
         );
         return Err(Error::invalid(text));
     }
-    match written {
-        Written::Bytes(bytes) => room.write_bytes(port.dtype, bytes),
-        Written::Tensor(tensor) => room.write_bytes(port.dtype, tensor.bytes()),
+    match elements {
+        Elements::Bytes(bytes) => room.write_bytes(port.dtype, bytes),
+        Elements::Tensor(tensor) => room.write_bytes(port.dtype, tensor.bytes()),
     }
 }
 
-fn kept(port: &Port, shape: &[usize], written: Written<'_>) -> Result<HostTensor> {
-    match written {
-        Written::Tensor(tensor) => Ok(tensor),
-        Written::Bytes(bytes) => {
+fn kept(port: &Port, shape: &[usize], elements: Elements<'_>) -> Result<HostTensor> {
+    match elements {
+        Elements::Tensor(tensor) => Ok(tensor),
+        Elements::Bytes(bytes) => {
             let mut tensor = HostTensor::zeroed(port.dtype, shape)?;
             tensor.bytes_mut().copy_from_slice(bytes);
             Ok(tensor)

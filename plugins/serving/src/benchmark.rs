@@ -1,5 +1,6 @@
 //! The order of it all.
 
+use crate::lateness;
 use crate::limit::Limit;
 use crate::options::{Asked, Load, SCHEMA};
 use crate::search::{Search, Trial};
@@ -23,14 +24,6 @@ const WARM_UP: Duration = Duration::from_millis(60);
 const FASTEST: f64 = 1e6;
 /// A trial in which so large a share was late is far beyond the edge, however many more would be.
 const GIVEN_UP: f64 = 0.3;
-/// How much of the latencies may be the generator's: of their median, and of their 99th percentile, or the limit that they are held to.
-const LATE_MEDIAN: f64 = 0.05;
-const LATE_P99: f64 = 0.25;
-/// No machine is asked for less.
-const LATE_LEAST: Duration = Duration::from_micros(20);
-/// Workers that work so much of their time are what latencies come from, whoever is late beside them.
-const SATURATED: f64 = 0.95;
-
 pub struct Serving;
 
 impl Benchmark for Serving {
@@ -245,42 +238,14 @@ impl Server<'_, '_> {
 
     /// A session whose requests were issued too late says more of the generator than of the target.
     fn refuse_late(&self, served: &Served, limit: Option<Limit>) -> Result<()> {
-        if self.asked.load == Load::Offline || served.utilization(self.lanes.len()) >= SATURATED {
+        if self.asked.load == Load::Offline {
             return Ok(());
         }
-        let late = sorted(served.requests.iter().map(session::Request::lateness));
-        let latencies = sorted(served.requests.iter().filter_map(session::Request::latency));
-        let within = limit.map(|limit| limit.within_ns).unwrap_or_default();
-        // Where most were refused, there is no latency in the middle that lateness could be held against, only the limit.
-        let middle = if served.refused() * 2 > served.requests.len() { within } else { 0 };
-        let least = LATE_LEAST.as_nanos() as f64;
-        for (name, share, allowed, against) in [
-            ("half of the requests were", 0.5, LATE_MEDIAN, middle),
-            ("one of a hundred requests was", 0.99, LATE_P99, within),
-        ] {
-            let found = at(&late, share) as f64;
-            let most = (at(&latencies, share).max(against) as f64 * allowed).max(least);
-            if found > most {
-                let (found, most) = (found * 1e-3, most * 1e-3);
-                let text = format!(
-                    "void: {name} issued {found:.0} us late or later, and {most:.0} us are allowed beside such latencies; this machine cannot issue them at that rate beside the target: leave a processor free (--threads), or ask for a lower rate"
-                );
-                return Err(Error::new(Code::FailedPrecondition, text));
-            }
+        match lateness::too_late(served, self.lanes.len(), limit) {
+            None => Ok(()),
+            Some(text) => Err(Error::new(Code::FailedPrecondition, text)),
         }
-        Ok(())
     }
-}
-
-fn sorted(values: impl Iterator<Item = u64>) -> Vec<u64> {
-    let mut values: Vec<u64> = values.collect();
-    values.sort_unstable();
-    values
-}
-
-/// The value below which so large a share of sorted ones lies; 0 of none.
-fn at(sorted: &[u64], share: f64) -> u64 {
-    sorted.get((sorted.len() as f64 * share) as usize).or(sorted.last()).copied().unwrap_or_default()
 }
 
 /// The share of requests that were late.

@@ -2,7 +2,7 @@
 //!
 //! - `options`: what is asked for. `limit`: what `slo` says.
 //! - `arrivals`: when requests are due, from a seed. `timer`: waits for that moment. `session`: issues requests and has workers serve them.
-//! - `search`: which rate to try next. `series`: what is told. `benchmark`: the order of it all.
+//! - `search`: which rate to try next. `lateness`: when a session is void. `series`: what is told. `benchmark`: the order of it all.
 //!
 //! A latency counts from when its request was due, not from when it was issued: a generator that is late makes latencies longer, never
 //! shorter, and how late it was is a series of its own.
@@ -13,6 +13,7 @@
 
 pub mod arrivals;
 mod benchmark;
+mod lateness;
 pub mod limit;
 mod options;
 pub mod search;

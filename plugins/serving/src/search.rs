@@ -12,7 +12,7 @@ pub struct Trial {
     /// Requests a second that were asked for.
     pub per_s: f64,
     pub requests: usize,
-    /// Requests that took longer than the limit.
+    /// Requests that took longer than the limit, or were refused.
     pub over: usize,
     /// It was given up, since it had shown enough.
     pub given_up: bool,
@@ -75,7 +75,9 @@ impl Search {
                 let lowest = self.tried.iter().min_by(|one, other| one.per_s.total_cmp(&other.per_s));
                 let seen = lowest.map_or(String::new(), |trial| {
                     let Trial { per_s, requests, over, .. } = trial;
-                    format!(" at {per_s:.4} requests a second {over} of {requests} took longer than {within} ms;")
+                    format!(
+                        " at {per_s:.4} requests a second {over} of {requests} were not answered within {within} ms;"
+                    )
                 });
                 format!("no rate keeps the limit:{seen} ask for a longer time, or for a longer --budget")
             }
@@ -173,7 +175,7 @@ mod tests {
         assert!(search.edges(1_000_000).is_ok(), "nothing was tried");
         search.saw(Trial { per_s: 10.0, requests: 100, over: 100, given_up: false });
         let told = search.edges(1_000_000).unwrap_err().message;
-        assert!(told.contains("at 10.0000 requests a second 100 of 100 took longer than 1 ms"), "{told}");
+        assert!(told.contains("at 10.0000 requests a second 100 of 100 were not answered within 1 ms"), "{told}");
         search.saw(Trial { per_s: 5.0, requests: 100, over: 0, given_up: false });
         assert!(search.edges(1_000_000).is_ok());
         search.tried.remove(0);

@@ -34,7 +34,7 @@ pub(super) fn sessions(report: &[SeriesRecord]) -> Option<&SeriesRecord> {
 
 /// Whether requests were refused: those that were answered have latencies, which say nothing of all.
 pub(super) fn has_refusals(report: &[SeriesRecord]) -> bool {
-    singles(report, "refused").iter().any(|refused| *refused > 0.0)
+    sessions(report).is_some() && singles(report, "refused").iter().any(|refused| *refused > 0.0)
 }
 
 /// Seconds of all sessions by the clock, what the audit took included: requests came all the while.
@@ -159,9 +159,15 @@ mod tests {
         assert_eq!(items_per_s(&report), Some(270.0 * 4.0 / 2.0), "what was refused was not served");
         let found = serving(&report, SLO).unwrap();
         assert_eq!((found.requests, found.within_slo, found.goodput_per_s), (300, Some(200.0 / 300.0), Some(100.0)));
+        assert!(has_refusals(&report));
         assert_eq!(found.error_rate, Some(0.1));
         assert!((found.audit_ms.unwrap() - 200.0 / 300.0).abs() < 1e-9);
         assert_eq!(stable(&report, SLO), Some(true));
+    }
+
+    #[test]
+    fn a_series_of_that_name_without_sessions_is_somebody_elses() {
+        assert!(!has_refusals(&[series("latency", &[1e6]), series("refused", &[3.0])]));
     }
 
     #[test]

@@ -1,0 +1,95 @@
+//! Whether requests were issued too late for a session to say something of the target.
+
+use crate::limit::Limit;
+use crate::session::{Request, Served};
+use std::time::Duration;
+
+/// How much of the latencies may be the generator's: of their median, and of their 99th percentile, or the limit that they are held to.
+const OF_MEDIAN: f64 = 0.05;
+const OF_P99: f64 = 0.25;
+/// No machine is asked for less.
+const LEAST: Duration = Duration::from_micros(20);
+/// Workers that work so much of their time are what latencies come from, whoever is late beside them.
+const SATURATED: f64 = 0.95;
+
+/// Why a session is void, with what to do; `None`: it is not.
+pub fn too_late(served: &Served, workers: usize, limit: Option<Limit>) -> Option<String> {
+    if served.utilization(workers) >= SATURATED {
+        return None;
+    }
+    let late = sorted(served.requests.iter().map(Request::lateness));
+    let latencies = sorted(served.requests.iter().filter_map(Request::latency));
+    let within = limit.map(|limit| limit.within_ns).unwrap_or_default();
+    // Where most were refused, there is no latency in the middle that lateness could be held against, only the limit.
+    let middle = if served.refused() * 2 > served.requests.len() { within } else { 0 };
+    let rules = [
+        ("half of the requests were", 0.5, OF_MEDIAN, middle),
+        ("one of a hundred requests was", 0.99, OF_P99, within),
+    ];
+    rules.into_iter().find_map(|(name, share, allowed, against)| {
+        let found = at(&late, share) as f64;
+        let most = (at(&latencies, share).max(against) as f64 * allowed).max(LEAST.as_nanos() as f64);
+        let (found_us, most_us) = (found * 1e-3, most * 1e-3);
+        (found > most).then(|| {
+            format!(
+                "void: {name} issued {found_us:.0} us late or later, and {most_us:.0} us are allowed beside such latencies; this machine cannot issue them at that rate beside the target: leave a processor free (--threads), or ask for a lower rate"
+            )
+        })
+    })
+}
+
+fn sorted(values: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut values: Vec<u64> = values.collect();
+    values.sort_unstable();
+    values
+}
+
+/// The value below which so large a share of sorted ones lies; 0 of none.
+fn at(sorted: &[u64], share: f64) -> u64 {
+    sorted.get((sorted.len() as f64 * share) as usize).or(sorted.last()).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    /// A hundred requests, 10 ms apart, each served for 1 ms; `late` and `refused` by their number.
+    fn session(late: impl Fn(u64) -> u64, refused: impl Fn(u64) -> bool) -> Served {
+        let request = |number: u64| {
+            let due = number * 10 * MS;
+            let issued = due + late(number);
+            Request { due, issued, served: Some([issued, issued + MS]), refused: refused(number) }
+        };
+        Served { requests: (0..100).map(request).collect(), wall: Duration::from_secs(1), given_up: false }
+    }
+
+    fn limit() -> Option<Limit> {
+        Some(Limit::parse("latency.p99<=20ms").unwrap())
+    }
+
+    #[test]
+    fn a_generator_that_is_late_makes_a_session_void() {
+        let never = |_| false;
+        assert_eq!(too_late(&session(|_| 10_000, never), 1, None), None);
+        assert!(too_late(&session(|_| MS / 10, never), 1, None).unwrap().contains("half of the requests were"));
+        let seldom = |number| if number % 20 == 0 { 5 * MS } else { 0 };
+        assert!(too_late(&session(seldom, never), 1, None).unwrap().contains("one of a hundred requests was"));
+        assert_eq!(too_late(&session(seldom, never), 1, limit()), None, "a quarter of the limit is more");
+    }
+
+    #[test]
+    fn a_target_that_is_at_its_limit_is_what_latencies_come_from() {
+        let busy = Served { wall: Duration::from_millis(100), ..session(|_| MS, |_| false) };
+        assert_eq!(too_late(&busy, 1, None), None);
+    }
+
+    #[test]
+    fn where_most_are_refused_lateness_is_held_against_the_limit() {
+        let few = |number: u64| number % 10 != 0;
+        assert_eq!(too_late(&session(|_| MS / 10, few), 1, limit()), None);
+        assert_eq!(too_late(&session(|_| MS / 10, |_| true), 1, limit()), None);
+        assert!(too_late(&session(|_| 2 * MS, few), 1, limit()).is_some());
+    }
+}
