@@ -74,7 +74,7 @@ mod tests {
         let never = |_| false;
         assert_eq!(too_late(&session(|_| 10_000, never), 1, None), None);
         assert!(too_late(&session(|_| MS / 10, never), 1, None).unwrap().contains("half of the requests were"));
-        let seldom = |number| if number % 20 == 0 { 5 * MS } else { 0 };
+        let seldom = |number| if u64::is_multiple_of(number, 20) { 5 * MS } else { 0 };
         assert!(too_late(&session(seldom, never), 1, None).unwrap().contains("one of a hundred requests was"));
         assert_eq!(too_late(&session(seldom, never), 1, limit()), None, "a quarter of the limit is more");
     }
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn where_most_are_refused_lateness_is_held_against_the_limit() {
-        let few = |number: u64| number % 10 != 0;
+        let few = |number: u64| !number.is_multiple_of(10);
         assert_eq!(too_late(&session(|_| MS / 10, few), 1, limit()), None);
         assert_eq!(too_late(&session(|_| MS / 10, |_| true), 1, limit()), None);
         assert!(too_late(&session(|_| 2 * MS, few), 1, limit()).is_some());
