@@ -23,7 +23,8 @@ fn library(world: &World, id: &str, file: &str) -> PathBuf {
     let source = world.write(&format!("{id}.c"), source.replace("@NAME@", id));
     let library = world.path().join(file);
     let mut cc = Command::new("cc");
-    cc.arg("-I").arg(workspace().join("plugin-api/include")).args(["-std=c99", "-fPIC", "-shared", "-O2", "-o"]);
+    cc.arg("-I").arg(workspace().join("plugin-api/include")).arg("-I").arg(workspace().join("host/kit/include"));
+    cc.args(["-std=c99", "-fPIC", "-shared", "-O2", "-o"]);
     let output = cc.arg(&library).arg(source).output().expect("there is a C compiler");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     library

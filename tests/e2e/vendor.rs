@@ -111,12 +111,9 @@ fn a_backend_is_used_at_random_and_a_fault_is_told_with_the_seed_that_shows_it_a
     ran.exits_with(0);
     world.host(&["plugin", "new", "odd", "--lang", "c"]).exits_with(0);
     let source = std::fs::read_to_string(world.path().join("odd/plugin.c")).unwrap();
-    let refused = "return fail(error, SB_UNIMPLEMENTED, SB_WHY_PRECISION";
+    let refused = "return sbh_fail(error, SB_UNIMPLEMENTED, SB_WHY_PRECISION";
     assert!(source.contains(refused));
-    world.write(
-        "odd/plugin.c",
-        source.replace(refused, "abort(); return fail(error, SB_UNIMPLEMENTED, SB_WHY_PRECISION"),
-    );
+    world.write("odd/plugin.c", source.replace(refused, &format!("abort(); {refused}")));
     world.shell("make -s -C odd").exits_with(0);
     let ran = world.host(&["plugin", "fuzz", "./odd/libodd.so", "--runs", "40"]);
     assert!(ran.stdout().contains("SIGABRT (abort) during `load`"), "{}", ran.stdout());

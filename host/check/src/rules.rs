@@ -2,13 +2,14 @@
 
 use crate::cli::{Format, RulesArgs};
 use crate::exit::{CheckError, Done, Exit};
-use crate::ladder::Climb;
+use crate::ladder;
 use crate::subject::{Subject, other_backend};
 use crate::table::table;
 use crate::{document, junit, output};
 use skillbench_record::suggest;
 use skillbench_signatures::{PASSWORD, Signer};
 use skillbench_worker::check::{Asked, Checked, RULES, Tally, Verdict};
+use skillbench_worker::ladder::Tried;
 use std::path::Path;
 use std::time::Duration;
 
@@ -32,8 +33,8 @@ pub fn rules(args: &RulesArgs) -> Done {
     };
     let failed = |error: std::io::Error| CheckError::Failed(format!("no folder for the check could be made: {error}"));
     let checked = asked.check(&mut |_| {}).map_err(failed)?;
-    let climb = args.ladder.then(|| Climb::of(&subject.backend()?, &[])).transpose()?;
-    give(args, &subject, &checked, climb.as_ref())?;
+    let tried = args.ladder.then(|| ladder::all(&subject.backend()?)).transpose()?;
+    give(args, &subject, &checked, tried.as_ref())?;
     let tally = Tally::of(checked.iter().map(|one| &one.verdict));
     let (kept, broken, unchecked) = (tally.kept, tally.broken, tally.unchecked);
     output::say(&format!(
@@ -45,21 +46,21 @@ pub fn rules(args: &RulesArgs) -> Done {
         (false, true) => Exit::Unavailable,
         (false, false) => Exit::Good,
     };
-    Ok(climb.map_or(of_rules, |climb| of_rules.or(climb.exit())))
+    Ok(tried.map_or(of_rules, |tried| of_rules.or(ladder::exit(&tried))))
 }
 
 /// In the form that was asked for, and into files.
-fn give(args: &RulesArgs, subject: &Subject, checked: &[Checked], climb: Option<&Climb>) -> Result<(), CheckError> {
+fn give(args: &RulesArgs, subject: &Subject, checked: &[Checked], tried: Option<&Tried>) -> Result<(), CheckError> {
     let name = subject.library.path.file_name().unwrap_or_default().to_string_lossy();
     let json = || {
         let document =
-            document::of(subject, checked, climb.map(Climb::totals)).map_err(CheckError::of_file(&subject.library))?;
+            document::of(subject, checked, tried.map(ladder::totals)).map_err(CheckError::of_file(&subject.library))?;
         Ok::<String, CheckError>(format!("{document:#}\n"))
     };
     match args.format {
         Format::Table => {
             output::print(&shown(checked));
-            climb.iter().for_each(|climb| climb.say());
+            tried.iter().for_each(|tried| ladder::say(tried));
         }
         Format::Json => output::print(&json()?),
         Format::Junit => output::print(&junit::of(&name, checked)),

@@ -1,8 +1,6 @@
-//! The operator ladder of a backend: which operators it runs rightly, and which to build next, by the models of the skills that are
-//! known here. What needs no skills is the worker's.
+//! The models by which the operator ladder tells what to build next: those of the skills that are known here. The ladder is the worker's.
 
 use skillbench_engine::skill::Skill;
-pub use skillbench_worker::ladder::{Climbed, Next, Steps, Unlocked, by_operator, climbed, unlocked};
 use std::collections::BTreeSet;
 
 /// The operators of each skill that tells them.

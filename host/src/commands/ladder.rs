@@ -3,23 +3,16 @@
 use super::{CommandError, Done, Exit, usage};
 use crate::cli::{FormatArg, Global};
 use crate::output;
-use skillbench_engine::run::{Inventory, Plugin};
+use skillbench_engine::run::Plugin;
 use skillbench_record::PluginOptions;
 use skillbench_report::{Cell, Table};
-use skillbench_session::ladder::{Climbed, Steps, Unlocked, by_operator, climbed, operators_of, unlocked};
-use skillbench_worker::Failure;
-use skillbench_worker::ladder as cases;
-use std::collections::BTreeMap;
-
-/// How many steps are told.
-const STEPS: usize = 10;
+use skillbench_session::ladder::operators_of;
+use skillbench_worker::PluginUse;
+use skillbench_worker::ladder::{self as cases, Steps, Tried};
 
 struct Climb {
     plugin: String,
-    cases: Vec<Climbed>,
-    operators: BTreeMap<String, Steps>,
-    /// `None`: only some operators were tried.
-    models: Option<Unlocked>,
+    tried: Tried,
 }
 
 pub fn ladder(global: &Global, plugins: &[String], operators: &[String]) -> Done {
@@ -29,13 +22,10 @@ pub fn ladder(global: &Global, plugins: &[String], operators: &[String]) -> Done
     let mut climbs = vec![];
     for id in plugins {
         let plugin = inventory.plugin(id).ok_or_else(|| usage(inventory.why_not(id)))?;
-        match climb(&inventory, plugin, operators)? {
+        let opened = opened(plugin)?;
+        match Tried::of(&opened, operators, &models, &inventory.stop) {
             Err(failure) => output::warning(&format!("{id}: {failure}")),
-            Ok(cases) => {
-                let told = by_operator(&cases);
-                let models = operators.is_empty().then(|| unlocked(&cases::built(&told), &models, STEPS));
-                climbs.push(Climb { plugin: id.clone(), cases, operators: told, models });
-            }
+            Ok(tried) => climbs.push(Climb { plugin: id.clone(), tried }),
         }
     }
     match (global.format, climbs.as_slice()) {
@@ -44,7 +34,7 @@ pub fn ladder(global: &Global, plugins: &[String], operators: &[String]) -> Done
         (_, [only]) => tell_one(global, only),
         (_, all) => output::table(&side_by_side(all), global.format.into()),
     }
-    let any_fault = climbs.iter().any(|climb| climb.operators.values().any(|steps| steps.wrong + steps.crashed > 0));
+    let any_fault = climbs.iter().any(|climb| climb.tried.has_fault());
     Ok(match (climbs.len() < plugins.len(), any_fault) {
         (true, _) => Exit::Unavailable,
         (false, true) => Exit::Broken,
@@ -57,48 +47,30 @@ fn known(operators: &[String]) -> Result<(), CommandError> {
     cases::unknown(operators).map_or(Ok(()), |why| Err(usage(why)))
 }
 
-fn climb(
-    inventory: &Inventory,
-    plugin: &Plugin,
-    operators: &[String],
-) -> Result<Result<Vec<Climbed>, Failure>, CommandError> {
+fn opened(plugin: &Plugin) -> Result<PluginUse, CommandError> {
     if plugin.description.backend.is_none() {
         return Err(usage(format!("'{}' is no backend: it runs no operators", plugin.id)));
     }
-    let opened = plugin.opened_with(&PluginOptions::new(), None).map_err(usage)?;
-    Ok(climbed(&opened, operators, &inventory.stop))
+    plugin.opened_with(&PluginOptions::new(), None).map_err(usage)
 }
 
 fn tell_one(global: &Global, climb: &Climb) {
-    let mut table =
-        Table::new(["operator", "cases", "right", "wrong", "refused", "crashed", "first that is not right"]);
-    for (name, steps) in &climb.operators {
-        let counts = [steps.cases, steps.right, steps.wrong, steps.refused, steps.crashed];
-        let first = steps.first.as_deref().map_or_else(Cell::none, Cell::text);
-        let counts = counts.map(|count| Cell::count(count as u64));
-        let [cases, right, wrong, refused, crashed] = counts;
+    let mut table = Table::new(Tried::HEADS);
+    for (name, counts, first) in climb.tried.rows() {
+        let first = first.map_or_else(Cell::none, Cell::text);
+        let [cases, right, wrong, refused, crashed] = counts.map(|count| Cell::count(count as u64));
         table.row([Cell::text(name), cases, right, wrong, refused, crashed, first]);
     }
     output::table(&table, global.format.into());
-    let total = cases::totals(&climb.operators);
-    output::say(&format!(
-        "{}: {} of {} cases right, {} wrong, {} refused, {} crashed; {} of {} operators wholly right",
-        climb.plugin,
-        total.right,
-        total.cases,
-        total.wrong,
-        total.refused,
-        total.crashed,
-        cases::wholly_right(&climb.operators),
-        climb.operators.len()
-    ));
-    climb.models.iter().flat_map(Unlocked::sentences).for_each(|text| output::say(&text));
+    for (at, sentence) in climb.tried.sentences().into_iter().enumerate() {
+        output::say(&if at == 0 { format!("{}: {sentence}", climb.plugin) } else { sentence });
+    }
 }
 
 /// Operators of a backend that a filter takes, by name.
 fn names(climb: &Climb, takes: impl Fn(&Steps) -> bool) -> String {
     let names: Vec<&str> =
-        climb.operators.iter().filter(|(_, steps)| takes(steps)).map(|(name, _)| name.as_str()).collect();
+        climb.tried.operators.iter().filter(|(_, steps)| takes(steps)).map(|(name, _)| name.as_str()).collect();
     names.join(", ")
 }
 
@@ -115,15 +87,16 @@ fn side_by_side(climbs: &[Climb]) -> Table {
         "not at all",
     ]);
     for climb in climbs {
-        let total = cases::totals(&climb.operators);
+        let Tried { operators, models, .. } = &climb.tried;
+        let total = cases::totals(operators);
         table.row([
             Cell::text(&climb.plugin),
             format!("{} of {}", total.right, total.cases).into(),
             Cell::count(total.wrong as u64),
             Cell::count(total.refused as u64),
             Cell::count(total.crashed as u64),
-            format!("{} of {}", cases::wholly_right(&climb.operators), climb.operators.len()).into(),
-            climb.models.as_ref().map_or_else(Cell::none, |of| format!("{} of {}", of.with_all, of.models).into()),
+            format!("{} of {}", cases::wholly_right(operators), operators.len()).into(),
+            models.as_ref().map_or_else(Cell::none, |of| format!("{} of {}", of.with_all, of.models).into()),
             names(climb, |steps| steps.wrong + steps.crashed > 0).into(),
             names(climb, |steps| steps.right == 0 && steps.wrong + steps.crashed == 0).into(),
         ]);
@@ -132,30 +105,11 @@ fn side_by_side(climbs: &[Climb]) -> Table {
 }
 
 fn json(climbs: &[Climb]) -> String {
-    let of_case = |one: &Climbed| {
-        let mut told = serde_json::json!({
-            "case": one.case, "operator": one.operator, "type": one.of_type, "edge": one.edge,
-        });
-        if let (Some(told), Ok(serde_json::Value::Object(rung))) =
-            (told.as_object_mut(), serde_json::to_value(&one.rung))
-        {
-            told.extend(rung);
-        }
-        told
-    };
     let of_plugin = |climb: &Climb| {
-        let next = |of: &Unlocked| {
-            let steps: Vec<_> = of
-                .next
-                .iter()
-                .map(|step| serde_json::json!({"operator": step.operator, "unlocks": step.unlocks}))
-                .collect();
-            serde_json::json!({"known": of.models, "with_all_operators": of.with_all, "next": steps})
-        };
         serde_json::json!({
             "plugin": climb.plugin,
-            "cases": climb.cases.iter().map(of_case).collect::<Vec<_>>(),
-            "models": climb.models.as_ref().map(next),
+            "cases": climb.tried.cases_as_json(),
+            "models": climb.tried.models_as_json(),
         })
     };
     let all: Vec<_> = climbs.iter().map(of_plugin).collect();

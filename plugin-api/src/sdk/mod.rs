@@ -13,6 +13,7 @@ mod function;
 mod host;
 mod metrics;
 mod offers;
+pub mod onnx;
 mod processor;
 mod request_table;
 mod skillset;

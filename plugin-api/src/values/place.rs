@@ -11,6 +11,8 @@ pub struct Place {
 
 impl Place {
     pub const HOST: Place = Place { kind: SB_HOST_MEMORY, id: 0 };
+    /// `kDLCUDA`.
+    pub const CUDA: i32 = 2;
     /// `kDLWebGPU`.
     pub const WEBGPU: i32 = 15;
 

@@ -8,8 +8,8 @@ use crate::sensors::Sensors;
 use crate::tensorrt::{self, TensorRt};
 use skillbench_drivers::{Evidence, both, cuda::Gpu, folders};
 use skillbench_onnxruntime::{Engine, OFFERS, OrtModel, Runtime, Settings, options_schema};
-use skillbench_plugin_api::sdk::{Backend, Counters, Host, Offers, Power};
-use skillbench_plugin_api::{Device, DeviceKind, Error, Load, Memory, Options, Result, Why};
+use skillbench_plugin_api::sdk::{Backend, Bound, Counters, Host, Offers, Power};
+use skillbench_plugin_api::{Device, DeviceKind, Error, Load, Memory, Options, Place, Result, Why};
 use std::ffi::CStr;
 use std::path::PathBuf;
 
@@ -56,6 +56,12 @@ impl CudaBackend {
     fn of_tensorrt(&self, load: &Load) -> Option<u32> {
         let device = load.devices.first().copied().unwrap_or(0);
         device.checked_sub(self.cuda.devices().len() as u32)
+    }
+
+    /// The GPU in whose memory a tensor lies. TensorRT's devices are the same GPUs again.
+    fn gpu_of(&self, place: Place) -> Option<usize> {
+        let device = usize::try_from(place.id).ok().filter(|_| !place.is_host())?;
+        Some(device % self.cuda.devices().len().max(1))
     }
 
     fn tensorrt(&self) -> Result<&Engine<TensorRt>> {
@@ -119,7 +125,7 @@ impl Backend for CudaBackend {
             }"#,
     );
 
-    const OFFERS: Offers = Offers { memory: true, ..OFFERS };
+    const OFFERS: Offers = Offers { memory: true, device_memory: Some(Place::CUDA), ..OFFERS };
 
     type Model = OrtModel;
 
@@ -153,6 +159,11 @@ impl Backend for CudaBackend {
             None => self.cuda.load(load),
             Some(device) => self.tensorrt()?.load(&Load { devices: vec![device], ..load.clone() }),
         }
+    }
+
+    fn copy(&self, from: &Bound, to: &Bound) -> Result<()> {
+        let gpu = self.gpu_of(from.place()).or_else(|| self.gpu_of(to.place())).unwrap_or(0);
+        self.cuda.copy_on(gpu, from, to)
     }
 
     fn profiles(&self) -> bool {

@@ -1,9 +1,10 @@
 //! ONNX Runtime's CUDA execution provider.
 
 use crate::choices::Choices;
-use skillbench_drivers::cuda::Gpu;
-use skillbench_onnxruntime::{Arithmetic, Configuration, Provider};
+use skillbench_drivers::cuda::{Copies, Gpu};
+use skillbench_onnxruntime::{Arithmetic, Configuration, NamedMemory, Provider};
 use skillbench_plugin_api::{Device, DeviceKind, Error, Load, Result, Why};
+use std::sync::Arc;
 
 pub(crate) const NAME: &str = "CUDAExecutionProvider";
 
@@ -28,6 +29,10 @@ impl Provider for Cuda {
 
     fn beneath(&self) -> Option<String> {
         self.versions.clone()
+    }
+
+    fn named_memory(&self, device: usize) -> Option<NamedMemory> {
+        memory_of(&self.gpus, device)
     }
 
     /// The tensor cores multiply float16, and nearly every operator has kernels for it; the others keep float32.
@@ -63,6 +68,12 @@ const COMPUTED: [&str; 4] = ["float32", "float16", "bfloat16", "int8"];
 pub(crate) fn gpu<'g>(gpus: &'g [Gpu], load: &Load) -> Result<&'g Gpu> {
     let index = load.devices.first().copied().unwrap_or(0) as usize;
     gpus.get(index).ok_or_else(|| Error::not_found(format!("GPU {index} of {}", gpus.len())))
+}
+
+/// A GPU's memory, which both providers allocate by the same name.
+pub(crate) fn memory_of(gpus: &[Gpu], device: usize) -> Option<NamedMemory> {
+    let device = gpus.get(device)?.ordinal;
+    Some(NamedMemory { name: c"Cuda", device, copier: Arc::new(Copies::of(device)) })
 }
 
 /// GPUs since Ampere have TF32; the variable by which NVIDIA switches it off goes before any option.

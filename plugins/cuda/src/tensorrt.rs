@@ -1,8 +1,8 @@
 //! ONNX Runtime's TensorRT execution provider.
 
-use crate::cuda::{gpu, may_use_tf32};
+use crate::cuda::{gpu, may_use_tf32, memory_of};
 use skillbench_drivers::cuda::Gpu;
-use skillbench_onnxruntime::{Arithmetic, Configuration, Provider};
+use skillbench_onnxruntime::{Arithmetic, Configuration, NamedMemory, Provider};
 use skillbench_plugin_api::{Device, Error, Load, Result, Why};
 
 pub(crate) const NAME: &str = "TensorrtExecutionProvider";
@@ -19,6 +19,10 @@ impl Provider for TensorRt {
 
     fn by_name(&self) -> Option<&[Device]> {
         Some(&self.devices)
+    }
+
+    fn named_memory(&self, device: usize) -> Option<NamedMemory> {
+        memory_of(&self.gpus, device)
     }
 
     fn configure(&self, load: &Load, _device: &Device) -> Result<Configuration> {

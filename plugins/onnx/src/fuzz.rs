@@ -39,3 +39,22 @@ fn onnx_float16() {
         Err(_) => false,
     });
 }
+
+/// What the vendors' SDK reads a graph with.
+#[test]
+fn onnx_fields() {
+    use skillbench_plugin_api::sdk::onnx::{all, check_operators, get, integers, port};
+    skillbench_fuzz::fuzz("onnx-fields", |bytes| {
+        let read = || {
+            let graph = get(bytes, 7)?.bytes;
+            for tensor in all(graph, 5)? {
+                integers(tensor.bytes, 1)?;
+            }
+            for info in all(graph, 11)?.iter().chain(&all(graph, 12)?) {
+                port(info.bytes)?;
+            }
+            check_operators(graph, &["MatMul", "Gemm", "Add", "Relu"])
+        };
+        read().is_ok()
+    });
+}

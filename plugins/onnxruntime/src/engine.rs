@@ -5,7 +5,7 @@ use crate::assignment::Assignment;
 use crate::errors;
 use crate::executed::Unread;
 use crate::graph::{Arithmetic, open_dimensions};
-use crate::memory::{self, DeviceMemory};
+use crate::memory::DeviceMemory;
 use crate::model::OrtModel;
 use crate::ports;
 use crate::profile::{Recorder, Scratch};
@@ -14,7 +14,7 @@ use crate::rewrite::{LACKING, REPEATED, Rules, may_repeat};
 use crate::runtime::Runtime;
 use crate::session::{FOLD_ALL, Recipe, fixed};
 use crate::settings::Settings;
-use crate::turn;
+use crate::transfer::Transfers;
 use crate::value::Value;
 use ort::session::Session;
 use skillbench_onnx::{Declared, to_float16};
@@ -35,6 +35,8 @@ pub struct Engine<P> {
     devices: Vec<(Option<usize>, Device)>,
     /// The provider copies tensors by themselves.
     copies_apart: bool,
+    /// Of the devices that the provider has by name.
+    named_memories: Vec<Option<DeviceMemory>>,
 }
 
 impl<P: Provider> Engine<P> {
@@ -66,7 +68,18 @@ impl<P: Provider> Engine<P> {
             );
             return Err(Error::unavailable(Why::DEVICE, text));
         }
-        Ok(Engine { host, runtime, provider: Arc::new(provider), settings, devices, copies_apart: false })
+        let named = provider.by_name().map_or(0, <[Device]>::len);
+        let memory = |index| provider.named_memory(index).map(DeviceMemory::named).transpose();
+        let named_memories = (0..named).map(memory).collect::<Result<Vec<_>>>()?;
+        Ok(Engine {
+            host,
+            runtime,
+            provider: Arc::new(provider),
+            settings,
+            devices,
+            copies_apart: false,
+            named_memories,
+        })
     }
 
     /// With a provider that copies tensors by themselves.
@@ -92,26 +105,50 @@ impl<P: Provider> Engine<P> {
         }
     }
 
-    /// The memory of one of the devices that the provider lists, where it copies tensors by themselves.
-    fn device_memory(&self, listed: usize) -> Option<DeviceMemory> {
+    /// The memory of one of the provider's devices, where somebody copies tensors by themselves.
+    fn device_memory(&self, index: usize) -> Option<DeviceMemory> {
+        if let Some(named) = self.named_memories.get(index) {
+            return named.clone();
+        }
         let devices = self.copies_apart.then(|| self.runtime.devices(self.provider.name()))?;
-        DeviceMemory::of(&devices.get(listed)?.0)
+        DeviceMemory::of(&devices.get(index)?.0, self.runtime)
+    }
+
+    /// A model whose copies are told apart, where they can be: a driver that does not copy costs the figure, and not the model.
+    fn with_memory(&self, model: OrtModel, index: usize) -> OrtModel {
+        let model = model.on_device(self.device_memory(index));
+        match Transfers::new(&model) {
+            Err(error) if model.device_memory.as_ref().is_some_and(|memory| !memory.copies.in_turns()) => {
+                self.host.evidence("copies to the device", &error.message);
+                model.on_device(None)
+            }
+            _ => model,
+        }
     }
 
     /// Copies a tensor between the host's memory and a device's.
     ///
     /// # Errors
-    /// `Unimplemented` for other places, and what ONNX Runtime says.
+    /// `Unimplemented` for other places, and what ONNX Runtime or the driver says.
     pub fn copy(&self, from: &Bound, to: &Bound) -> Result<()> {
-        let of = |bound: &Bound| {
-            let (listed, _) = self.devices.get(usize::try_from(bound.place().id).ok()?)?;
-            self.device_memory((*listed)?)
-        };
-        let _turn = turn::alone();
+        let place = [from, to].map(Bound::place).into_iter().find(|place| !place.is_host());
+        let place = place.ok_or_else(|| Error::unimplemented(Why::NONE, "both tensors lie in the host's memory"))?;
+        self.copy_on(usize::try_from(place.id).unwrap_or(usize::MAX), from, to)
+    }
+
+    /// The same, where the tensors' place does not say which device of this engine is meant.
+    ///
+    /// # Errors
+    /// As for [`Engine::copy`].
+    pub fn copy_on(&self, device: usize, from: &Bound, to: &Bound) -> Result<()> {
+        let memory = self.devices.get(device).and_then(|(listed, _)| self.device_memory((*listed)?));
+        let missing = || Error::unimplemented(Why::NONE, format!("device {device} has no memory that is copied to"));
+        let memory = memory.ok_or_else(missing)?;
+        let _turn = memory.copies.turn();
         // SAFETY: both sides lend their memory through this call, and the values go with it.
         let (from, to) =
-            unsafe { (Value::over(self.runtime, of(from), from)?, Value::over(self.runtime, of(to), to)?) };
-        memory::copy(self.runtime, &[(&from, &to)])
+            unsafe { (Value::over(self.runtime, Some(&memory), from)?, Value::over(self.runtime, Some(&memory), to)?) };
+        memory.copies.copy(&[(&from, &to)])
     }
 
     /// Why a load would not work, as far as it can be told without compiling.
@@ -206,7 +243,7 @@ impl<P: Provider> Engine<P> {
         let model = OrtModel::new(self.runtime, session, inputs, outputs, placement, unread, recorder)?;
         Ok(match device.kind {
             DeviceKind::Cpu => model.on_processor(),
-            _ => model.on_device(self.device_memory(listed)),
+            _ => self.with_memory(model, listed),
         })
     }
 

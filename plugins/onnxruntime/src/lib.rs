@@ -50,7 +50,7 @@ pub use engine::Engine;
 pub use graph::Arithmetic;
 pub use library::{find_library, find_provider};
 pub use model::OrtModel;
-pub use provider::{Configuration, Hardware, Provider};
+pub use provider::{Configuration, Hardware, NamedMemory, Provider};
 pub use request::OrtRequest;
 pub use runtime::Runtime;
 pub use settings::Settings;

@@ -3,33 +3,105 @@
 use crate::errors::check;
 use crate::model::OrtModel;
 use crate::ports::to_element;
+use crate::provider::NamedMemory;
 use crate::runtime::Runtime;
+use crate::turn;
 use crate::value::Value;
 use ort::AsPointer;
-use ort::sys::{OrtAllocator, OrtDeviceMemoryType, OrtEnv, OrtMemoryInfo, OrtMemoryInfoDeviceType, OrtValue};
+use ort::sys::{
+    OrtAllocator, OrtAllocatorType, OrtDeviceMemoryType, OrtEnv, OrtMemType, OrtMemoryInfo, OrtMemoryInfoDeviceType,
+    OrtValue,
+};
+use skillbench_drivers::{Copier, Piece};
 use skillbench_plugin_api::{DType, Error, Result};
 use std::ptr::{self, NonNull};
+use std::sync::{Arc, MutexGuard};
 
-/// The memory of a provider's device, as the provider tells it. It lives as long as the process.
-#[derive(Clone, Copy)]
-pub(crate) struct DeviceMemory(NonNull<OrtMemoryInfo>);
+/// The memory of a provider's device, and how tensors get there and back. The information lives as long as the process.
+#[derive(Clone)]
+pub(crate) struct DeviceMemory {
+    place: NonNull<OrtMemoryInfo>,
+    pub copies: Copies,
+}
 
-// SAFETY: the information belongs to the environment, which is never dropped, and never changes.
+// SAFETY: the information is never released and never changes.
 unsafe impl Send for DeviceMemory {}
 // SAFETY: as for Send.
 unsafe impl Sync for DeviceMemory {}
 
 impl DeviceMemory {
-    /// `None` for a device that has none but the host's.
-    pub fn of(device: &ort::device::Device<'_>) -> Option<DeviceMemory> {
+    /// Of a device that the provider lists. `None` for one that has none but the host's.
+    pub fn of(device: &ort::device::Device<'_>, runtime: &'static Runtime) -> Option<DeviceMemory> {
         // SAFETY: a device of the environment.
         let place =
             unsafe { (ort::api().EpDevice_MemoryInfo)(device.ptr(), OrtDeviceMemoryType::OrtDeviceMemoryType_DEFAULT) };
-        NonNull::new(place.cast_mut()).filter(|_| is_device(place)).map(DeviceMemory)
+        let place = NonNull::new(place.cast_mut()).filter(|_| is_device(place))?;
+        Some(DeviceMemory { place, copies: Copies::OnnxRuntime(runtime) })
     }
 
-    pub fn ptr(self) -> *const OrtMemoryInfo {
-        self.0.as_ptr()
+    /// Of a device that the provider has by name.
+    ///
+    /// # Errors
+    /// What ONNX Runtime says.
+    pub fn named(memory: NamedMemory) -> Result<DeviceMemory> {
+        let mut place = ptr::null_mut();
+        // SAFETY: the name ends with a NUL and is copied; the pointer to a local is writable.
+        unsafe {
+            check((ort::api().CreateMemoryInfo)(
+                memory.name.as_ptr(),
+                OrtAllocatorType::OrtDeviceAllocator,
+                memory.device,
+                OrtMemType::OrtMemTypeDefault,
+                &raw mut place,
+            ))?;
+        }
+        let place = NonNull::new(place).ok_or_else(|| Error::internal("ONNX Runtime made no memory information"))?;
+        Ok(DeviceMemory { place, copies: Copies::Driver(memory.copier) })
+    }
+
+    pub fn ptr(&self) -> *const OrtMemoryInfo {
+        self.place.as_ptr()
+    }
+}
+
+/// Who copies tensors between the host's memory and a device's.
+#[derive(Clone)]
+pub(crate) enum Copies {
+    /// ONNX Runtime, in the order in which the device is given work, and from one thread at a time. A run may go on behind its return.
+    OnnxRuntime(&'static Runtime),
+    /// The driver, from any thread. A run has ended when it returns.
+    Driver(Arc<dyn Copier>),
+}
+
+impl Copies {
+    /// Whether only one thread at a time may use the device.
+    pub fn in_turns(&self) -> bool {
+        matches!(self, Copies::OnnxRuntime(_))
+    }
+
+    /// The device for this thread alone, where that is needed.
+    pub fn turn(&self) -> Option<MutexGuard<'static, usize>> {
+        self.in_turns().then(turn::alone)
+    }
+
+    /// Copies tensors, each into another one of its type and shape, and returns when those in host memory can be read.
+    ///
+    /// # Errors
+    /// What ONNX Runtime or the driver says.
+    pub fn copy(&self, pairs: &[(&Value, &Value)]) -> Result<()> {
+        match self {
+            _ if pairs.is_empty() => Ok(()),
+            Copies::OnnxRuntime(runtime) => copy_by_engine(runtime, pairs),
+            Copies::Driver(copier) => {
+                let pieces = pairs.iter().map(|(from, to)| {
+                    let ((dtype, shape, from), (_, _, to)) = (from.describe()?, to.describe()?);
+                    Ok(Piece { from, to, bytes: shape.iter().product::<usize>() * dtype.bytes() })
+                });
+                let pieces = pieces.collect::<Result<Vec<_>>>()?;
+                // SAFETY: live tensors of one type and shape, which both sides own through the call.
+                unsafe { copier.copy(&pieces) }
+            }
+        }
     }
 }
 
@@ -44,11 +116,7 @@ pub(crate) fn is_device(place: *const OrtMemoryInfo) -> bool {
     kind != OrtMemoryInfoDeviceType::OrtMemoryInfoDeviceType_CPU
 }
 
-/// Copies tensors, each into another one of its type and shape, and returns when those in host memory can be read.
-pub(crate) fn copy(runtime: &Runtime, pairs: &[(&Value, &Value)]) -> Result<()> {
-    if pairs.is_empty() {
-        return Ok(());
-    }
+fn copy_by_engine(runtime: &Runtime, pairs: &[(&Value, &Value)]) -> Result<()> {
     let from: Vec<*const OrtValue> = pairs.iter().map(|(from, _)| from.raw().cast_const()).collect();
     let mut to: Vec<*const OrtValue> = pairs.iter().map(|(_, to)| to.raw().cast_const()).collect();
     let environment: *const OrtEnv = runtime.environment.ptr();

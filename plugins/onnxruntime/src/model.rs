@@ -1,11 +1,10 @@
 //! A loaded model: a session, its ports, and their names as the C API takes them.
 
 use crate::executed::Unread;
-use crate::memory::{Allocator, DeviceMemory};
+use crate::memory::{Allocator, Copies, DeviceMemory};
 use crate::profile::Recorder;
 use crate::request::OrtRequest;
 use crate::runtime::Runtime;
-use crate::turn;
 use crate::value::Value;
 use ort::session::Session;
 use skillbench_plugin_api::sdk::{Model, Profile};
@@ -98,13 +97,18 @@ impl Model for OrtModel {
 
     fn allocate(self: &Arc<Self>, dtype: DType, shape: &[usize], place: Place) -> Result<OwnedTensor> {
         let elsewhere = || Error::unimplemented(Why::NONE, format!("this provider has no memory at {place:?}"));
-        let memory = self.device_memory.filter(|_| !place.is_host()).ok_or_else(elsewhere)?;
-        let _turn = turn::alone();
+        let memory = self.device_memory.as_ref().filter(|_| !place.is_host()).ok_or_else(elsewhere)?;
+        let _turn = memory.copies.turn();
         // SAFETY: memory of this session's device; the model stays with the tensor.
         let allocator = unsafe { Allocator::new(self, memory.ptr())? };
         let value = allocator.tensor(dtype, shape)?;
         let (_, _, address) = value.describe()?;
-        let owner = Box::new(OnDevice { value, _allocator: allocator, _model: Arc::clone(self) });
+        let owner = Box::new(OnDevice {
+            value,
+            copies: memory.copies.clone(),
+            _allocator: allocator,
+            _model: Arc::clone(self),
+        });
         // SAFETY: the value owns the tensor at this address, and stays with it.
         Ok(unsafe { OwnedTensor::from_raw_at(place, dtype, shape, address, owner) })
     }
@@ -117,6 +121,7 @@ impl Model for OrtModel {
 /// A tensor in the device's memory, with what it came from.
 struct OnDevice {
     value: Value,
+    copies: Copies,
     _allocator: Allocator,
     // Last, so that the session outlives its memory.
     _model: Arc<OrtModel>,
@@ -124,7 +129,7 @@ struct OnDevice {
 
 impl Drop for OnDevice {
     fn drop(&mut self) {
-        let _turn = turn::alone();
+        let _turn = self.copies.turn();
         self.value = Value::NONE;
     }
 }

@@ -5,11 +5,13 @@ use ort::AsPointer;
 use ort::device::Device as EpDevice;
 use ort::memory::DeviceType;
 use ort::sys::OrtKeyValuePairs;
+use skillbench_drivers::Copier;
 use skillbench_plugin_api::{Device, DeviceKind, Load, Result};
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char};
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The name of the provider that every library has, and that nodes fall back to.
 pub(crate) const CPU: &str = "CPUExecutionProvider";
@@ -28,6 +30,12 @@ pub trait Provider: Send + Sync + 'static {
     /// that can load. ONNX Runtime lists no devices of it; these are the backend's own, and an option of the provider says
     /// which one a load means.
     fn by_name(&self) -> Option<&[Device]> {
+        None
+    }
+
+    /// The memory of one of the devices that it has [by name](Provider::by_name). `None`: ONNX Runtime copies within a run, and nobody tells for
+    /// how long.
+    fn named_memory(&self, _device: usize) -> Option<NamedMemory> {
         None
     }
 
@@ -81,6 +89,16 @@ pub trait Provider: Send + Sync + 'static {
     /// The precision that the provider computes a graph in ("float32"), given what the graph asks for; `None` where that
     /// cannot be told. A request for another precision is refused after it.
     fn precision(&self, load: &Load, device: &Device, graph: Option<Arithmetic>) -> Option<&'static str>;
+}
+
+/// A device's memory that ONNX Runtime knows by a name, and what copies to it and back.
+#[derive(Clone)]
+pub struct NamedMemory {
+    /// "Cuda".
+    pub name: &'static CStr,
+    /// The number of the device, as the provider's options have it.
+    pub device: i32,
+    pub copier: Arc<dyn Copier>,
 }
 
 /// Options of one load, as texts; for their keys see ONNX Runtime's documentation.

@@ -7,7 +7,6 @@ use crate::model::OrtModel;
 use crate::profile::Recorder;
 use crate::submit::{Runs, submit};
 use crate::transfer::Transfers;
-use crate::turn;
 use crate::value::Value;
 use ort::AsPointer;
 use ort::sys::OrtValue;
@@ -42,7 +41,7 @@ impl OrtRequest {
         let (inputs, outputs) = (model.inputs().len(), model.outputs().len());
         let (bound, fresh) = (vec![false; outputs], vec![true; inputs]);
         let (inputs, outputs) = (none(inputs), none(outputs));
-        let transfers = if model.device_memory.is_some() { Transfers::new(&model)? } else { None };
+        let transfers = Transfers::new(&model)?;
         Ok(OrtRequest { inputs, outputs, bound, device: None, transfers, fresh, runs: Runs::new()?, model })
     }
 
@@ -79,7 +78,7 @@ impl Request for OrtRequest {
     /// Makes the value anew even for the same memory: some providers copy an input when they first see its value.
     fn bind_input(&mut self, index: usize, tensor: &Bound) -> Result<()> {
         // SAFETY: the SDK lends the memory until the port is bound again, which replaces the value, or the request goes.
-        let value = unsafe { Value::over(self.model.runtime, self.model.device_memory, tensor) }?;
+        let value = unsafe { Value::over(self.model.runtime, self.model.device_memory.as_ref(), tensor) }?;
         if let Some(transfers) = &mut self.transfers {
             transfers.bind_input(&self.model, index, &value)?;
         }
@@ -91,7 +90,7 @@ impl Request for OrtRequest {
     fn bind_output(&mut self, index: usize, tensor: Option<&Bound>) -> Result<()> {
         // SAFETY: as for an input.
         let value = tensor
-            .map(|tensor| unsafe { Value::over(self.model.runtime, self.model.device_memory, tensor) })
+            .map(|tensor| unsafe { Value::over(self.model.runtime, self.model.device_memory.as_ref(), tensor) })
             .transpose()?;
         if let Some(transfers) = &mut self.transfers {
             transfers.bind_output(index, value.as_ref())?;
@@ -114,7 +113,7 @@ impl Request for OrtRequest {
     fn run(&mut self, given: &Bindings) -> Result<Timing> {
         self.model.recorder.iter().for_each(Recorder::count);
         if let Some(device) = self.device.take() {
-            let _turn = self.model.device_memory.map(|_| turn::alone());
+            let _turn = self.model.device_memory.as_ref().map(|memory| memory.copies.turn());
             let done = self.run_on_device(&device, given);
             self.device = Some(device);
             return done.map(|()| Timing::default());

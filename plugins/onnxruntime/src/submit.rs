@@ -89,7 +89,8 @@ pub(crate) unsafe fn submit(
     }
     let (submitted, runs, kept) = (clock.now_ns(), Arc::clone(runs), Arc::clone(model));
     let options = runs.options.as_ptr();
-    let flight = model.device_memory.map(|_| Flight::begin());
+    let in_turns = model.device_memory.as_ref().is_some_and(|memory| memory.copies.in_turns());
+    let flight = in_turns.then(Flight::begin);
     let ticket = Box::into_raw(Box::new(Ticket { done, clock, submitted, runs, model: kept, flight }));
     // SAFETY: a live session, which the ticket keeps; as many names as values, each of which is one pointer; the caller promises the rest.
     let started = unsafe {

@@ -1,13 +1,12 @@
 //! Runs whose copies to the device and back are told apart from its work.
 //!
-//! ONNX Runtime copies within its call, and a device works on behind it: neither shows from outside. Here inputs and outputs have places of
-//! their own in the device's memory, and after each step a copy of one element waits until the device has done all before it.
+//! ONNX Runtime copies within its call, and a device may work on behind it: neither shows from outside. Here inputs and outputs have places
+//! of their own in the device's memory. Where a device works on, after each step a copy of one element waits until it has done all before it.
 
 use crate::binding::{Binding, Goes};
 use crate::errors::check;
-use crate::memory::{Allocator, copy, is_device};
+use crate::memory::{Allocator, Copies, is_device};
 use crate::model::OrtModel;
-use crate::turn;
 use crate::value::Value;
 use ort::AsPointer;
 use ort::sys::OrtMemoryInfo;
@@ -24,6 +23,7 @@ pub(crate) struct Transfers {
     made_there: Vec<bool>,
     /// One element on the device, and the same in host memory.
     fence: (Value, Value),
+    copies: Copies,
     binding: Binding,
     // Last, so that it outlives its tensors.
     memory: Allocator,
@@ -37,11 +37,14 @@ enum Place {
 }
 
 impl Transfers {
-    /// `None` for a model that has no port in a device's memory.
+    /// `None` for a model whose copies nobody tells apart, or that has no port in a device's memory.
     ///
     /// # Errors
-    /// What ONNX Runtime says: some providers copy nothing by themselves.
+    /// What ONNX Runtime or the driver says: some providers copy nothing by themselves.
     pub fn new(model: &OrtModel) -> Result<Option<Transfers>> {
+        let Some(copies) = model.device_memory.as_ref().map(|memory| memory.copies.clone()) else {
+            return Ok(None);
+        };
         let api = ort::api();
         let mut inputs = vec![ptr::null(); model.inputs().len()];
         let mut outputs = vec![ptr::null(); model.outputs().len()];
@@ -54,7 +57,7 @@ impl Transfers {
         let Some(place) = inputs.iter().chain(&outputs).copied().find(|place| is_device(*place)) else {
             return Ok(None);
         };
-        let _turn = turn::alone();
+        let _turn = copies.turn();
         // SAFETY: memory information of the session.
         let memory = unsafe { Allocator::new(model, place)? };
         let fence = (memory.tensor(DType::U32, &[1])?, Allocator::host()?.tensor(DType::U32, &[1])?);
@@ -67,17 +70,22 @@ impl Transfers {
             made_there: outputs.iter().map(|place| is_device(*place)).collect(),
             outputs: outputs.iter().map(|place| is_device(*place)).collect(),
             fence,
+            copies,
             binding: Binding::new(model)?,
             memory,
         };
-        copy(model.runtime, &[(&transfers.fence.1, &transfers.fence.0)])?;
-        transfers.wait(model)?;
+        // There and back once: a provider that cannot says so here, and not in a run.
+        transfers.copies.copy(&[(&transfers.fence.1, &transfers.fence.0)])?;
+        transfers.copies.copy(&[(&transfers.fence.0, &transfers.fence.1)])?;
         Ok(Some(transfers))
     }
 
     /// Waits until the device has done all that it was given.
-    fn wait(&self, model: &OrtModel) -> Result<()> {
-        copy(model.runtime, &[(&self.fence.0, &self.fence.1)])
+    fn wait(&self) -> Result<()> {
+        match self.copies.in_turns() {
+            true => self.copies.copy(&[(&self.fence.0, &self.fence.1)]),
+            false => Ok(()),
+        }
     }
 
     /// An output goes into this memory of the caller, or into none.
@@ -102,15 +110,15 @@ impl Transfers {
         outputs: &mut [Value],
         bound: &[bool],
     ) -> Result<Timing> {
-        let _turn = turn::alone();
+        let _turn = self.copies.turn();
         let clock = given.clock();
         let began = clock.now_ns();
         let on_device = inputs.iter().zip(&self.inputs).filter_map(|(from, place)| match place {
             Place::Device(to) if !to.is_none() => Some((from, to)),
             _ => None,
         });
-        copy(model.runtime, &on_device.collect::<Vec<_>>())?;
-        self.wait(model)?;
+        self.copies.copy(&on_device.collect::<Vec<_>>())?;
+        self.wait()?;
         let start = clock.now_ns();
         let goes = outputs.iter().zip(bound).zip(&self.outputs).map(|((value, bound), device)| match (device, bound) {
             (true, _) => Goes::Device,
@@ -118,7 +126,7 @@ impl Transfers {
             (false, false) => Goes::Host,
         });
         let made = self.binding.run(model, goes)?;
-        self.wait(model)?;
+        self.wait()?;
         let end = clock.now_ns();
         let host = Allocator::host()?;
         let mut read = Vec::with_capacity(made.len());
@@ -134,7 +142,7 @@ impl Transfers {
                 (false, true) => {}
             }
         }
-        copy(model.runtime, &read.iter().map(|(from, to)| (from, *to)).collect::<Vec<_>>())?;
+        self.copies.copy(&read.iter().map(|(from, to)| (from, *to)).collect::<Vec<_>>())?;
         let done = clock.now_ns();
         let between = |from: Option<u64>, to: Option<u64>| to?.checked_sub(from?);
         Ok(Timing {
@@ -151,7 +159,7 @@ impl Transfers {
     /// # Errors
     /// What ONNX Runtime says.
     pub fn bind_input(&mut self, model: &OrtModel, index: usize, value: &Value) -> Result<()> {
-        let _turn = turn::alone();
+        let _turn = self.copies.turn();
         let (dtype, shape) = value.shape()?;
         // SAFETY: there are as many names as inputs, all of this session.
         let name = unsafe { *model.input_names.as_ptr().add(index) };
@@ -176,7 +184,7 @@ impl Transfers {
 
 impl Drop for Transfers {
     fn drop(&mut self) {
-        let _turn = turn::alone();
+        let _turn = self.copies.turn();
         self.binding.clear();
         self.inputs.clear();
         self.fence = (Value::NONE, Value::NONE);

@@ -48,7 +48,7 @@ impl Value {
     ///
     /// # Safety
     /// The value is dropped, or no longer used in a run, when the memory goes.
-    pub unsafe fn over(runtime: &Runtime, device: Option<DeviceMemory>, memory: &Bound) -> Result<Value> {
+    pub unsafe fn over(runtime: &Runtime, device: Option<&DeviceMemory>, memory: &Bound) -> Result<Value> {
         let elsewhere = || Error::unimplemented(Why::NONE, "this provider binds host memory only");
         let place = match memory.place().is_host() {
             true => runtime.host_memory.ptr(),

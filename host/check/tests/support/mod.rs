@@ -44,6 +44,8 @@ static BUILT: LazyLock<(tempfile::TempDir, PathBuf)> = LazyLock::new(|| {
         .arg("-I")
         .arg(root.join("plugin-api/include"))
         .arg("-I")
+        .arg(root.join("host/kit/include"))
+        .arg("-I")
         .arg(folder.path())
         .args(["-lpthread", "-lm"])
         .output()

@@ -126,7 +126,8 @@ pub fn library() -> &'static Path {
         std::fs::write(folder.join("plugin.c"), source.replace("@NAME@", "acme")).unwrap();
         let library = folder.join("libacme.so");
         let mut cc = Command::new(std::env::var_os("CC").unwrap_or("cc".into()));
-        cc.arg("-I").arg(workspace.join("plugin-api/include")).args(["-std=c99", "-fPIC", "-shared", "-O1", "-o"]);
+        cc.arg("-I").arg(workspace.join("plugin-api/include")).arg("-I").arg(workspace.join("host/kit/include"));
+        cc.args(["-std=c99", "-fPIC", "-shared", "-O1", "-o"]);
         let output = cc.arg(&library).arg(folder.join("plugin.c")).output().expect("there is a C compiler");
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         library

@@ -4,6 +4,7 @@
 //! - `rung`: one case on a backend, inside a worker.
 //! - `climb`: all of them from outside, where a crash costs one case.
 //! - `climbed`: what became of them, by operator. `unlocked`: what operators are worth to models.
+//! - `tried`: a backend with all of that, as rows, sentences and JSON.
 //!
 //! Not here: which models there are, and tables.
 
@@ -11,12 +12,14 @@ mod cases;
 mod climb;
 mod climbed;
 mod rung;
+mod tried;
 mod unlocked;
 
 pub use cases::{Case, Ladder, ladder};
 pub use climb::{climb, places};
 pub use climbed::{Climbed, Steps, built, by_operator, climbed, totals, unknown, wholly_right};
 pub(crate) use rung::serve;
+pub use tried::Tried;
 pub use unlocked::{Next, Unlocked, unlocked};
 
 use serde::{Deserialize, Serialize};

@@ -5,48 +5,17 @@
  * computes it. The engine is there to be replaced by yours; the slots are there to stay.
  *
  * skillbench.h is the contract. What matters of it is said again beside each slot: [main] is called on one thread, [any] on several at
- * once, [lane] on one at a time for each request. */
-#include "skillbench.h"
-
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* Fills a struct of the caller. Its `size` says how much of it there is: an older host knows fewer fields than this file, a newer one
- * more. The size that is left says what was filled. Every struct that can grow begins with it. */
-static void fill(void *to, const void *from) {
-  uint32_t size = *(const uint32_t *)from;
-  if (to == NULL) return;
-  if (*(uint32_t *)to < size) size = *(uint32_t *)to;
-  memcpy(to, from, size);
-  *(uint32_t *)to = size;
-}
-
-/* Fills the caller's error and returns its code, so that a slot can end with `return fail(...)`. Say what happened, where, and what to
- * do next: this text is all that a user gets to see. */
-static sb_status fail(sb_error *error, sb_status code, uint32_t why, const char *format, ...) {
-  sb_error made = {sizeof made, why, code, 0, ""};
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(made.message, sizeof made.message, format, arguments);
-  va_end(arguments);
-  fill(error, &made);
-  return code;
-}
+ * once, [lane] on one at a time for each request. What begins with sbh_ is in skillbench_helpers.h: it fills structs and errors of the
+ * caller, and reads ONNX files. */
+#include "skillbench_helpers.h"
 
 /* What is wrong with a model, and what the engine lacks for it. */
-#define BROKEN(...) fail(error, SB_INVALID_ARGUMENT, SB_WHY_MODEL, __VA_ARGS__)
-#define LACKING(...) fail(error, SB_UNIMPLEMENTED, SB_WHY_MODEL, __VA_ARGS__)
-static sb_status no_memory(sb_error *error) { return fail(error, SB_RESOURCE_EXHAUSTED, SB_WHY_MEMORY, "there is not enough memory"); }
-
-/* A piece of the model's file. Names and weights are used where they lie in it. */
-typedef struct span { uint8_t *at, *end; } span;
-#define TEXT(span) (int)((span).end - (span).at), (const char *)(span).at /* for "%.*s" */
+#define BROKEN(...) sbh_fail(error, SB_INVALID_ARGUMENT, SB_WHY_MODEL, __VA_ARGS__)
+#define LACKING(...) sbh_fail(error, SB_UNIMPLEMENTED, SB_WHY_MODEL, __VA_ARGS__)
 
 typedef enum { WEIGHT, INPUT, MATMUL, GEMM, ADD, RELU } operation;
-static const struct { const char *name; uint32_t least, most; } known[] = {
-  {"", 0, 0}, {"", 0, 0}, {"MatMul", 2, 2}, {"Gemm", 2, 3}, {"Add", 2, 2}, {"Relu", 1, 1}};
+static const char *const operators[] = {"MatMul", "Gemm", "Add", "Relu", NULL}; /* as above, from MATMUL on */
+static const uint32_t least[] = {2, 2, 2, 1}, most[] = {2, 3, 2, 1};            /* how many operands each takes */
 
 /* Memory for what a step makes, in the form in which it can be given away. The numbers follow. */
 typedef struct block { sb_owned owned; int64_t shape[2]; size_t size; } block;
@@ -56,7 +25,7 @@ typedef struct value {
   operation op;
   uint32_t operands, in[3];   /* which values it is made from; they come before it */
   int transposed;             /* the right operand of Gemm */
-  span names[3];              /* its own, and those of its dimensions; `texts` are the same, once the whole file is read */
+  sbh_span names[3];          /* its own, and those of its dimensions; `texts` are the same, once the whole file is read */
   const char *texts[3];
   int64_t dims[2];            /* -1: known when a run begins */
   uint8_t *data;              /* in the file, in `result`, or where the caller wants it; it may be aligned to nothing */
@@ -66,54 +35,13 @@ typedef struct value {
 
 /* What the handles point to. A model does not change once it is loaded, so that its requests may run at once. */
 static struct sb_instance { const sb_host *host; } opened;
-struct sb_model { uint8_t *file; value *values; uint32_t *ports[2], port_counts[2], value_count, nodes; uint64_t read_ns; int damaged; };
+struct sb_model { sbh_file file; value *values; uint32_t *ports[2], port_counts[2], value_count, nodes; uint64_t read_ns; };
 struct sb_request { sb_model *model; value *values; int has_run; };
 
-/* An ONNX file is a protobuf message: a row of fields, each a number and what it holds, which may be a message again. No length in it is
- * believed: a field that reaches beyond its message marks the model as damaged, and nothing is found in it any more. */
-typedef struct field { uint64_t number, value; span bytes; } field;
-
-static uint64_t varint(sb_model *model, span *rest) {
-  uint64_t number = 0;
-  unsigned shift;
-  for (shift = 0; shift < 64 && rest->at < rest->end; shift += 7) {
-    number |= (uint64_t)(*rest->at & 0x7F) << shift;
-    if (*rest->at++ < 0x80) return number;
-  }
-  model->damaged = 1;
-  return 0;
-}
-
-/* The next field of this number: an integer (wire type 0), eight bytes (1), a counted row of bytes (2) or four (5). 0: no more. */
-static int next(sb_model *model, span *rest, uint64_t number, field *out) {
-  while (rest->at < rest->end && !model->damaged) {
-    uint64_t key = varint(model, rest), wire = key & 7, length = wire == 5 ? 4 : wire == 1 ? 8 : 0;
-    out->number = key >> 3;
-    out->value = wire == 0 ? varint(model, rest) : 0;
-    if (wire == 2) length = varint(model, rest);
-    model->damaged |= wire == 3 || wire == 4 || wire > 5 || length > (uint64_t)(rest->end - rest->at);
-    if (model->damaged) return 0;
-    out->bytes.at = rest->at;
-    out->bytes.end = rest->at += length;
-    if (out->number == number) return 1;
-  }
-  return 0;
-}
-
-/* The last field of this number; empty where there is none. */
-static field get(sb_model *model, span message, uint64_t number) {
-  field found = {0, 0, {message.end, message.end}}, one;
-  while (next(model, &message, number, &one)) found = one;
-  return found;
-}
-
-static int same(span a, const void *text, size_t length) { return (size_t)(a.end - a.at) == length && memcmp(a.at, text, length) == 0; }
-static int is(span a, const char *text) { return same(a, text, strlen(text)); }
-
 /* The number of the first value of this name; how many there are, where none has it. */
-static uint32_t find(const sb_model *model, span name) {
+static uint32_t find(const sb_model *model, sbh_span name) {
   uint32_t i = 0;
-  while (i < model->value_count && !same(model->values[i].names[0], name.at, (size_t)(name.end - name.at))) i++;
+  while (i < model->value_count && !sbh_same(model->values[i].names[0], name.at, (size_t)(name.end - name.at))) i++;
   return i;
 }
 
@@ -155,69 +83,43 @@ static int infer(const value *values, value *out) {
   return fits;
 }
 
-/* WEIGHT where the engine has no such operator. */
-static operation operation_of(sb_model *model, span node) {
-  span type = get(model, node, 4).bytes, domain = get(model, node, 7).bytes;
-  int op = is(domain, "") || is(domain, "ai.onnx") ? RELU : INPUT;
-  while (op > INPUT && !is(type, known[op].name)) op--;
-  return op > INPUT ? (operation)op : WEIGHT;
-}
-
-/* Names ALL operators that are missing, each once: whoever has to add them wants to learn it in one go. */
-static sb_status check_operators(sb_model *model, span graph, sb_error *error) {
-  char missing[400] = ", ", name[100];
-  field node;
-  while (next(model, &graph, 1, &node)) {
-    span type = get(model, node.bytes, 4).bytes, domain = get(model, node.bytes, 7).bytes;
-    snprintf(name, sizeof name, ", %.*s%s%.*s, ", TEXT(domain), is(domain, "") ? "" : ".", TEXT(type));
-    if (operation_of(model, node.bytes) == WEIGHT && strstr(missing, name) == NULL && strlen(missing) + strlen(name) < sizeof missing)
-      strcat(missing, name + 2);
-  }
-  return strlen(missing) == 2 ? SB_OK : LACKING(
-    "operators that this engine lacks: %.*s; it has MatMul, Gemm, Add and Relu", (int)strlen(missing) - 4, missing + 2);
-}
-
 /* TensorProto: dims (1), data_type (2), float_data (4), name (8), raw_data (9). */
-static sb_status read_weight(sb_model *model, span tensor, value *made, sb_error *error) {
-  span raw = get(model, tensor, 9).bytes, rest = tensor;
-  int64_t count, rank = 0;
-  field dim;
-  if (raw.at == raw.end) raw = get(model, tensor, 4).bytes; /* a packed row of floats is the same bytes */
+static sb_status read_weight(sbh_span tensor, value *made, sb_error *error) {
+  sbh_span raw = sbh_get(tensor, 9).bytes;
+  int64_t count, dims[2] = {1, 1};
+  size_t rank = sbh_integers(tensor, 1, dims, 2);
+  if (raw.at == raw.end) raw = sbh_get(tensor, 4).bytes; /* a packed row of floats is the same bytes */
   count = (raw.end - raw.at) / (int64_t)sizeof(float);
   made->data = raw.at;
-  made->names[0] = get(model, tensor, 8).bytes;
-  made->dims[0] = made->dims[1] = 1;
-  while (next(model, &rest, 1, &dim))
-    do { /* one number, or a packed row of them */
-      made->dims[0] = made->dims[1];
-      made->dims[1] = (int64_t)(dim.bytes.at < dim.bytes.end ? varint(model, &dim.bytes) : dim.value);
-      rank++;
-    } while (dim.bytes.at < dim.bytes.end && !model->damaged);
-  if (rank > 2 || get(model, tensor, 2).value != 1)
-    return LACKING("weight '%.*s': this engine takes float32 of rank 2 or less", TEXT(made->names[0]));
+  made->names[0] = sbh_get(tensor, 8).bytes;
+  made->dims[0] = rank == 2 ? dims[0] : 1;
+  made->dims[1] = dims[rank == 2];
+  if (rank > 2 || sbh_get(tensor, 2).value != 1)
+    return LACKING("weight '%.*s': this engine takes float32 of rank 2 or less", SBH_TEXT(made->names[0]));
   if (made->dims[0] < 0 || made->dims[1] < 0 || made->dims[0] > count || made->dims[1] > count || made->dims[0] * made->dims[1] != count)
-    return BROKEN("weight '%.*s': its numbers are not all in the file", TEXT(made->names[0]));
+    return BROKEN("weight '%.*s': its numbers are not all in the file", SBH_TEXT(made->names[0]));
   return SB_OK;
 }
 
 /* NodeProto: input (1), output (2), op_type (4), attribute (5). AttributeProto: name (1), f (2), i (3). */
-static sb_status read_node(sb_model *model, span node, value *made, sb_error *error) {
-  span rest = node;
-  field field;
-  made->names[0] = get(model, node, 2).bytes;
-  made->op = operation_of(model, node);
+static sb_status read_node(sb_model *model, sbh_span node, value *made, sb_error *error) {
+  sbh_span rest = node;
+  sbh_field field;
+  int kind = sbh_operator(node, operators);
+  made->names[0] = sbh_get(node, 2).bytes;
+  made->op = (operation)(MATMUL + kind);
   made->bound[0] = -1;
-  while (next(model, &rest, 5, &field)) {
-    span name = get(model, field.bytes, 1).bytes, number = get(model, field.bytes, 2).bytes;
-    int is_set = get(model, field.bytes, 3).value != 0;
-    made->transposed |= is_set && is(name, "transB");
-    if ((is_set && is(name, "transA")) || (number.at != number.end && !same(number, "\0\0\x80\x3F", 4))) /* 1, as float32 */
-      return LACKING("'%.*s': this engine has no Gemm with %.*s", TEXT(made->names[0]), TEXT(name));
+  while (sbh_next(&rest, 5, &field)) {
+    sbh_span name = sbh_get(field.bytes, 1).bytes, number = sbh_get(field.bytes, 2).bytes;
+    int is_set = sbh_get(field.bytes, 3).value != 0;
+    made->transposed |= is_set && sbh_is(name, "transB");
+    if ((is_set && sbh_is(name, "transA")) || (number.at != number.end && !sbh_same(number, "\0\0\x80\x3F", 4))) /* 1, as float32 */
+      return LACKING("'%.*s': this engine has no Gemm with %.*s", SBH_TEXT(made->names[0]), SBH_TEXT(name));
   }
-  for (rest = node; next(model, &rest, 1, &field);) {
+  for (rest = node; sbh_next(&rest, 1, &field);) {
     uint32_t from = find(model, field.bytes);
-    if (is(field.bytes, "")) continue; /* an optional one that is left out */
-    if (from == model->value_count || made->operands == 3) return BROKEN("nothing makes '%.*s', which a node reads", TEXT(field.bytes));
+    if (sbh_is(field.bytes, "")) continue; /* an optional one that is left out */
+    if (from == model->value_count || made->operands == 3) return BROKEN("nothing makes '%.*s', which a node reads", SBH_TEXT(field.bytes));
     made->in[made->operands++] = from;
   }
   if (made->op == ADD && model->values[made->in[0]].op == WEIGHT) { /* what is added to the other is the smaller of the two */
@@ -225,85 +127,66 @@ static sb_status read_node(sb_model *model, span node, value *made, sb_error *er
     made->in[0] = made->in[1];
     made->in[1] = weight;
   }
-  if (made->operands < known[made->op].least || made->operands > known[made->op].most || !infer(model->values, made))
-    return BROKEN("'%.*s': what it is made from does not fit together", TEXT(made->names[0]));
+  if (kind < 0 || made->operands < least[kind] || made->operands > most[kind] || !infer(model->values, made))
+    return BROKEN("'%.*s': what it is made from does not fit together", SBH_TEXT(made->names[0]));
   model->nodes++;
   return SB_OK;
 }
 
 /* ValueInfoProto: name (1), type (2); in that tensor_type (1); in that elem_type (1) and shape (2); in that dim (1); in that dim_value (1)
  * or dim_param (2). An output is a value that is there already, and gets the names of its dimensions. */
-static sb_status read_port(sb_model *model, span info, int direction, sb_error *error) {
-  span name = get(model, info, 1).bytes, type = get(model, get(model, info, 2).bytes, 1).bytes, shape = get(model, type, 2).bytes;
+static sb_status read_port(sb_model *model, sbh_span info, int direction, sb_error *error) {
+  sbh_span name = sbh_get(info, 1).bytes, type = sbh_get(sbh_get(info, 2).bytes, 1).bytes, shape = sbh_get(type, 2).bytes;
   uint32_t number = find(model, name), rank = 0;
   value *made = &model->values[number];
-  field dim;
+  sbh_field dim;
   if (direction == SB_INPUT && number < model->value_count) return SB_OK; /* old files name weights among the inputs, too */
   if (direction == SB_OUTPUT && (number == model->value_count || made->op <= INPUT))
-    return BROKEN("no node makes the output '%.*s'", TEXT(name));
+    return BROKEN("no node makes the output '%.*s'", SBH_TEXT(name));
   made->names[0] = name;
-  for (; next(model, &shape, 1, &dim) && rank < 2; rank++) {
-    field length = get(model, dim.bytes, 1);
-    made->names[1 + rank] = get(model, dim.bytes, 2).bytes;
+  for (; sbh_next(&shape, 1, &dim) && rank < 2; rank++) {
+    sbh_field length = sbh_get(dim.bytes, 1);
+    made->names[1 + rank] = sbh_get(dim.bytes, 2).bytes;
     if (direction == SB_INPUT) made->dims[rank] = length.number != 0 && length.value <= INT64_MAX ? (int64_t)length.value : -1;
   }
   model->ports[direction][model->port_counts[direction]++] = number;
   if (direction == SB_OUTPUT) return SB_OK;
   made->op = INPUT;
   model->value_count++;
-  return rank == 2 && shape.at == shape.end && get(model, type, 1).value == 1 ? SB_OK
-    : LACKING("input '%.*s': this engine takes float32 of rank 2", TEXT(name));
+  return rank == 2 && shape.at == shape.end && sbh_get(type, 1).value == 1 ? SB_OK
+    : LACKING("input '%.*s': this engine takes float32 of rank 2", SBH_TEXT(name));
 }
 
 /* ModelProto: graph (7). GraphProto: node (1), initializer (5), input (11), output (12). What others are made from is read first. */
-static sb_status read_model(sb_model *model, span file, sb_error *error) {
+static sb_status read_model(sb_model *model, sb_error *error) {
   static const uint64_t passes[4] = {5, 11, 1, 12};
-  span graph = get(model, file, 7).bytes, rest;
-  sb_status status = check_operators(model, graph, error);
+  sbh_span graph = sbh_get(sbh_whole(&model->file), 7).bytes, rest;
+  sb_status status = sbh_check_operators(graph, operators, error);
   uint32_t pass, i, count = 1;
-  field found;
+  sbh_field found;
+  if (status != SB_OK) return status;
   for (pass = 0; pass < 4; pass++)
-    for (rest = graph; next(model, &rest, passes[pass], &found);) count++;
+    for (rest = graph; sbh_next(&rest, passes[pass], &found);) count++;
   model->values = (value *)calloc(count, sizeof *model->values);
   model->ports[SB_INPUT] = (uint32_t *)calloc(count, 2 * sizeof **model->ports);
-  if (model->values == NULL || model->ports[SB_INPUT] == NULL) return no_memory(error);
+  if (model->values == NULL || model->ports[SB_INPUT] == NULL) return sbh_no_memory(error);
   model->ports[SB_OUTPUT] = model->ports[SB_INPUT] + count;
   for (pass = 0; pass < 4; pass++)
-    for (rest = graph; status == SB_OK && next(model, &rest, passes[pass], &found);) {
+    for (rest = graph; status == SB_OK && sbh_next(&rest, passes[pass], &found);) {
       value *made = &model->values[model->value_count];
       if (pass % 2 == 1) status = read_port(model, found.bytes, pass / 2, error);
-      else status = pass == 0 ? read_weight(model, found.bytes, made, error) : read_node(model, found.bytes, made, error);
+      else status = pass == 0 ? read_weight(found.bytes, made, error) : read_node(model, found.bytes, made, error);
       model->value_count += pass % 2 == 0 && status == SB_OK;
     }
-  if (model->damaged || (status == SB_OK && model->port_counts[SB_OUTPUT] == 0))
-    return BROKEN("the model cannot be read, or is no complete ONNX file");
+  if (model->file.damaged || (status == SB_OK && model->port_counts[SB_OUTPUT] == 0)) return BROKEN("it is no complete ONNX file");
   for (i = 0; i < model->value_count * 3; i++) { /* the byte behind a name began the next field; now it ends a text of C */
-    span name = model->values[i / 3].names[i % 3];
+    sbh_span name = model->values[i / 3].names[i % 3];
     if (name.at == NULL) continue;
     *name.end = 0;
     model->values[i / 3].texts[i % 3] = (const char *)name.at;
   }
   return status;
 }
-
-/* A copy of the file, which the model keeps. One that cannot be read has no bytes. */
-static span read_source(sb_model *model, const sb_source *source) {
-  FILE *from = source->path != NULL ? fopen(source->path, "rb") : NULL;
-  long size = from != NULL && fseek(from, 0, SEEK_END) == 0 ? ftell(from) : 0;
-  size_t length = source->path == NULL ? (size_t)source->length : size > 0 ? (size_t)size : 0;
-  span file = {NULL, NULL};
-  if ((file.at = model->file = (uint8_t *)malloc(length + 1)) == NULL) length = 0;
-  if (length > 0 && source->path == NULL) memcpy(file.at, source->bytes, length);
-  if (from != NULL) {
-    rewind(from);
-    length = fread(file.at, 1, length, from);
-    fclose(from);
-  }
-  file.end = file.at + length;
-  return file;
-}
-
-static uint64_t now(void) { return SB_CALL(sb_host, opened.host, now_ns) ? opened.host->now_ns(opened.host->ctx) : SB_UNKNOWN; }
 
 /* [main] Opens the runtime. A vendor's library is loaded here, with dlopen; where there is none this says SB_UNAVAILABLE, what was looked
  * for, where, and how to install it. The options were checked against the schema below. The host outlives every handle. */
@@ -322,8 +205,8 @@ static uint32_t device_count(sb_instance *instance) { return instance != NULL ? 
 /* [any] A device that is known of but cannot be used is told too: with `why`, and in `reason` what was looked at. */
 static sb_status device(sb_instance *instance, uint32_t index, sb_device *out, sb_error *error) {
   static const sb_device cpu = {sizeof cpu, SB_CPU, 0, 0, {SB_HOST_MEMORY, 0}, SB_UNKNOWN, "cpu0", "The CPU, in plain C", "", "", "", ""};
-  if (index >= device_count(instance)) return fail(error, SB_NOT_FOUND, SB_WHY_DEVICE, "there is no device %u", (unsigned)index);
-  fill(out, &cpu);
+  if (index >= device_count(instance)) return sbh_fail(error, SB_NOT_FOUND, SB_WHY_DEVICE, "there is no device %u", (unsigned)index);
+  sbh_fill(out, &cpu);
   return SB_OK;
 }
 
@@ -331,25 +214,26 @@ static sb_status device(sb_instance *instance, uint32_t index, sb_device *out, s
 static void unload(sb_model *model) {
   free(model->ports[SB_INPUT]);
   free(model->values);
-  free(model->file);
+  free(model->file.bytes);
   free(model);
 }
 
 /* [any] What is asked for is done or refused, never ignored: a figure of the wrong precision is worse than none. All that `load` points to
  * is borrowed until the call returns. */
 static sb_status load_model(sb_instance *instance, const sb_load *load, sb_model **out, sb_error *error) {
-  uint64_t start = now();
+  uint64_t start = sbh_now(opened.host);
   sb_status status;
   sb_model *made;
-  if (!SB_HAS(sb_load, load, device_count)) return fail(error, SB_INVALID_ARGUMENT, 0, "the host tells too little of a load");
+  if (!SB_HAS(sb_load, load, device_count)) return sbh_fail(error, SB_INVALID_ARGUMENT, 0, "the host tells too little of a load");
   if (load->precision != NULL && strcmp(load->precision, "float32") != 0)
-    return fail(error, SB_UNIMPLEMENTED, SB_WHY_PRECISION, "precision '%s': this engine computes in float32", load->precision);
+    return sbh_fail(error, SB_UNIMPLEMENTED, SB_WHY_PRECISION, "precision '%s': this engine computes in float32", load->precision);
   if (load->device_count > 0 && load->devices[0] >= device_count(instance))
-    return fail(error, SB_NOT_FOUND, SB_WHY_DEVICE, "there is no device %u", (unsigned)load->devices[0]);
+    return sbh_fail(error, SB_NOT_FOUND, SB_WHY_DEVICE, "there is no device %u", (unsigned)load->devices[0]);
   if (load->source->format == NULL || strcmp(load->source->format, "onnx") != 0) return LACKING("this engine reads ONNX files");
-  if ((made = (sb_model *)calloc(1, sizeof *made)) == NULL) return no_memory(error);
-  status = read_model(made, read_source(made, load->source), error);
-  made->read_ns = start == SB_UNKNOWN ? SB_UNKNOWN : now() - start;
+  if ((made = (sb_model *)calloc(1, sizeof *made)) == NULL) return sbh_no_memory(error);
+  status = sbh_read(load->source, &made->file, error);
+  if (status == SB_OK) status = read_model(made, error);
+  made->read_ns = start == SB_UNKNOWN ? SB_UNKNOWN : sbh_now(opened.host) - start;
   if (status == SB_OK && out != NULL) *out = made;
   else unload(made);
   return status;
@@ -363,7 +247,7 @@ static sb_status placement(sb_model *model, sb_placement *out, sb_error *error) 
   sb_placement told = {sizeof told, 0, model->nodes, model->nodes, SB_UNKNOWN, model->read_ns, SB_UNKNOWN, SB_UNKNOWN,
                        "float32", "cpu0", "@NAME@ 0.1.0"}; /* unknown: it has no cache, compiles nothing, uploads nothing */
   (void)error;
-  fill(out, &told);
+  sbh_fill(out, &told);
   return SB_OK;
 }
 
@@ -373,18 +257,18 @@ static uint32_t port_count(sb_model *model, int32_t direction) { return model->p
 static sb_status port(sb_model *model, int32_t direction, uint32_t index, sb_port *out, sb_error *error) {
   const value *of = index < port_count(model, direction) ? &model->values[model->ports[direction][index]] : NULL;
   sb_port told = {sizeof told, 2, NULL, NULL, NULL, {SB_FLOAT, 32, 1}, 0};
-  if (of == NULL) return fail(error, SB_NOT_FOUND, 0, "the model has no port %u there", (unsigned)index);
+  if (of == NULL) return sbh_fail(error, SB_NOT_FOUND, 0, "the model has no port %u there", (unsigned)index);
   told.name = of->texts[0];
   told.shape = of->dims;
   told.dim_names = of->texts + 1;
-  fill(out, &told);
+  sbh_fill(out, &told);
   return SB_OK;
 }
 
 /* [any] A request has values of its own, with the weights of the model. */
 static sb_status request(sb_model *model, sb_request **out, sb_error *error) {
   sb_request *made = (sb_request *)malloc(sizeof *made + model->value_count * sizeof(value));
-  if (made == NULL) return no_memory(error);
+  if (made == NULL) return sbh_no_memory(error);
   made->model = model;
   made->has_run = 0;
   made->values = (value *)memcpy(made + 1, model->values, model->value_count * sizeof(value));
@@ -406,15 +290,16 @@ static sb_status bind(sb_request *request, int32_t direction, uint32_t index, co
   uint32_t number = index < port_count(request->model, direction) ? request->model->ports[direction][index] : 0, i;
   const value *port = &request->model->values[number];
   value *to = &request->values[number];
-  if (index >= port_count(request->model, direction)) return fail(error, SB_NOT_FOUND, 0, "the model has no port %u there", (unsigned)index);
+  if (index >= port_count(request->model, direction))
+    return sbh_fail(error, SB_NOT_FOUND, 0, "the model has no port %u there", (unsigned)index);
   if ((tensor != NULL ? tensor->place.type : place != NULL ? place->type : SB_HOST_MEMORY) != SB_HOST_MEMORY)
-    return fail(error, SB_UNIMPLEMENTED, 0, "'%s': this engine reads and writes memory of the host", port->texts[0]);
+    return sbh_fail(error, SB_UNIMPLEMENTED, 0, "'%s': this engine reads and writes memory of the host", port->texts[0]);
   if (tensor == NULL ? direction == SB_INPUT : tensor->data == NULL || tensor->strides != NULL || tensor->ndim != 2 ||
       tensor->dtype.code != SB_FLOAT || tensor->dtype.bits != 32 || tensor->dtype.lanes != 1)
-    return fail(error, SB_INVALID_ARGUMENT, 0, "'%s' takes a dense tensor of float32, of rank 2", port->texts[0]);
+    return sbh_fail(error, SB_INVALID_ARGUMENT, 0, "'%s' takes a dense tensor of float32, of rank 2", port->texts[0]);
   for (i = 0; tensor != NULL && i < 2; i++)
     if (!agree(port->dims[i], tensor->shape[i]))
-      return fail(error, SB_INVALID_ARGUMENT, 0, "'%s': dimension %u is not %ld", port->texts[0], (unsigned)i, (long)tensor->shape[i]);
+      return sbh_fail(error, SB_INVALID_ARGUMENT, 0, "'%s': dimension %u is not %ld", port->texts[0], (unsigned)i, (long)tensor->shape[i]);
   for (i = 0; i < 2; i++) (direction == SB_INPUT ? to->dims : to->bound)[i] = tensor != NULL ? tensor->shape[i] : -1;
   to->data = tensor != NULL ? (uint8_t *)tensor->data + tensor->byte_offset : NULL;
   free(to->result);
@@ -429,11 +314,11 @@ static sb_status make_room(value *of, sb_error *error) {
   size_t size = (size_t)of->dims[0] * (size_t)of->dims[1] * sizeof(float);
   if (of->bound[0] != -1)
     return of->bound[0] == of->dims[0] && of->bound[1] == of->dims[1] ? SB_OK
-      : fail(error, SB_INVALID_ARGUMENT, 0, "'%s': the memory bound to it has another shape", of->texts[0]);
-  if (of->dims[1] > 0 && (uint64_t)of->dims[0] > SIZE_MAX / 8 / (uint64_t)of->dims[1]) return no_memory(error);
+      : sbh_fail(error, SB_INVALID_ARGUMENT, 0, "'%s': the memory bound to it has another shape", of->texts[0]);
+  if (of->dims[1] > 0 && (uint64_t)of->dims[0] > SIZE_MAX / 8 / (uint64_t)of->dims[1]) return sbh_no_memory(error);
   if (of->result == NULL || of->result->size != size) {
     free(of->result);
-    if ((of->result = (block *)malloc(sizeof *of->result + size)) == NULL) return no_memory(error);
+    if ((of->result = (block *)malloc(sizeof *of->result + size)) == NULL) return sbh_no_memory(error);
     of->result->size = size;
   }
   of->data = (uint8_t *)(of->result + 1);
@@ -442,24 +327,24 @@ static sb_status make_room(value *of, sb_error *error) {
 
 /* [lane] Returns when the outputs can be read. A run that fails computes nothing and leaves no output. */
 static sb_status run(sb_request *request, sb_timing *timing, sb_error *error) {
-  sb_timing told = {sizeof told, 0, SB_UNKNOWN, now(), 0, SB_UNKNOWN, SB_UNKNOWN, SB_UNKNOWN};
+  sb_timing told = {sizeof told, 0, SB_UNKNOWN, sbh_now(opened.host), 0, SB_UNKNOWN, SB_UNKNOWN, SB_UNKNOWN};
   sb_status status = SB_OK;
   uint32_t i;
   request->has_run = 0;
   for (i = 0; i < request->model->value_count; i++) {
     value *of = &request->values[i];
-    if (of->op == INPUT && of->data == NULL) return fail(error, SB_FAILED_PRECONDITION, 0, "input '%s' is not bound", of->texts[0]);
+    if (of->op == INPUT && of->data == NULL) return sbh_fail(error, SB_FAILED_PRECONDITION, 0, "input '%s' is not bound", of->texts[0]);
     if (of->op > INPUT && !infer(request->values, of))
-      return fail(error, SB_INVALID_ARGUMENT, 0, "the inputs do not fit together, at '%s'", of->texts[0]);
+      return sbh_fail(error, SB_INVALID_ARGUMENT, 0, "the inputs do not fit together, at '%s'", of->texts[0]);
     if (of->op > INPUT) status = make_room(of, error);
     if (status != SB_OK) return status;
   }
   for (i = 0; i < request->model->value_count; i++) {
-    if (SB_CALL(sb_host, opened.host, stopping) && opened.host->stopping(opened.host->ctx)) return fail(error, SB_CANCELLED, 0, "stopped");
+    if (sbh_stopping(opened.host)) return sbh_fail(error, SB_CANCELLED, 0, "stopped");
     if (request->values[i].op > INPUT) compute(request->values, &request->values[i]);
   }
-  told.end_ns = now();
-  fill(timing, &told);
+  told.end_ns = sbh_now(opened.host);
+  sbh_fill(timing, &told);
   request->has_run = 1;
   return SB_OK;
 }
@@ -468,8 +353,9 @@ static sb_status run(sb_request *request, sb_timing *timing, sb_error *error) {
 static sb_status output(sb_request *request, uint32_t index, sb_owned **out, sb_error *error) {
   value *of = index < port_count(request->model, SB_OUTPUT) ? &request->values[request->model->ports[SB_OUTPUT][index]] : NULL;
   sb_owned given = {{NULL, {SB_HOST_MEMORY, 0}, 2, {SB_FLOAT, 32, 1}, NULL, NULL, 0}, NULL, release_block};
-  if (of == NULL) return fail(error, SB_NOT_FOUND, 0, "the model has no output %u", (unsigned)index);
-  if (!request->has_run || of->result == NULL) return fail(error, SB_FAILED_PRECONDITION, 0, "'%s' holds nothing to take", of->texts[0]);
+  if (of == NULL) return sbh_fail(error, SB_NOT_FOUND, 0, "the model has no output %u", (unsigned)index);
+  if (!request->has_run || of->result == NULL)
+    return sbh_fail(error, SB_FAILED_PRECONDITION, 0, "'%s' holds nothing to take", of->texts[0]);
   memcpy(of->result->shape, of->dims, sizeof of->dims);
   given.tensor.data = of->data;
   given.tensor.shape = of->result->shape;

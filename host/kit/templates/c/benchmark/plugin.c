@@ -3,26 +3,10 @@
  *
  * The host owns what has to be the same for all benchmarks: it loads the model and times that, fills the inputs, compares the outputs
  * with another engine, says how many samples it wants and when there are enough, and makes figures of them. What is left is the work,
- * and here it is. The contract is skillbench.h. */
-#include "skillbench.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* Fills the caller's error, below the size that the caller set, and returns its code. Errors of the host and of the backend need none
- * of this: they fill the same struct, and are handed on by returning their status. */
-static sb_status fail(sb_error *error, sb_status code, const char *message)
-{
-  sb_error made = {sizeof made, 0, code, 0, ""};
-  if (error == NULL)
-    return code;
-  snprintf(made.message, sizeof made.message, "%s", message);
-  if (error->size < made.size)
-    made.size = error->size;
-  memcpy(error, &made, made.size);
-  return code;
-}
+ * and here it is. The contract is skillbench.h; what begins with sbh_ is in skillbench_helpers.h.
+ *
+ * Errors of the host and of the backend fill the caller's struct already: they are handed on by returning their status. */
+#include "skillbench_helpers.h"
 
 /* An option's number. The host has checked the text against the schema below, and gives no option that the schema does not have. */
 static unsigned long number(const sb_options *options, const char *key, unsigned long otherwise)
@@ -67,7 +51,8 @@ static sb_status measure_round(const work *work, const sb_reporter *reporter, ui
 {
   double *values = (double *)malloc((size_t)round->iterations * sizeof *values + 1);
   sb_samples samples = {sizeof samples, series, round->id, round->iterations, values, NULL};
-  sb_status status = values != NULL ? SB_OK : fail(error, SB_RESOURCE_EXHAUSTED, "there is no memory for the samples of a round");
+  sb_status status = values != NULL ? SB_OK
+    : sbh_fail(error, SB_RESOURCE_EXHAUSTED, SB_WHY_MEMORY, "there is no memory for the samples of a round");
   uint64_t i;
   for (i = 0; i < round->settle && status == SB_OK; i++)
     status = once(work, error);
@@ -117,9 +102,9 @@ static sb_status run(const sb_host *host, const sb_target *target, const sb_opti
   sb_model *model = NULL;
   sb_status status;
   if (target == NULL)
-    return fail(error, SB_INVALID_ARGUMENT, "this benchmark needs a target: a backend and a model");
+    return sbh_fail(error, SB_INVALID_ARGUMENT, 0, "this benchmark needs a target: a backend and a model");
   if (target->part_count != 1)
-    return fail(error, SB_UNIMPLEMENTED, "this benchmark measures models of one part: take `inference` for others");
+    return sbh_fail(error, SB_UNIMPLEMENTED, 0, "this benchmark measures models of one part: take `inference` for others");
   work.backend = target->backend;
   status = target->load(target->ctx, target->parts[0]->name, NULL, 0, &model, error);
   if (status != SB_OK)

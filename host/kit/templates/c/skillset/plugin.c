@@ -1,13 +1,9 @@
 /* @NAME@: a skillbench skillset in one file of C99. It has one skill, a perceptron of two layers, and writes its ONNX file byte by byte.
  *
  * A skillset answers two questions: which models there are, as JSON, and where asked for one of them, what its files are. The host keeps
- * what was built, fills the inputs by the rules given here, and runs the model on every backend. The contract is skillbench.h. */
-#include "skillbench.h"
-
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+ * what was built, fills the inputs by the rules given here, and runs the model on every backend. The contract is skillbench.h;
+ * what begins with sbh_ is in skillbench_helpers.h. */
+#include "skillbench_helpers.h"
 
 enum { INPUTS = 16, HIDDEN = 32, OUTPUTS = 8 };
 
@@ -31,21 +27,6 @@ static const char skill[] =
   "  \"parts\": [{\"name\": \"\", \"graph\": \"model.onnx\"}],\n"
   "  \"inputs\": [{\"part\": \"\", \"name\": \"x\", \"dtype\": \"f32\", \"dims\": [\"batch\", 16], \"fill\": \"normal\"}]\n"
   "}\n";
-
-static sb_status fail(sb_error *error, sb_status code, const char *format, ...)
-{
-  sb_error made = {sizeof made, 0, code, 0, ""};
-  va_list arguments;
-  if (error == NULL)
-    return code;
-  va_start(arguments, format);
-  vsnprintf(made.message, sizeof made.message, format, arguments);
-  va_end(arguments);
-  if (error->size < made.size)
-    made.size = error->size;
-  memcpy(error, &made, made.size);
-  return code;
-}
 
 /* An ONNX file is a protobuf message: a row of fields, each a number and what it holds. Three kinds are enough here: an integer, a text,
  * and a message within the message, which is begun and ended. */
@@ -191,7 +172,7 @@ static sb_status write_file(const char *directory, const char *name, const void 
   written = file != NULL && fwrite(bytes, 1, length, file) == length;
   if (file != NULL && fclose(file) != 0)
     written = 0;
-  return written ? SB_OK : fail(error, SB_RESOURCE_EXHAUSTED, "%s/%s cannot be written: is the disk full?", directory, name);
+  return written ? SB_OK : sbh_fail(error, SB_RESOURCE_EXHAUSTED, 0, "%s/%s cannot be written: is the disk full?", directory, name);
 }
 
 /* [any] Writes the files of a skill into an empty folder, skill.json last. A build that takes long polls `host->stopping` and tells
@@ -203,7 +184,7 @@ static sb_status build(const sb_host *host, const char *id, const sb_options *op
   (void)host;
   (void)options;
   if (strcmp(id, "@NAME@-mlp") != 0)
-    return fail(error, SB_NOT_FOUND, "there is no skill '%s' here, only @NAME@-mlp", id);
+    return sbh_fail(error, SB_NOT_FOUND, 0, "there is no skill '%s' here, only @NAME@-mlp", id);
   to.length = 0;
   model(&to);
   status = write_file(directory, "model.onnx", to.bytes, to.length, error);

@@ -6,7 +6,7 @@
 //!
 //! [main] is called on the control thread, [any] on several threads at once, [lane] on one at a time for each request.
 
-use skillbench_plugin_api::sdk::{Backend, Bindings, Bound, Host, Model, Offers, Request};
+use skillbench_plugin_api::sdk::{Backend, Bindings, Bound, Host, Model, Offers, Request, onnx};
 use skillbench_plugin_api::{Code, DType, Device, DeviceKind, Error, Load, Options, OwnedTensor, Placement, Port, Result};
 use skillbench_plugin_api::{Timing, Why, export_plugin};
 use std::borrow::Cow;
@@ -20,66 +20,6 @@ fn refused(text: impl Into<String>) -> Error {
 
 fn lacking(text: impl Into<String>) -> Error {
     Error::unimplemented(Why::MODEL, text)
-}
-
-/// One field of a protobuf message, of which an ONNX file is made: a number, and an integer or bytes, which may be a message again.
-/// Nothing in a file is believed: what reaches beyond its message is an error.
-#[derive(Clone, Copy, Default)]
-struct Field<'f> {
-    number: u64,
-    value: u64,
-    bytes: &'f [u8],
-}
-
-fn broken() -> Error {
-    refused("it is no complete ONNX file")
-}
-
-fn varint(rest: &mut &[u8]) -> Result<u64> {
-    let mut number = 0;
-    for shift in (0..64).step_by(7) {
-        let (first, after) = rest.split_first().ok_or_else(broken)?;
-        *rest = after;
-        number |= u64::from(first & 0x7F) << shift;
-        if *first < 0x80 {
-            return Ok(number);
-        }
-    }
-    Err(broken())
-}
-
-/// The fields of this number, in order.
-fn all(mut message: &[u8], number: u64) -> Result<Vec<Field<'_>>> {
-    let mut found = vec![];
-    while !message.is_empty() {
-        let key = varint(&mut message)?;
-        let mut field = Field { number: key >> 3, ..Field::default() };
-        let length = match key & 7 {
-            0 => {
-                field.value = varint(&mut message)?;
-                0
-            }
-            1 => 8,
-            2 => varint(&mut message)?,
-            5 => 4,
-            _ => return Err(broken()),
-        };
-        let length = usize::try_from(length).map_err(|_| broken())?;
-        (field.bytes, message) = message.split_at_checked(length).ok_or_else(broken)?;
-        if field.number == number {
-            found.push(field);
-        }
-    }
-    Ok(found)
-}
-
-/// The last field of this number; an empty one where there is none.
-fn get(message: &[u8], number: u64) -> Result<Field<'_>> {
-    Ok(all(message, number)?.pop().unwrap_or_default())
-}
-
-fn text(message: &[u8], number: u64) -> Result<&str> {
-    std::str::from_utf8(get(message, number)?.bytes).map_err(|_| broken())
 }
 
 /// Rows and columns; a row of N numbers counts as [1, N]. `None`: known when a run begins.
@@ -166,37 +106,24 @@ struct Graph {
 
 const OPERATORS: [&str; 4] = ["MatMul", "Gemm", "Add", "Relu"];
 
-/// Names ALL operators that are missing, each once: whoever has to add them wants to learn it in one go.
-fn check_operators(graph: &[u8]) -> Result<()> {
-    let mut missing: Vec<String> = vec![];
-    for node in all(graph, 1)? {
-        let (name, domain) = (text(node.bytes, 4)?, text(node.bytes, 7)?);
-        let full = if matches!(domain, "" | "ai.onnx") { name.to_string() } else { format!("{domain}.{name}") };
-        if !OPERATORS.contains(&full.as_str()) && !missing.contains(&full) {
-            missing.push(full);
-        }
-    }
-    let (missing, has) = (missing.join(", "), OPERATORS.join(", "));
-    let text = format!("operators that this engine lacks: {missing}; it has {has}");
-    if missing.is_empty() { Ok(()) } else { Err(lacking(text)) }
-}
-
 impl Graph {
+    /// Damage anywhere in the file is an error of `onnx`, which believes no length and no number in it.
+    ///
     /// ModelProto: graph (7). GraphProto: node (1), initializer (5), input (11), output (12). What others are made from is read first.
     fn read(file: &[u8]) -> Result<Graph> {
-        let message = get(file, 7)?.bytes;
-        check_operators(message)?;
+        let message = onnx::get(file, 7)?.bytes;
+        onnx::check_operators(message, &OPERATORS)?;
         let mut graph = Graph::default();
         let mut names: HashMap<&str, usize> = HashMap::new();
         let mut shapes: Vec<Dims> = vec![];
-        for tensor in all(message, 5)? {
+        for tensor in onnx::all(message, 5)? {
             let weight = weight(tensor.bytes)?;
-            names.insert(text(tensor.bytes, 8)?, shapes.len());
+            names.insert(onnx::text(tensor.bytes, 8)?, shapes.len());
             shapes.push(weight.dims);
             graph.weights.push(weight);
         }
-        for info in all(message, 11)? {
-            let name = text(info.bytes, 1)?;
+        for info in onnx::all(message, 11)? {
+            let name = onnx::text(info.bytes, 1)?;
             if names.contains_key(name) {
                 continue; // old files name weights among the inputs, too
             }
@@ -208,19 +135,19 @@ impl Graph {
             shapes.push([rows, columns]);
             graph.inputs.push(port);
         }
-        for node in all(message, 1)? {
+        for node in onnx::all(message, 1)? {
             let step = step(node.bytes, &names, graph.weights.len())?;
             let made = step.infer(|value| shapes[value])?;
-            names.insert(text(node.bytes, 2)?, shapes.len());
+            names.insert(onnx::text(node.bytes, 2)?, shapes.len());
             shapes.push(made);
             graph.steps.push(step);
         }
-        for info in all(message, 12)? {
-            let value = find(&names, text(info.bytes, 1)?)?;
+        for info in onnx::all(message, 12)? {
+            let value = find(&names, onnx::text(info.bytes, 1)?)?;
             graph.made.push(value);
             graph.outputs.push(Port { shape: shapes[value].to_vec(), ..port(info.bytes)? });
         }
-        if graph.made.is_empty() { Err(broken()) } else { Ok(graph) }
+        if graph.made.is_empty() { Err(refused("it is no complete ONNX file")) } else { Ok(graph) }
     }
 }
 
@@ -230,69 +157,52 @@ fn find(names: &HashMap<&str, usize>, name: &str) -> Result<usize> {
 
 /// TensorProto: dims (1), data_type (2), float_data (4), name (8), raw_data (9).
 fn weight(tensor: &[u8]) -> Result<Array<'static>> {
-    let name = text(tensor, 8)?;
-    let mut dims = vec![];
-    for mut dim in all(tensor, 1)? {
-        // Either one number, or a packed row of them.
-        if dim.bytes.is_empty() {
-            dims.push(dim.value as usize);
-        }
-        while !dim.bytes.is_empty() {
-            dims.push(varint(&mut dim.bytes)? as usize);
-        }
-    }
+    let name = onnx::text(tensor, 8)?;
+    let dims = onnx::integers(tensor, 1)?;
     let shape = match dims[..] {
         [] => [1, 1],
         [columns] => [1, columns],
         [rows, columns] => [rows, columns],
         _ => return Err(lacking(format!("weight '{name}': this engine takes rank 2 or less"))),
     };
-    if get(tensor, 2)?.value != 1 {
+    if onnx::get(tensor, 2)?.value != 1 {
         return Err(lacking(format!("weight '{name}': this engine takes float32")));
     }
-    let raw = get(tensor, 9)?.bytes;
-    let raw = if raw.is_empty() { get(tensor, 4)?.bytes } else { raw }; // a packed row of floats is the same bytes
+    let raw = onnx::get(tensor, 9)?.bytes;
+    let raw = if raw.is_empty() { onnx::get(tensor, 4)?.bytes } else { raw }; // a packed row of floats is the same bytes
     let data: Vec<f32> = raw.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
-    match shape[0].checked_mul(shape[1]) == Some(data.len()) {
-        true => Ok(Array { dims: shape.map(Some), data: data.into() }),
-        false => Err(refused(format!("weight '{name}': its numbers are not all in the file"))),
+    let dims: Dims = shape.map(|length| usize::try_from(length).ok());
+    match dims[0].zip(dims[1]).and_then(|(rows, columns)| rows.checked_mul(columns)) {
+        Some(count) if count == data.len() => Ok(Array { dims, data: data.into() }),
+        _ => Err(refused(format!("weight '{name}': its numbers are not all in the file"))),
     }
 }
 
-/// ValueInfoProto: name (1), type (2); in that tensor_type (1); in that elem_type (1) and shape (2); in that dim (1); in that dim_value (1)
-/// or dim_param (2).
 fn port(info: &[u8]) -> Result<Port> {
-    let name = text(info, 1)?;
-    let kind = get(get(info, 2)?.bytes, 1)?.bytes;
-    if get(kind, 1)?.value > 1 {
-        return Err(lacking(format!("'{name}': this engine takes float32")));
+    let port = onnx::port(info)?;
+    if port.dtype != DType::F32 {
+        return Err(lacking(format!("'{}': this engine takes float32", port.name)));
     }
-    let (mut shape, mut dim_names) = (vec![], vec![]);
-    for dim in all(get(kind, 2)?.bytes, 1)? {
-        let length = get(dim.bytes, 1)?;
-        shape.push(usize::try_from(length.value as i64).ok().filter(|_| length.number != 0));
-        dim_names.push(Some(text(dim.bytes, 2)?.to_string()).filter(|name| !name.is_empty()));
-    }
-    Ok(Port { name: name.into(), dtype: DType::F32, shape, dim_names })
+    Ok(port)
 }
 
 /// NodeProto: input (1), output (2), op_type (4), attribute (5). AttributeProto: name (1), f (2), i (3).
 fn step(node: &[u8], names: &HashMap<&str, usize>, weights: usize) -> Result<Step> {
-    let name = text(node, 2)?.to_string();
+    let name = onnx::text(node, 2)?.to_string();
     let mut transposed = false;
-    for attribute in all(node, 5)? {
-        let (key, number) = (text(attribute.bytes, 1)?, get(attribute.bytes, 2)?.bytes);
-        let is_set = get(attribute.bytes, 3)?.value != 0;
+    for attribute in onnx::all(node, 5)? {
+        let (key, number) = (onnx::text(attribute.bytes, 1)?, onnx::get(attribute.bytes, 2)?.bytes);
+        let is_set = onnx::get(attribute.bytes, 3)?.value != 0;
         transposed |= key == "transB" && is_set;
         if (key == "transA" && is_set) || !(number.is_empty() || number == 1f32.to_le_bytes()) {
             return Err(lacking(format!("'{name}': this engine has no Gemm with {key}")));
         }
     }
     let mut operands = vec![];
-    for input in all(node, 1)?.iter().filter(|input| !input.bytes.is_empty()) {
-        operands.push(find(names, std::str::from_utf8(input.bytes).map_err(|_| broken())?)?);
+    for input in onnx::all(node, 1)?.iter().filter(|input| !input.bytes.is_empty()) {
+        operands.push(find(names, input.text()?)?);
     }
-    let operator = text(node, 4)?;
+    let operator = onnx::text(node, 4)?;
     let (left, right, bias) = match (operator, &operands[..]) {
         ("Relu", &[only]) => (only, None, None),
         // What is added to the other is the smaller of the two.
@@ -349,13 +259,19 @@ fn compute(graph: &Graph, host: &Host, bound: &Bindings) -> Result<Vec<Option<Ow
         }
         values.push(step.compute(&values)?);
     }
+    let made: Vec<_> = graph.made.iter().map(|value| &values[*value]).collect();
+    let shape = |value: &Array<'_>| value.dims.map(Option::unwrap_or_default);
+    // Before the first one is written: a run that fails leaves no output.
+    for (index, value) in made.iter().enumerate() {
+        if bound.output(index).is_some_and(|memory| memory.shape() != shape(value)) {
+            return Err(Error::invalid("the memory bound to an output has another shape"));
+        }
+    }
     let mut kept = vec![];
-    for (index, value) in graph.made.iter().map(|value| &values[*value]).enumerate() {
-        let shape = value.dims.map(Option::unwrap_or_default);
+    for (index, value) in made.iter().enumerate() {
         kept.push(match bound.output(index) {
-            Some(memory) if memory.shape() == shape => memory.write(&value.data).map(|()| None)?,
-            Some(_) => return Err(Error::invalid("the memory bound to an output has another shape")),
-            None => Some(OwnedTensor::from_vec(&shape, value.data.to_vec())?),
+            Some(memory) => memory.write(&value.data).map(|()| None)?,
+            None => Some(OwnedTensor::from_vec(&shape(value), value.data.to_vec())?),
         });
     }
     Ok(kept)

@@ -3,11 +3,13 @@
 //! A skillset answers two questions: which models there are, as JSON, and where asked for one of them, what its files are. The host keeps what
 //! was built, fills the inputs by the rules given here, and runs the model on every backend.
 //!
-//! skillbench.h is the contract; the Makefile makes skillbench.zig from it.
+//! skillbench.h is the contract, from which the Makefile makes skillbench.zig; skillbench_sdk.zig has what all plugins need.
 
 const std = @import("std");
-const c = @import("skillbench.zig");
-const gpa = std.heap.c_allocator;
+const sdk = @import("skillbench_sdk.zig");
+const c = sdk.c;
+const Failure = sdk.Failure;
+const Fault = sdk.Fault;
 
 /// The description, which is also skill.json. `content` changes whenever `build` would write something else, since the host keeps by it what it
 /// built: other weights under the same content would make old and new results look comparable. Every input says how it is filled: from the
@@ -32,35 +34,24 @@ const skill =
     \\
 ;
 
-/// Fills the caller's error, below the size that the caller set, and returns its code.
-fn fail(to: [*c]c.sb_error, code: c.sb_status, comptime format: []const u8, arguments: anytype) c.sb_status {
-    if (to == null) return code;
-    var made: c.sb_error = .{ .size = @min(to.*.size, @sizeOf(c.sb_error)), .code = code };
-    _ = std.fmt.bufPrint(made.message[0 .. made.message.len - 1], format, arguments) catch {}; // as much of it as there is room for
-    @memcpy(@as([*]u8, @ptrCast(to))[0..made.size], std.mem.asBytes(&made)[0..made.size]);
-    return code;
-}
-
-const Memory = std.mem.Allocator.Error;
-
 /// An ONNX file is a protobuf message: a row of fields, each a number and what it holds. Two kinds are enough here: an integer, and bytes,
 /// which are a text, numbers, or a message within the message. What messages are made of lies in one arena.
 const Message = struct {
     memory: std.mem.Allocator,
     all: std.ArrayList(u8) = .empty,
 
-    fn varint(self: *Message, given: u64) Memory!void {
+    fn varint(self: *Message, given: u64) Failure!void {
         var rest = given;
         while (rest > 0x7F) : (rest >>= 7) try self.all.append(self.memory, @as(u8, @truncate(rest)) | 0x80);
         try self.all.append(self.memory, @truncate(rest));
     }
 
-    fn integer(self: *Message, field: u64, value: u64) Memory!void {
+    fn integer(self: *Message, field: u64, value: u64) Failure!void {
         try self.varint(field << 3);
         try self.varint(value);
     }
 
-    fn bytes(self: *Message, field: u64, value: []const u8) Memory!void {
+    fn bytes(self: *Message, field: u64, value: []const u8) Failure!void {
         try self.varint(field << 3 | 2);
         try self.varint(value.len);
         try self.all.appendSlice(self.memory, value);
@@ -71,7 +62,7 @@ const Message = struct {
     }
 
     /// NodeProto: input (1), output (2), op_type (4).
-    fn node(self: *Message, operator: []const u8, inputs: []const []const u8, output: []const u8) Memory!void {
+    fn node(self: *Message, operator: []const u8, inputs: []const []const u8, output: []const u8) Failure!void {
         var made = self.within();
         for (inputs) |input| try made.bytes(1, input);
         try made.bytes(2, output);
@@ -81,7 +72,7 @@ const Message = struct {
 
     /// TensorProto: dims (1), data_type (2) where 1 is float32, name (8), raw_data (9). The numbers come from a generator with a fixed seed, so
     /// that every build writes the same file; they are about as large as those of a trained layer, and none is zero or a denormal.
-    fn weight(self: *Message, name: []const u8, dims: []const u64, seed: *u32) Memory!void {
+    fn weight(self: *Message, name: []const u8, dims: []const u64, seed: *u32) Failure!void {
         var made = self.within();
         var raw = self.within();
         var numbers: usize = 1;
@@ -102,7 +93,7 @@ const Message = struct {
 
     /// ValueInfoProto: name (1), type (2); in that tensor_type (1); in that elem_type (1) and shape (2); in that dim (1); in that dim_value (1)
     /// or dim_param (2). The batch is named after the axis, so that the host knows which dimension it is.
-    fn port(self: *Message, field: u64, name: []const u8, columns: u64) Memory!void {
+    fn port(self: *Message, field: u64, name: []const u8, columns: u64) Failure!void {
         var made: [6]Message = @splat(self.within());
         const info, const kind, const tensor, const shape, const batch, const width = .{ &made[0], &made[1], &made[2], &made[3], &made[4], &made[5] };
         try batch.bytes(2, "batch");
@@ -120,7 +111,7 @@ const Message = struct {
 
 /// ModelProto: ir_version (1), producer_name (2), graph (7), opset_import (8). GraphProto: node (1), name (2), initializer (5), input (11),
 /// output (12).
-fn model(memory: std.mem.Allocator) Memory![]const u8 {
+fn model(memory: std.mem.Allocator) Failure![]const u8 {
     var seed: u32 = 1;
     var graph: Message = .{ .memory = memory };
     try graph.node("MatMul", &.{ "x", "w1" }, "a");
@@ -145,30 +136,25 @@ fn model(memory: std.mem.Allocator) Memory![]const u8 {
     return file.all.items;
 }
 
-extern fn fopen(path: [*:0]const u8, mode: [*:0]const u8) ?*anyopaque;
-extern fn fwrite(from: [*]const u8, size: usize, count: usize, file: *anyopaque) usize;
-extern fn fclose(file: *anyopaque) c_int;
-
-fn write(memory: std.mem.Allocator, directory: []const u8, name: []const u8, bytes: []const u8) Memory!bool {
+fn write(memory: std.mem.Allocator, directory: []const u8, name: []const u8, bytes: []const u8, fault: *Fault) Failure!void {
     const path = try std.mem.concatWithSentinel(memory, u8, &.{ directory, "/", name }, 0);
-    const file = fopen(path, "wb") orelse return false;
-    const written = fwrite(bytes.ptr, 1, bytes.len, file);
-    return fclose(file) == 0 and written == bytes.len;
+    if (std.c.fopen(path, "wb")) |file| {
+        const written = std.c.fwrite(bytes.ptr, 1, bytes.len, file);
+        if (std.c.fclose(file) == 0 and written == bytes.len) return;
+    }
+    return fault.refuse(c.SB_RESOURCE_EXHAUSTED, 0, "{s} cannot be written: is the disk full?", .{path});
 }
 
 /// [any] Writes the files of a skill into an empty folder, skill.json last. A build that takes long polls `host.stopping` and tells `host.phase`
 /// how far it is; this one is done at once.
-fn build(_: [*c]const c.sb_host, id: [*c]const u8, _: [*c]const c.sb_options, directory: [*c]const u8, err: [*c]c.sb_error) callconv(.c) c.sb_status {
-    const name = std.mem.span(id);
-    if (!std.mem.eql(u8, name, "@NAME@-mlp")) return fail(err, c.SB_NOT_FOUND, "there is no skill '{s}' here, only @NAME@-mlp", .{name});
-    var arena: std.heap.ArenaAllocator = .init(gpa);
+fn build(_: [*c]const c.sb_host, id: [*c]const u8, _: [*c]const c.sb_options, directory: [*c]const u8, fault: *Fault) Failure!void {
+    const name = sdk.span(id);
+    if (!std.mem.eql(u8, name, "@NAME@-mlp"))
+        return fault.refuse(c.SB_NOT_FOUND, 0, "there is no skill '{s}' here, only @NAME@-mlp", .{name});
+    var arena: std.heap.ArenaAllocator = .init(sdk.gpa);
     defer arena.deinit();
-    const written = writeAll(arena.allocator(), std.mem.span(directory)) catch false;
-    return if (written) c.SB_OK else fail(err, c.SB_RESOURCE_EXHAUSTED, "{s} cannot be written to: is the disk full?", .{std.mem.span(directory)});
-}
-
-fn writeAll(memory: std.mem.Allocator, directory: []const u8) Memory!bool {
-    return try write(memory, directory, "model.onnx", try model(memory)) and try write(memory, directory, "skill.json", skill);
+    try write(arena.allocator(), sdk.span(directory), "model.onnx", try model(arena.allocator()), fault);
+    try write(arena.allocator(), sdk.span(directory), "skill.json", skill, fault);
 }
 
 /// [any]
@@ -187,20 +173,8 @@ const skillset: c.sb_skillset = .{
     .summary = "A perceptron of two layers",
     .count = count,
     .describe = describe,
-    .build = build,
+    .build = @ptrCast(sdk.guard(build)),
 };
-
-fn factory(id: [*c]const u8) callconv(.c) ?*const anyopaque {
-    return if (std.mem.eql(u8, std.mem.span(id), c.SB_SKILLSET)) &skillset else null;
-}
 
 /// The one symbol that the host looks up.
-export const skillbench_plugin: c.sb_plugin = .{
-    .size = @sizeOf(c.sb_plugin),
-    .abi_major = c.SB_ABI_MAJOR,
-    .abi_minor = c.SB_ABI_MINOR,
-    .id = "@NAME@",
-    .name = "@NAME@",
-    .version = "0.1.0",
-    .factory = factory,
-};
+export const skillbench_plugin = sdk.plugin("@NAME@", "0.1.0", .{.{ c.SB_SKILLSET, &skillset }});

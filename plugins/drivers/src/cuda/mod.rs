@@ -1,4 +1,9 @@
-//! NVIDIA's driver: which GPUs a process may compute on. No context is made: that would take memory of the GPU.
+//! NVIDIA's driver: which GPUs a process may compute on, and copies to them (`copies`). Looking makes no context: that would take memory
+//! of the GPU.
+
+mod copies;
+
+pub use copies::Copies;
 
 use crate::evidence::Evidence;
 use crate::library::Library;
