@@ -113,6 +113,9 @@ fn a_model_behind_a_server_keeps_the_rules_of_the_contract() {
         Err(why) => return skipped(&why),
     };
     let url = format!("url={}", server.url);
+    let why = world.host(&["why", "endpoint", "probe-mlp", "--option", &url]);
+    assert!(why.exits_with(0).stdout().contains("usable, remote"), "{}", why.stdout());
+    world.host(&["why", "endpoint", "--option", "rten:threads=1"]).exits_with(2).tells("is for 'rten'");
     world.host(&["plugin", "check", "endpoint", "--option", &url]).exits_with(0).tells("0 broken, 0 not checked");
 }
 

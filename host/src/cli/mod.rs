@@ -226,6 +226,9 @@ pub enum Command {
         plugin: String,
         /// A model's name or file
         model: Option<String>,
+        /// An option of the plugin
+        #[arg(long, value_name = "KEY=VALUE")]
+        option: Vec<String>,
     },
     /// Print a shell's completions
     Completions {

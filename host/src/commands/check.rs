@@ -1,11 +1,11 @@
 //! `host plugin check`: a library held against the rules.
 
+use super::plugin::options_of;
 use super::{CommandError, Done, Exit, failed, usage};
 use crate::cli::Global;
 use crate::output;
 use skillbench_engine::describe::DescriptionCache;
 use skillbench_engine::run::Inventory;
-use skillbench_record::OptionChoice;
 use skillbench_record::PluginOptions;
 use skillbench_report::{Cell, Table};
 use skillbench_worker::check::{self, RULES, SLOTS, Slot, Tally, Verdict};
@@ -67,11 +67,7 @@ impl Subject {
     /// # Errors
     /// There is neither such a plugin nor such a file, or an option does not fit.
     pub fn look(global: &Global, what: &str, options: &[String]) -> Result<Subject, CommandError> {
-        let mut own = PluginOptions::new();
-        for option in options {
-            let option = OptionChoice::parse(option).map_err(usage)?;
-            own.insert(option.key, option.value);
-        }
+        let own = options_of(what, options)?;
         let inventory = global.inventory();
         let (library, options) = match inventory.plugin(what) {
             Some(plugin) => (plugin.library.clone(), plugin.opened_with(&own, None).map_err(usage)?.options),

@@ -197,7 +197,7 @@ pub fn dispatch(cli: Cli) -> Done {
         Command::Models(args) => models::models(global, &args),
         Command::Completions { shell } => complete::completions(shell),
         Command::Man { dir } => complete::man(&dir),
-        Command::Why { plugin, model } => why::why(global, &plugin, model.as_deref()),
+        Command::Why { plugin, model, option } => why::why(global, &plugin, model.as_deref(), &option),
         Command::Doctor(args) if args.noise => noise::noise(global, &args),
         Command::Doctor(_) => doctor::doctor(global),
         Command::Fleet(command) => fleet::fleet(global, &command),

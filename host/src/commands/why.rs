@@ -2,7 +2,7 @@
 
 use super::{Done, Exit, usage};
 use crate::cli::Global;
-use crate::commands::plugin::facts;
+use crate::commands::plugin::{facts, options_of};
 use crate::output;
 use skillbench_engine::run::{Evidence, Inventory, Plugin, Probe, first_point};
 use skillbench_engine::runtime;
@@ -12,7 +12,8 @@ use skillbench_record::RunRequest;
 use skillbench_report::Table;
 use skillbench_worker::{Command, DeviceState, Limits, Reply, Stop, Worker};
 
-pub fn why(global: &Global, id: &str, model: Option<&str>) -> Done {
+pub fn why(global: &Global, id: &str, model: Option<&str>, options: &[String]) -> Done {
+    let own = options_of(id, options)?;
     let inventory = global.inventory();
     let mut story = Table::new(["step", "what"]);
     let mut tell = |step: &str, what: String| story.row([step.into(), what.into()]);
@@ -31,8 +32,9 @@ pub fn why(global: &Global, id: &str, model: Option<&str>) -> Done {
             let facts = facts(plugin).into_iter().filter(|(field, _)| field != "options");
             facts.for_each(|(field, value)| tell(&field, value));
             runtime_story(plugin, &mut tell);
-            let opened = plugin.description.backend.is_none() || devices_story(plugin, &inventory.stop, &mut tell);
-            opened && model.map_or(Ok(true), |model| model_story(&inventory, plugin, model, &mut tell))?
+            let opened =
+                plugin.description.backend.is_none() || devices_story(plugin, &own, &inventory.stop, &mut tell);
+            opened && model.map_or(Ok(true), |model| model_story(&inventory, plugin, &own, model, &mut tell))?
         }
     };
     output::table(&story, global.format.into());
@@ -61,8 +63,8 @@ fn runtime_story(plugin: &Plugin, tell: &mut impl FnMut(&str, String)) {
     }
 }
 
-fn devices_story(plugin: &Plugin, stop: &Stop, tell: &mut impl FnMut(&str, String)) -> bool {
-    let probe = Probe::at(plugin, stop);
+fn devices_story(plugin: &Plugin, own: &PluginOptions, stop: &Stop, tell: &mut impl FnMut(&str, String)) -> bool {
+    let probe = Probe::with(plugin, own, stop);
     for Evidence { what, found } in &probe.evidence {
         tell(&format!("looked at {what}"), found.clone());
     }
@@ -88,12 +90,13 @@ fn devices_story(plugin: &Plugin, stop: &Stop, tell: &mut impl FnMut(&str, Strin
 fn model_story(
     inventory: &Inventory,
     plugin: &Plugin,
+    own: &PluginOptions,
     model: &str,
     tell: &mut impl FnMut(&str, String),
 ) -> Result<bool, super::CommandError> {
     let skill = inventory.catalog().find(model).map_err(usage)?;
     let axes = first_point(&skill, &RunRequest::default()).map_err(usage)?;
-    let backend = plugin.opened_with(&PluginOptions::new(), None).map_err(usage)?;
+    let backend = plugin.opened_with(own, None).map_err(usage)?;
     let limits = Limits::working(std::time::Duration::from_secs(600), None, &inventory.stop);
     let built = match skill::build(&skill, skill.form_for(None), &limits) {
         Ok(built) => built,

@@ -70,8 +70,7 @@ impl Drop for Context {
 }
 
 fn refused(error: DriverError) -> Error {
-    let text = error.error_string().map(|text| text.to_string_lossy().into_owned());
-    let text = text.unwrap_or_else(|_| format!("{:?}", error.0));
+    let text = super::words(error);
     let code = match error.0 {
         sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => Code::ResourceExhausted,
         _ => Code::Internal,

@@ -65,10 +65,7 @@ pub fn gpus(evidence: &mut Evidence) -> Result<Vec<Gpu>, Absent> {
     if !unsafe { sys::is_culib_present() } {
         return Err(Absent::Driver(format!("{DRIVER} is there, but under a name that is not searched for")));
     }
-    let refused = |error: DriverError| {
-        let text = error.error_string().map(|text| text.to_string_lossy().into_owned());
-        Absent::Refused { code: error.0 as i32, text: text.unwrap_or_else(|_| format!("{:?}", error.0)) }
-    };
+    let refused = |error: DriverError| Absent::Refused { code: error.0 as i32, text: words(error) };
     let started = result::init().map_err(refused);
     evidence.add("cuInit", outcome(&started));
     started?;
@@ -79,6 +76,12 @@ pub fn gpus(evidence: &mut Evidence) -> Result<Vec<Gpu>, Absent> {
     evidence.add("cuDeviceGetCount", count.as_ref().map_or_else(said, ToString::to_string));
     let gpus: Vec<Gpu> = (0..count?).filter_map(describe).collect();
     if gpus.is_empty() { Err(Absent::NoDevice) } else { Ok(gpus) }
+}
+
+/// The driver's own, or the name of the error.
+fn words(error: DriverError) -> String {
+    let text = error.error_string().map(|text| text.to_string_lossy().into_owned());
+    text.unwrap_or_else(|_| format!("{:?}", error.0))
 }
 
 fn outcome<T>(result: &Result<T, Absent>) -> String {
