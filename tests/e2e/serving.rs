@@ -40,6 +40,9 @@ fn what_says_nothing_is_refused_before_or_told_as_the_reason() {
     for asked in [&["--bench", "inference", "--rate", "5"][..], &["--rate", "0"], &["--rate", "0.0001"]] {
         world.host(&[&["run"], &CELL[..], asked].concat()).exits_with(2);
     }
+    let limit = world.host(&[&["run"], &CELL[..], &["--slo", "latency.p99<=20parsecs"]].concat());
+    limit.exits_with(2).tells("such as latency.p99<=20ms");
+    world.host(&[&["run"], &CELL[..], &["--rate", "9", "--arrivals", "now and then"]].concat()).exits_with(2);
     let cell = cell(&world, &["--bench", "serving", "--scenario", "server", "--budget", "0.5"]);
     assert!(cell["reason"].to_string().contains("needs a rate"), "{cell:#}");
 }

@@ -1,5 +1,6 @@
 //! A plugin's options, held against its JSON Schema before the plugin sees them.
 
+use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value};
 use skillbench_record::PluginOptions;
 use skillbench_record::suggest;
@@ -43,7 +44,15 @@ pub fn check(options: &PluginOptions, schema: &str, owner: &str) -> Result<(), S
         None => Ok(()),
         Some(error) => {
             let at = error.instance_path().to_string();
-            Err(format!("option '{}' of {owner}: {error}", at.trim_start_matches('/')))
+            let key = at.trim_start_matches('/');
+            // A regular expression tells people less than the words beside it.
+            let told = property(&schema, key).and_then(|property| property.get("description")).and_then(Value::as_str);
+            match (error.kind(), told) {
+                (ValidationErrorKind::Pattern { .. }, Some(told)) => {
+                    Err(format!("option '{key}' of {owner}: {} does not fit: {told}", error.instance()))
+                }
+                _ => Err(format!("option '{key}' of {owner}: {error}")),
+            }
         }
     }
 }
@@ -139,6 +148,16 @@ mod tests {
     fn options_that_fit_pass() {
         assert_eq!(describe("threads", "2"), Ok(()));
         assert_eq!(describe("library", "7"), Ok(()));
+    }
+
+    #[test]
+    fn a_text_of_the_wrong_form_is_refused_in_the_words_of_the_schema() {
+        let schema =
+            r#"{"properties":{"slo":{"type":"string","pattern":"^p[0-9]+$","description":"A limit, such as p99"}}}"#;
+        let given = |value: &str| PluginOptions::from([("slo".to_string(), value.to_string())]);
+        assert_eq!(check(&given("p99"), schema, "'serving'"), Ok(()));
+        let told = check(&given("q99"), schema, "'serving'").unwrap_err();
+        assert_eq!(told, "option 'slo' of 'serving': \"q99\" does not fit: A limit, such as p99");
     }
 
     #[test]
