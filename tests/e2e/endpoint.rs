@@ -141,8 +141,11 @@ fn a_server_that_dies_costs_its_cell_and_is_told() {
         Err(why) => return skipped(&why),
     };
     let option = at(&server);
-    let asked = ["run", "--plugin", "endpoint", "--option", &option, "--budget", "20", "--format", "json"];
-    let mut command = world.command(&[&asked[..], &CELL[..]].concat());
+    // At a rate, so that it goes on for as long as the budget.
+    let asked =
+        ["run", "--plugin", "endpoint", "--option", &option, "--rate", "20", "--budget", "20", "--format", "json"];
+    let cell = ["--model", "probe-mlp", "--batch-sizes", "1", "--threads", "1"];
+    let mut command = world.command(&[&asked[..], &cell[..]].concat());
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     std::thread::sleep(Duration::from_secs(4));
     drop(server);

@@ -161,6 +161,8 @@ pub fn floats(bytes: []const u8) []align(1) const f32 {
     return std.mem.bytesAsSlice(f32, bytes[0 .. bytes.len / 4 * 4]);
 }
 
+extern fn ferror(file: *std.c.FILE) c_int;
+
 /// A copy of a model's file, in an arena of whoever keeps it. What a file says of its length is not asked: a folder and a pipe have none.
 pub fn readSource(arena: std.mem.Allocator, from: [*c]const c.sb_source, fault: *Fault) Failure![]const u8 {
     const source = whole(c.sb_source, from);
@@ -175,6 +177,8 @@ pub fn readSource(arena: std.mem.Allocator, from: [*c]const c.sb_source, fault: 
     var part: [65536]u8 = undefined;
     while (true) {
         const got = std.c.fread(&part, 1, part.len, file);
+        if (got == 0 and ferror(file) != 0)
+            return fault.model(c.SB_INVALID_ARGUMENT, "{s} cannot be read to its end", .{span(source.path)});
         if (got == 0) return bytes.items;
         try bytes.appendSlice(arena, part[0..got]);
     }

@@ -67,13 +67,16 @@ impl Subject {
     /// # Errors
     /// There is neither such a plugin nor such a file, or an option does not fit.
     pub fn look(global: &Global, what: &str, options: &[String]) -> Result<Subject, CommandError> {
-        let own = options_of(what, options)?;
         let inventory = global.inventory();
-        let (library, options) = match inventory.plugin(what) {
-            Some(plugin) => (plugin.library.clone(), plugin.opened_with(&own, None).map_err(usage)?.options),
-            None => (library_at(what, &inventory)?, own),
-        };
+        let plugin = inventory.plugin(what);
+        let library = plugin.map_or_else(|| library_at(what, &inventory), |plugin| Ok(plugin.library.clone()))?;
         let description = DescriptionCache::open(&global.stop).describe(&library);
+        let id = description.as_ref().map_or(what, |description| &description.id);
+        let own = options_of(id, options)?;
+        let options = match plugin {
+            Some(plugin) => plugin.opened_with(&own, None).map_err(usage)?.options,
+            None => own,
+        };
         Ok(Subject { library, options, description, inventory })
     }
 }

@@ -121,7 +121,7 @@ pub fn integers(message: &[u8], number: u64) -> Result<Vec<i64>> {
 
 /// The port that a ValueInfoProto tells of: its name, its type, and for each dimension a length and a name. A length
 /// that is left out or negative is `None`, known when a run begins; a name that is left out is `None`. A type that is
-/// left out counts as float32, since files are about that do not tell the type of an output.
+/// left out counts as float32, since some files do not tell the type of an output.
 ///
 /// ValueInfoProto: name (1), type (2); in that tensor_type (1); in that elem_type (1) and shape (2); in that dim (1);
 /// in that dim_value (1) or dim_param (2).

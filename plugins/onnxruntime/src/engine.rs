@@ -18,7 +18,7 @@ use crate::transfer::Transfers;
 use crate::value::Value;
 use ort::session::Session;
 use skillbench_onnx::{Declared, to_float16};
-use skillbench_plugin_api::sdk::{Bound, Host};
+use skillbench_plugin_api::sdk::{Bound, Host, Level};
 use skillbench_plugin_api::{Device, DeviceKind, Error, Load, Placement, Result, Why};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -69,8 +69,11 @@ impl<P: Provider> Engine<P> {
             return Err(Error::unavailable(Why::DEVICE, text));
         }
         let named = provider.by_name().map_or(0, <[Device]>::len);
-        let memory = |index| provider.named_memory(index).map(DeviceMemory::named).transpose();
-        let named_memories = (0..named).map(memory).collect::<Result<Vec<_>>>()?;
+        let memory = |index| {
+            let made = DeviceMemory::named(provider.named_memory(index)?);
+            made.inspect_err(|error| host.evidence("memory of the device", &error.message)).ok()
+        };
+        let named_memories = (0..named).map(memory).collect();
         Ok(Engine {
             host,
             runtime,
@@ -116,10 +119,12 @@ impl<P: Provider> Engine<P> {
 
     /// A model whose copies are told apart, where they can be: a driver that does not copy costs the figure, and not the model.
     fn with_memory(&self, model: OrtModel, index: usize) -> OrtModel {
-        let model = model.on_device(self.device_memory(index));
-        match Transfers::new(&model) {
-            Err(error) if model.device_memory.as_ref().is_some_and(|memory| !memory.copies.in_turns()) => {
-                self.host.evidence("copies to the device", &error.message);
+        let memory = self.device_memory(index);
+        let is_driven = memory.as_ref().is_some_and(|memory| !memory.copies.in_turns());
+        let model = model.on_device(memory);
+        match is_driven.then(|| Transfers::new(&model)) {
+            Some(Err(error)) => {
+                self.host.log(Level::Warn, &format!("copies to the device are not told apart: {}", error.message));
                 model.on_device(None)
             }
             _ => model,

@@ -94,11 +94,16 @@ impl Copies {
             Copies::OnnxRuntime(runtime) => copy_by_engine(runtime, pairs),
             Copies::Driver(copier) => {
                 let pieces = pairs.iter().map(|(from, to)| {
-                    let ((dtype, shape, from), (_, _, to)) = (from.describe()?, to.describe()?);
+                    let ((dtype, shape, from), (to_dtype, to_shape, to)) = (from.describe()?, to.describe()?);
+                    // What a session makes may be larger than what the caller has bound for it.
+                    if (dtype, &shape) != (to_dtype, &to_shape) {
+                        let text = format!("a tensor of shape {shape:?} does not go into memory of shape {to_shape:?}");
+                        return Err(Error::invalid(text));
+                    }
                     Ok(Piece { from, to, bytes: shape.iter().product::<usize>() * dtype.bytes() })
                 });
                 let pieces = pieces.collect::<Result<Vec<_>>>()?;
-                // SAFETY: live tensors of one type and shape, which both sides own through the call.
+                // SAFETY: live tensors, each pair of one type and shape, which both sides own through the call.
                 unsafe { copier.copy(&pieces) }
             }
         }

@@ -61,11 +61,14 @@ impl Transfers {
         // SAFETY: memory information of the session.
         let memory = unsafe { Allocator::new(model, place)? };
         let fence = (memory.tensor(DType::U32, &[1])?, Allocator::host()?.tensor(DType::U32, &[1])?);
+        // There and back once: a provider that cannot says so here, and not in a run.
+        copies.copy(&[(&fence.1, &fence.0)])?;
+        copies.copy(&[(&fence.0, &fence.1)])?;
         let of_input = |place: &*const OrtMemoryInfo| match is_device(*place) {
             true => Place::Device(Value::NONE),
             false => Place::Host,
         };
-        let transfers = Transfers {
+        Ok(Some(Transfers {
             inputs: inputs.iter().map(of_input).collect(),
             made_there: outputs.iter().map(|place| is_device(*place)).collect(),
             outputs: outputs.iter().map(|place| is_device(*place)).collect(),
@@ -73,11 +76,7 @@ impl Transfers {
             copies,
             binding: Binding::new(model)?,
             memory,
-        };
-        // There and back once: a provider that cannot says so here, and not in a run.
-        transfers.copies.copy(&[(&transfers.fence.1, &transfers.fence.0)])?;
-        transfers.copies.copy(&[(&transfers.fence.0, &transfers.fence.1)])?;
-        Ok(Some(transfers))
+        }))
     }
 
     /// Waits until the device has done all that it was given.

@@ -76,7 +76,7 @@ impl Value {
         Ok(Value(NonNull::new(value)))
     }
 
-    /// Type, shape and address of a dense tensor in host memory.
+    /// Type, shape and address of a dense tensor, wherever it lies.
     ///
     /// # Errors
     /// `Unimplemented` for a type that the contract has not, and what ONNX Runtime says.

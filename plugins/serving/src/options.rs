@@ -30,13 +30,13 @@ pub const SCHEMA: &CStr = cr#"{
         "arrivals": {
             "type": "string",
             "default": "poisson",
-            "pattern": "^(constant|poisson|gamma:[0-9.]+)$",
+            "pattern": "^(constant|poisson|gamma:[0-9.]+(e-?[0-9]+)?)$",
             "description": "How requests come: constant, poisson, or gamma:SHAPE, which is in bursts for shapes below 1"
         },
         "slo": {
             "type": "string",
-            "pattern": "^\\s*latency\\.p[0-9.]+\\s*<=\\s*[0-9.]+\\s*(s|ms|us|µs|ns)\\s*$",
-            "description": "How long they may take, such as latency.p99<=20ms. Without a rate, the largest rate that keeps it is searched"
+            "pattern": "^\\s*latency\\.p[0-9.]+\\s*<=\\s*[0-9.]+(e[0-9]+)?\\s*(s|ms|us|µs|ns)\\s*$",
+            "description": "One limit of how long they may take, such as latency.p99<=20ms; limits of tokens are not served yet. Without a rate, the largest rate that keeps it is searched"
         },
         "workers": {
             "type": "integer",

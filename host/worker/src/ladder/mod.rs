@@ -17,10 +17,12 @@ mod unlocked;
 
 pub use cases::{Case, Ladder, ladder};
 pub use climb::{climb, places};
-pub use climbed::{Climbed, Steps, built, by_operator, climbed, totals, unknown, wholly_right};
+use climbed::{Climbed, built, by_operator, climbed};
+pub use climbed::{Steps, totals, unknown, wholly_right};
 pub(crate) use rung::serve;
 pub use tried::Tried;
-pub use unlocked::{Next, Unlocked, unlocked};
+use unlocked::unlocked;
+pub use unlocked::{Next, Unlocked};
 
 use serde::{Deserialize, Serialize};
 

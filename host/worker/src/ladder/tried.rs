@@ -10,7 +10,7 @@ const NEXT: usize = 10;
 
 /// A backend that was tried on the cases of some operators, or of all.
 pub struct Tried {
-    pub cases: Vec<Climbed>,
+    cases: Vec<Climbed>,
     pub operators: BTreeMap<String, Steps>,
     /// `None`: only some operators were tried.
     pub models: Option<Unlocked>,

@@ -278,11 +278,12 @@ const Request = struct {
             step.compute(self.values, @intCast(dims[1]), made);
             self.values[value] = .{ .dims = dims, .data = made };
         }
-        // A copy: an output without memory of the caller is given away, once, and later runs never write into it.
-        for (self.model.port_values[c.SB_OUTPUT].items, 0..) |value, index| {
-            const output = self.values[value];
-            @memcpy(try bindings.output(index, &output.dims, fault), std.mem.sliceAsBytes(output.data));
-        }
+        // All places first, since one that does not fit ends the run before anything is written. A copy: an output without memory of the
+        // caller is given away, once, and later runs never write into it.
+        const outputs = self.model.port_values[c.SB_OUTPUT].items;
+        const places = try self.arena.allocator().alloc([]u8, outputs.len);
+        for (outputs, places, 0..) |value, *place, index| place.* = try bindings.output(index, &self.values[value].dims, fault);
+        for (outputs, places) |value, place| @memcpy(place, std.mem.sliceAsBytes(self.values[value].data));
     }
 
     /// [lane] Outputs that were taken live on.
