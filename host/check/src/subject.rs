@@ -35,12 +35,9 @@ impl Subject {
             ..Sandbox::default()
         };
         let library = Library::new(whole_path(path)?, sandbox);
-        let mut own = PluginOptions::new();
-        for option in &args.options {
-            let option = OptionChoice::parse(option).map_err(CheckError::Usage)?;
-            own.insert(option.key, option.value);
-        }
         let description = describe(&library, Duration::from_secs(limit));
+        let id = description.as_ref().map_or("this library", |description| &description.id);
+        let own = OptionChoice::all_of(id, &args.options).map_err(CheckError::Usage)?;
         if let Some(backend) = description.as_ref().ok().and_then(|it| it.backend.as_ref()) {
             options::check(&own, &backend.options_schema, &backend.id).map_err(CheckError::Usage)?;
         }

@@ -36,6 +36,9 @@ fn what_is_no_plugin_is_broken_and_what_is_no_file_is_a_slip() {
     let option = check("", &[library(), "--option", "speed=9"]);
     assert_eq!(option.code, 2);
     assert!(option.stderr.contains("has no option 'speed'"), "{}", option.stderr);
+    let others = check("", &[library(), "--option", "other:speed=9"]);
+    assert_eq!(others.code, 2);
+    assert!(others.stderr.contains("is for 'other'"), "{}", others.stderr);
 }
 
 #[test]

@@ -54,6 +54,22 @@ impl OptionChoice {
         };
         Ok(OptionChoice { plugin, key: key.into(), value: value.into() })
     }
+
+    /// The options that one plugin was given, as `KEY=VALUE` or, as a run takes them, `PLUGIN:KEY=VALUE`.
+    ///
+    /// # Errors
+    /// What was expected, or that one is for another plugin.
+    pub fn all_of(plugin: &str, given: &[String]) -> Result<PluginOptions, String> {
+        let mut own = PluginOptions::new();
+        for text in given {
+            let option = OptionChoice::parse(text)?;
+            if let Some(other) = option.plugin.filter(|named| named != plugin) {
+                return Err(format!("option {text} is for '{other}', and this is about '{plugin}' alone"));
+            }
+            own.insert(option.key, option.value);
+        }
+        Ok(own)
+    }
 }
 
 /// A cell by what was asked for, wherever it stands in a plan.

@@ -1,12 +1,11 @@
 //! `host plugin check`: a library held against the rules.
 
-use super::plugin::options_of;
 use super::{CommandError, Done, Exit, failed, usage};
 use crate::cli::Global;
 use crate::output;
 use skillbench_engine::describe::DescriptionCache;
 use skillbench_engine::run::Inventory;
-use skillbench_record::PluginOptions;
+use skillbench_record::{OptionChoice, PluginOptions};
 use skillbench_report::{Cell, Table};
 use skillbench_worker::check::{self, RULES, SLOTS, Slot, Tally, Verdict};
 use skillbench_worker::sandbox::Sandbox;
@@ -72,7 +71,7 @@ impl Subject {
         let library = plugin.map_or_else(|| library_at(what, &inventory), |plugin| Ok(plugin.library.clone()))?;
         let description = DescriptionCache::open(&global.stop).describe(&library);
         let id = description.as_ref().map_or(what, |description| &description.id);
-        let own = options_of(id, options)?;
+        let own = OptionChoice::all_of(id, options).map_err(usage)?;
         let options = match plugin {
             Some(plugin) => plugin.opened_with(&own, None).map_err(usage)?.options,
             None => own,

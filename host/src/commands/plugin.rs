@@ -10,28 +10,11 @@ use skillbench_engine::run::{Inventory, Plugin};
 use skillbench_packages::{Home, Receipt};
 use skillbench_record::hash::sha256;
 use skillbench_record::paths;
-use skillbench_record::{OptionChoice, PluginOptions};
 use skillbench_report::{Cell, Table};
 use skillbench_worker::Description;
 use skillbench_worker::Library;
 use skillbench_worker::sandbox::Sandbox;
 use std::path::{Path, PathBuf};
-
-/// The options that a command on one plugin was given, as `KEY=VALUE` or, as a run takes them, `PLUGIN:KEY=VALUE`.
-///
-/// # Errors
-/// What was expected, or that one is for another plugin.
-pub fn options_of(plugin: &str, given: &[String]) -> Result<PluginOptions, CommandError> {
-    let mut own = PluginOptions::new();
-    for text in given {
-        let option = OptionChoice::parse(text).map_err(usage)?;
-        if let Some(other) = option.plugin.filter(|named| named != plugin) {
-            return Err(usage(format!("--option {text} is for '{other}', and this is about '{plugin}' alone")));
-        }
-        own.insert(option.key, option.value);
-    }
-    Ok(own)
-}
 
 pub fn list(global: &Global) -> Done {
     let inventory = global.inventory();

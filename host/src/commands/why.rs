@@ -2,18 +2,17 @@
 
 use super::{Done, Exit, usage};
 use crate::cli::Global;
-use crate::commands::plugin::{facts, options_of};
+use crate::commands::plugin::facts;
 use crate::output;
 use skillbench_engine::run::{Evidence, Inventory, Plugin, Probe, first_point};
 use skillbench_engine::runtime;
 use skillbench_engine::skill;
-use skillbench_record::PluginOptions;
-use skillbench_record::RunRequest;
+use skillbench_record::{OptionChoice, PluginOptions, RunRequest};
 use skillbench_report::Table;
 use skillbench_worker::{Command, DeviceState, Limits, Reply, Stop, Worker};
 
 pub fn why(global: &Global, id: &str, model: Option<&str>, options: &[String]) -> Done {
-    let own = options_of(id, options)?;
+    let own = OptionChoice::all_of(id, options).map_err(usage)?;
     let inventory = global.inventory();
     let mut story = Table::new(["step", "what"]);
     let mut tell = |step: &str, what: String| story.row([step.into(), what.into()]);

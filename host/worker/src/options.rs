@@ -46,10 +46,10 @@ pub fn check(options: &PluginOptions, schema: &str, owner: &str) -> Result<(), S
             let at = error.instance_path().to_string();
             let key = at.trim_start_matches('/');
             // A regular expression tells people less than the words beside it.
-            let told = property(&schema, key).and_then(|property| property.get("description")).and_then(Value::as_str);
-            match (error.kind(), told) {
-                (ValidationErrorKind::Pattern { .. }, Some(told)) => {
-                    Err(format!("option '{key}' of {owner}: {} does not fit: {told}", error.instance()))
+            let words = property(&schema, key).and_then(|property| property.get("description")).and_then(Value::as_str);
+            match (error.kind(), words) {
+                (ValidationErrorKind::Pattern { .. }, Some(words)) => {
+                    Err(format!("option '{key}' of {owner}: {} does not fit: {words}", error.instance()))
                 }
                 _ => Err(format!("option '{key}' of {owner}: {error}")),
             }

@@ -58,12 +58,6 @@ impl CudaBackend {
         device.checked_sub(self.cuda.devices().len() as u32)
     }
 
-    /// The GPU in whose memory a tensor lies. TensorRT's devices are the same GPUs again.
-    fn gpu_of(&self, place: Place) -> Option<usize> {
-        let (device, gpus) = (usize::try_from(place.id).ok().filter(|_| !place.is_host())?, self.cuda.devices().len());
-        (device < 2 * gpus).then(|| device % gpus)
-    }
-
     fn tensorrt(&self) -> Result<&Engine<TensorRt>> {
         self.tensorrt.as_ref().map_err(Clone::clone)
     }
@@ -162,16 +156,7 @@ impl Backend for CudaBackend {
     }
 
     fn copy(&self, from: &Bound, to: &Bound) -> Result<()> {
-        let gpus: Vec<usize> = [from, to].into_iter().filter_map(|bound| self.gpu_of(bound.place())).collect();
-        let device_sides = [from, to].into_iter().filter(|bound| !bound.place().is_host()).count();
-        match gpus[..] {
-            [gpu] if device_sides == 1 => self.cuda.copy_on(gpu, from, to),
-            [one, other] if one == other => self.cuda.copy_on(one, from, to),
-            _ => Err(Error::unimplemented(
-                Why::NONE,
-                "copies go between the host's memory and one GPU's, or within one GPU's",
-            )),
-        }
+        self.cuda.copy(from, to)
     }
 
     fn profiles(&self) -> bool {

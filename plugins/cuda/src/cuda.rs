@@ -70,10 +70,11 @@ pub(crate) fn gpu<'g>(gpus: &'g [Gpu], load: &Load) -> Result<&'g Gpu> {
     gpus.get(index).ok_or_else(|| Error::not_found(format!("GPU {index} of {}", gpus.len())))
 }
 
-/// A GPU's memory, which both providers allocate by the same name.
-pub(crate) fn memory_of(gpus: &[Gpu], device: usize) -> Option<NamedMemory> {
-    let device = gpus.get(device)?.ordinal;
-    Some(NamedMemory { name: c"Cuda", device, copier: Arc::new(Copies::of(device)) })
+/// A GPU's memory, which both providers allocate by the same name. TensorRT's devices are the same GPUs again, and come after CUDA's.
+pub(crate) fn memory_of(gpus: &[Gpu], index: usize) -> Option<NamedMemory> {
+    let device = gpus.get(index)?.ordinal;
+    let places = [index, gpus.len() + index].map(|number| number as i32).to_vec();
+    Some(NamedMemory { name: c"Cuda", device, places, copier: Arc::new(Copies::of(device)) })
 }
 
 /// GPUs since Ampere have TF32; the variable by which NVIDIA switches it off goes before any option.

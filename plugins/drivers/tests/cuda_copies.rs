@@ -24,7 +24,7 @@ static DRIVER: LazyLock<Library> = LazyLock::new(|| {
 });
 
 /// What the driver counts.
-fn told(name: &str) -> i32 {
+fn count_of(name: &str) -> i32 {
     // SAFETY: both functions of the fixture have this type.
     unsafe { DRIVER.get::<unsafe extern "C" fn() -> i32>(name.as_bytes()).unwrap()() }
 }
@@ -36,9 +36,9 @@ fn piece(from: &[u8], to: &mut [u8]) -> Piece {
 /// One after the other: the driver counts for the whole process.
 #[test]
 fn copies_are_where_they_belong_when_the_call_returns() {
-    assert_eq!(told("contexts_held"), 0);
+    assert_eq!(count_of("contexts_held"), 0);
     let copies = Copies::of(0);
-    assert_eq!(told("contexts_held"), 0, "looking at a GPU takes none of its memory");
+    assert_eq!(count_of("contexts_held"), 0, "looking at a GPU takes none of its memory");
     let (first, second) = ([1, 2, 3], [4, 5]);
     let (mut to_first, mut to_second) = ([0; 3], [0; 2]);
     let pieces = [piece(&first, &mut to_first), piece(&[], &mut []), piece(&second, &mut to_second)];
@@ -51,16 +51,16 @@ fn copies_are_where_they_belong_when_the_call_returns() {
     // SAFETY: as above; the driver of the tests refuses the address 13 without a look at it.
     let error = unsafe { copies.copy(&[piece(&first, &mut late), refused]) }.unwrap_err();
     assert!(error.message.contains("an illegal memory access") && error.vendor_code == 700, "{error}");
-    assert_eq!((late, told("copies_queued")), (first, 0), "what was queued before a refusal is waited for");
+    assert_eq!((late, count_of("copies_queued")), (first, 0), "what was queued before a refusal is waited for");
 
     std::thread::scope(|scope| {
         // SAFETY: as above.
         let elsewhere = scope.spawn(|| unsafe { copies.copy(&[piece(&second, &mut [0; 2])]) });
         elsewhere.join().unwrap().expect("each thread makes the context its current one");
     });
-    assert_eq!(told("contexts_held"), 1, "one context for all copies");
+    assert_eq!(count_of("contexts_held"), 1, "one context for all copies");
     drop(copies);
-    assert_eq!(told("contexts_held"), 0);
+    assert_eq!(count_of("contexts_held"), 0);
 
     // SAFETY: as above.
     let error = unsafe { Copies::of(7).copy(&[piece(&first, &mut to_first)]) }.unwrap_err();

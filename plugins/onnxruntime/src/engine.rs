@@ -94,60 +94,56 @@ impl<P: Provider> Engine<P> {
         self.devices.iter().map(|(_, device)| device.clone()).collect()
     }
 
-    /// The asked device, else the first one that can be used, with its index in the provider's list.
-    fn device(&self, load: &Load) -> Result<(usize, &Device)> {
-        let found = match load.devices.first() {
-            Some(index) => self.devices.get(*index as usize),
-            None => self.devices.iter().find(|(listed, _)| listed.is_some()),
-        };
-        let name = self.provider.name();
-        match found {
-            Some((Some(listed), device)) => Ok((*listed, device)),
-            Some((None, device)) => Err(Error::unavailable(device.why, format!("{}: {}", device.id, device.reason))),
-            None => Err(Error::unavailable(Why::DEVICE, format!("{name} has no device that can be used"))),
+    /// The asked device, else the first one that can be used: its number, its index in the provider's list, and what it is.
+    fn device(&self, load: &Load) -> Result<(usize, usize, &Device)> {
+        let first = || self.devices.iter().position(|(listed, _)| listed.is_some());
+        let number = load.devices.first().map(|number| *number as usize).or_else(first);
+        match number.and_then(|number| Some((number, self.devices.get(number)?))) {
+            Some((number, (Some(listed), device))) => Ok((number, *listed, device)),
+            Some((_, (None, device))) => {
+                Err(Error::unavailable(device.why, format!("{}: {}", device.id, device.reason)))
+            }
+            None => {
+                let text = format!("{} has no device that can be used", self.provider.name());
+                Err(Error::unavailable(Why::DEVICE, text))
+            }
         }
     }
 
-    /// The memory of one of the provider's devices, where somebody copies tensors by themselves.
-    fn device_memory(&self, index: usize) -> Option<DeviceMemory> {
-        if let Some(named) = self.named_memories.get(index) {
+    /// The memory of one of the devices, where somebody copies tensors by themselves.
+    fn device_memory(&self, number: usize) -> Option<DeviceMemory> {
+        if let Some(named) = self.named_memories.get(number) {
             return named.clone();
         }
-        let devices = self.copies_apart.then(|| self.runtime.devices(self.provider.name()))?;
-        DeviceMemory::of(&devices.get(index)?.0, self.runtime)
+        let listed = self.copies_apart.then(|| self.runtime.devices(self.provider.name()))?;
+        let device = self.devices.get(number)?.0?;
+        DeviceMemory::of(&listed.get(device)?.0, i32::try_from(number).ok()?, self.runtime)
     }
 
-    /// A model whose copies are told apart, where they can be: a driver that does not copy costs the figure, and not the model.
-    fn with_memory(&self, model: OrtModel, index: usize) -> OrtModel {
-        let memory = self.device_memory(index);
+    /// A model whose copies are timed apart, where they can be: a driver that does not copy costs the figure, and not the model.
+    fn with_memory(&self, model: OrtModel, number: usize) -> OrtModel {
+        let memory = self.device_memory(number);
         let is_driven = memory.as_ref().is_some_and(|memory| !memory.copies.in_turns());
         let model = model.on_device(memory);
         match is_driven.then(|| Transfers::new(&model)) {
             Some(Err(error)) => {
-                self.host.log(Level::Warn, &format!("copies to the device are not told apart: {}", error.message));
+                self.host
+                    .log(Level::Warn, &format!("copies to the device have no time of their own: {}", error.message));
                 model.on_device(None)
             }
             _ => model,
         }
     }
 
-    /// Copies a tensor between the host's memory and a device's.
+    /// Copies a tensor between the host's memory and a device's, or within a device's.
     ///
     /// # Errors
     /// `Unimplemented` for other places, and what ONNX Runtime or the driver says.
     pub fn copy(&self, from: &Bound, to: &Bound) -> Result<()> {
-        let place = [from, to].map(Bound::place).into_iter().find(|place| !place.is_host());
-        let place = place.ok_or_else(|| Error::unimplemented(Why::NONE, "both tensors lie in the host's memory"))?;
-        self.copy_on(usize::try_from(place.id).unwrap_or(usize::MAX), from, to)
-    }
-
-    /// The same, where the tensors' place does not say which device of this engine is meant.
-    ///
-    /// # Errors
-    /// As for [`Engine::copy`].
-    pub fn copy_on(&self, device: usize, from: &Bound, to: &Bound) -> Result<()> {
-        let memory = self.devices.get(device).and_then(|(listed, _)| self.device_memory((*listed)?));
-        let missing = || Error::unimplemented(Why::NONE, format!("device {device} has no memory that is copied to"));
+        let place = if from.place().is_host() { to.place() } else { from.place() };
+        let mut memories = (0..self.devices.len()).filter_map(|number| self.device_memory(number));
+        let memory = memories.find(|memory| memory.has(place));
+        let missing = || Error::unimplemented(Why::NONE, format!("there is no memory of a device at {place:?}"));
         let memory = memory.ok_or_else(missing)?;
         let _turn = memory.copies.turn();
         // SAFETY: both sides lend their memory through this call, and the values go with it.
@@ -166,7 +162,7 @@ impl<P: Provider> Engine<P> {
             let text = format!("ONNX Runtime loads ONNX graphs, not '{format}': export the model to ONNX");
             return Err(Error::unimplemented(Why::MODEL, text));
         }
-        self.provider.configure(load, self.device(load)?.1).map(|_| ())
+        self.provider.configure(load, self.device(load)?.2).map(|_| ())
     }
 
     /// Reads a graph and makes a session of it.
@@ -179,7 +175,7 @@ impl<P: Provider> Engine<P> {
     /// `NotFound` for a missing file, `InvalidArgument` for a broken one, `Unimplemented` for what the provider lacks.
     pub fn load(&self, load: &Load) -> Result<OrtModel> {
         self.supports(load)?;
-        let (listed, device) = self.device(load)?;
+        let (number, listed, device) = self.device(load)?;
         let path = &load.source.path;
         self.host.phase("read", f64::NAN);
         let started = Instant::now();
@@ -248,7 +244,7 @@ impl<P: Provider> Engine<P> {
         let model = OrtModel::new(self.runtime, session, inputs, outputs, placement, unread, recorder)?;
         Ok(match device.kind {
             DeviceKind::Cpu => model.on_processor(),
-            _ => self.with_memory(model, listed),
+            _ => self.with_memory(model, number),
         })
     }
 

@@ -13,14 +13,16 @@ use ort::sys::{
     OrtValue,
 };
 use skillbench_drivers::{Copier, Piece};
-use skillbench_plugin_api::{DType, Error, Result};
+use skillbench_plugin_api::{DType, Error, Place, Result};
 use std::ptr::{self, NonNull};
 use std::sync::{Arc, MutexGuard};
 
 /// The memory of a provider's device, and how tensors get there and back. The information lives as long as the process.
 #[derive(Clone)]
 pub(crate) struct DeviceMemory {
-    place: NonNull<OrtMemoryInfo>,
+    info: NonNull<OrtMemoryInfo>,
+    /// The backend's devices whose memory it is.
+    places: Vec<i32>,
     pub copies: Copies,
 }
 
@@ -30,13 +32,13 @@ unsafe impl Send for DeviceMemory {}
 unsafe impl Sync for DeviceMemory {}
 
 impl DeviceMemory {
-    /// Of a device that the provider lists. `None` for one that has none but the host's.
-    pub fn of(device: &ort::device::Device<'_>, runtime: &'static Runtime) -> Option<DeviceMemory> {
+    /// Of a device that the provider lists, and that has this number among the backend's. `None` for one that has none but the host's.
+    pub fn of(listed: &ort::device::Device<'_>, number: i32, runtime: &'static Runtime) -> Option<DeviceMemory> {
         // SAFETY: a device of the environment.
-        let place =
-            unsafe { (ort::api().EpDevice_MemoryInfo)(device.ptr(), OrtDeviceMemoryType::OrtDeviceMemoryType_DEFAULT) };
-        let place = NonNull::new(place.cast_mut()).filter(|_| is_device(place))?;
-        Some(DeviceMemory { place, copies: Copies::OnnxRuntime(runtime) })
+        let info =
+            unsafe { (ort::api().EpDevice_MemoryInfo)(listed.ptr(), OrtDeviceMemoryType::OrtDeviceMemoryType_DEFAULT) };
+        let info = NonNull::new(info.cast_mut()).filter(|_| is_device(info))?;
+        Some(DeviceMemory { info, places: vec![number], copies: Copies::OnnxRuntime(runtime) })
     }
 
     /// Of a device that the provider has by name.
@@ -44,7 +46,7 @@ impl DeviceMemory {
     /// # Errors
     /// What ONNX Runtime says.
     pub fn named(memory: NamedMemory) -> Result<DeviceMemory> {
-        let mut place = ptr::null_mut();
+        let mut info = ptr::null_mut();
         // SAFETY: the name ends with a NUL and is copied; the pointer to a local is writable.
         unsafe {
             check((ort::api().CreateMemoryInfo)(
@@ -52,15 +54,20 @@ impl DeviceMemory {
                 OrtAllocatorType::OrtDeviceAllocator,
                 memory.device,
                 OrtMemType::OrtMemTypeDefault,
-                &raw mut place,
+                &raw mut info,
             ))?;
         }
-        let place = NonNull::new(place).ok_or_else(|| Error::internal("ONNX Runtime made no memory information"))?;
-        Ok(DeviceMemory { place, copies: Copies::Driver(memory.copier) })
+        let info = NonNull::new(info).ok_or_else(|| Error::internal("ONNX Runtime made no memory information"))?;
+        Ok(DeviceMemory { info, places: memory.places, copies: Copies::Driver(memory.copier) })
     }
 
     pub fn ptr(&self) -> *const OrtMemoryInfo {
-        self.place.as_ptr()
+        self.info.as_ptr()
+    }
+
+    /// Whether a tensor at this place lies in it.
+    pub fn has(&self, place: Place) -> bool {
+        !place.is_host() && self.places.contains(&place.id)
     }
 }
 

@@ -96,8 +96,8 @@ impl Model for OrtModel {
     }
 
     fn allocate(self: &Arc<Self>, dtype: DType, shape: &[usize], place: Place) -> Result<OwnedTensor> {
-        let elsewhere = || Error::unimplemented(Why::NONE, format!("this provider has no memory at {place:?}"));
-        let memory = self.device_memory.as_ref().filter(|_| !place.is_host()).ok_or_else(elsewhere)?;
+        let elsewhere = || Error::unimplemented(Why::NONE, format!("this model has no memory at {place:?}"));
+        let memory = self.device_memory.as_ref().filter(|memory| memory.has(place)).ok_or_else(elsewhere)?;
         let _turn = memory.copies.turn();
         // SAFETY: memory of this session's device; the model stays with the tensor.
         let allocator = unsafe { Allocator::new(self, memory.ptr())? };

@@ -98,6 +98,8 @@ pub struct NamedMemory {
     pub name: &'static CStr,
     /// The number of the device, as the provider's options have it.
     pub device: i32,
+    /// The backend's devices whose memory this is, by their numbers: `Place::id` of tensors there.
+    pub places: Vec<i32>,
     pub copier: Arc<dyn Copier>,
 }
 

@@ -101,7 +101,7 @@ impl Request for OrtRequest {
     }
 
     /// On the processor an output is as good as an input, and needs nothing; elsewhere ONNX Runtime has to be told to leave it
-    /// where it is. Where copies are told apart, runs that keep nothing go another way.
+    /// where it is. Where copies are timed apart, runs that keep nothing go another way.
     fn alias(&mut self, output: usize, _input: usize) -> Result<()> {
         let needs_binding = self.transfers.is_some() || on_device(&self.model, output, self.outputs.len())?;
         if self.device.is_none() && needs_binding {

@@ -49,10 +49,11 @@ impl Value {
     /// # Safety
     /// The value is dropped, or no longer used in a run, when the memory goes.
     pub unsafe fn over(runtime: &Runtime, device: Option<&DeviceMemory>, memory: &Bound) -> Result<Value> {
-        let elsewhere = || Error::unimplemented(Why::NONE, "this provider binds host memory only");
-        let place = match memory.place().is_host() {
+        let place = memory.place();
+        let elsewhere = || Error::unimplemented(Why::NONE, format!("this model has no memory at {place:?}"));
+        let info = match place.is_host() {
             true => runtime.host_memory.ptr(),
-            false => device.ok_or_else(elsewhere)?.ptr(),
+            false => device.filter(|device| device.has(place)).ok_or_else(elsewhere)?.ptr(),
         };
         // ONNX Runtime wants an address even where there is nothing at it.
         let data = match memory.byte_len() {
@@ -64,7 +65,7 @@ impl Value {
         // SAFETY: the memory holds as many bytes as it says, the shape is copied, and the pointer to a local is writable.
         unsafe {
             check((ort::api().CreateTensorWithDataAsOrtValue)(
-                place,
+                info,
                 data,
                 memory.byte_len(),
                 shape.as_ptr(),

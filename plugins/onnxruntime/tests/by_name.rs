@@ -3,12 +3,16 @@
 //!
 //! Where `ORT_DYLIB_PATH` names no library, the tests see the error that says so, and pass.
 
-use skillbench_onnxruntime::{Arithmetic, Configuration, Engine, OrtModel, Provider, Runtime, Settings, find_library};
+use skillbench_drivers::{Copier, Piece};
+use skillbench_onnxruntime::{
+    Arithmetic, Configuration, Engine, NamedMemory, OrtModel, Provider, Runtime, Settings, find_library,
+};
 use skillbench_plugin_api::client::Instance;
-use skillbench_plugin_api::sdk::{Backend, Host};
-use skillbench_plugin_api::{Device, DeviceKind, Error, Load, Options, Result, Why};
+use skillbench_plugin_api::sdk::{Backend, Bound, Host, Offers};
+use skillbench_plugin_api::{DType, Device, DeviceKind, Error, HostTensor, Load, Options, Place, Result, Why};
 use skillbench_testkit::{close, load_of, probe};
 use std::ffi::CStr;
+use std::sync::Arc;
 
 struct ByName {
     name: String,
@@ -24,6 +28,11 @@ impl Provider for ByName {
         Some(&self.devices)
     }
 
+    /// The host's own memory stands in for a GPU's.
+    fn named_memory(&self, device: usize) -> Option<NamedMemory> {
+        Some(NamedMemory { name: c"Cpu", device: 0, places: vec![device as i32], copier: Arc::new(Bytes) })
+    }
+
     fn configure(&self, _load: &Load, _device: &Device) -> Result<Configuration> {
         Ok(Configuration::default())
     }
@@ -37,17 +46,30 @@ impl Provider for ByName {
     }
 }
 
+/// Copies as a driver does.
+struct Bytes;
+
+impl Copier for Bytes {
+    unsafe fn copy(&self, pieces: &[Piece]) -> Result<()> {
+        // SAFETY: the caller promises both sides of each piece; they do not overlap.
+        pieces.iter().for_each(|piece| unsafe { piece.from.copy_to_nonoverlapping(piece.to, piece.bytes) });
+        Ok(())
+    }
+}
+
 struct Unlisted(Engine<ByName>);
 
 impl Backend for Unlisted {
     const ID: &'static CStr = c"unlisted";
     const OPTIONS_SCHEMA: &'static CStr = c"{}";
 
+    const OFFERS: Offers = Offers { device_memory: Some(Place::CUDA), ..Offers::NONE };
+
     type Model = OrtModel;
 
     fn open(host: Host, options: &Options) -> Result<Unlisted> {
         let runtime = Runtime::load(&find_library(options, "cpu")?)?;
-        let devices = ["first", "second"].map(|id| Device::new(id, "a device", DeviceKind::Cpu)).to_vec();
+        let devices = ["first", "second"].map(|id| Device::new(id, "a device", DeviceKind::Gpu)).to_vec();
         let provider = ByName { name: options.get("provider").unwrap_or_default().into(), devices };
         Engine::open(host, runtime, provider, Settings::read(options)?).map(Unlisted)
     }
@@ -58,6 +80,10 @@ impl Backend for Unlisted {
 
     fn load(&self, load: &Load) -> Result<OrtModel> {
         self.0.load(load)
+    }
+
+    fn copy(&self, from: &Bound, to: &Bound) -> Result<()> {
+        self.0.copy(from, to)
     }
 }
 
@@ -81,6 +107,28 @@ fn a_model_runs_on_the_device_that_the_load_names() {
     assert!(placement.nodes_total.is_some() && placement.nodes_total == placement.nodes_on_device, "{placement:?}");
     let (x, y) = probe::expected();
     assert!(close(&probe::run(&model, &x), &y));
+}
+
+#[test]
+fn memory_of_a_device_takes_copies_and_a_model_on_another_device_refuses_it() {
+    let Some(instance) = open("CPUExecutionProvider").map(Result::unwrap) else { return };
+    let on = |device: u32| instance.load(&Load { devices: vec![device], ..load_of(&probe::path()) }).unwrap();
+    let (first, second) = (on(0), on(1));
+    let place = instance.place(1).unwrap();
+    assert_eq!(place, Place { kind: Place::CUDA, id: 1 });
+
+    let there = second.allocate_at(DType::F32, &[4], place).unwrap();
+    let mut given = HostTensor::zeroed(DType::F32, &[4]).unwrap();
+    given.bytes_mut().fill(0x3F);
+    instance.copy_in(&given, &there).unwrap();
+    let mut back = HostTensor::zeroed(DType::F32, &[4]).unwrap();
+    instance.copy_out(&there, &mut back).unwrap();
+    assert_eq!(back.bytes(), given.bytes());
+
+    let elsewhere = first.allocate_at(DType::F32, &[4], place).err().expect("memory of another device");
+    assert!(elsewhere.message.contains("no memory at"), "{elsewhere}");
+    let nowhere = Place { id: 7, ..place };
+    assert!(second.allocate_at(DType::F32, &[4], nowhere).is_err());
 }
 
 #[test]

@@ -19,15 +19,9 @@ impl Limit {
         let wrong = |what: &str| {
             Error::invalid(format!("option slo: {what} in '{text}'; expected a limit such as latency.p99<=20ms"))
         };
-        if text.contains(',') {
-            return Err(wrong("more than one limit"));
-        }
         let (left, right) = text.split_once("<=").ok_or_else(|| wrong("there is no '<='"))?;
         let percentile = match left.trim().split_once('.') {
             Some(("latency", percentile)) => percentile.strip_prefix('p'),
-            Some(("ttft" | "tpot" | "itl", _)) => {
-                return Err(wrong("limits of tokens are not served yet, only those of a latency"));
-            }
             _ => None,
         };
         let percentile = percentile.and_then(|digits| digits.parse::<f64>().ok());

@@ -5,7 +5,7 @@ use crate::{Failure, PluginUse, Stop};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many operators to build next are told.
+/// How many operators to build next are named.
 const NEXT: usize = 10;
 
 /// A backend that was tried on the cases of some operators, or of all.
@@ -32,9 +32,9 @@ impl Tried {
         stop: &Stop,
     ) -> Result<Tried, Failure> {
         let cases = climbed(backend, operators, stop)?;
-        let told = by_operator(&cases);
-        let models = operators.is_empty().then(|| unlocked(&built(&told), models, NEXT));
-        Ok(Tried { cases, operators: told, models })
+        let each = by_operator(&cases);
+        let models = operators.is_empty().then(|| unlocked(&built(&each), models, NEXT));
+        Ok(Tried { cases, operators: each, models })
     }
 
     /// A wrong answer and a crash are faults; a refusal is none.
@@ -70,11 +70,11 @@ impl Tried {
     /// Each case: its name, operator and type, and what became of it.
     pub fn cases_as_json(&self) -> Vec<Value> {
         let of_case = |one: &Climbed| {
-            let mut told = json!({"case": one.case, "operator": one.operator, "type": one.of_type, "edge": one.edge});
-            if let (Some(told), Ok(Value::Object(rung))) = (told.as_object_mut(), serde_json::to_value(&one.rung)) {
-                told.extend(rung);
+            let mut case = json!({"case": one.case, "operator": one.operator, "type": one.of_type, "edge": one.edge});
+            if let (Some(case), Ok(Value::Object(rung))) = (case.as_object_mut(), serde_json::to_value(&one.rung)) {
+                case.extend(rung);
             }
-            told
+            case
         };
         self.cases.iter().map(of_case).collect()
     }
