@@ -171,6 +171,9 @@ pub struct ServingMetrics {
     pub issued_per_s: Option<f64>,
     /// The share of their time in which the workers worked.
     pub utilization: Option<f64>,
+    /// How many requests a run served, on average: more than one where they wait for each other.
+    #[serde(default)]
+    pub requests_per_run: Option<f64>,
     /// The limit that was given, such as "latency.p99<=20ms".
     pub slo: Option<String>,
     /// The share of all requests that were within its time.

@@ -147,6 +147,9 @@ pub struct RunRequest {
     /// Requests a second, of a benchmark that takes a rate.
     #[serde(default)]
     pub rates: Vec<f64>,
+    /// Milliseconds for which requests wait for others to be served with, of a benchmark that puts them together.
+    #[serde(default)]
+    pub batch_wait_ms: Vec<f64>,
     /// Other named dimensions.
     pub dims: BTreeMap<String, i64>,
     pub iterations: Option<u64>,

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// How people read a column of figures of `questions::summary`: its heading with the unit, and the columns that a narrow terminal
 /// does without come last. The last two are kept longest.
-const FIGURES: [(&str, &str); 40] = [
+const FIGURES: [(&str, &str); 41] = [
     ("median_ms", "latency (ms)"),
     ("first_token_ms", "first token (ms)"),
     ("per_token_ms", "per token (ms)"),
@@ -27,6 +27,7 @@ const FIGURES: [(&str, &str); 40] = [
     ("within_slo_pct", "within limit (%)"),
     ("refused_pct", "refused (%)"),
     ("utilization_pct", "busy (%)"),
+    ("requests_per_run", "requests a run"),
     ("queue_ms", "in queue (ms)"),
     ("service_ms", "service (ms)"),
     ("late_p99_us", "issued late, p99 (us)"),

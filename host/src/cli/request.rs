@@ -71,6 +71,9 @@ pub struct RequestArgs {
     /// Requests a second, of the benchmark serving: how many arrive, whether or not earlier ones are done
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "PER_SECOND", value_parser = rate)]
     pub rate: Vec<f64>,
+    /// Have requests of one item each wait so long for others, to be served together up to the batch size: milliseconds, of the benchmark serving
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "MS", value_parser = batch_wait)]
+    pub batch_wait: Vec<f64>,
     /// How requests come, of the benchmark serving [default: server with --rate or --slo, else single-stream]
     #[arg(long, value_name = "SCENARIO", value_parser = ["single-stream", "multi-stream", "offline", "server"])]
     pub scenario: Option<String>,
@@ -188,6 +191,7 @@ impl RequestArgs {
             prompt_lengths: self.prompt_lengths.clone(),
             new_tokens: self.new_tokens.clone(),
             rates: self.rate.clone(),
+            batch_wait_ms: self.batch_wait.clone(),
             scenario: self.scenario.clone(),
             arrivals: self.arrivals.clone(),
             slo: self.slo.clone(),
@@ -243,6 +247,11 @@ fn dimension(text: &str) -> Result<(String, i64), String> {
 fn rate(text: &str) -> Result<f64, String> {
     let rate = text.parse::<f64>().ok().filter(|rate| *rate > 0.0 && *rate <= 1e6);
     rate.ok_or_else(|| "expected requests a second, above 0 and up to 1000000".into())
+}
+
+fn batch_wait(text: &str) -> Result<f64, String> {
+    let wait = text.parse::<f64>().ok().filter(|wait| *wait >= 0.0 && *wait <= 1e4);
+    wait.ok_or_else(|| "expected a number of milliseconds, from 0 to 10000".into())
 }
 
 /// The names that graphs have, and the short ones for them.

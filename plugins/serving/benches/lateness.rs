@@ -2,7 +2,7 @@
 //! `cargo bench --profile release --workspace --bench lateness -- RATE[,RATE] [SECONDS]`. Prints a line of JSON for each rate, in microseconds.
 
 use skillbench_serving::arrivals::Arrivals;
-use skillbench_serving::session::{Patience, Request, run};
+use skillbench_serving::session::{Batching, Patience, Plan, Request, run};
 use skillbench_serving::timer::Timer;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -31,7 +31,8 @@ fn at(per_s: f64, seconds: f64) -> skillbench_plugin_api::Result<()> {
     let due = Arrivals::Poisson.due(per_s, (per_s * seconds) as usize, SEED);
     let patience = Patience { drain: Duration::from_secs(5), over: None, takes_refusals: false };
     let stolen = steal();
-    let served = run(&mut [|| Ok(())], &due, &Timer::calibrated(), patience, &|| false)?;
+    let plan = Plan { due: &due, timer: &Timer::calibrated(), patience, batching: Batching::NONE };
+    let served = run(&mut [|| Ok(())], plan, &|| false)?;
     let stolen = steal().zip(stolen).map(|(after, before)| after - before);
     let late = sorted(served.requests.iter().map(Request::lateness));
     let handed = sorted(served.requests.iter().filter_map(|one| Some(one.served?[0].saturating_sub(one.issued))));

@@ -5,7 +5,7 @@ use crate::limit::Limit;
 use crate::options::{Asked, Load, SCHEMA};
 use crate::search::{Search, Trial};
 use crate::series::{MOST, OfRequests, OfTrials, figure};
-use crate::session::{self, Over, Patience, Served};
+use crate::session::{self, Over, Patience, Plan, Served};
 use crate::timer::Timer;
 use skillbench_pipeline::{self as pipeline, Prepared};
 use skillbench_plugin_api::sdk::{Benchmark, Context, Series};
@@ -49,7 +49,7 @@ impl Benchmark for Serving {
                 Ok(lane)
             })
             .collect::<Result<_>>()?;
-        let items = target.batch_size() as f64;
+        let items = asked.items;
         if asked.load == Load::Stream {
             let latency = context.reporter.series(&SeriesInfo::duration("latency", items))?;
             let lane = lanes.first_mut().ok_or_else(|| Error::internal("a benchmark without a worker"))?;
@@ -66,8 +66,8 @@ impl Benchmark for Serving {
         };
         match asked.load {
             Load::Stream => Ok(()),
-            Load::Offline => server.offline(items),
-            Load::Rate(per_s, limit) => server.at_rate(per_s, limit, items),
+            Load::Offline => server.offline(),
+            Load::Rate(per_s, limit) => server.at_rate(per_s, limit),
             Load::Search(limit) => server.search(limit),
         }
     }
@@ -86,21 +86,21 @@ struct Server<'c, 'm> {
 
 impl Server<'_, '_> {
     /// All requests at once: as many as take a session.
-    fn offline(&mut self, items: f64) -> Result<()> {
+    fn offline(&mut self) -> Result<()> {
         let patience = Patience { drain: self.asked.budget * 20, over: None, takes_refusals: false };
-        self.measure(patience, None, items, |server| {
+        self.measure(patience, None, |server| {
             let session = server.asked.budget.as_secs_f64() / f64::from(SESSIONS);
             let count = session * server.lanes.len() as f64 / server.service()?.as_secs_f64();
             Ok(vec![0; (count as usize).clamp(FEW, 10 * MOST)])
         })
     }
 
-    fn at_rate(&mut self, per_s: f64, limit: Option<Limit>, items: f64) -> Result<()> {
+    fn at_rate(&mut self, per_s: f64, limit: Option<Limit>) -> Result<()> {
         let session = self.asked.budget / SESSIONS;
         // Without a limit a refusal is in no figure, and so ends the cell.
         let drain = session.max(Duration::from_secs(1));
         let patience = Patience { drain, over: None, takes_refusals: limit.is_some() };
-        self.measure(patience, limit, items, |server| Ok(server.due(per_s, session)))
+        self.measure(patience, limit, |server| Ok(server.due(per_s, session)))
     }
 
     /// Sessions until the host has enough of them.
@@ -108,13 +108,12 @@ impl Server<'_, '_> {
         &mut self,
         patience: Patience,
         limit: Option<Limit>,
-        items: f64,
         mut due: impl FnMut(&mut Self) -> Result<Vec<u64>>,
     ) -> Result<()> {
         let reporter = &self.context.reporter;
         let session = reporter.series(&SeriesInfo::duration("session", 1.0))?;
         let arrive = self.asked.load != Load::Offline;
-        let figures = OfRequests::announce(reporter, items, arrive, limit)?;
+        let figures = OfRequests::announce(reporter, self.asked.items, arrive, limit)?;
         while let Some(round) = reporter.next_round(session) {
             let mut served = vec![];
             self.play(session, &round, |server| {
@@ -142,7 +141,8 @@ impl Server<'_, '_> {
         while let Some(round) = reporter.next_round(trial) {
             let mut seen: Vec<(Trial, Served)> = vec![];
             self.play(trial, &round, |server| {
-                let first = server.lanes.len() as f64 / server.service()?.as_secs_f64() / 2.0;
+                let at_once = (server.lanes.len() * server.asked.batching.most) as f64;
+                let first = at_once / server.service()?.as_secs_f64() / 2.0;
                 let search = search.get_or_insert_with(|| Search::new(limit.allowed(), first, FASTEST));
                 let Some(per_s) = search.next_rate() else {
                     search.edges(limit.within_ns)?;
@@ -219,7 +219,8 @@ impl Server<'_, '_> {
 
     fn session(&mut self, due: &[u64], patience: Patience) -> Result<Served> {
         let mut workers: Vec<_> = self.lanes.iter_mut().map(|lane| || lane.run()).collect();
-        session::run(&mut workers, due, &self.timer, patience, &|| self.context.host.stopping())
+        let plan = Plan { due, timer: &self.timer, patience, batching: self.asked.batching };
+        session::run(&mut workers, plan, &|| self.context.host.stopping())
     }
 
     /// What makes a session no measurement of the target at this load.

@@ -60,7 +60,7 @@ mod tests {
         let request = |number: u64| {
             let due = number * 10 * MS;
             let issued = due + late(number);
-            Request { due, issued, served: Some([issued, issued + MS]), refused: refused(number) }
+            Request { due, issued, served: Some([issued, issued + MS]), refused: refused(number), batch: 1 }
         };
         Served { requests: (0..100).map(request).collect(), wall: Duration::from_secs(1), given_up: false }
     }

@@ -2,6 +2,7 @@
 
 use crate::arrivals::Arrivals;
 use crate::limit::Limit;
+use crate::session::Batching;
 use skillbench_plugin_api::sdk::Target;
 use skillbench_plugin_api::{Error, Options, Result};
 use std::ffi::CStr;
@@ -32,6 +33,12 @@ pub const SCHEMA: &CStr = cr#"{
             "default": "poisson",
             "pattern": "^(constant|poisson|gamma:[0-9.]+(e-?[0-9]+)?)$",
             "description": "How requests come: constant, poisson, or gamma:SHAPE, which is in bursts for shapes below 1"
+        },
+        "batch_wait_us": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 10000000,
+            "description": "Requests are of one item each, and as many as the batch has room for are served together; a batch that is not full goes when its first request has waited so many microseconds. Without it a request is a whole batch"
         },
         "slo": {
             "type": "string",
@@ -73,6 +80,9 @@ pub struct Asked {
     pub load: Load,
     pub arrivals: Arrivals,
     pub workers: usize,
+    pub batching: Batching,
+    /// Items of a request.
+    pub items: f64,
     pub budget: Duration,
 }
 
@@ -102,18 +112,37 @@ impl Asked {
             let text = "requests that come one after the other need one worker: leave --concurrent-workers out, or ask for another scenario";
             return Err(Error::invalid(text));
         }
-        if matches!(load, Load::Stream | Load::Offline) && options.get("arrivals").is_some() {
-            return Err(Error::invalid("option arrivals: only requests of the scenario server arrive one by one"));
+        for key in ["arrivals", "batch_wait_us"] {
+            if matches!(load, Load::Stream | Load::Offline) && options.get(key).is_some() {
+                let text = format!("option {key}: only requests of the scenario server arrive one by one");
+                return Err(Error::invalid(text));
+            }
         }
+        let (batching, items) = batching(options.parse("batch_wait_us")?, target.batch_size())?;
         Ok(Asked {
             load,
             arrivals: Arrivals::parse(options.get("arrivals").unwrap_or("poisson"))?,
             workers,
+            batching,
+            items,
             budget: match options.parse("budget_s")?.unwrap_or(30.0) {
                 seconds if (1e-3..=1e6).contains(&seconds) => Duration::from_secs_f64(seconds),
                 other => return Err(Error::invalid(format!("option budget_s: {other} s is no time to measure in"))),
             },
         })
+    }
+}
+
+/// How requests are put together, and how many items each has.
+fn batching(wait_us: Option<i64>, batch: i64) -> Result<(Batching, f64)> {
+    match (wait_us, usize::try_from(batch)) {
+        (None, _) => Ok((Batching::NONE, batch as f64)),
+        (Some(wait @ 0..=10_000_000), Ok(most @ 1..)) => {
+            Ok((Batching { most, wait: Duration::from_micros(wait as u64) }, 1.0))
+        }
+        (Some(wait), _) => Err(Error::invalid(format!(
+            "option batch_wait_us: {wait} us beside a batch of {batch}; expected a time from 0 to 10000000, and a batch of 1 or more"
+        ))),
     }
 }
 
@@ -153,6 +182,18 @@ mod tests {
         assert_eq!(load(Some("server"), Some(5.0), Some(limit), 1).unwrap(), Load::Rate(5.0, Some(limit)));
         assert_eq!(load(None, None, Some(limit), 1).unwrap(), Load::Search(limit));
         assert_eq!(load(Some("offline"), None, None, 1).unwrap(), Load::Offline);
+    }
+
+    #[test]
+    fn without_a_wait_a_request_is_a_batch_and_with_one_it_is_an_item() {
+        assert_eq!(batching(None, 8).unwrap(), (Batching::NONE, 8.0));
+        let eight = Batching { most: 8, wait: Duration::from_millis(2) };
+        assert_eq!(batching(Some(2_000), 8).unwrap(), (eight, 1.0));
+        let one = Batching { most: 1, wait: Duration::ZERO };
+        assert_eq!(batching(Some(0), 1).unwrap(), (one, 1.0));
+        for (wait, batch) in [(-1, 8), (10_000_001, 8), (0, 0)] {
+            assert!(batching(Some(wait), batch).is_err(), "{wait} {batch}");
+        }
     }
 
     #[test]

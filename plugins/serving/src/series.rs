@@ -22,6 +22,7 @@ fn times(name: &str, items: f64) -> SeriesInfo {
 pub struct OfRequests {
     service: Series,
     requests: Series,
+    batch: Series,
     utilization: Series,
     /// Of requests that arrive: where all are there at once, a latency says how many there were.
     arriving: Option<Arriving>,
@@ -66,6 +67,7 @@ impl OfRequests {
         Ok(OfRequests {
             service: time("service")?,
             requests: plain("requests", "requests", SeriesKind::Count)?,
+            batch: plain("requests_per_run", "requests", SeriesKind::Count)?,
             utilization: plain("utilization", "", SeriesKind::Ratio)?,
             arriving: arrive.then(arriving).transpose()?,
         })
@@ -81,6 +83,8 @@ impl OfRequests {
         };
         reporter.figures(self.service, &times(&|_, [from, end]| end.saturating_sub(from)))?;
         reporter.single(self.requests, all as f64)?;
+        let runs = served.requests.iter().filter(|request| request.batch > 0).count();
+        reporter.single(self.batch, all as f64 / runs.max(1) as f64)?;
         reporter.single(self.utilization, served.utilization(workers))?;
         let (Some(of), Some(last)) = (&self.arriving, served.requests.last()) else { return Ok(()) };
         reporter.figures(of.latency, &times(&|request, [_, end]| end.saturating_sub(request.due)))?;

@@ -1,17 +1,13 @@
-//! One session: a thread issues requests when they are due, and workers serve them in that order.
-//!
-//! Nobody waits for a lock and nothing is allocated between the first request and the last: each request has its place in lists that are
-//! made before, and a worker takes the next number.
+//! One session: a thread issues requests when they are due, and workers serve them in that order (`board`).
 
+use crate::board::{Board, Place};
 use crate::timer::Timer;
 use skillbench_plugin_api::{Code, Error, Result};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Barrier, Mutex, OnceLock, PoisonError};
-use std::thread::{Scope, Thread};
+use std::sync::Barrier;
+use std::thread::Scope;
 use std::time::{Duration, Instant};
 
-/// Serves one request.
+/// Serves a batch of requests, which for most sessions is one.
 pub trait Serve: Send {
     /// # Errors
     /// Whatever went wrong: the session then ends.
@@ -41,6 +37,30 @@ pub struct Over {
     pub most: usize,
 }
 
+/// How many requests are served together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Batching {
+    /// At most so many.
+    pub most: usize,
+    /// A batch that is not full is served when its first request has waited so long since it was issued.
+    pub wait: Duration,
+}
+
+impl Batching {
+    /// Each request is served alone.
+    pub const NONE: Batching = Batching { most: 1, wait: Duration::ZERO };
+}
+
+/// What a session is to do.
+#[derive(Clone, Copy)]
+pub struct Plan<'p> {
+    /// When requests are due, in nanoseconds from the start and in order.
+    pub due: &'p [u64],
+    pub timer: &'p Timer,
+    pub patience: Patience,
+    pub batching: Batching,
+}
+
 /// What became of one request, in nanoseconds from the start of the session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
@@ -50,6 +70,8 @@ pub struct Request {
     pub served: Option<[u64; 2]>,
     /// What it was told was no answer.
     pub refused: bool,
+    /// How many requests were served with it, itself among them, for the first of each batch; 0 for the others.
+    pub batch: usize,
 }
 
 impl Request {
@@ -97,158 +119,38 @@ impl Served {
 
     /// The share of their time in which workers worked.
     pub fn utilization(&self, workers: usize) -> f64 {
-        let busy: u64 = self.requests.iter().filter_map(|request| request.served).map(|[from, to]| to - from).sum();
+        let batches = self.requests.iter().filter(|request| request.batch > 0);
+        let busy: u64 = batches.filter_map(|first| first.served).map(|[from, to]| to - from).sum();
         busy as f64 / (self.wall.as_nanos() as f64 * workers as f64).max(1.0)
     }
 }
 
-/// A request's times while the session goes on; 0: not yet. All are at least 1.
-#[derive(Default)]
-struct Times {
-    issued: AtomicU64,
-    taken: AtomicU64,
-    ended: AtomicU64,
-    refused: AtomicBool,
-}
-
-/// What the thread that issues and the workers share.
-struct Board<'s> {
-    due: &'s [u64],
-    times: Vec<Times>,
-    start: OnceLock<Instant>,
-    /// How many requests were issued, and how many were taken by workers.
-    issued: AtomicUsize,
-    taken: AtomicUsize,
-    ended: AtomicUsize,
-    over: AtomicUsize,
-    within_ns: u64,
-    takes_refusals: bool,
-    /// No more will be issued; those that were are still served.
-    closed: AtomicBool,
-    /// Nothing more is served.
-    cut: AtomicBool,
-    failure: Mutex<Option<Error>>,
-}
-
-/// A worker's place: the request it waits for, and its thread. One that works waits for none.
-struct Place {
-    waits_for: AtomicUsize,
-    thread: OnceLock<Thread>,
-}
-
-const NOTHING: usize = usize::MAX;
-
-impl Board<'_> {
-    fn now(&self) -> u64 {
-        self.start.get().map_or(1, |start| (start.elapsed().as_nanos() as u64).max(1))
-    }
-
-    /// Waits until a request is there to be served; `false`: none will be.
-    fn wait(&self, number: usize, place: &Place) -> bool {
-        place.waits_for.store(number, SeqCst);
-        loop {
-            if self.cut.load(SeqCst) {
-                return false;
-            }
-            if self.issued.load(SeqCst) > number {
-                place.waits_for.store(NOTHING, SeqCst);
-                return true;
-            }
-            if self.closed.load(SeqCst) {
-                // What was issued before it was closed is seen now.
-                return self.issued.load(SeqCst) > number;
-            }
-            std::thread::park();
-        }
-    }
-
-    fn work(&self, worker: &mut impl Serve, place: &Place) {
-        loop {
-            let number = self.taken.fetch_add(1, SeqCst);
-            if number >= self.due.len() || !self.wait(number, place) {
-                return;
-            }
-            let times = &self.times[number];
-            times.taken.store(self.now(), SeqCst);
-            let served = catch_unwind(AssertUnwindSafe(|| worker.serve()));
-            let refused = match served.unwrap_or_else(|_| Err(Error::internal("a worker panicked"))) {
-                Ok(()) => false,
-                Err(error) if self.takes_refusals && is_refusal(&error) => true,
-                Err(error) => {
-                    self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-                    self.cut.store(true, SeqCst);
-                    return;
-                }
-            };
-            let end = self.now();
-            times.refused.store(refused, SeqCst);
-            times.ended.store(end, SeqCst);
-            if refused || end.saturating_sub(self.due[number]) > self.within_ns {
-                self.over.fetch_add(1, SeqCst);
-            }
-            self.ended.fetch_add(1, SeqCst);
-        }
-    }
-
-    fn served(&self, given_up: bool) -> Served {
-        let issued = self.issued.load(SeqCst);
-        let request = |(due, times): (&u64, &Times)| {
-            let at = |time: &AtomicU64| Some(time.load(SeqCst)).filter(|at| *at > 0);
-            let served = at(&times.taken).zip(at(&times.ended)).map(|(from, to)| [from, to]);
-            Request { due: *due, issued: times.issued.load(SeqCst), served, refused: times.refused.load(SeqCst) }
-        };
-        let requests: Vec<Request> = self.due.iter().zip(&self.times).take(issued).map(request).collect();
-        let last = requests.iter().map(|request| request.served.map_or(request.issued, |[_, end]| end)).max();
-        Served { requests, wall: Duration::from_nanos(last.unwrap_or_default()), given_up }
-    }
-}
-
-/// Issues a request at each of `due` (nanoseconds from the start, in order) and has the workers serve them.
+/// Issues each request when it is due and has the workers serve them.
 ///
 /// `stopping` is asked now and then.
 ///
 /// # Errors
 /// The first failure of a worker, after all have ended; `Cancelled` where `stopping` says so.
-pub fn run<W: Serve>(
-    workers: &mut [W],
-    due: &[u64],
-    timer: &Timer,
-    patience: Patience,
-    stopping: &dyn Fn() -> bool,
-) -> Result<Served> {
-    let board = Board {
-        due,
-        times: due.iter().map(|_| Times::default()).collect(),
-        start: OnceLock::new(),
-        issued: AtomicUsize::new(0),
-        taken: AtomicUsize::new(0),
-        ended: AtomicUsize::new(0),
-        over: AtomicUsize::new(0),
-        within_ns: patience.over.map_or(u64::MAX, |over| over.within_ns),
-        takes_refusals: patience.takes_refusals,
-        closed: AtomicBool::new(false),
-        cut: AtomicBool::new(false),
-        failure: Mutex::default(),
-    };
-    let place = |_: &W| Place { waits_for: AtomicUsize::new(NOTHING), thread: OnceLock::new() };
-    let places: Vec<Place> = workers.iter().map(place).collect();
+pub fn run<W: Serve>(workers: &mut [W], plan: Plan<'_>, stopping: &dyn Fn() -> bool) -> Result<Served> {
+    let board = Board::new(&plan);
+    let places: Vec<Place> = workers.iter().map(|_| Place::default()).collect();
     let ready = Barrier::new(workers.len() + 1);
-    let _exact = timer.exactly();
+    let _exact = plan.timer.exactly();
     let ended = std::thread::scope(|scope| {
-        hire(scope, workers, &board, &places, &ready)?;
+        hire(scope, workers, plan, &board, &places, &ready)?;
         ready.wait();
-        let start = *board.start.get_or_init(Instant::now);
-        let ended = issue(&board, &places, start, timer, patience, stopping);
-        board.closed.store(true, SeqCst);
+        let start = board.start();
+        let ended = issue(&board, &places, start, plan, stopping);
+        board.close();
         let given_up = ended.and_then(|given_up| {
-            drain(&board, start, patience, given_up, stopping)?;
+            drain(&board, start, plan, given_up, stopping)?;
             Ok(given_up)
         });
-        board.cut.store(true, SeqCst);
-        wake_all(&places);
+        board.cut();
+        places.iter().for_each(Place::wake);
         given_up
     });
-    if let Some(error) = board.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
+    if let Some(error) = board.failure() {
         return Err(error);
     }
     ended.map(|given_up| board.served(given_up))
@@ -257,6 +159,7 @@ pub fn run<W: Serve>(
 fn hire<'scope, 'env: 'scope, W: Serve>(
     scope: &'scope Scope<'scope, 'env>,
     workers: &'env mut [W],
+    plan: Plan<'env>,
     board: &'env Board<'_>,
     places: &'env [Place],
     ready: &'env Barrier,
@@ -264,14 +167,16 @@ fn hire<'scope, 'env: 'scope, W: Serve>(
     let total = workers.len();
     for (index, (worker, place)) in workers.iter_mut().zip(places).enumerate() {
         let serve = move || {
-            let _ = place.thread.set(std::thread::current());
+            // A batch that is not full is waited for by the clock.
+            let _exact = (plan.batching.most > 1).then(|| plan.timer.exactly());
+            place.sit();
             ready.wait();
             board.work(worker, place);
         };
         let started = std::thread::Builder::new().name(format!("server {index}")).spawn_scoped(scope, serve);
         if let Err(error) = started {
             // Those that wait at the barrier already would wait for ever.
-            board.cut.store(true, SeqCst);
+            board.cut();
             for _ in index..total {
                 scope.spawn(|| ready.wait());
             }
@@ -292,21 +197,17 @@ fn issue(
     board: &Board<'_>,
     places: &[Place],
     start: Instant,
-    timer: &Timer,
-    patience: Patience,
+    plan: Plan<'_>,
     stopping: &dyn Fn() -> bool,
 ) -> Result<bool> {
-    let most = patience.over.map_or(usize::MAX, |over| over.most);
-    for (number, due) in board.due.iter().enumerate() {
-        wait_until(board, start + Duration::from_nanos(*due), timer, most, stopping)?;
-        if board.cut.load(SeqCst) || board.over.load(SeqCst) > most {
+    let most = plan.patience.over.map_or(usize::MAX, |over| over.most);
+    let enough = || board.is_cut() || board.over() > most;
+    for (number, due) in plan.due.iter().enumerate() {
+        wait_until(start + Duration::from_nanos(*due), plan.timer, &enough, stopping)?;
+        if enough() {
             return Ok(true);
         }
-        board.times[number].issued.store(board.now(), SeqCst);
-        board.issued.store(number + 1, SeqCst);
-        if let Some(place) = places.iter().find(|place| place.waits_for.load(SeqCst) == number) {
-            place.thread.get().into_iter().for_each(Thread::unpark);
-        }
+        board.issue(number, places);
         if number % LOOK == LOOK - 1 && stopping() {
             return Err(stopped());
         }
@@ -315,14 +216,14 @@ fn issue(
 }
 
 /// As the timer does, with a look at what happens meanwhile where requests are far apart.
-fn wait_until(board: &Board<'_>, due: Instant, timer: &Timer, most: usize, stopping: &dyn Fn() -> bool) -> Result<()> {
+fn wait_until(due: Instant, timer: &Timer, enough: &dyn Fn() -> bool, stopping: &dyn Fn() -> bool) -> Result<()> {
     const FAR: Duration = Duration::from_millis(20);
     while due.saturating_duration_since(Instant::now()) > 2 * FAR {
         std::thread::sleep(FAR);
         if stopping() {
             return Err(stopped());
         }
-        if board.cut.load(SeqCst) || board.over.load(SeqCst) > most {
+        if enough() {
             return Ok(());
         }
     }
@@ -331,32 +232,16 @@ fn wait_until(board: &Board<'_>, due: Instant, timer: &Timer, most: usize, stopp
 }
 
 /// Waits until what was issued is served, or patience is over.
-fn drain(
-    board: &Board<'_>,
-    start: Instant,
-    patience: Patience,
-    given_up: bool,
-    stopping: &dyn Fn() -> bool,
-) -> Result<()> {
-    let issued = board.issued.load(SeqCst);
-    let last = if given_up { board.now() } else { board.due.last().copied().unwrap_or_default() };
-    let end = start + Duration::from_nanos(last) + patience.drain;
-    while board.ended.load(SeqCst) < issued && !board.cut.load(SeqCst) && Instant::now() < end {
+fn drain(board: &Board<'_>, start: Instant, plan: Plan<'_>, given_up: bool, stopping: &dyn Fn() -> bool) -> Result<()> {
+    let last = if given_up { board.now() } else { plan.due.last().copied().unwrap_or_default() };
+    let end = start + Duration::from_nanos(last) + plan.patience.drain + plan.batching.wait;
+    while board.is_behind() && !board.is_cut() && Instant::now() < end {
         if stopping() {
             return Err(stopped());
         }
         std::thread::sleep(STEP);
     }
     Ok(())
-}
-
-fn wake_all(places: &[Place]) {
-    places.iter().filter_map(|place| place.thread.get()).for_each(Thread::unpark);
-}
-
-/// What a target says that has too much to do; anything else is no matter of the load.
-fn is_refusal(error: &Error) -> bool {
-    matches!(error.code, Code::ResourceExhausted | Code::DeadlineExceeded)
 }
 
 fn stopped() -> Error {
@@ -381,9 +266,13 @@ mod tests {
         }
     }
 
+    fn with<W: Serve>(workers: &mut [W], due: &[u64], patience: Patience, batching: Batching) -> Result<Served> {
+        run(workers, Plan { due, timer: &Timer::calibrated(), patience, batching }, &never)
+    }
+
     fn of(workers: usize, ms: u64, due: &[u64], patience: Patience) -> Served {
         let mut workers: Vec<_> = (0..workers).map(|_| sleeps(ms)).collect();
-        run(&mut workers, due, &Timer::calibrated(), patience, &never).unwrap()
+        with(&mut workers, due, patience, Batching::NONE).unwrap()
     }
 
     #[test]
@@ -435,6 +324,59 @@ mod tests {
         assert!(served.given_up && served.requests.len() < 500, "{}", served.requests.len());
     }
 
+    /// How many requests each batch had.
+    fn batches(served: &Served) -> Vec<usize> {
+        served.requests.iter().map(|request| request.batch).filter(|batch| *batch > 0).collect()
+    }
+
+    #[test]
+    fn requests_that_wait_are_served_together_up_to_the_largest_batch() {
+        let four = Batching { most: 4, wait: Duration::ZERO };
+        for workers in [1, 3] {
+            let mut workers: Vec<_> = (0..workers).map(|_| sleeps(5)).collect();
+            let served = with(&mut workers, &[0; 10], PATIENT, four).unwrap();
+            let batches = batches(&served);
+            assert_eq!(batches.iter().sum::<usize>(), 10, "each is in one batch");
+            assert!(batches.iter().all(|batch| *batch <= 4) && batches.contains(&4), "{batches:?}");
+            let mut first = 0;
+            for batch in batches {
+                let together = &served.requests[first..first + batch];
+                assert!(together.iter().all(|request| request.served == together[0].served), "one run serves them all");
+                first += batch;
+            }
+            assert!(served.utilization(workers.len()) <= 1.0, "a batch is one run, however many it serves");
+        }
+    }
+
+    #[test]
+    fn a_batch_that_is_not_full_goes_when_its_first_request_has_waited() {
+        // 4 ms apart, so that 30 ms bring about eight, and never sixteen.
+        let due = Arrivals::Constant.due(250.0, 64, 1);
+        let batching = Batching { most: 16, wait: Duration::from_millis(30) };
+        let served = with(&mut [sleeps(1)], &due, PATIENT, batching).unwrap();
+        let sizes = batches(&served);
+        assert!(sizes.iter().all(|size| (2..=12).contains(size)), "{sizes:?}");
+        for first in served.requests.iter().filter(|request| request.batch > 0) {
+            let [taken, _] = first.served.unwrap();
+            assert!(taken - first.issued >= 30_000_000, "{first:?}");
+        }
+        // Full batches wait for nothing.
+        let batching = Batching { most: 2, wait: Duration::from_secs(5) };
+        let start = Instant::now();
+        let served = with(&mut [sleeps(1)], &due, PATIENT, batching).unwrap();
+        assert_eq!(batches(&served), [2; 32]);
+        assert!(start.elapsed() < Duration::from_secs(2));
+    }
+
+    #[test]
+    fn a_batch_that_is_refused_is_no_answer_to_any_of_its_requests() {
+        let refuses = || Err(Error::new(Code::ResourceExhausted, "no"));
+        let patience = Patience { takes_refusals: true, ..PATIENT };
+        let three = Batching { most: 3, wait: Duration::ZERO };
+        let served = with(&mut [refuses], &[0; 6], patience, three).unwrap();
+        assert_eq!((served.refused(), served.over(u64::MAX), served.left()), (6, 6, 0));
+    }
+
     #[test]
     fn a_failure_ends_the_session_with_its_reason() {
         let mut count = 0;
@@ -444,7 +386,7 @@ mod tests {
         };
         let due = Arrivals::Constant.due(1_000.0, 5_000, 1);
         let start = Instant::now();
-        let told = run(&mut [fails], &due, &Timer::calibrated(), PATIENT, &never).unwrap_err();
+        let told = with(&mut [fails], &due, PATIENT, Batching::NONE).unwrap_err();
         assert_eq!(told.message, "the fourth");
         assert!(start.elapsed() < Duration::from_secs(2));
     }
@@ -461,7 +403,7 @@ mod tests {
         };
         let due = Arrivals::Constant.due(200.0, 40, 1);
         let taking = Patience { takes_refusals: true, ..PATIENT };
-        let served = |code, patience| run(&mut [each(code)], &due, &Timer::calibrated(), patience, &never);
+        let served = |code, patience| with(&mut [each(code)], &due, patience, Batching::NONE);
         for code in [Code::ResourceExhausted, Code::DeadlineExceeded] {
             let served = served(code, taking).unwrap();
             assert_eq!((served.requests.len(), served.refused(), served.left()), (40, 10, 0));
@@ -480,7 +422,7 @@ mod tests {
     #[test]
     fn a_panic_is_an_error_and_leaves_nobody_waiting() {
         let panics = || -> Result<()> { panic!("on purpose") };
-        let told = run(&mut [panics, panics], &[0, 0, 0], &Timer::calibrated(), PATIENT, &never).unwrap_err();
+        let told = with(&mut [panics, panics], &[0, 0, 0], PATIENT, Batching::NONE).unwrap_err();
         assert_eq!(told.code, Code::Internal);
     }
 
@@ -489,7 +431,8 @@ mod tests {
         let start = Instant::now();
         let due = Arrivals::Constant.due(1.0, 60, 1);
         let stopping = || start.elapsed() > Duration::from_millis(100);
-        let told = run(&mut [sleeps(1)], &due, &Timer::calibrated(), PATIENT, &stopping).unwrap_err();
+        let plan = Plan { due: &due, timer: &Timer::calibrated(), patience: PATIENT, batching: Batching::NONE };
+        let told = run(&mut [sleeps(1)], plan, &stopping).unwrap_err();
         assert_eq!(told.code, Code::Cancelled);
         assert!(start.elapsed() < Duration::from_millis(500), "{:?}", start.elapsed());
     }

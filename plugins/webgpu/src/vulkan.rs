@@ -20,9 +20,9 @@ impl Adapter {
         if !cfg!(target_os = "linux") {
             return Adapter::Hardware;
         }
-        let nodes = render_nodes();
+        let nodes = gpus(Path::new("/dev"));
         let found = if nodes.is_empty() { "none".to_string() } else { nodes.join(", ") };
-        host.evidence("render nodes in /dev/dri", &found);
+        host.evidence("GPUs in /dev", &found);
         match options.get("adapter") {
             Some("hardware") => Adapter::Hardware,
             Some("software") => Adapter::Software,
@@ -74,10 +74,36 @@ fn load_vulkan(host: &Host, installed: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-fn render_nodes() -> Vec<String> {
-    let entries = std::fs::read_dir("/dev/dri").into_iter().flatten().flatten();
-    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    let mut nodes: Vec<String> = names.filter(|name| name.starts_with("renderD")).collect();
-    nodes.sort();
-    nodes
+/// The device files of GPUs: render nodes, and NVIDIA's own, which is all that many containers have.
+fn gpus(dev: &Path) -> Vec<String> {
+    let names = |folder: &Path| {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect::<Vec<_>>()
+    };
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit());
+    let of_nvidia = |name: &String| name.strip_prefix("nvidia").is_some_and(is_number);
+    let mut found: Vec<String> = names(&dev.join("dri"))
+        .into_iter()
+        .filter(|name| name.starts_with("renderD"))
+        .map(|name| format!("dri/{name}"))
+        .collect();
+    found.extend(names(dev).into_iter().filter(of_nvidia));
+    found.sort();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::gpus;
+
+    #[test]
+    fn a_gpu_counts_by_its_render_node_or_by_the_file_that_nvidias_driver_makes() {
+        let dev = tempfile::tempdir().unwrap();
+        assert!(gpus(dev.path()).is_empty());
+        std::fs::create_dir(dev.path().join("dri")).unwrap();
+        for name in ["dri/card0", "dri/renderD128", "nvidia0", "nvidiactl", "nvidia-uvm", "nvidia12"] {
+            std::fs::write(dev.path().join(name), "").unwrap();
+        }
+        assert_eq!(gpus(dev.path()), ["dri/renderD128", "nvidia0", "nvidia12"]);
+    }
 }

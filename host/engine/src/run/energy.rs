@@ -2,22 +2,42 @@
 
 use skillbench_record::{EnergyMetrics, OtherEnergy};
 use skillbench_stats::student;
-use skillbench_worker::{EnergyRecord, RoundEnergy, RoundRecord, SeriesRecord};
+use skillbench_worker::{EnergyRecord, RoundEnergy, SeriesRecord};
 
 /// Two sensors of the same thing agree within this share.
 const AGREE: f64 = 0.1;
 /// A counter is too coarse where what it may have missed at the ends of rounds is more than this share of what was used.
 const COARSE: f64 = 0.1;
 
-/// Joules above what flows when nothing is done, for each item; `None` where no sensor can tell.
-pub(super) fn per_item(series: &SeriesRecord) -> Option<f64> {
-    figure(series)?.ok().map(|figure| figure.each)
+/// What a sensor counted around measured rounds, and how many items each round had.
+pub(super) struct Counted<'r> {
+    record: &'r EnergyRecord,
+    items: Vec<f64>,
 }
 
-/// `None` without a sensor.
-pub(super) fn metrics(series: &SeriesRecord) -> Option<EnergyMetrics> {
-    let record = series.energy.as_ref()?;
-    let figure = figure(series)?;
+impl<'r> Counted<'r> {
+    /// Of a series each of whose samples is of as many items. `None` without a sensor.
+    pub fn of_samples(series: &'r SeriesRecord) -> Option<Counted<'r>> {
+        let measured = series.rounds.iter().filter(|round| round.measured);
+        let samples = measured.map(|round| (round.values.len() as u64 + round.settled) as f64);
+        Counted::of_rounds(series, samples.map(|samples| samples * series.items_per_sample).collect())
+    }
+
+    /// Of a series whose measured rounds had so many items each. `None` without a sensor.
+    pub fn of_rounds(series: &'r SeriesRecord, items: Vec<f64>) -> Option<Counted<'r>> {
+        let record = series.energy.as_ref()?;
+        (items.len() == record.rounds.len() && items.iter().sum::<f64>() > 0.0).then_some(Counted { record, items })
+    }
+}
+
+/// Joules above what flows when nothing is done, for each item; `None` where the sensor cannot tell.
+pub(super) fn per_item(counted: &Counted<'_>) -> Option<f64> {
+    figure(counted).ok().map(|figure| figure.each)
+}
+
+pub(super) fn metrics(counted: &Counted<'_>) -> EnergyMetrics {
+    let record = counted.record;
+    let figure = figure(counted);
     let Sums { joules, seconds, idle } = sums(record);
     let other = record.other.as_ref().filter(|_| joules > 0.0).map(|other| {
         let ratio = other.joules / joules;
@@ -25,7 +45,7 @@ pub(super) fn metrics(series: &SeriesRecord) -> Option<EnergyMetrics> {
         OtherEnergy { source: other.source.clone(), scope: other.scope.clone(), joules: other.joules, ratio, agrees }
     });
     let ci95 = figure.as_ref().ok().and_then(|one| Some([one.each - one.half?, one.each + one.half?]));
-    Some(EnergyMetrics {
+    EnergyMetrics {
         source: record.source.clone(),
         scope: record.scope.clone(),
         joules,
@@ -36,21 +56,13 @@ pub(super) fn metrics(series: &SeriesRecord) -> Option<EnergyMetrics> {
         period_ms: record.period_s.map(|seconds| seconds * 1e3),
         other,
         reason: figure.err(),
-    })
+    }
 }
 
 struct Figure {
     each: f64,
     /// Half of its 95% interval.
     half: Option<f64>,
-}
-
-/// `None` without a sensor. An error says why the sensor cannot tell.
-fn figure(series: &SeriesRecord) -> Option<Result<Figure, String>> {
-    let record = series.energy.as_ref()?;
-    let measured = series.rounds.iter().filter(|round| round.measured);
-    let items: Vec<f64> = measured.map(|round| items(round) * series.items_per_sample).collect();
-    (items.len() == record.rounds.len() && items.iter().sum::<f64>() > 0.0).then(|| of_rounds(record, &items))
 }
 
 /// Of all measured rounds, in joules and seconds; `idle`: the joules that flow in that time when nothing is done.
@@ -69,11 +81,8 @@ fn sums(record: &EnergyRecord) -> Sums {
     }
 }
 
-fn items(round: &RoundRecord) -> f64 {
-    (round.values.len() as u64 + round.settled) as f64
-}
-
-fn of_rounds(record: &EnergyRecord, items: &[f64]) -> Result<Figure, String> {
+/// An error says why the sensor cannot tell.
+fn figure(Counted { record, items }: &Counted<'_>) -> Result<Figure, String> {
     let used: Vec<f64> = record.rounds.iter().map(|round| round.joules - round.idle_watts * round.seconds).collect();
     let all: f64 = items.iter().sum();
     let Sums { joules, seconds, idle } = sums(record);
@@ -114,7 +123,7 @@ fn of_rounds(record: &EnergyRecord, items: &[f64]) -> Result<Figure, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use skillbench_worker::OtherEnergy as Other;
+    use skillbench_worker::{OtherEnergy as Other, RoundRecord};
 
     /// Rounds of ten items and half a second, of so many joules each, beside an idle power of 10 watts.
     fn series(joules: &[f64], period_s: Option<f64>) -> SeriesRecord {
@@ -145,8 +154,9 @@ mod tests {
     #[test]
     fn joules_of_an_item_are_above_idle_and_have_an_interval() {
         let series = series(&[24.0, 26.0, 25.0, 25.0], Some(0.001));
-        assert_eq!(per_item(&series), Some(1.0), "20 J above idle in each round of 20 items");
-        let energy = metrics(&series).unwrap();
+        let counted = Counted::of_samples(&series).unwrap();
+        assert_eq!(per_item(&counted), Some(1.0), "20 J above idle in each round of 20 items");
+        let energy = metrics(&counted);
         let [low, high] = energy.ci95.unwrap();
         assert!(low > 0.9 && low < 0.97 && high > 1.03 && high < 1.1, "{low} {high}");
         assert_eq!((energy.joules, energy.seconds, energy.period_ms), (100.0, 2.0, Some(1.0)));
@@ -158,8 +168,9 @@ mod tests {
     fn a_counter_that_is_too_coarse_gives_no_figure_and_says_why() {
         for (period, why) in [(Some(0.2), "moves every 200.0 ms"), (None, "did not move twice")] {
             let series = series(&[24.0, 26.0, 25.0, 25.0], period);
-            assert_eq!(per_item(&series), None);
-            let energy = metrics(&series).unwrap();
+            let counted = Counted::of_samples(&series).unwrap();
+            assert_eq!(per_item(&counted), None);
+            let energy = metrics(&counted);
             assert!(energy.reason.unwrap().contains(why));
             assert_eq!(energy.ci95, None);
         }
@@ -167,7 +178,8 @@ mod tests {
 
     #[test]
     fn what_lies_within_the_error_is_no_figure() {
-        let energy = metrics(&series(&[5.2, 4.9, 5.3, 4.8], Some(0.0001))).unwrap();
+        let series = series(&[5.2, 4.9, 5.3, 4.8], Some(0.0001));
+        let energy = metrics(&Counted::of_samples(&series).unwrap());
         assert!(energy.reason.is_some(), "{energy:?}");
     }
 }

@@ -24,7 +24,7 @@ pub(super) enum Workload {
 pub(super) type Point = (Axes, Option<Reason>);
 
 /// The dimensions that have flags of their own.
-const FLAGS: [(&str, &str); 7] = [
+const FLAGS: [(&str, &str); 8] = [
     ("batch", "--batch-sizes"),
     ("sequence", "--sequence-lengths"),
     ("prompt", "--prompt-lengths"),
@@ -32,6 +32,7 @@ const FLAGS: [(&str, &str); 7] = [
     ("workers", "--concurrent-workers"),
     ("rate", "--rate"),
     ("rate_per_hour", "--rate"),
+    ("batch_wait_us", "--batch-wait"),
 ];
 
 /// Refuses a dimension that is named with `--dim` and has a flag of its own.

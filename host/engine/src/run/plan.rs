@@ -159,6 +159,8 @@ fn references(inventory: &Inventory) -> (Vec<Reference>, String) {
 pub(super) const RATE: &str = "rate";
 pub(super) const RATE_PER_HOUR: &str = "rate_per_hour";
 const AN_HOUR: f64 = 3_600.0;
+/// The axis of microseconds for which requests wait for others to be served with.
+const BATCH_WAIT: &str = "batch_wait_us";
 
 fn axis_of_rate(per_s: f64) -> (String, i64) {
     match per_s.fract() == 0.0 {
@@ -277,16 +279,21 @@ impl Plan {
         skillbench_worker::options::takes(&self.benchmarks[benchmark].description.options_schema, axis)
     }
 
-    /// The dimensions asked for that a benchmark takes as options, such as the depth of a queue; once for each rate that is asked for, where
-    /// it takes one.
+    /// The dimensions asked for that a benchmark takes as options, such as the depth of a queue; once for each rate and each wait that is
+    /// asked for, where it takes them.
     fn of_benchmark(&self, benchmark: usize) -> Vec<Axes> {
         let asked = self.request.dims.iter().filter(|(name, _)| self.is_option(benchmark, name));
         let all: Axes = asked.map(|(name, value)| (name.clone(), *value)).collect();
-        if self.request.rates.is_empty() || !self.is_option(benchmark, RATE) {
-            return vec![all];
-        }
-        let with = |rate: &f64| all.clone().into_iter().chain([axis_of_rate(*rate)]).collect();
-        self.request.rates.iter().map(with).collect()
+        let rates = self.request.rates.iter().map(|rate| axis_of_rate(*rate)).collect();
+        let waits = self.request.batch_wait_ms.iter().map(|ms| (BATCH_WAIT.to_string(), (ms * 1e3).round() as i64));
+        [(RATE, rates), (BATCH_WAIT, waits.collect::<Vec<_>>())].into_iter().fold(vec![all], |all, (axis, values)| {
+            if values.is_empty() || !self.is_option(benchmark, axis) {
+                return all;
+            }
+            let with =
+                |axes: Axes| values.iter().map(move |value| axes.clone().into_iter().chain([value.clone()]).collect());
+            all.into_iter().flat_map(with).collect()
+        })
     }
 
     /// The request as it is about models: without the dimensions that are options of a benchmark.
@@ -348,12 +355,22 @@ impl Plan {
         Ok(())
     }
 
-    /// Rates that no benchmark takes would be lost in silence, and an axis has whole numbers.
+    /// What no benchmark takes would be lost in silence, and an axis has whole numbers.
     fn check_rates(&self) -> Result<(), RequestError> {
-        let rates = &self.request.rates;
-        if !rates.is_empty() && !(0..self.benchmarks.len()).any(|benchmark| self.is_option(benchmark, RATE)) {
-            let text = "no benchmark of this run takes a rate of requests: name one that does, as `--bench serving`";
-            return Err(RequestError(text.into()));
+        let (rates, waits) = (&self.request.rates, &self.request.batch_wait_ms);
+        let taken = |axis: &str| (0..self.benchmarks.len()).any(|benchmark| self.is_option(benchmark, axis));
+        for (what, is_asked, axis) in
+            [("a rate of requests", !rates.is_empty(), RATE), ("a wait for a batch", !waits.is_empty(), BATCH_WAIT)]
+        {
+            if is_asked && !taken(axis) {
+                let text = format!("no benchmark of this run takes {what}: name one that does, as `--bench serving`");
+                return Err(RequestError(text));
+            }
+        }
+        if let Some(wait) = waits.iter().find(|wait| (*wait * 1e3 - (*wait * 1e3).round()).abs() > 1e-6) {
+            return Err(RequestError(format!(
+                "a wait for a batch is a whole number of microseconds; {wait} ms is none"
+            )));
         }
         let is_whole = |rate: &&f64| {
             let (_, value) = axis_of_rate(**rate);

@@ -1,5 +1,6 @@
 //! Figures of requests that arrive: what became of them, and the load that a target bears.
 
+use super::energy::Counted;
 use super::summarize::measured;
 use skillbench_record::defaults::defaults;
 use skillbench_record::{CapacityMetrics, CapacityTrial, ServingMetrics};
@@ -51,6 +52,20 @@ pub(super) fn items_per_s(report: &[SeriesRecord]) -> Option<f64> {
     Some(served * items / seconds(sessions)).filter(|rate| rate.is_finite() && *rate > 0.0)
 }
 
+/// What a sensor counted around sessions, by items that were answered: a session at another rate has others. `None` without a sensor.
+pub(super) fn energy(report: &[SeriesRecord]) -> Option<Counted<'_>> {
+    let (sessions, per_request) = (sessions(report)?, find(report, "service")?.items_per_sample);
+    let (requests, refused) = (singles(report, "requests"), singles(report, "refused"));
+    let answered = |index: usize| Some(requests.get(index)? - refused.get(index).unwrap_or(&0.0));
+    let mut next = 0;
+    let items = sessions.rounds.iter().filter(|round| round.measured).map(|round| {
+        let of_round = next..next + round.values.len();
+        next = of_round.end;
+        Some(of_round.map(answered).sum::<Option<f64>>()? * per_request)
+    });
+    Counted::of_rounds(sessions, items.collect::<Option<_>>()?)
+}
+
 /// `None`: no requests arrived.
 pub(super) fn serving(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<ServingMetrics> {
     let sessions = sessions(report)?;
@@ -73,6 +88,7 @@ pub(super) fn serving(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<S
         requests: requests as u64,
         issued_per_s: mean("issued_per_s"),
         utilization: mean("utilization"),
+        requests_per_run: mean("requests_per_run"),
         slo: asked.slo.map(String::from),
         within_slo: within.map(|within| within / requests.max(1.0)),
         goodput_per_s: within.map(|within| within / seconds(sessions)),
@@ -123,8 +139,9 @@ pub(super) fn stable(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<bo
 
 #[cfg(test)]
 mod tests {
+    use super::super::energy::per_item;
     use super::*;
-    use skillbench_worker::RoundRecord;
+    use skillbench_worker::{EnergyRecord, RoundEnergy, RoundRecord};
 
     fn series(name: &str, singles: &[f64]) -> SeriesRecord {
         SeriesRecord {
@@ -163,6 +180,35 @@ mod tests {
         assert_eq!(found.error_rate, Some(0.1));
         assert!((found.audit_ms.unwrap() - 200.0 / 300.0).abs() < 1e-9);
         assert_eq!(stable(&report, SLO), Some(true));
+    }
+
+    #[test]
+    fn energy_is_by_item_that_was_answered_whatever_the_rate_of_a_session() {
+        let round =
+            |sessions: usize| RoundRecord { measured: true, values: vec![1e9; sessions], ..RoundRecord::default() };
+        let used = |joules| RoundEnergy { joules, seconds: 1.0, idle_watts: 10.0 };
+        let energy = EnergyRecord {
+            source: "NVML".into(),
+            scope: "device".into(),
+            rounds: vec![used(410.0), used(1_370.0)],
+            idle_half_watts: 0.1,
+            period_s: Some(0.001),
+            other: None,
+        };
+        let warm_up = RoundRecord { values: vec![1e9], ..RoundRecord::default() };
+        let rounds = vec![warm_up, round(1), round(2)];
+        let report = vec![
+            SeriesRecord { rounds, energy: Some(energy), ..series("session", &[]) },
+            series("service", &[1e6; 470]),
+            series("requests", &[100.0, 200.0, 170.0]),
+            series("refused", &[0.0, 30.0, 0.0]),
+        ];
+        assert_eq!(
+            per_item(&super::energy(&report).unwrap()),
+            Some(1.0),
+            "400 and 1360 J above idle, 100 and 340 requests of four items"
+        );
+        assert!(super::energy(&report[1..]).is_none(), "no sensor, no figure");
     }
 
     #[test]

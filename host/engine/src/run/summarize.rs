@@ -1,8 +1,9 @@
 //! What workers reported becomes figures. Every figure comes from samples; what has none is `None`.
 
+use super::energy::{self, Counted};
+use super::launches;
 use super::prepare::Startup;
 use super::serving::{self, AskedLoad};
-use super::{energy, launches};
 use skillbench_models::{Moves, Power, stored};
 use skillbench_record::defaults::defaults;
 use skillbench_record::{
@@ -77,6 +78,9 @@ pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
     let speedup_ci95 = concurrent.and_then(alone).zip(sequential.and_then(alone));
     let whole = latency.or(find(main, "end_to_end"));
     let times = latency.or(concurrent).or(whole);
+    // A sequence of tokens is no item: its energy is told by token.
+    let by_item = latency.or(concurrent).or(serving::sessions(&main.series)).is_some();
+    let counted = serving::energy(&main.series).or_else(|| times.and_then(Counted::of_samples));
     Metrics {
         // Requests that arrive have no rounds of their own: sessions have.
         latency_ms: latency.filter(|_| !serving::has_refusals(&main.series)).and_then(
@@ -104,8 +108,8 @@ pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
         speedup_over_sequential: concurrent_per_s.zip(sequential_per_s).map(|(at_once, in_turn)| at_once / in_turn),
         init_ms: init(reports),
         memory_mb: memory(reports),
-        energy_j_per_item: latency.or(concurrent).and_then(energy::per_item),
-        energy: times.and_then(energy::metrics),
+        energy_j_per_item: counted.as_ref().filter(|_| by_item).and_then(energy::per_item),
+        energy: counted.as_ref().map(energy::metrics),
         generation: generation(main, |series| own(series)),
         serving: serving::serving(&main.series, reports.load),
         capacity: serving::capacity(&main.series, reports.load),
@@ -139,7 +143,7 @@ fn generation(report: &CellReport, launches: impl Fn(&SeriesRecord) -> Option<La
             false => per_second("time_to_first_token"),
         },
         decode_tokens_per_s: per_second("time_per_output_token"),
-        energy_j_per_token: energy::per_item(whole),
+        energy_j_per_token: Counted::of_samples(whole).as_ref().and_then(energy::per_item),
         cache_kept_by_backend: kept.and_then(|series| series.singles.first()).map(|value| *value > 0.0),
     })
 }

@@ -31,6 +31,9 @@ pub struct SuiteFile {
     /// Requests a second, of the benchmark serving.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<f64>,
+    /// Milliseconds for which requests wait for others to be served with, of the benchmark serving.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub batch_wait_ms: Vec<f64>,
     /// single-stream, multi-stream, offline or server, of the benchmark serving.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scenario: Option<String>,
@@ -150,7 +153,7 @@ pub struct Schedule {
 }
 
 impl SuiteFile {
-    pub const KEYS: [&str; 49] = [
+    pub const KEYS: [&str; 50] = [
         "batch_sizes",
         "sequence_lengths",
         "image_sizes",
@@ -159,6 +162,7 @@ impl SuiteFile {
         "prompt_lengths",
         "new_tokens",
         "rates",
+        "batch_wait_ms",
         "scenario",
         "arrivals",
         "slo",
@@ -203,7 +207,7 @@ impl SuiteFile {
     ];
 
     /// Names that flags have for keys, in the form of keys.
-    pub const OTHER_NAMES: [(&str, &str); 14] = [
+    pub const OTHER_NAMES: [(&str, &str); 15] = [
         ("plugin", "hardware_types"),
         ("hardware", "hardware_types"),
         ("device", "hardware_types"),
@@ -218,6 +222,7 @@ impl SuiteFile {
         ("plots", "generate_plots"),
         ("dim", "dims"),
         ("rate", "rates"),
+        ("batch_wait", "batch_wait_ms"),
     ];
 }
 
@@ -232,6 +237,7 @@ impl Default for SuiteFile {
             prompt_lengths: vec![],
             new_tokens: vec![],
             rates: vec![],
+            batch_wait_ms: vec![],
             scenario: None,
             arrivals: None,
             slo: None,

@@ -96,6 +96,12 @@ impl<'r, 'p> Keys<'r, 'p> {
         })
     }
 
+    pub fn batch_waits(&mut self) -> Vec<f64> {
+        self.list("batch_wait_ms", "a number of milliseconds", |value| {
+            value.float().filter(|wait| *wait >= 0.0 && *wait <= 1e4)
+        })
+    }
+
     pub fn text(&mut self, key: &str) -> Option<String> {
         let value = self.get(key)?;
         self.reader.string(value, key)

@@ -47,6 +47,7 @@ impl SuiteFile {
             prompt_lengths: list(named.prompt_lengths, suite.prompt_lengths),
             new_tokens: list(named.new_tokens, suite.new_tokens),
             rates: list(named.rates, suite.rates),
+            batch_wait_ms: list(named.batch_wait_ms, suite.batch_wait_ms),
             scenario: named.scenario.or(suite.scenario),
             arrivals: named.arrivals.or(suite.arrivals),
             slo: named.slo.or(suite.slo),

@@ -45,6 +45,7 @@ pub fn to_request(suite: &SuiteFile) -> Result<RunRequest, String> {
         prompt_lengths: suite.prompt_lengths.clone(),
         new_tokens: suite.new_tokens.clone(),
         rates: suite.rates.clone(),
+        batch_wait_ms: suite.batch_wait_ms.clone(),
         dims: suite.dims.clone(),
         concurrent_workers: suite.workers,
         threads: suite.threads,
@@ -69,7 +70,9 @@ fn serving(suite: &SuiteFile, request: &mut RunRequest) {
     });
     let before = request.options.len();
     request.options.extend(options);
-    if request.benchmarks.is_empty() && (request.options.len() > before || !request.rates.is_empty()) {
+    if request.benchmarks.is_empty()
+        && (request.options.len() > before || !(request.rates.is_empty() && request.batch_wait_ms.is_empty()))
+    {
         request.benchmarks.push(SERVING.into());
     }
 }

@@ -614,6 +614,16 @@ pub(super) static METRICS: &[Metric] = &[
         |m| m.serving.as_ref()?.utilization
     ),
     figure!(
+        requests_per_run,
+        "requests_per_run",
+        "serving.requests_per_run",
+        "",
+        Neither,
+        "requests served together",
+        "Requests that one run served, on average: more than one with --batch-wait",
+        |m| m.serving.as_ref()?.requests_per_run
+    ),
+    figure!(
         queue_median_ms,
         "queue_ms",
         "serving.queue_ms.median",

@@ -33,9 +33,10 @@ const CATALOGUED: [&str; 8] = [
 ];
 
 /// Series of requests that arrive, where figures of them are in the cell: elsewhere these names are anybody's.
-const OF_SERVING: [&str; 10] = [
+const OF_SERVING: [&str; 11] = [
     "session",
     "requests",
+    "requests_per_run",
     "issued_per_s",
     "lateness",
     "queue",

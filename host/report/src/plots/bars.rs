@@ -13,7 +13,7 @@ use skillbench_charts::{Bar, Bars, Chart, number};
 use skillbench_record::catalog::column;
 use skillbench_results::questions::{BASELINE, by_architecture, by_category, by_model, relative_to_cpu, speedups};
 
-fn bar(row: Row<'_>) -> Result<Bar, PlotError> {
+pub(super) fn bar(row: Row<'_>) -> Result<Bar, PlotError> {
     Ok(Bar {
         label: named(row),
         hardware: row.text("hardware").into(),
@@ -24,7 +24,7 @@ fn bar(row: Row<'_>) -> Result<Bar, PlotError> {
 }
 
 /// A row of a cell that was not measured.
-fn absent(row: Row<'_>) -> Result<Bar, PlotError> {
+pub(super) fn absent(row: Row<'_>) -> Result<Bar, PlotError> {
     Ok(Bar { note: reason(row), ..bar(row)? })
 }
 

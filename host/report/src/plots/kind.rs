@@ -48,6 +48,10 @@ kinds! {
     BatchScaling = "batch-scaling",
     /// Latency against the sequence length.
     SequenceScaling = "sequence-scaling",
+    /// Latency of requests against the rate at which they come.
+    Load = "load",
+    /// Largest rate of requests that keeps a limit.
+    Capacity = "capacity",
     /// Speed against the CPU, by hardware and by model.
     Speedup = "speedup",
     /// Peak memory of each model by hardware.

@@ -79,7 +79,11 @@ pub(super) fn chart(
     }
     series.extend(absent(missing, first, &series)?);
     let words = words();
-    let x_label = if along == Along::Batch { &words.axis_batch } else { &words.axis_sequence };
+    let x_label = match along {
+        Along::Batch => &words.axis_batch,
+        Along::Sequence => &words.axis_sequence,
+        Along::Load => &words.axis_load,
+    };
     let other = if axes_differ { "" } else { first.text("other_axes") };
     let under = [first.text(column::BENCHMARK), precision(first), other, machine(frame, first)];
     let lines = Lines {

@@ -13,6 +13,7 @@ mod changes;
 mod common;
 mod kind;
 mod lines;
+mod load;
 mod maps;
 mod measure;
 mod memory;
@@ -69,6 +70,8 @@ pub fn draw(kind: PlotKind, sources: &Sources) -> Result<Vec<Plot>, PlotError> {
         PlotKind::Memory => memory::against_batch(sources),
         PlotKind::MemoryByHardware => memory::by_hardware(sources),
         PlotKind::MemoryScaling => memory::against_parameters(sources),
+        PlotKind::Load => load::against_rate(sources),
+        PlotKind::Capacity => load::capacity(sources),
         PlotKind::HardwareComparison => bars::hardware(sources),
         PlotKind::Family => bars::family(sources),
         PlotKind::ArchitectureComparison | PlotKind::CategoryComparison => bars::groups(kind, sources),

@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 pub(super) struct Words {
     pub axis_batch: String,
     pub axis_sequence: String,
+    pub axis_load: String,
     pub axis_parameters: String,
     pub baseline: String,
     pub before: String,

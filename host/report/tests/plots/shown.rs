@@ -198,3 +198,53 @@ fn an_advice_stands_with_its_evidence() {
     assert_eq!(bars.bars[0].note, "batch=1 → batch=4: 100 → 200 1/s");
     assert_eq!(bars.bars[0].group, "Use a larger batch");
 }
+
+/// A cell whose requests came at a rate.
+fn at_rate(plugin: &'static str, axes: &'static str, per_s: f64, p99: f64) -> Row {
+    measured(plugin, "a", p99 / 2.0)
+        .with("benchmark", "serving")
+        .with("axes", axes)
+        .with("issued_per_sec", per_s)
+        .with("latency_99p_ms", p99)
+}
+
+#[test]
+fn latency_is_drawn_against_the_rate_with_a_line_for_each_way_to_put_requests_together() {
+    let cells = frame([
+        at_rate("cpu", "batch=1 rate=200", 199.0, 40.0),
+        at_rate("cpu", "batch=1 rate=100", 101.0, 8.0),
+        at_rate("cpu", "batch=8 batch_wait_us=2000 rate=100", 100.0, 9.0),
+        at_rate("cpu", "batch=1 rate=100", 100.0, 9.0).with("options", "slo=latency.p99<=20ms"),
+        measured("cpu", "a", 1.0),
+    ]);
+    let all = plots(PlotKind::Load, cells);
+    assert_eq!(all.len(), 2, "a limit is a chart of its own");
+    let Chart::Lines(chart) = &all[0].chart else { panic!("{:?}", all[0].chart) };
+    let lines: Vec<Vec<(f64, Option<f64>)>> = chart
+        .series
+        .iter()
+        .map(|series| series.points.iter().map(|point| (point.x, point.estimate.value)).collect())
+        .collect();
+    assert_eq!(lines, [vec![(101.0, Some(8.0)), (199.0, Some(40.0))], vec![(100.0, Some(9.0))]]);
+    assert!(chart.series[1].name.contains("batch_wait_us=2000"), "{}", chart.series[1].name);
+    drawn(&all[0]);
+}
+
+#[test]
+fn a_capacity_stands_with_its_interval_and_one_that_was_not_found_with_the_reason() {
+    let slo = |row: Row| row.with("benchmark", "serving").with("options", "slo=latency.p99<=20ms");
+    let bears = |plugin, per_s: f64| {
+        slo(measured(plugin, "a", 1.0))
+            .with("capacity_per_sec", per_s)
+            .with("capacity_ci95_low_per_sec", per_s - 10.0)
+            .with("capacity_ci95_high_per_sec", per_s + 20.0)
+    };
+    let cells =
+        frame([bears("cpu", 100.0), bears("cuda", 900.0), slo(ended("rten", "a", "failed", "no rate keeps it"))]);
+    let plot = only(PlotKind::Capacity, cells);
+    let Chart::Bars(chart) = &plot.chart else { panic!("{:?}", plot.chart) };
+    let cuda = chart.bars.iter().find(|bar| bar.hardware == "cuda").unwrap();
+    assert_eq!((cuda.estimate.value, cuda.estimate.low, cuda.estimate.high), (Some(900.0), Some(890.0), Some(920.0)));
+    assert!(chart.head.subtitle.contains("latency.p99<=20ms"));
+    assert!(drawn(&plot).contains("no rate keeps it"));
+}

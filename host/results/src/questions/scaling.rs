@@ -10,6 +10,8 @@ use skillbench_record::catalog::column;
 pub enum Along {
     Batch,
     Sequence,
+    /// Requests a second, as they were issued.
+    Load,
 }
 
 impl Along {
@@ -17,19 +19,21 @@ impl Along {
         match self {
             Along::Batch => column::BATCH_SIZE,
             Along::Sequence => column::SEQUENCE_LENGTH,
+            Along::Load => column::ISSUED_PER_SEC,
         }
     }
 
-    /// Its name in the text of all axes.
-    fn name(self) -> &'static str {
+    /// Its names in the text of all axes.
+    fn names(self) -> &'static [&'static str] {
         match self {
-            Along::Batch => "batch",
-            Along::Sequence => "sequence",
+            Along::Batch => &["batch"],
+            Along::Sequence => &["sequence"],
+            Along::Load => &["rate", "rate_per_hour"],
         }
     }
 }
 
-const KEY: [&str; 10] = [
+pub(super) const KEY: [&str; 10] = [
     column::MACHINE,
     "hardware",
     column::MODEL_ID,
@@ -43,7 +47,7 @@ const KEY: [&str; 10] = [
 ];
 
 /// Measured cells with `point` on the axis, in its order, `other_axes`, and the number of points on their line.
-fn lines(cells: DataFrame, along: Along) -> PolarsResult<LazyFrame> {
+pub(super) fn lines(cells: DataFrame, along: Along) -> PolarsResult<LazyFrame> {
     let lines = now(cells)?
         .filter(col(column::TRUST).is_not_null().and(col(along.column()).is_not_null()))
         .with_columns([other_axes(along).alias("other_axes"), col(along.column()).alias("point")])
@@ -55,7 +59,8 @@ fn lines(cells: DataFrame, along: Along) -> PolarsResult<LazyFrame> {
 /// The text of all axes without this one.
 fn other_axes(along: Along) -> Expr {
     let others = move |axes: &str| {
-        let kept = axes.split(' ').filter(|axis| axis.split_once('=').is_none_or(|(name, _)| name != along.name()));
+        let kept =
+            axes.split(' ').filter(|axis| axis.split_once('=').is_none_or(|(name, _)| !along.names().contains(&name)));
         kept.collect::<Vec<_>>().join(" ")
     };
     col(column::AXES).map(
@@ -88,7 +93,7 @@ fn at_smallest(figure: &str) -> PolarsResult<Expr> {
 /// Polars' own.
 pub fn scaling(cells: DataFrame, along: Along) -> PolarsResult<DataFrame> {
     let by_throughput = match along {
-        Along::Batch => col("throughput_ratio"),
+        Along::Batch | Along::Load => col("throughput_ratio"),
         Along::Sequence => col("throughput_ratio") * col("growth"),
     };
     let figures = [
@@ -105,7 +110,7 @@ pub fn scaling(cells: DataFrame, along: Along) -> PolarsResult<DataFrame> {
     let end = |from: usize| -> PolarsResult<Expr> {
         let to = 1 - from;
         let of_work = match along {
-            Along::Batch => lit(1.0),
+            Along::Batch | Along::Load => lit(1.0),
             Along::Sequence => col("growth"),
         };
         let by_latency = col("growth") * ratio(at_smallest(latency[from])?, col(latency[to]));

@@ -184,6 +184,7 @@ fn settings(inventory: &Inventory, measured: &Measured, model: &Model) -> RunReq
         prompt_lengths: vec![],
         new_tokens: vec![],
         rates: vec![],
+        batch_wait_ms: vec![],
         dims: BTreeMap::new(),
         exactly: vec![],
         ..stored
