@@ -35,6 +35,10 @@ impl Provider for Cuda {
         memory_of(&self.gpus, device)
     }
 
+    fn leaves_shapes(&self) -> bool {
+        true
+    }
+
     /// The tensor cores multiply float16, and nearly every operator has kernels for it; the others keep float32.
     fn converts_to(&self, precision: &str) -> bool {
         precision == "float16"

@@ -7,10 +7,11 @@ use skillbench_drivers::Evidence;
 use skillbench_drivers::cuda::{self, Gpu};
 use skillbench_plugin_api::sdk::{Counters, Host, Power};
 use skillbench_plugin_api::{Counter, Energy, Error, Memory, Result, Scope, Why};
+use std::sync::{Mutex, PoisonError};
 
 pub(crate) struct Sensors {
     host: Host,
-    nvml: Nvml,
+    nvml: &'static Nvml,
     /// Of each device of the backend.
     uuids: Vec<Option<String>>,
 }
@@ -18,11 +19,7 @@ pub(crate) struct Sensors {
 impl Sensors {
     /// `None` where NVML cannot be used: then nobody knows of energy and clocks, and the rest works.
     pub fn open(host: Host, gpus: &[Gpu], evidence: &mut Evidence) -> Option<Sensors> {
-        let elsewhere = || {
-            let library = cuda::beside_the_loader("libnvidia-ml.so.1").ok_or(NvmlError::LibraryNotFound)?;
-            Nvml::builder().lib_path(library.as_os_str()).init()
-        };
-        match Nvml::init().or_else(|error| elsewhere().map_err(|_| error)) {
+        match started() {
             Ok(nvml) => {
                 evidence.add("NVML", nvml.sys_nvml_version().unwrap_or_else(|error| error.to_string()));
                 // CUDA's devices, and TensorRT's, which are the same GPUs again.
@@ -60,6 +57,21 @@ impl Sensors {
         let uuid = uuid.ok_or_else(|| Error::unimplemented(Why::NONE, "NVML knows no such GPU"))?;
         self.nvml.device_by_uuid(uuid).map_err(refused)
     }
+}
+
+/// NVML, once for the process: each time it is started it opens files that stay open when it is shut down.
+fn started() -> std::result::Result<&'static Nvml, NvmlError> {
+    static NVML: Mutex<Option<&'static Nvml>> = Mutex::new(None);
+    let mut known = NVML.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(nvml) = *known {
+        return Ok(nvml);
+    }
+    let elsewhere = || {
+        let library = cuda::beside_the_loader("libnvidia-ml.so.1").ok_or(NvmlError::LibraryNotFound)?;
+        Nvml::builder().lib_path(library.as_os_str()).init()
+    };
+    let nvml = Nvml::init().or_else(|error| elsewhere().map_err(|_| error))?;
+    Ok(known.insert(Box::leak(Box::new(nvml))))
 }
 
 fn refused(error: NvmlError) -> Error {

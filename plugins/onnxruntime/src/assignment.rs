@@ -5,7 +5,7 @@ use ort::AsPointer;
 use ort::session::Session;
 use skillbench_plugin_api::Result;
 use std::collections::BTreeMap;
-use std::ffi::CStr;
+use std::ffi::{CStr, c_char};
 use std::slice;
 
 /// The configuration entry that makes a session record it.
@@ -19,9 +19,16 @@ pub(crate) struct Assignment {
     pub on_provider: u64,
     /// How many of which operator run elsewhere.
     pub elsewhere: BTreeMap<String, u64>,
+    /// The names of the nodes that run elsewhere; of one without a name an empty text.
+    pub names: Vec<String>,
 }
 
 impl Assignment {
+    /// The same without so many nodes that run elsewhere: they are told apart.
+    pub fn without(self, elsewhere: u64) -> Assignment {
+        Assignment { total: self.total - elsewhere.min(self.total), ..self }
+    }
+
     /// Counts the nodes as they were when they were given out: later fusions make fewer of them. `None` where the session
     /// cannot tell.
     pub fn read(session: &Session, provider: &str) -> Option<Assignment> {
@@ -52,10 +59,16 @@ unsafe fn count(session: &Session, provider: &str) -> Result<Assignment> {
                 continue;
             }
             for node in slice::from_raw_parts(nodes, node_count) {
-                let mut operator = std::ptr::null();
+                let (mut operator, mut name) = (std::ptr::null(), std::ptr::null());
                 check((api.EpAssignedNode_GetOperatorType)(*node, &raw mut operator))?;
+                check((api.EpAssignedNode_GetName)(*node, &raw mut name))?;
+                let text = |text: *const c_char| match text.is_null() {
+                    true => String::new(),
+                    false => CStr::from_ptr(text).to_string_lossy().into_owned(),
+                };
+                found.names.push(text(name));
                 if !operator.is_null() {
-                    *found.elsewhere.entry(CStr::from_ptr(operator).to_string_lossy().into_owned()).or_default() += 1;
+                    *found.elsewhere.entry(text(operator)).or_default() += 1;
                 }
             }
         }

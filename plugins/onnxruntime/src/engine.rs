@@ -14,6 +14,7 @@ use crate::rewrite::{LACKING, REPEATED, Rules, may_repeat};
 use crate::runtime::Runtime;
 use crate::session::{FOLD_ALL, Recipe, fixed};
 use crate::settings::Settings;
+use crate::shapes::of_shapes;
 use crate::transfer::Transfers;
 use crate::value::Value;
 use ort::session::Session;
@@ -219,11 +220,11 @@ impl<P: Provider> Engine<P> {
             configuration,
             profile: scratch.as_ref(),
         };
-        let (session, compile, adapted) = self.session(&recipe, &graph, half)?;
+        let Made { session, took: compile, adapted, of_shapes } = self.session(&recipe, &graph, half)?;
 
         let inputs = session.inputs().iter().map(ports::read).collect::<Result<_>>()?;
         let outputs = session.outputs().iter().map(ports::read).collect::<Result<_>>()?;
-        let nodes = Assignment::read(&session, self.provider.name());
+        let nodes = Assignment::read(&session, self.provider.name()).map(|found| found.without(of_shapes));
         if nodes.is_none() && self.provider.name() != CPU && !load.allow_fallback {
             let text =
                 format!("where the nodes of {} went cannot be told, so it does not count as run here", path.display());
@@ -231,7 +232,12 @@ impl<P: Provider> Engine<P> {
         }
         let placed = self.placed(nodes, &device.id);
         let rewritten = adapted.map_or(String::new(), |what| format!(", {what} rewritten"));
-        let changed = format!("{rewritten}{}", if half { ", graph put in float16" } else { "" });
+        let half = if half { ", graph put in float16" } else { "" };
+        let beside = match of_shapes {
+            0 => String::new(),
+            count => format!(", {count} nodes of shapes on the processor"),
+        };
+        let changed = format!("{rewritten}{half}{beside}");
         let placement = Placement {
             precision: precision.unwrap_or_default().into(),
             engine: format!("{}{changed}", placed.engine),
@@ -277,40 +283,49 @@ impl<P: Provider> Engine<P> {
 
     /// A session of the graph, put in float16 where it is to be, and the time it took; where the provider lacks operators or would compute
     /// some wrongly, of the graph in others, with what was rewritten.
-    fn session(&self, recipe: &Recipe<'_>, graph: &[u8], half: bool) -> Result<(Session, Duration, Option<String>)> {
+    fn session(&self, recipe: &Recipe<'_>, graph: &[u8], half: bool) -> Result<Made> {
         // After anything that ONNX Runtime folds on the CPU, which would put casts to float32 around what is in float16.
         let put = |graph: &[u8]| -> Result<Option<Vec<u8>>> {
             let refused =
                 |error| Error::unimplemented(Why::PRECISION, format!("{}: {error}", recipe.load.source.path.display()));
             half.then(|| to_float16(graph).map_err(refused)).transpose()
         };
-        let timed = |graph: &[u8]| {
+        let timed = |graph: &[u8], what: Option<&str>| {
             let started = Instant::now();
             let changed = put(graph)?;
-            recipe.make(changed.as_deref().unwrap_or(graph)).map(|session| (session, started.elapsed()))
+            let session = recipe.make(changed.as_deref().unwrap_or(graph))?;
+            Ok(Made { session, took: started.elapsed(), adapted: what.map(String::from), of_shapes: 0 })
         };
         let repeated = self.provider.mistakes_repeated_constants() && may_repeat(graph);
         let repeating: &[&Rules] = if repeated { &[REPEATED] } else { &[] };
         // A graph that cannot be adapted is tried as it is; what comes out wrong is found by its outputs.
         let adapted = |rules: &[&Rules]| adapt(self.runtime, recipe.load, graph, rules).unwrap_or_default();
         let (mended, what) = if repeated { adapted(repeating).unzip() } else { (None, None) };
-        let refused = match timed(mended.as_deref().unwrap_or(graph)) {
+        let refused = match timed(mended.as_deref().unwrap_or(graph), what.as_deref()) {
             Err(error) if errors::is_fallback(&error) => error,
-            other => return other.map(|(session, took)| (session, took, what)),
+            other => return other,
         };
         let adapted = adapted(&[&[LACKING][..], repeating].concat());
         if let Some((graph, what)) = &adapted {
-            match timed(graph) {
+            match timed(graph, Some(what)) {
                 Err(error) if errors::is_fallback(&error) => {}
-                other => return other.map(|(session, took)| (session, took, Some(what.clone()))),
+                other => return other,
             }
         }
-        // Only to tell which operators it lacks: the session is thrown away.
-        let graph = adapted.as_ref().map_or(graph, |(graph, _)| graph);
-        let changed = put(graph)?;
-        let elsewhere = recipe.with_fallback(changed.as_deref().unwrap_or(graph), true).ok();
-        let found = elsewhere.and_then(|session| Assignment::read(&session, self.provider.name()));
-        Err(found.map_or(refused, |found| errors::lacking(&recipe.load.source.path, &found)))
+        let (graph, what) = adapted.map_or((graph.to_vec(), None), |(graph, what)| (graph, Some(what)));
+        let changed = put(&graph)?.unwrap_or(graph);
+        // It tells which operators the provider lacks, and is of use itself where these only compute with shapes.
+        let started = Instant::now();
+        let Ok(session) = recipe.with_fallback(&changed) else { return Err(refused) };
+        let took = started.elapsed();
+        let Some(found) = Assignment::read(&session, self.provider.name()) else { return Err(refused) };
+        if self.provider.leaves_shapes() && found.on_provider > 0 && !found.names.is_empty() {
+            let shapes = of_shapes(&changed);
+            if found.names.iter().all(|name| shapes.contains(name)) {
+                return Ok(Made { session, took, adapted: what, of_shapes: found.names.len() as u64 });
+            }
+        }
+        Err(errors::lacking(&recipe.load.source.path, &found))
     }
 
     /// Device, engine and nodes, from where the nodes went. Nodes beside the device are the CPU's, and carry its name.
@@ -332,6 +347,16 @@ impl<P: Provider> Engine<P> {
             ..Placement::default()
         }
     }
+}
+
+/// A session, and what was done for it.
+struct Made {
+    session: Session,
+    took: Duration,
+    /// What was rewritten in the graph.
+    adapted: Option<String>,
+    /// How many nodes that compute with shapes alone run on the processor.
+    of_shapes: u64,
 }
 
 fn read(path: &Path) -> Result<Vec<u8>> {

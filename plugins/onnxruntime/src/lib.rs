@@ -40,6 +40,7 @@ mod rewrite;
 mod runtime;
 mod session;
 mod settings;
+mod shapes;
 mod submit;
 mod transfer;
 mod turn;

@@ -59,6 +59,11 @@ pub trait Provider: Send + Sync + 'static {
         None
     }
 
+    /// Whether ONNX Runtime leaves arithmetic of shapes on the processor beside it. It is told, and counts for no fallback.
+    fn leaves_shapes(&self) -> bool {
+        false
+    }
+
     /// Whether it takes only graphs whose dimensions are all fixed.
     fn fixed_shapes(&self) -> bool {
         false

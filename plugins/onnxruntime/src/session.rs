@@ -42,12 +42,12 @@ impl Recipe<'_> {
         self.commit(graph, self.load.allow_fallback, self.profile)
     }
 
-    /// A session that may give nodes to the CPU whatever the load says: only to look at where they go.
+    /// A session that may give nodes to the CPU whatever the load says: whoever makes it looks where they went.
     ///
     /// # Errors
     /// As for [`Recipe::make`].
-    pub fn with_fallback(&self, graph: &[u8], allowed: bool) -> Result<Session> {
-        self.commit(graph, allowed, None)
+    pub fn with_fallback(&self, graph: &[u8]) -> Result<Session> {
+        self.commit(graph, true, self.profile)
     }
 
     /// Writes the graph as a session would run it; weights that lie in a file beside it stay there.

@@ -6,13 +6,15 @@ use skillbench_worker::{EnergyRecord, RoundEnergy, SeriesRecord};
 
 /// Two sensors of the same thing agree within this share.
 const AGREE: f64 = 0.1;
+/// Where a counter moved so often in one round, rounds in which it did not say less than that one.
+const MOVES: f64 = 10.0;
 /// A counter is too coarse where what it may have missed at the ends of rounds is more than this share of what was used.
 const COARSE: f64 = 0.1;
 
-/// What a sensor counted around measured rounds, and how many items each round had.
+/// What a sensor counted around measured rounds, and how many items each round had. Where some rounds are long for the sensor, only these.
 pub(super) struct Counted<'r> {
     record: &'r EnergyRecord,
-    items: Vec<f64>,
+    rounds: Vec<(RoundEnergy, f64)>,
 }
 
 impl<'r> Counted<'r> {
@@ -26,7 +28,29 @@ impl<'r> Counted<'r> {
     /// Of a series whose measured rounds had so many items each. `None` without a sensor.
     pub fn of_rounds(series: &'r SeriesRecord, items: Vec<f64>) -> Option<Counted<'r>> {
         let record = series.energy.as_ref()?;
-        (items.len() == record.rounds.len() && items.iter().sum::<f64>() > 0.0).then_some(Counted { record, items })
+        if items.len() != record.rounds.len() {
+            return None;
+        }
+        let mut rounds: Vec<(RoundEnergy, f64)> = record.rounds.iter().copied().zip(items).collect();
+        let is_long = |round: &RoundEnergy| record.period_s.is_some_and(|period| round.seconds >= MOVES * period);
+        if rounds.iter().any(|(round, _)| is_long(round)) {
+            rounds.retain(|(round, _)| is_long(round));
+        }
+        let counted = Counted { record, rounds };
+        (counted.items() > 0.0).then_some(counted)
+    }
+
+    fn items(&self) -> f64 {
+        self.rounds.iter().map(|(_, items)| items).sum()
+    }
+
+    fn sums(&self) -> Sums {
+        let of = |each: fn(&RoundEnergy) -> f64| self.rounds.iter().map(|(round, _)| each(round)).sum();
+        Sums {
+            joules: of(|round| round.joules),
+            seconds: of(|round| round.seconds),
+            idle: of(|round| round.idle_watts * round.seconds),
+        }
     }
 }
 
@@ -38,13 +62,13 @@ pub(super) fn per_item(counted: &Counted<'_>) -> Option<f64> {
 pub(super) fn metrics(counted: &Counted<'_>) -> EnergyMetrics {
     let record = counted.record;
     let figure = figure(counted);
-    let Sums { joules, seconds, idle } = sums(record);
+    let Sums { joules, seconds, idle } = counted.sums();
     let other = record.other.as_ref().filter(|_| joules > 0.0).map(|other| {
         let ratio = other.joules / joules;
         let agrees = (other.scope == record.scope).then_some((ratio - 1.0).abs() <= AGREE);
         OtherEnergy { source: other.source.clone(), scope: other.scope.clone(), joules: other.joules, ratio, agrees }
     });
-    let ci95 = figure.as_ref().ok().and_then(|one| Some([one.each - one.half?, one.each + one.half?]));
+    let ci95 = figure.as_ref().ok().map(|one| [one.each - one.half, one.each + one.half]);
     EnergyMetrics {
         source: record.source.clone(),
         scope: record.scope.clone(),
@@ -62,7 +86,7 @@ pub(super) fn metrics(counted: &Counted<'_>) -> EnergyMetrics {
 struct Figure {
     each: f64,
     /// Half of its 95% interval.
-    half: Option<f64>,
+    half: f64,
 }
 
 /// Of all measured rounds, in joules and seconds; `idle`: the joules that flow in that time when nothing is done.
@@ -72,21 +96,12 @@ struct Sums {
     idle: f64,
 }
 
-fn sums(record: &EnergyRecord) -> Sums {
-    let of = |each: fn(&RoundEnergy) -> f64| record.rounds.iter().map(each).sum();
-    Sums {
-        joules: of(|round| round.joules),
-        seconds: of(|round| round.seconds),
-        idle: of(|round| round.idle_watts * round.seconds),
-    }
-}
-
 /// An error says why the sensor cannot tell.
-fn figure(Counted { record, items }: &Counted<'_>) -> Result<Figure, String> {
-    let used: Vec<f64> = record.rounds.iter().map(|round| round.joules - round.idle_watts * round.seconds).collect();
-    let all: f64 = items.iter().sum();
-    let Sums { joules, seconds, idle } = sums(record);
-    let count = items.len() as f64;
+fn figure(counted: &Counted<'_>) -> Result<Figure, String> {
+    let Counted { record, rounds } = counted;
+    let all = counted.items();
+    let Sums { joules, seconds, idle } = counted.sums();
+    let count = rounds.len() as f64;
     let Some(period) = record.period_s else {
         return Err(format!("{} did not move twice in a second: it is too coarse for rounds", record.source));
     };
@@ -106,13 +121,16 @@ fn figure(Counted { record, items }: &Counted<'_>) -> Result<Figure, String> {
     }
     let each = above / all;
     let idle_half = record.idle_half_watts * seconds / all;
-    let half = (items.len() > 1).then(|| {
-        let squares: f64 = used.iter().zip(items).map(|(used, items)| (used - each * items).powi(2)).sum();
-        let between = student(items.len() as u64 - 1) * (squares * count / (count - 1.0)).sqrt() / all;
-        between.hypot(idle_half)
-    });
+    let squares =
+        |(round, items): &(RoundEnergy, f64)| (round.joules - round.idle_watts * round.seconds - each * items).powi(2);
+    // One round says nothing of how rounds differ, but for its ends.
+    let half = match rounds.len() {
+        1 => missed / all,
+        of => student(of as u64 - 1) * (rounds.iter().map(squares).sum::<f64>() * count / (count - 1.0)).sqrt() / all,
+    };
+    let half = half.hypot(idle_half);
     match half {
-        Some(half) if half >= each => Err(format!(
+        half if half >= each => Err(format!(
             "{each:.2e} J for each item is within the error of {}, {half:.1e} J: what flows at idle varies as much",
             record.source
         )),
@@ -174,6 +192,21 @@ mod tests {
             assert!(energy.reason.unwrap().contains(why));
             assert_eq!(energy.ci95, None);
         }
+    }
+
+    #[test]
+    fn of_a_slow_counter_the_rounds_count_in_which_it_moved_often() {
+        let mut series = series(&[9.0, 2.0, 50.0], Some(0.1));
+        let energy = series.energy.as_mut().unwrap();
+        // The last one has a hundred items in five seconds.
+        energy.rounds[2] = RoundEnergy { joules: 250.0, seconds: 5.0, idle_watts: 10.0 };
+        series.rounds[2].values = vec![5e7; 100];
+        let counted = Counted::of_samples(&series).unwrap();
+        assert_eq!(per_item(&counted), Some(1.0), "200 J above idle of 200 items; the others tell nothing");
+        let energy = metrics(&counted);
+        assert_eq!((energy.joules, energy.seconds), (250.0, 5.0));
+        let [low, high] = energy.ci95.unwrap();
+        assert!(low > 0.9 && low < 0.99 && high < 1.1, "its ends are in the interval: {low} {high}");
     }
 
     #[test]

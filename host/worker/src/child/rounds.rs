@@ -184,12 +184,20 @@ fn invalid<T>(text: String) -> Result<T> {
 }
 
 impl State {
-    fn next_round(&mut self, handle: u32, policy: &Policy, verified: bool) -> Result<Option<Round>> {
+    /// `period_s`: how far apart the moves of an energy counter are, where there is one.
+    fn next_round(
+        &mut self,
+        handle: u32,
+        policy: &Policy,
+        verified: bool,
+        period_s: Option<f64>,
+    ) -> Result<Option<Round>> {
         if self.open.is_some() {
             return invalid("the benchmark asked for a round before it handed over the samples of the last one".into());
         }
         let series = &mut self.series[handle as usize];
-        let Some((kind, iterations)) = series.plan(policy) else { return Ok(None) };
+        let for_counter = |series: &mut Series| Some((RoundKind::Measured, series.for_counter(period_s?, policy)?));
+        let Some((kind, iterations)) = series.plan(policy).or_else(|| for_counter(series)) else { return Ok(None) };
         if kind == RoundKind::Measured && !verified {
             return invalid("the benchmark asked for a measured round before it verified the target".into());
         }
@@ -302,7 +310,8 @@ impl ReporterServices for Rounds<'_> {
             state.failure = Some(stopped);
             return None;
         }
-        let mut next = state.next_round(series, self.policy, verified);
+        let period_s = self.sensors.filter(|_| self.permit.is_none()).and_then(Sensors::period_s);
+        let mut next = state.next_round(series, self.policy, verified, period_s);
         if let (Some(wait), Ok(Some(round))) = (self.permit, &next) {
             let measured = round.kind == RoundKind::Measured;
             if !wait(&state.series[series as usize].info.name, measured) {
@@ -424,7 +433,7 @@ mod tests {
     fn play(policy: &Policy, iteration: impl Fn(u64) -> f64) -> Series {
         let mut state = state(true);
         let mut n = 0;
-        while let Some(round) = state.next_round(0, policy, true).unwrap() {
+        while let Some(round) = state.next_round(0, policy, true, None).unwrap() {
             let values: Vec<f64> = (0..round.iterations).map(|i| iteration(n + i)).collect();
             n += round.iterations;
             let total: f64 = values.iter().sum();
@@ -474,6 +483,22 @@ mod tests {
     }
 
     #[test]
+    fn a_slow_energy_counter_gets_one_round_in_which_it_moves_often() {
+        let counted = |seconds: f64| {
+            let mut series = play(&POLICY, |_| 1e6);
+            let rounds = vec![[1.0, seconds]; 8];
+            series.energy = Some(Used { source: "NVML".into(), scope: "board", rounds, other: None });
+            series
+        };
+        let mut series = counted(0.025);
+        assert_eq!(series.for_counter(0.1, &POLICY), Some(2_000), "two seconds for a counter of 100 ms");
+        assert_eq!(series.for_counter(0.1, &POLICY), None, "once");
+        assert_eq!(counted(0.025).for_counter(0.001, &POLICY), None, "a counter of 1 ms tells the rounds there are");
+        assert_eq!(counted(0.025).for_counter(0.1, &Policy { iterations: Some(10), ..POLICY }), None);
+        assert_eq!(play(&POLICY, |_| 1e6).for_counter(0.1, &POLICY), None, "without a sensor");
+    }
+
+    #[test]
     fn the_asked_iterations_are_the_least_number() {
         let series = play(&Policy { iterations: Some(500), ..POLICY }, |_| 1e7);
         assert!(series.count(true) >= 500);
@@ -482,7 +507,7 @@ mod tests {
     #[test]
     fn samples_that_add_up_to_more_than_the_round_are_rejected() {
         let mut state = state(false);
-        let round = state.next_round(0, &POLICY, true).unwrap().unwrap();
+        let round = state.next_round(0, &POLICY, true, None).unwrap().unwrap();
         let told = state.samples(0, round.id, &[1e12], Instant::now(), now(), &Seen::default()).unwrap_err();
         assert!(told.message.contains("more than the round took"), "{told}");
     }
@@ -491,13 +516,13 @@ mod tests {
     fn no_measured_round_comes_before_the_verification() {
         let mut state = state(false);
         let none = Policy { warmup: 0, ..POLICY };
-        assert!(state.next_round(0, &none, false).is_err());
+        assert!(state.next_round(0, &none, false, None).is_err());
     }
 
     #[test]
     fn a_time_of_zero_is_no_measurement() {
         let mut state = state(false);
-        let round = state.next_round(0, &POLICY, true).unwrap().unwrap();
+        let round = state.next_round(0, &POLICY, true, None).unwrap().unwrap();
         assert!(state.samples(0, round.id, &[0.0], Instant::now(), now(), &Seen::default()).is_err());
     }
 

@@ -36,6 +36,11 @@ impl<'i> Sensors<'i> {
         sensors
     }
 
+    /// How far apart the moves of the energy counter are; `None` where it was not seen to move twice.
+    pub fn period_s(&self) -> Option<f64> {
+        self.idle?.period_s
+    }
+
     /// The counters now; `None` without a sensor.
     pub fn energy(&self) -> Option<Readings> {
         match self.of_backend() {

@@ -4,7 +4,7 @@ use super::claims::Claims;
 use super::energy::Used;
 use super::sensors::Readings;
 use crate::{Policy, RoundRecord};
-use skillbench_plugin_api::{RoundKind, SeriesInfo};
+use skillbench_plugin_api::{RoundKind, SeriesInfo, SeriesKind};
 use skillbench_stats::{HalfWidths, half_widths};
 
 /// About how long a round takes: long enough for the clock, short enough to stop soon.
@@ -17,6 +17,8 @@ const AGREE: f64 = 0.05;
 const WARM_SHARE: f64 = 0.25;
 /// What a 90th percentile needs.
 const ENOUGH: u64 = 64;
+/// An energy counter tells enough of a round in which it moves so often.
+const MOVES: f64 = 20.0;
 /// No series keeps more samples.
 pub(super) const MOST: u64 = 1_000_000;
 
@@ -36,6 +38,8 @@ pub(super) struct Series {
     pub energy: Option<Used>,
     /// The counter as the measured round began that is running now.
     pub before: Option<Readings>,
+    /// The round that is long enough for the counter was handed out.
+    counted: bool,
 }
 
 impl Series {
@@ -52,7 +56,22 @@ impl Series {
             claims: Claims::begin(),
             energy: None,
             before: None,
+            counted: false,
         }
+    }
+
+    /// How many iterations a last round has, whose energy a counter that moves every `period_s` can tell; `None` where that is told
+    /// already, or the iterations are no choice of the host's.
+    pub fn for_counter(&mut self, period_s: f64, policy: &Policy) -> Option<u64> {
+        let free = !policy.verify_only && policy.iterations.is_none() && policy.interleaved_round_ns.is_none();
+        let energy = self.energy.as_ref()?;
+        let long = MOVES * period_s;
+        let told = energy.rounds.iter().any(|[_, seconds]| *seconds >= long);
+        if !free || self.info.kind != SeriesKind::Duration || told || std::mem::replace(&mut self.counted, true) {
+            return None;
+        }
+        let iterations = (long * 1e9 / self.iteration_ns?.max(1.0)).ceil();
+        Some((iterations.max(1.0) as u64).min(MOST - self.count(true).min(MOST))).filter(|iterations| *iterations > 0)
     }
 
     pub fn count(&self, measured: bool) -> u64 {
