@@ -2,7 +2,7 @@
 //! `cargo bench --profile release --workspace --bench lateness -- RATE[,RATE] [SECONDS]`. Prints a line of JSON for each rate, in microseconds.
 
 use skillbench_serving::arrivals::Arrivals;
-use skillbench_serving::session::{Batching, Patience, Plan, Request, run};
+use skillbench_serving::session::{Batching, Patience, Plan, Request, alone};
 use skillbench_serving::timer::Timer;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -32,7 +32,7 @@ fn at(per_s: f64, seconds: f64) -> skillbench_plugin_api::Result<()> {
     let patience = Patience { drain: Duration::from_secs(5), over: None, takes_refusals: false };
     let stolen = steal();
     let plan = Plan { due: &due, timer: &Timer::calibrated(), patience, batching: Batching::NONE };
-    let served = run(&mut [|| Ok(())], plan, &|| false)?;
+    let served = alone([|| Ok(())], plan, &|| false)?;
     let stolen = steal().zip(stolen).map(|(after, before)| after - before);
     let late = sorted(served.requests.iter().map(Request::lateness));
     let handed = sorted(served.requests.iter().filter_map(|one| Some(one.served?[0].saturating_sub(one.issued))));

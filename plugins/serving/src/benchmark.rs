@@ -1,5 +1,6 @@
 //! The order of it all.
 
+use crate::crew::Crew;
 use crate::lateness;
 use crate::limit::Limit;
 use crate::options::{Asked, Load, SCHEMA};
@@ -55,28 +56,24 @@ impl Benchmark for Serving {
             let lane = lanes.first_mut().ok_or_else(|| Error::internal("a benchmark without a worker"))?;
             return context.reporter.time(latency, || lane.run());
         }
-        let mut server = Server {
-            context,
-            asked,
-            lanes,
-            timer: Timer::calibrated(),
-            seed: target.seed(),
-            sessions: 0,
-            service: None,
-        };
-        match asked.load {
-            Load::Stream => Ok(()),
-            Load::Offline => server.offline(),
-            Load::Rate(per_s, limit) => server.at_rate(per_s, limit),
-            Load::Search(limit) => server.search(limit),
-        }
+        std::thread::scope(|scope| {
+            let crew = Crew::hire(scope, lanes.iter_mut().map(|lane| || lane.run()))?;
+            let (timer, seed) = (Timer::calibrated(), target.seed());
+            let mut server = Server { context, asked, crew, timer, seed, sessions: 0, service: None };
+            match asked.load {
+                Load::Stream => Ok(()),
+                Load::Offline => server.offline(),
+                Load::Rate(per_s, limit) => server.at_rate(per_s, limit),
+                Load::Search(limit) => server.search(limit),
+            }
+        })
     }
 }
 
-struct Server<'c, 'm> {
+struct Server<'c> {
     context: &'c Context<'c>,
     asked: Asked,
-    lanes: Vec<Prepared<'m>>,
+    crew: Crew,
     timer: Timer,
     seed: u64,
     sessions: u64,
@@ -84,13 +81,13 @@ struct Server<'c, 'm> {
     service: Option<Duration>,
 }
 
-impl Server<'_, '_> {
+impl Server<'_> {
     /// All requests at once: as many as take a session.
     fn offline(&mut self) -> Result<()> {
         let patience = Patience { drain: self.asked.budget * 20, over: None, takes_refusals: false };
         self.measure(patience, None, |server| {
             let session = server.asked.budget.as_secs_f64() / f64::from(SESSIONS);
-            let count = session * server.lanes.len() as f64 / server.service()?.as_secs_f64();
+            let count = session * server.crew.size() as f64 / server.service()?.as_secs_f64();
             Ok(vec![0; (count as usize).clamp(FEW, 10 * MOST)])
         })
     }
@@ -125,7 +122,7 @@ impl Server<'_, '_> {
             })?;
             for served in &served {
                 self.look(served, limit, patience)?;
-                figures.hand_over(reporter, served, self.lanes.len())?;
+                figures.hand_over(reporter, served, self.crew.size())?;
             }
         }
         Ok(())
@@ -141,7 +138,7 @@ impl Server<'_, '_> {
         while let Some(round) = reporter.next_round(trial) {
             let mut seen: Vec<(Trial, Served)> = vec![];
             self.play(trial, &round, |server| {
-                let at_once = (server.lanes.len() * server.asked.batching.most) as f64;
+                let at_once = (server.crew.size() * server.asked.batching.most) as f64;
                 let first = at_once / server.service()?.as_secs_f64() / 2.0;
                 let search = search.get_or_insert_with(|| Search::new(limit.allowed(), first, FASTEST));
                 let Some(per_s) = search.next_rate() else {
@@ -154,7 +151,7 @@ impl Server<'_, '_> {
                 Ok(share(&one))
             })?;
             for (one, served) in &seen {
-                figures.hand_over(reporter, one, served, self.lanes.len())?;
+                figures.hand_over(reporter, one, served, self.crew.size())?;
             }
         }
         search.map_or(Ok(()), |search| search.edges(limit.within_ns))
@@ -192,10 +189,8 @@ impl Server<'_, '_> {
         let start = Instant::now();
         let mut count = 0;
         while count == 0 || start.elapsed() < WARM_UP {
-            for lane in &mut self.lanes {
-                lane.run()?;
-            }
-            count += self.lanes.len() as u32;
+            self.crew.once()?;
+            count += self.crew.size() as u32;
         }
         self.service = Some(start.elapsed() / count);
         Ok(start.elapsed().as_nanos() as f64)
@@ -204,8 +199,8 @@ impl Server<'_, '_> {
     fn service(&mut self) -> Result<Duration> {
         if self.service.is_none() {
             let start = Instant::now();
-            self.lanes.iter_mut().try_for_each(Prepared::run)?;
-            self.service = Some(start.elapsed() / self.lanes.len() as u32);
+            self.crew.once()?;
+            self.service = Some(start.elapsed() / self.crew.size() as u32);
         }
         Ok(self.service.unwrap_or_default().max(Duration::from_nanos(1)))
     }
@@ -218,9 +213,8 @@ impl Server<'_, '_> {
     }
 
     fn session(&mut self, due: &[u64], patience: Patience) -> Result<Served> {
-        let mut workers: Vec<_> = self.lanes.iter_mut().map(|lane| || lane.run()).collect();
         let plan = Plan { due, timer: &self.timer, patience, batching: self.asked.batching };
-        session::run(&mut workers, plan, &|| self.context.host.stopping())
+        session::run(&self.crew, plan, &|| self.context.host.stopping())
     }
 
     /// What makes a session no measurement of the target at this load.
@@ -242,7 +236,7 @@ impl Server<'_, '_> {
         if self.asked.load == Load::Offline {
             return Ok(());
         }
-        match lateness::too_late(served, self.lanes.len(), limit) {
+        match lateness::too_late(served, self.crew.size(), limit) {
             None => Ok(()),
             Some(text) => Err(Error::new(Code::FailedPrecondition, text)),
         }

@@ -5,11 +5,12 @@
 //! it, which are idle.
 
 use crate::session::{Batching, Plan, Request, Serve, Served};
+use crate::timer::ExactSleep;
 use skillbench_plugin_api::{Code, Error};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Barrier, Mutex, OnceLock, PoisonError};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
 
@@ -24,8 +25,13 @@ struct Times {
     batch: AtomicUsize,
 }
 
-pub struct Board<'s> {
-    due: &'s [u64],
+pub struct Board {
+    due: Vec<u64>,
+    places: Vec<Place>,
+    /// All are at their places, and the one that issues.
+    ready: Barrier,
+    /// A batch that is not full is waited for by the clock.
+    exact: bool,
     batching: Batching,
     within_ns: u64,
     takes_refusals: bool,
@@ -46,7 +52,7 @@ pub struct Board<'s> {
 }
 
 /// A worker's place: the request it waits for, and its thread. One that works waits for none.
-pub struct Place {
+struct Place {
     waits_for: AtomicUsize,
     thread: OnceLock<Thread>,
 }
@@ -60,20 +66,18 @@ impl Default for Place {
 }
 
 impl Place {
-    /// The calling thread is the one that works here.
-    pub fn sit(&self) {
-        let _ = self.thread.set(std::thread::current());
-    }
-
-    pub fn wake(&self) {
+    fn wake(&self) {
         self.thread.get().into_iter().for_each(Thread::unpark);
     }
 }
 
-impl<'s> Board<'s> {
-    pub fn new(plan: &Plan<'s>) -> Board<'s> {
+impl Board {
+    pub fn new(plan: &Plan<'_>, workers: usize) -> Board {
         Board {
-            due: plan.due,
+            due: plan.due.to_vec(),
+            places: (0..workers).map(|_| Place::default()).collect(),
+            ready: Barrier::new(workers + 1),
+            exact: plan.batching.most > 1,
             batching: plan.batching,
             within_ns: plan.patience.over.map_or(u64::MAX, |over| over.within_ns),
             takes_refusals: plan.patience.takes_refusals,
@@ -90,8 +94,9 @@ impl<'s> Board<'s> {
         }
     }
 
-    /// Times count from the first call.
+    /// Waits until all workers are at their places. Times count from then.
     pub fn start(&self) -> Instant {
+        self.ready.wait();
         *self.start.get_or_init(Instant::now)
     }
 
@@ -101,10 +106,10 @@ impl<'s> Board<'s> {
     }
 
     /// Issues a request, and wakes the worker that waits for it.
-    pub fn issue(&self, number: usize, places: &[Place]) {
+    pub fn issue(&self, number: usize) {
         self.times[number].issued.store(self.now(), SeqCst);
         self.issued.store(number + 1, SeqCst);
-        if let Some(place) = places.iter().find(|place| place.waits_for.load(SeqCst) == number) {
+        if let Some(place) = self.places.iter().find(|place| place.waits_for.load(SeqCst) == number) {
             place.wake();
         }
     }
@@ -117,6 +122,7 @@ impl<'s> Board<'s> {
     /// Nothing more is to be served.
     pub fn cut(&self) {
         self.cut.store(true, SeqCst);
+        self.places.iter().for_each(Place::wake);
     }
 
     pub fn is_cut(&self) -> bool {
@@ -189,8 +195,16 @@ impl<'s> Board<'s> {
         Some(first..last)
     }
 
-    /// Serves requests until there are no more.
-    pub fn work(&self, worker: &mut impl Serve, place: &Place) {
+    /// Takes a place, and serves requests until there are no more.
+    pub fn attend(&self, place: usize, worker: &mut impl Serve) {
+        let _exact = self.exact.then(ExactSleep::begin);
+        let place = &self.places[place];
+        let _ = place.thread.set(std::thread::current());
+        self.ready.wait();
+        self.work(worker, place);
+    }
+
+    fn work(&self, worker: &mut impl Serve, place: &Place) {
         while let Some(batch) = self.take(place) {
             let taken = self.now();
             batch.clone().for_each(|number| self.times[number].taken.store(taken, SeqCst));

@@ -1,7 +1,7 @@
 //! The benchmark `serving`: requests arrive when they are due, whether or not the last one is done.
 //!
 //! - `options`: what is asked for. `limit`: what `slo` says.
-//! - `arrivals`: when requests are due, from a seed. `timer`: waits for that moment. `session`: issues requests and has workers serve them, over a `board`.
+//! - `arrivals`: when requests are due, from a seed. `timer`: waits for that moment. `session`: issues requests and has workers serve them, over a `board`. `crew`: their threads.
 //! - `search`: which rate to try next. `lateness`: when a session is void. `series`: what is told. `benchmark`: the order of it all.
 //!
 //! A latency counts from when its request was due, not from when it was issued: a generator that is late makes latencies longer, never
@@ -14,6 +14,7 @@
 pub mod arrivals;
 mod benchmark;
 mod board;
+pub mod crew;
 mod lateness;
 pub mod limit;
 mod options;

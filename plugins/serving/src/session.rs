@@ -1,10 +1,10 @@
 //! One session: a thread issues requests when they are due, and workers serve them in that order (`board`).
 
-use crate::board::{Board, Place};
+use crate::board::Board;
+use crate::crew::Crew;
 use crate::timer::Timer;
 use skillbench_plugin_api::{Code, Error, Result};
-use std::sync::Barrier;
-use std::thread::Scope;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Serves a batch of requests, which for most sessions is one.
@@ -131,61 +131,36 @@ impl Served {
 ///
 /// # Errors
 /// The first failure of a worker, after all have ended; `Cancelled` where `stopping` says so.
-pub fn run<W: Serve>(workers: &mut [W], plan: Plan<'_>, stopping: &dyn Fn() -> bool) -> Result<Served> {
-    let board = Board::new(&plan);
-    let places: Vec<Place> = workers.iter().map(|_| Place::default()).collect();
-    let ready = Barrier::new(workers.len() + 1);
+pub fn run(crew: &Crew, plan: Plan<'_>, stopping: &dyn Fn() -> bool) -> Result<Served> {
+    let board = Arc::new(Board::new(&plan, crew.size()));
     let _exact = plan.timer.exactly();
-    let ended = std::thread::scope(|scope| {
-        hire(scope, workers, plan, &board, &places, &ready)?;
-        ready.wait();
-        let start = board.start();
-        let ended = issue(&board, &places, start, plan, stopping);
-        board.close();
-        let given_up = ended.and_then(|given_up| {
-            drain(&board, start, plan, given_up, stopping)?;
-            Ok(given_up)
-        });
-        board.cut();
-        places.iter().for_each(Place::wake);
-        given_up
+    crew.begin(&board);
+    let start = board.start();
+    let ended = issue(&board, start, plan, stopping);
+    board.close();
+    let ended = ended.and_then(|given_up| {
+        drain(&board, start, plan, given_up, stopping)?;
+        Ok(given_up)
     });
+    board.cut();
+    crew.end();
     if let Some(error) = board.failure() {
         return Err(error);
     }
     ended.map(|given_up| board.served(given_up))
 }
 
-fn hire<'scope, 'env: 'scope, W: Serve>(
-    scope: &'scope Scope<'scope, 'env>,
-    workers: &'env mut [W],
-    plan: Plan<'env>,
-    board: &'env Board<'_>,
-    places: &'env [Place],
-    ready: &'env Barrier,
-) -> Result<()> {
-    let total = workers.len();
-    for (index, (worker, place)) in workers.iter_mut().zip(places).enumerate() {
-        let serve = move || {
-            // A batch that is not full is waited for by the clock.
-            let _exact = (plan.batching.most > 1).then(|| plan.timer.exactly());
-            place.sit();
-            ready.wait();
-            board.work(worker, place);
-        };
-        let started = std::thread::Builder::new().name(format!("server {index}")).spawn_scoped(scope, serve);
-        if let Err(error) = started {
-            // Those that wait at the barrier already would wait for ever.
-            board.cut();
-            for _ in index..total {
-                scope.spawn(|| ready.wait());
-            }
-            ready.wait();
-            let text = format!("cannot start thread {} of {total}: {error}", index + 1);
-            return Err(Error::new(Code::ResourceExhausted, text));
-        }
-    }
-    Ok(())
+/// A session with workers of its own.
+///
+/// # Errors
+/// As for [`run`], and where threads cannot be started.
+pub fn alone<W: Serve>(
+    workers: impl IntoIterator<Item = W>,
+    plan: Plan<'_>,
+    stopping: &dyn Fn() -> bool,
+) -> Result<Served> {
+    let workers: Vec<W> = workers.into_iter().collect();
+    std::thread::scope(|scope| run(&Crew::hire(scope, workers)?, plan, stopping))
 }
 
 /// Every so many requests it is looked whether the cell is to end.
@@ -193,13 +168,7 @@ const LOOK: usize = 64;
 const STEP: Duration = Duration::from_millis(1);
 
 /// Whether requests were left out, since the session had shown what it can.
-fn issue(
-    board: &Board<'_>,
-    places: &[Place],
-    start: Instant,
-    plan: Plan<'_>,
-    stopping: &dyn Fn() -> bool,
-) -> Result<bool> {
+fn issue(board: &Board, start: Instant, plan: Plan<'_>, stopping: &dyn Fn() -> bool) -> Result<bool> {
     let most = plan.patience.over.map_or(usize::MAX, |over| over.most);
     let enough = || board.is_cut() || board.over() > most;
     for (number, due) in plan.due.iter().enumerate() {
@@ -207,7 +176,7 @@ fn issue(
         if enough() {
             return Ok(true);
         }
-        board.issue(number, places);
+        board.issue(number);
         if number % LOOK == LOOK - 1 && stopping() {
             return Err(stopped());
         }
@@ -232,7 +201,7 @@ fn wait_until(due: Instant, timer: &Timer, enough: &dyn Fn() -> bool, stopping: 
 }
 
 /// Waits until what was issued is served, or patience is over.
-fn drain(board: &Board<'_>, start: Instant, plan: Plan<'_>, given_up: bool, stopping: &dyn Fn() -> bool) -> Result<()> {
+fn drain(board: &Board, start: Instant, plan: Plan<'_>, given_up: bool, stopping: &dyn Fn() -> bool) -> Result<()> {
     let last = if given_up { board.now() } else { plan.due.last().copied().unwrap_or_default() };
     let end = start + Duration::from_nanos(last) + plan.patience.drain + plan.batching.wait;
     while board.is_behind() && !board.is_cut() && Instant::now() < end {
@@ -266,13 +235,17 @@ mod tests {
         }
     }
 
-    fn with<W: Serve>(workers: &mut [W], due: &[u64], patience: Patience, batching: Batching) -> Result<Served> {
-        run(workers, Plan { due, timer: &Timer::calibrated(), patience, batching }, &never)
+    fn with<W: Serve>(
+        workers: impl IntoIterator<Item = W>,
+        due: &[u64],
+        patience: Patience,
+        batching: Batching,
+    ) -> Result<Served> {
+        alone(workers, Plan { due, timer: &Timer::calibrated(), patience, batching }, &never)
     }
 
     fn of(workers: usize, ms: u64, due: &[u64], patience: Patience) -> Served {
-        let mut workers: Vec<_> = (0..workers).map(|_| sleeps(ms)).collect();
-        with(&mut workers, due, patience, Batching::NONE).unwrap()
+        with((0..workers).map(|_| sleeps(ms)), due, patience, Batching::NONE).unwrap()
     }
 
     #[test]
@@ -333,8 +306,7 @@ mod tests {
     fn requests_that_wait_are_served_together_up_to_the_largest_batch() {
         let four = Batching { most: 4, wait: Duration::ZERO };
         for workers in [1, 3] {
-            let mut workers: Vec<_> = (0..workers).map(|_| sleeps(5)).collect();
-            let served = with(&mut workers, &[0; 10], PATIENT, four).unwrap();
+            let served = with((0..workers).map(|_| sleeps(5)), &[0; 10], PATIENT, four).unwrap();
             let batches = batches(&served);
             assert_eq!(batches.iter().sum::<usize>(), 10, "each is in one batch");
             assert!(batches.iter().all(|batch| *batch <= 4) && batches.contains(&4), "{batches:?}");
@@ -344,7 +316,7 @@ mod tests {
                 assert!(together.iter().all(|request| request.served == together[0].served), "one run serves them all");
                 first += batch;
             }
-            assert!(served.utilization(workers.len()) <= 1.0, "a batch is one run, however many it serves");
+            assert!(served.utilization(workers) <= 1.0, "a batch is one run, however many it serves");
         }
     }
 
@@ -353,7 +325,7 @@ mod tests {
         // 4 ms apart, so that 30 ms bring about eight, and never sixteen.
         let due = Arrivals::Constant.due(250.0, 64, 1);
         let batching = Batching { most: 16, wait: Duration::from_millis(30) };
-        let served = with(&mut [sleeps(1)], &due, PATIENT, batching).unwrap();
+        let served = with([sleeps(1)], &due, PATIENT, batching).unwrap();
         let sizes = batches(&served);
         assert!(sizes.iter().all(|size| (2..=12).contains(size)), "{sizes:?}");
         for first in served.requests.iter().filter(|request| request.batch > 0) {
@@ -363,7 +335,7 @@ mod tests {
         // Full batches wait for nothing.
         let batching = Batching { most: 2, wait: Duration::from_secs(5) };
         let start = Instant::now();
-        let served = with(&mut [sleeps(1)], &due, PATIENT, batching).unwrap();
+        let served = with([sleeps(1)], &due, PATIENT, batching).unwrap();
         assert_eq!(batches(&served), [2; 32]);
         assert!(start.elapsed() < Duration::from_secs(2));
     }
@@ -373,7 +345,7 @@ mod tests {
         let refuses = || Err(Error::new(Code::ResourceExhausted, "no"));
         let patience = Patience { takes_refusals: true, ..PATIENT };
         let three = Batching { most: 3, wait: Duration::ZERO };
-        let served = with(&mut [refuses], &[0; 6], patience, three).unwrap();
+        let served = with([refuses], &[0; 6], patience, three).unwrap();
         assert_eq!((served.refused(), served.over(u64::MAX), served.left()), (6, 6, 0));
     }
 
@@ -386,7 +358,7 @@ mod tests {
         };
         let due = Arrivals::Constant.due(1_000.0, 5_000, 1);
         let start = Instant::now();
-        let told = with(&mut [fails], &due, PATIENT, Batching::NONE).unwrap_err();
+        let told = with([fails], &due, PATIENT, Batching::NONE).unwrap_err();
         assert_eq!(told.message, "the fourth");
         assert!(start.elapsed() < Duration::from_secs(2));
     }
@@ -403,7 +375,7 @@ mod tests {
         };
         let due = Arrivals::Constant.due(200.0, 40, 1);
         let taking = Patience { takes_refusals: true, ..PATIENT };
-        let served = |code, patience| with(&mut [each(code)], &due, patience, Batching::NONE);
+        let served = |code, patience| with([each(code)], &due, patience, Batching::NONE);
         for code in [Code::ResourceExhausted, Code::DeadlineExceeded] {
             let served = served(code, taking).unwrap();
             assert_eq!((served.requests.len(), served.refused(), served.left()), (40, 10, 0));
@@ -422,7 +394,7 @@ mod tests {
     #[test]
     fn a_panic_is_an_error_and_leaves_nobody_waiting() {
         let panics = || -> Result<()> { panic!("on purpose") };
-        let told = with(&mut [panics, panics], &[0, 0, 0], PATIENT, Batching::NONE).unwrap_err();
+        let told = with([panics, panics], &[0, 0, 0], PATIENT, Batching::NONE).unwrap_err();
         assert_eq!(told.code, Code::Internal);
     }
 
@@ -432,7 +404,7 @@ mod tests {
         let due = Arrivals::Constant.due(1.0, 60, 1);
         let stopping = || start.elapsed() > Duration::from_millis(100);
         let plan = Plan { due: &due, timer: &Timer::calibrated(), patience: PATIENT, batching: Batching::NONE };
-        let told = run(&mut [sleeps(1)], plan, &stopping).unwrap_err();
+        let told = alone([sleeps(1)], plan, &stopping).unwrap_err();
         assert_eq!(told.code, Code::Cancelled);
         assert!(start.elapsed() < Duration::from_millis(500), "{:?}", start.elapsed());
     }

@@ -59,14 +59,14 @@ pub struct ExactSleep {
 
 impl ExactSleep {
     #[cfg(target_os = "linux")]
-    fn begin() -> ExactSleep {
+    pub(crate) fn begin() -> ExactSleep {
         let before = rustix::thread::current_timer_slack().ok();
         let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(1));
         ExactSleep { before }
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn begin() -> ExactSleep {
+    pub(crate) fn begin() -> ExactSleep {
         ExactSleep {}
     }
 }
