@@ -37,6 +37,7 @@ pub fn not_measured(cells: DataFrame) -> PolarsResult<DataFrame> {
             column::BATCH_SIZE,
             column::SEQUENCE_LENGTH,
             column::PRECISION_REQUESTED,
+            column::OPTIONS,
             column::EMULATED,
             column::OUTCOME,
             column::REASON_CODE,

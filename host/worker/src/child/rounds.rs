@@ -491,10 +491,17 @@ mod tests {
             series
         };
         let mut series = counted(0.025);
-        assert_eq!(series.for_counter(0.1, &POLICY), Some(2_000), "two seconds for a counter of 100 ms");
+        assert_eq!(series.for_counter(0.1, &POLICY), Some(3_000), "three seconds for a counter of 100 ms");
         assert_eq!(series.for_counter(0.1, &POLICY), None, "once");
-        assert_eq!(counted(0.025).for_counter(0.001, &POLICY), None, "a counter of 1 ms tells the rounds there are");
+        assert_eq!(
+            counted(0.025).for_counter(0.0005, &POLICY),
+            None,
+            "a counter of half a millisecond tells the rounds there are"
+        );
         assert_eq!(counted(0.025).for_counter(0.1, &Policy { iterations: Some(10), ..POLICY }), None);
+        let mut part = counted(0.025);
+        part.info.name = "matmul".into();
+        assert_eq!(part.for_counter(0.1, &POLICY), None, "nobody is told the energy of this series");
         assert_eq!(play(&POLICY, |_| 1e6).for_counter(0.1, &POLICY), None, "without a sensor");
     }
 
