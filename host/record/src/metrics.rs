@@ -196,6 +196,9 @@ pub struct CapacityMetrics {
     pub cliff: bool,
     /// The limit, such as "latency.p99<=20ms".
     pub slo: String,
+    /// Trials whose requests were issued too late to say something, and were played again.
+    #[serde(default)]
+    pub void: u64,
     pub trials: Vec<CapacityTrial>,
 }
 

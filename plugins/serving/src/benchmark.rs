@@ -17,6 +17,9 @@ use std::time::{Duration, Instant};
 /// A budget is used for so many sessions at one rate, or so many trials of a search.
 const SESSIONS: u32 = 3;
 const TRIALS: u32 = 40;
+/// Of a search so many trials may be void, and so many at one rate after another.
+const MOST_VOID: u32 = TRIALS / 4;
+const VOID_IN_A_ROW: u32 = 3;
 /// A session has at least so many requests.
 const FEW: usize = 12;
 /// How long a warm-up runs at least.
@@ -134,7 +137,7 @@ impl Server<'_> {
         let trial = reporter.series(&figure("trial", "", SeriesKind::Ratio, Some(false)))?;
         let figures = OfTrials::announce(reporter, limit, TRIALS)?;
         let length = self.asked.budget / TRIALS;
-        let mut search: Option<Search> = None;
+        let (mut search, mut void): (Option<Search>, u32) = (None, 0);
         while let Some(round) = reporter.next_round(trial) {
             let mut seen: Vec<(Trial, Served)> = vec![];
             self.play(trial, &round, |server| {
@@ -145,7 +148,7 @@ impl Server<'_> {
                     search.edges(limit.within_ns)?;
                     return Err(Error::internal("a search that has two sides goes on between them"));
                 };
-                let (one, served) = server.trial(per_s, limit, length)?;
+                let (one, served) = server.valid_trial(per_s, limit, length, &mut void)?;
                 search.saw(one);
                 seen.push((one, served));
                 Ok(share(&one))
@@ -154,7 +157,25 @@ impl Server<'_> {
                 figures.hand_over(reporter, one, served, self.crew.size())?;
             }
         }
+        figures.hand_over_void(reporter, void)?;
         search.map_or(Ok(()), |search| search.edges(limit.within_ns))
+    }
+
+    /// A trial whose requests were issued when they were due. One in which they were not says nothing of the target, and is played again.
+    ///
+    /// # Errors
+    /// As for a session that is void: too many were, so that the machine cannot issue requests at this rate.
+    fn valid_trial(&mut self, per_s: f64, limit: Limit, length: Duration, void: &mut u32) -> Result<(Trial, Served)> {
+        let mut tries = 1;
+        loop {
+            let (one, served) = self.trial(per_s, limit, length)?;
+            let Err(late) = self.refuse_late(&served, Some(limit)) else { return Ok((one, served)) };
+            *void += 1;
+            if tries == VOID_IN_A_ROW || *void > MOST_VOID {
+                return Err(late);
+            }
+            tries += 1;
+        }
     }
 
     fn trial(&mut self, per_s: f64, limit: Limit, length: Duration) -> Result<(Trial, Served)> {
@@ -165,7 +186,6 @@ impl Server<'_> {
         let served = self.session(&due, Patience { drain, over, takes_refusals: true })?;
         let over = served.over(limit.within_ns);
         let one = Trial { per_s, requests: served.requests.len(), over, given_up: served.given_up };
-        self.refuse_late(&served, Some(limit))?;
         Ok((one, served))
     }
 

@@ -112,6 +112,8 @@ pub struct OfTrials {
     over: Series,
     refused: Series,
     given_up: Series,
+    /// How many were void, and played again.
+    void: Series,
     utilization: Series,
     lateness: Series,
     /// How many there will be.
@@ -128,10 +130,16 @@ impl OfTrials {
             over: plain("trial.over", "requests", SeriesKind::Count)?,
             refused: plain("trial.refused", "requests", SeriesKind::Count)?,
             given_up: plain("trial.given_up", "yes", SeriesKind::Count)?,
+            void: plain("trial.void", "trials", SeriesKind::Count)?,
             utilization: plain("trial.utilization", "", SeriesKind::Ratio)?,
             lateness: reporter.series(&times("lateness", 1.0))?,
             trials: trials as usize,
         })
+    }
+
+    /// How many trials were void in all.
+    pub fn hand_over_void(&self, reporter: &Reporter, void: u32) -> Result<()> {
+        reporter.single(self.void, f64::from(void))
     }
 
     pub fn hand_over(&self, reporter: &Reporter, trial: &Trial, served: &Served, workers: usize) -> Result<()> {

@@ -115,7 +115,10 @@ pub(super) fn capacity(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<
     };
     let trials = (0..per_s.len()).map(at).collect::<Option<Vec<_>>>()?;
     match of_trials(&trials, *column("trial.allowed").first()?)? {
-        Capacity::Edge { per_s, ci95, cliff } => Some(CapacityMetrics { per_s, ci95, cliff, slo: slo.into(), trials }),
+        Capacity::Edge { per_s, ci95, cliff } => {
+            let void = column("trial.void").iter().sum::<f64>() as u64;
+            Some(CapacityMetrics { per_s, ci95, cliff, slo: slo.into(), void, trials })
+        }
         Capacity::NoRate { .. } | Capacity::EveryRate { .. } => None,
     }
 }
@@ -227,11 +230,12 @@ mod tests {
                 series("trial.over", over),
                 series("trial.refused", &zeros),
                 series("trial.given_up", &zeros),
+                series("trial.void", &[2.0]),
                 series("trial.utilization", &zeros),
             ]
         };
         let found = capacity(&trials(&[100.0, 150.0, 158.0, 162.0], &[0.0, 0.0, 0.0, 900.0]), SLO).unwrap();
-        assert!(found.cliff && found.ci95 == [158.0, 162.0] && found.trials.len() == 4);
+        assert!(found.cliff && found.ci95 == [158.0, 162.0] && found.trials.len() == 4 && found.void == 2);
         assert!(capacity(&trials(&[100.0], &[500.0]), SLO).is_none());
         assert!(capacity(&trials(&[100.0], &[500.0]), AskedLoad::default()).is_none());
     }

@@ -23,8 +23,14 @@ pub(super) fn bar(row: Row<'_>) -> Result<Bar, PlotError> {
     })
 }
 
+/// The rows of cells that were not measured, of those the ones at the point of a model.
+pub(super) fn absent_at(unmeasured: &[Row<'_>], model: Row<'_>, group: &str) -> Result<Vec<Bar>, PlotError> {
+    let same = |row: &&Row<'_>| [column::MODEL_ID, column::AXES].iter().all(|name| row.text(name) == model.text(name));
+    unmeasured.iter().filter(same).map(|row| Ok(Bar { group: group.into(), ..absent(*row)? })).collect()
+}
+
 /// A row of a cell that was not measured.
-pub(super) fn absent(row: Row<'_>) -> Result<Bar, PlotError> {
+fn absent(row: Row<'_>) -> Result<Bar, PlotError> {
     Ok(Bar { note: reason(row), ..bar(row)? })
 }
 
@@ -52,12 +58,7 @@ pub(super) fn hardware(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
                 };
                 bars.push(Bar { group: group.clone(), estimate: (measure.of)(*row), note, ..bar(*row)? });
             }
-            let same = |row: &&Row<'_>| {
-                [column::MODEL_ID, column::AXES].iter().all(|name| row.text(name) == model[0].text(name))
-            };
-            for row in unmeasured.iter().filter(same) {
-                bars.push(Bar { group: group.clone(), ..absent(*row)? });
-            }
+            bars.extend(absent_at(&unmeasured, model[0], &group)?);
         }
         let batch = batch(first);
         let under = [first.text(column::BENCHMARK), precision(first), &batch, machine(&frame, first)];

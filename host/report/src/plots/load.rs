@@ -1,6 +1,6 @@
 //! Requests that arrive: their latency at each rate, and the largest rate that keeps a limit.
 
-use super::bars::{absent, bar};
+use super::bars::{absent_at, bar};
 use super::common::{belongs, estimate, head, joined, machine, missing, plot, precision, together};
 use super::rows::{Row, Rows, taken};
 use super::words::words;
@@ -46,12 +46,7 @@ pub(super) fn capacity(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
             for row in &model {
                 bars.push(Bar { group: group.clone(), estimate: estimate(*row, figure), ..bar(*row)? });
             }
-            let same = |row: &&Row<'_>| {
-                [column::MODEL_ID, column::AXES].iter().all(|name| row.text(name) == model[0].text(name))
-            };
-            for row in unmeasured.iter().filter(same) {
-                bars.push(Bar { group: group.clone(), ..absent(*row)? });
-            }
+            bars.extend(absent_at(&unmeasured, model[0], &group)?);
         }
         let under = [options, first.text(column::BENCHMARK), precision(first), machine(&frame, first)];
         let (head, unit) = (head(kind, sources, "", &under), words().of(kind).unit.clone());

@@ -97,7 +97,7 @@ pub(super) fn distribution(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
     ]);
     // What has one sample a cell is no distribution: a yes or no, a figure of the whole.
     let spreads =
-        |rows: &Vec<Row<'_>>| !is_of_a_start(rows[0].text("series")) && rows.iter().any(|row| row.count("n") > 1);
+        |rows: &Vec<Row<'_>>| !is_of_no_rounds(rows[0].text("series")) && rows.iter().any(|row| row.count("n") > 1);
     for rows in charts.into_iter().filter(spreads) {
         let first = rows[0];
         let (scale, unit) = if first.text("unit") == "ns" { (1e-6, "ms") } else { (1.0, first.text("unit")) };
@@ -135,9 +135,10 @@ pub(super) fn distribution(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
     Ok(plots)
 }
 
-/// Series of the few samples before the measured rounds: they are in [`init_phases`].
-fn is_of_a_start(series: &str) -> bool {
-    series.starts_with("init.") || series == "first_inference"
+/// Series of the few samples before the measured rounds, which are in [`init_phases`], and of the trials of a search, each of which was
+/// another one.
+fn is_of_no_rounds(series: &str) -> bool {
+    series.starts_with("init.") || series.starts_with("trial") || series == "first_inference"
 }
 
 fn key(row: Row<'_>) -> [String; 3] {
