@@ -75,8 +75,9 @@ fn name(tensor: &[u8]) -> &[u8] {
 }
 
 fn is_small(tensor: &[u8]) -> bool {
-    let dims = numbers(tensor, TENSOR_DIMS);
-    dims.fold(Some(1u64), |all, dim| all?.checked_mul(dim)).is_some_and(|elements| elements <= MOST)
+    numbers(tensor, TENSOR_DIMS)
+        .try_fold(1u64, |all, dim| all.checked_mul(dim))
+        .is_some_and(|elements| elements <= MOST)
 }
 
 #[cfg(test)]
