@@ -417,6 +417,9 @@ pub struct EnergyRecord {
     pub scope: String,
     /// The measured rounds, in order.
     pub rounds: Vec<RoundEnergy>,
+    /// Rounds that were played for the counter alone, since it moves too seldom for the others; no other figure has them.
+    #[serde(default)]
+    pub long: Vec<RoundEnergy>,
     /// Half of the 95% interval of the idle power.
     pub idle_half_watts: f64,
     /// The time from one move of the counter to the next; `None`: it was not seen to move twice.
@@ -433,14 +436,37 @@ pub struct RoundEnergy {
     pub seconds: f64,
     /// What flowed in its process just before the rounds, with nothing being done.
     pub idle_watts: f64,
+    /// Iterations, those that settled it among them.
+    pub samples: u64,
+    /// The median of them, as the series has samples; of rounds of [`EnergyRecord::long`], whose samples are nowhere else.
+    pub median: Option<f64>,
+    /// What the second sensor counted; `None`: nothing, or there is none.
+    pub other_joules: Option<f64>,
 }
 
-/// What a second sensor counted over the same rounds.
+/// What a counter that moves every `period_s` may have missed at the ends of rounds, in joules, at 95%: each end falls somewhere between two
+/// of its moves.
+pub fn missed_joules(rounds: &[RoundEnergy], period_s: f64) -> f64 {
+    let [joules, seconds] = [|one: &RoundEnergy| one.joules, |one: &RoundEnergy| one.seconds]
+        .map(|of: fn(&RoundEnergy) -> f64| rounds.iter().map(of).sum::<f64>());
+    skillbench_stats::student(u64::MAX) * (rounds.len() as f64 / 6.0).sqrt() * period_s * joules / seconds
+}
+
+/// What was used in rounds above what flows when nothing is done.
+pub fn above_idle(rounds: &[RoundEnergy]) -> f64 {
+    rounds.iter().map(|round| round.joules - round.idle_watts * round.seconds).sum()
+}
+
+/// Whether the counter tells too little of rounds: what it may have missed is more than a tenth of what they used above idle.
+pub fn too_coarse(rounds: &[RoundEnergy], period_s: f64) -> bool {
+    missed_joules(rounds, period_s) > 0.1 * above_idle(rounds)
+}
+
+/// A second sensor, which counted the same rounds.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OtherEnergy {
     pub source: String,
     pub scope: String,
-    pub joules: f64,
 }
 
 /// A figure of the backend's own, at moments of the measured rounds.

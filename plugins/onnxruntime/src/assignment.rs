@@ -19,8 +19,8 @@ pub(crate) struct Assignment {
     pub on_provider: u64,
     /// How many of which operator run elsewhere.
     pub elsewhere: BTreeMap<String, u64>,
-    /// The names of the nodes that run elsewhere; of one without a name an empty text.
-    pub names: Vec<String>,
+    /// The nodes that run elsewhere, by name and operator; of one without a name an empty text.
+    pub names: Vec<(String, String)>,
 }
 
 impl Assignment {
@@ -66,10 +66,11 @@ unsafe fn count(session: &Session, provider: &str) -> Result<Assignment> {
                     true => String::new(),
                     false => CStr::from_ptr(text).to_string_lossy().into_owned(),
                 };
-                found.names.push(text(name));
-                if !operator.is_null() {
-                    *found.elsewhere.entry(text(operator)).or_default() += 1;
+                let (name, operator) = (text(name), text(operator));
+                if !operator.is_empty() {
+                    *found.elsewhere.entry(operator.clone()).or_default() += 1;
                 }
+                found.names.push((name, operator));
             }
         }
     }

@@ -321,7 +321,7 @@ impl<P: Provider> Engine<P> {
         let Some(found) = Assignment::read(&session, self.provider.name()) else { return Err(refused) };
         if self.provider.leaves_shapes() && found.on_provider > 0 && !found.names.is_empty() {
             let shapes = of_shapes(&changed);
-            if found.names.iter().all(|name| shapes.contains(name)) {
+            if found.names.iter().all(|node| shapes.contains(node)) {
                 return Ok(Made { session, took, adapted: what, of_shapes: found.names.len() as u64 });
             }
         }

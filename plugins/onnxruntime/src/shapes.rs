@@ -1,12 +1,12 @@
 //! Which nodes of a graph compute with shapes alone. ONNX Runtime has the shape of a tensor on the processor, whatever holds the tensor, and
-//! so leaves arithmetic of shapes there: no element of a tensor is computed beside the device.
+//! so leaves arithmetic of shapes there. What follows from the elements of an input or a weight is none of it.
 
 use skillbench_onnx::messages::*;
 use skillbench_onnx::{messages_of as messages, numbers_of as numbers};
 use std::collections::HashSet;
 
-/// Operators that make a few numbers of a few others, and are in the standard domain.
-const OF_FEW: [&[u8]; 22] = [
+/// Operators of the standard domain that make few numbers of few. `Range` and `Expand`, which make as many as a shape says, are work.
+const OF_FEW: [&[u8]; 21] = [
     b"Add",
     b"Cast",
     b"Concat",
@@ -20,7 +20,6 @@ const OF_FEW: [&[u8]; 22] = [
     b"Mod",
     b"Mul",
     b"Neg",
-    b"Range",
     b"ReduceProd",
     b"Reshape",
     b"Slice",
@@ -35,10 +34,10 @@ const TELL: [&[u8]; 2] = [b"Shape", b"Size"];
 /// A constant with more elements is no shape.
 const MOST: u64 = 64;
 
-/// The names of the nodes whose inputs follow from shapes and small constants, and from nothing else. A node without a name is not among
-/// them, nor is one in a subgraph.
-pub(crate) fn of_shapes(model: &[u8]) -> HashSet<String> {
-    let mut names = HashSet::new();
+/// The nodes whose inputs follow from shapes and small constants, and from nothing else, each by its name and operator. A node without a name
+/// is not among them, nor is one in a subgraph, nor one whose name another has.
+pub(crate) fn of_shapes(model: &[u8]) -> HashSet<(String, String)> {
+    let (mut found, mut named, mut twice) = (HashSet::new(), HashSet::new(), HashSet::new());
     for graph in messages(model, MODEL_GRAPH) {
         // Old files list constants among the inputs, where others may take their place.
         let inputs: HashSet<&[u8]> = messages(graph, GRAPH_INPUT).map(|input| first(input, VALUE_NAME)).collect();
@@ -49,17 +48,29 @@ pub(crate) fn of_shapes(model: &[u8]) -> HashSet<String> {
             let follows = || messages(node, NODE_INPUT).all(|input| input.is_empty() || known.contains(input));
             let operator = first(node, NODE_OPERATOR);
             let standard = matches!(first(node, NODE_DOMAIN), b"" | b"ai.onnx");
-            let mut held = messages(node, NODE_ATTRIBUTE).flat_map(|attribute| messages(attribute, ATTRIBUTE_TENSOR));
-            if standard && held.all(is_small) && (TELL.contains(&operator) || (OF_FEW.contains(&operator) && follows()))
+            let text = |number| String::from_utf8_lossy(first(node, number)).into_owned();
+            let name = text(NODE_NAME);
+            if !named.insert(name.clone()) {
+                twice.insert(name.clone());
+            }
+            if standard
+                && (TELL.contains(&operator) || (OF_FEW.contains(&operator) && is_small_constant(node) && follows()))
             {
                 known.extend(messages(node, NODE_OUTPUT));
-                names.extend(
-                    std::str::from_utf8(first(node, NODE_NAME)).ok().filter(|name| !name.is_empty()).map(String::from),
-                );
+                found.insert((name, text(NODE_OPERATOR)));
             }
         }
     }
-    names
+    found.retain(|(name, _)| !name.is_empty() && !twice.contains(name));
+    found
+}
+
+/// Whether a node holds no tensor that is more than a shape.
+fn is_small_constant(node: &[u8]) -> bool {
+    let attributes = || messages(node, NODE_ATTRIBUTE);
+    let tensors = || attributes().flat_map(|attribute| messages(attribute, ATTRIBUTE_TENSOR));
+    first(node, NODE_OPERATOR) != b"Constant"
+        || (attributes().count() == 1 && tensors().count() == 1 && tensors().all(is_small))
 }
 
 /// The name of a port, in its message.
@@ -92,7 +103,7 @@ mod tests {
 
     fn found(node: Vec<Node>, initializer: Vec<Tensor>) -> Vec<String> {
         let model = Model::new("test", 17, Graph { node, initializer, ..Graph::default() }).encode_to_vec();
-        let mut names: Vec<String> = of_shapes(&model).into_iter().collect();
+        let mut names: Vec<String> = of_shapes(&model).into_iter().map(|(name, _)| name).collect();
         names.sort();
         names
     }
@@ -107,6 +118,9 @@ mod tests {
             named("sum", "Add", &["x", "one"]),
             named("weights", "Gather", &["large", "one"]),
             named("", "Neg", &["one"]),
+            named("of two", "Neg", &["one"]),
+            Node { output: vec!["again".into()], ..named("of two", "Add", &["x", "x"]) },
+            named("positions", "Range", &["one", "one", "small"]),
         ];
         let constants = vec![Tensor::of_int64("small", &[1], &[0]), Tensor::of_int64("large", &[65], &[0; 65])];
         assert_eq!(found(nodes, constants), ["one", "shape", "target"]);

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 const SESSIONS: u32 = 3;
 const TRIALS: u32 = 40;
 /// Of a search so many trials may be void, and so many at one rate after another.
-const MOST_VOID: u32 = TRIALS / 4;
+const MOST_VOID: u32 = TRIALS / 10;
 const VOID_IN_A_ROW: u32 = 3;
 /// A session has at least so many requests.
 const FEW: usize = 12;
@@ -61,6 +61,8 @@ impl Benchmark for Serving {
         }
         std::thread::scope(|scope| {
             let crew = Crew::hire(scope, lanes.iter_mut().map(|lane| || lane.run()))?;
+            // What an engine makes for a thread is made before the first request.
+            crew.once()?;
             let (timer, seed) = (Timer::calibrated(), target.seed());
             let mut server = Server { context, asked, crew, timer, seed, sessions: 0, service: None };
             match asked.load {
@@ -143,6 +145,7 @@ impl Server<'_> {
             self.play(trial, &round, |server| {
                 let at_once = (server.crew.size() * server.asked.batching.most) as f64;
                 let first = at_once / server.service()?.as_secs_f64() / 2.0;
+                server.refuse_long_wait(limit)?;
                 let search = search.get_or_insert_with(|| Search::new(limit.allowed(), first, FASTEST));
                 let Some(per_s) = search.next_rate() else {
                     search.edges(limit.within_ns)?;
@@ -161,6 +164,23 @@ impl Server<'_> {
         search.map_or(Ok(()), |search| search.edges(limit.within_ns))
     }
 
+    /// At a low rate a request waits for others as long as it may: where that and a run are longer than the limit, less load breaks it more.
+    fn refuse_long_wait(&mut self, limit: Limit) -> Result<()> {
+        let (batching, within) = (self.asked.batching, Duration::from_nanos(limit.within_ns));
+        let run = self.service()?;
+        if batching.most == 1 || batching.wait + run <= within {
+            return Ok(());
+        }
+        let ms = |time: Duration| time.as_secs_f64() * 1e3;
+        let text = format!(
+            "a request may wait {:.1} ms for others, and a run takes {:.1} ms: at a low rate that is more than {} ms: ask for a shorter --batch-wait or a longer limit",
+            ms(batching.wait),
+            ms(run),
+            ms(within)
+        );
+        Err(Error::new(Code::FailedPrecondition, text))
+    }
+
     /// A trial whose requests were issued when they were due. One in which they were not says nothing of the target, and is played again.
     ///
     /// # Errors
@@ -172,7 +192,10 @@ impl Server<'_> {
             let Err(late) = self.refuse_late(&served, Some(limit)) else { return Ok((one, served)) };
             *void += 1;
             if tries == VOID_IN_A_ROW || *void > MOST_VOID {
-                return Err(late);
+                return Err(Error {
+                    message: format!("{} ({void} trials of the search were void)", late.message),
+                    ..late
+                });
             }
             tries += 1;
         }
@@ -241,7 +264,7 @@ impl Server<'_> {
     fn look(&self, served: &Served, limit: Option<Limit>, patience: Patience) -> Result<()> {
         let left = served.left();
         if left > 0 {
-            let (all, drain) = (served.requests.len(), patience.drain.as_secs_f64());
+            let (all, drain) = (served.requests.len(), (patience.drain + self.asked.batching.wait).as_secs_f64());
             let per_s = (all - left) as f64 / served.wall.as_secs_f64();
             let text = format!(
                 "overloaded: the queue grew, and {left} of {all} requests were not served within {drain:.1} s after the last was due; about {per_s:.4} a second were served: ask for a lower rate"

@@ -30,8 +30,6 @@ pub struct Board {
     places: Vec<Place>,
     /// All are at their places, and the one that issues.
     ready: Barrier,
-    /// A batch that is not full is waited for by the clock.
-    exact: bool,
     batching: Batching,
     within_ns: u64,
     takes_refusals: bool,
@@ -77,7 +75,6 @@ impl Board {
             due: plan.due.to_vec(),
             places: (0..workers).map(|_| Place::default()).collect(),
             ready: Barrier::new(workers + 1),
-            exact: plan.batching.most > 1,
             batching: plan.batching,
             within_ns: plan.patience.over.map_or(u64::MAX, |over| over.within_ns),
             takes_refusals: plan.patience.takes_refusals,
@@ -190,6 +187,9 @@ impl Board {
         }
         let by = self.times[first].issued.load(SeqCst).saturating_add(self.batching.wait.as_nanos() as u64);
         self.wait_for_more(first + most - 1, by, place);
+        if self.is_cut() {
+            return None;
+        }
         let last = self.issued.load(SeqCst).min(first + most);
         self.taken.store(last, SeqCst);
         Some(first..last)
@@ -197,7 +197,8 @@ impl Board {
 
     /// Takes a place, and serves requests until there are no more.
     pub fn attend(&self, place: usize, worker: &mut impl Serve) {
-        let _exact = self.exact.then(ExactSleep::begin);
+        // A batch that is not full is waited for by the clock.
+        let _exact = (self.batching.most > 1).then(ExactSleep::begin);
         let place = &self.places[place];
         let _ = place.thread.set(std::thread::current());
         self.ready.wait();

@@ -2,7 +2,7 @@
 //!
 //! First the edge is put between a rate that keeps the limit and one that breaks it, then these are brought near each other, and the
 //! trials that are left go to rates around the edge: how the share of late requests grows there is what the host reads the capacity
-//! from, with its interval. No trial is dropped.
+//! from, with its interval. No trial that says something is dropped; a void one is played again by the benchmark, and counted.
 
 use skillbench_plugin_api::{Code, Error, Result};
 

@@ -1,57 +1,57 @@
 //! Joules for each item or token, with an interval; and in words where the sensor cannot tell.
 
 use skillbench_record::{EnergyMetrics, OtherEnergy};
-use skillbench_stats::student;
-use skillbench_worker::{EnergyRecord, RoundEnergy, SeriesRecord};
+use skillbench_stats::{median, student};
+use skillbench_worker::{EnergyRecord, RoundEnergy, SeriesRecord, above_idle, missed_joules, too_coarse};
 
 /// Two sensors of the same thing agree within this share.
 const AGREE: f64 = 0.1;
-/// Where a counter moved so often in one round, rounds in which it did not say less than that one.
-const MOVES: f64 = 10.0;
-/// A counter is too coarse where what it may have missed at the ends of rounds is more than this share of what was used.
-const COARSE: f64 = 0.1;
+/// Rounds that are played for a counter alone take as long for each sample as the measured ones, within this share.
+const ALIKE: f64 = 0.1;
 
-/// What a sensor counted around measured rounds, and how many items each round had. Where some rounds are long for the sensor, only these.
+/// What a sensor counted around rounds, and how many items each round had.
 pub(super) struct Counted<'r> {
     record: &'r EnergyRecord,
-    rounds: Vec<(RoundEnergy, f64)>,
+    rounds: &'r [RoundEnergy],
+    items: Vec<f64>,
+    /// Why rounds for the counter alone tell nothing of the measured ones.
+    unlike: Option<String>,
 }
 
 impl<'r> Counted<'r> {
-    /// Of a series each of whose samples is of as many items. `None` without a sensor.
+    /// Of a series each of whose samples is of as many items: of rounds for the counter alone, where there are any. `None` without a sensor.
     pub fn of_samples(series: &'r SeriesRecord) -> Option<Counted<'r>> {
-        let measured = series.rounds.iter().filter(|round| round.measured);
-        let samples = measured.map(|round| (round.values.len() as u64 + round.settled) as f64);
-        Counted::of_rounds(series, samples.map(|samples| samples * series.items_per_sample).collect())
+        let record = series.energy.as_ref()?;
+        let rounds = if record.long.is_empty() { &record.rounds } else { &record.long };
+        let items: Vec<f64> = rounds.iter().map(|round| round.samples as f64 * series.items_per_sample).collect();
+        let counted = Counted { record, rounds, items, unlike: unlike(series, &record.long) };
+        (counted.count() > 0.0).then_some(counted)
     }
 
     /// Of a series whose measured rounds had so many items each. `None` without a sensor.
     pub fn of_rounds(series: &'r SeriesRecord, items: Vec<f64>) -> Option<Counted<'r>> {
         let record = series.energy.as_ref()?;
-        if items.len() != record.rounds.len() {
-            return None;
-        }
-        let mut rounds: Vec<(RoundEnergy, f64)> = record.rounds.iter().copied().zip(items).collect();
-        let is_long = |round: &RoundEnergy| record.period_s.is_some_and(|period| round.seconds >= MOVES * period);
-        if rounds.iter().any(|(round, _)| is_long(round)) {
-            rounds.retain(|(round, _)| is_long(round));
-        }
-        let counted = Counted { record, rounds };
-        (counted.items() > 0.0).then_some(counted)
+        let counted = Counted { record, rounds: &record.rounds, items, unlike: None };
+        (counted.items.len() == record.rounds.len() && counted.count() > 0.0).then_some(counted)
     }
 
-    fn items(&self) -> f64 {
-        self.rounds.iter().map(|(_, items)| items).sum()
+    fn count(&self) -> f64 {
+        self.items.iter().sum()
     }
 
-    fn sums(&self) -> Sums {
-        let of = |each: fn(&RoundEnergy) -> f64| self.rounds.iter().map(|(round, _)| each(round)).sum();
-        Sums {
-            joules: of(|round| round.joules),
-            seconds: of(|round| round.seconds),
-            idle: of(|round| round.idle_watts * round.seconds),
-        }
+    fn sum(&self, of: fn(&RoundEnergy) -> f64) -> f64 {
+        self.rounds.iter().map(of).sum()
     }
+}
+
+/// Why rounds for a counter alone are none of the work that was measured; `None`: they are.
+fn unlike(series: &SeriesRecord, long: &[RoundEnergy]) -> Option<String> {
+    let measured = median(&super::summarize::measured(series))?;
+    let found = long.iter().filter_map(|round| round.median);
+    let apart = found.map(|median| median / measured).find(|ratio| (ratio - 1.0).abs() > ALIKE)?;
+    Some(format!(
+        "a round that was played for the energy counter took {apart:.2} times as long for each sample as the measured ones"
+    ))
 }
 
 /// Joules above what flows when nothing is done, for each item; `None` where the sensor cannot tell.
@@ -62,19 +62,20 @@ pub(super) fn per_item(counted: &Counted<'_>) -> Option<f64> {
 pub(super) fn metrics(counted: &Counted<'_>) -> EnergyMetrics {
     let record = counted.record;
     let figure = figure(counted);
-    let Sums { joules, seconds, idle } = counted.sums();
-    let other = record.other.as_ref().filter(|_| joules > 0.0).map(|other| {
-        let ratio = other.joules / joules;
+    let (joules, seconds) = (counted.sum(|round| round.joules), counted.sum(|round| round.seconds));
+    let other_joules = counted.rounds.iter().map(|round| round.other_joules).sum::<Option<f64>>();
+    let other = record.other.as_ref().zip(other_joules).filter(|_| joules > 0.0).map(|(other, other_joules)| {
+        let ratio = other_joules / joules;
         let agrees = (other.scope == record.scope).then_some((ratio - 1.0).abs() <= AGREE);
-        OtherEnergy { source: other.source.clone(), scope: other.scope.clone(), joules: other.joules, ratio, agrees }
+        OtherEnergy { source: other.source.clone(), scope: other.scope.clone(), joules: other_joules, ratio, agrees }
     });
-    let ci95 = figure.as_ref().ok().map(|one| [one.each - one.half, one.each + one.half]);
+    let ci95 = figure.as_ref().ok().and_then(|one| Some([one.each - one.half?, one.each + one.half?]));
     EnergyMetrics {
         source: record.source.clone(),
         scope: record.scope.clone(),
         joules,
         seconds,
-        idle_watts: idle / seconds,
+        idle_watts: counted.sum(|round| round.idle_watts * round.seconds) / seconds,
         idle_half_watts: Some(record.idle_half_watts),
         ci95,
         period_ms: record.period_s.map(|seconds| seconds * 1e3),
@@ -86,51 +87,44 @@ pub(super) fn metrics(counted: &Counted<'_>) -> EnergyMetrics {
 struct Figure {
     each: f64,
     /// Half of its 95% interval.
-    half: f64,
-}
-
-/// Of all measured rounds, in joules and seconds; `idle`: the joules that flow in that time when nothing is done.
-struct Sums {
-    joules: f64,
-    seconds: f64,
-    idle: f64,
+    half: Option<f64>,
 }
 
 /// An error says why the sensor cannot tell.
 fn figure(counted: &Counted<'_>) -> Result<Figure, String> {
-    let Counted { record, rounds } = counted;
-    let all = counted.items();
-    let Sums { joules, seconds, idle } = counted.sums();
-    let count = rounds.len() as f64;
+    let Counted { record, rounds, items, unlike } = counted;
+    if let Some(unlike) = unlike {
+        return Err(unlike.clone());
+    }
+    let (all, count) = (counted.count(), rounds.len() as f64);
     let Some(period) = record.period_s else {
         return Err(format!("{} did not move twice in a second: it is too coarse for rounds", record.source));
     };
-    let above = joules - idle;
-    // Each end of a round falls somewhere between two moves of the counter.
-    let missed = student(u64::MAX) * (count / 6.0).sqrt() * period * joules / seconds;
+    let (above, seconds) = (above_idle(rounds), counted.sum(|round| round.seconds));
     if above <= 0.0 {
         return Err(format!("the rounds used no more than flows at idle, by {}", record.source));
     }
-    if missed > COARSE * above {
+    if too_coarse(rounds, period) {
         return Err(format!(
-            "{} moves every {:.1} ms, and {count} rounds took {:.1} ms: up to {missed:.2} J of {above:.2} J may be missed",
+            "{} moves every {:.1} ms, and {count} rounds took {:.1} ms: up to {:.2} J of {above:.2} J may be missed",
             record.source,
             period * 1e3,
-            seconds * 1e3
+            seconds * 1e3,
+            missed_joules(rounds, period)
         ));
     }
     let each = above / all;
     let idle_half = record.idle_half_watts * seconds / all;
-    let squares =
-        |(round, items): &(RoundEnergy, f64)| (round.joules - round.idle_watts * round.seconds - each * items).powi(2);
-    // One round says nothing of how rounds differ, but for its ends.
-    let half = match rounds.len() {
-        1 => missed / all,
-        of => student(of as u64 - 1) * (rounds.iter().map(squares).sum::<f64>() * count / (count - 1.0)).sqrt() / all,
-    };
-    let half = half.hypot(idle_half);
+    let half = (rounds.len() > 1).then(|| {
+        let apart = |(round, items): (&RoundEnergy, &f64)| {
+            (round.joules - round.idle_watts * round.seconds - each * items).powi(2)
+        };
+        let squares: f64 = rounds.iter().zip(items).map(apart).sum();
+        let between = student(rounds.len() as u64 - 1) * (squares * count / (count - 1.0)).sqrt() / all;
+        between.hypot(idle_half)
+    });
     match half {
-        half if half >= each => Err(format!(
+        Some(half) if half >= each => Err(format!(
             "{each:.2e} J for each item is within the error of {}, {half:.1e} J: what flows at idle varies as much",
             record.source
         )),
@@ -143,7 +137,10 @@ mod tests {
     use super::*;
     use skillbench_worker::{OtherEnergy as Other, RoundRecord};
 
-    /// Rounds of ten items and half a second, of so many joules each, beside an idle power of 10 watts.
+    const ROUND: RoundEnergy =
+        RoundEnergy { joules: 0.0, seconds: 0.5, idle_watts: 10.0, samples: 10, median: None, other_joules: None };
+
+    /// Rounds of ten samples and half a second, of so many joules each, beside an idle power of 10 watts.
     fn series(joules: &[f64], period_s: Option<f64>) -> SeriesRecord {
         let round = || RoundRecord { measured: true, values: vec![5e7; 10], ..RoundRecord::default() };
         let energy = EnergyRecord {
@@ -151,15 +148,12 @@ mod tests {
             scope: "package".into(),
             rounds: joules
                 .iter()
-                .map(|joules| RoundEnergy { joules: *joules, seconds: 0.5, idle_watts: 10.0 })
+                .map(|joules| RoundEnergy { joules: *joules, other_joules: Some(1.05 * joules), ..ROUND })
                 .collect(),
+            long: vec![],
             idle_half_watts: 0.1,
             period_s,
-            other: Some(Other {
-                source: "vendor".into(),
-                scope: "package".into(),
-                joules: 1.05 * joules.iter().sum::<f64>(),
-            }),
+            other: Some(Other { source: "vendor".into(), scope: "package".into() }),
         };
         SeriesRecord {
             items_per_sample: 2.0,
@@ -195,18 +189,31 @@ mod tests {
     }
 
     #[test]
-    fn of_a_slow_counter_the_rounds_count_in_which_it_moved_often() {
-        let mut series = series(&[9.0, 2.0, 50.0], Some(0.1));
-        let energy = series.energy.as_mut().unwrap();
-        // The last one has a hundred items in five seconds.
-        energy.rounds[2] = RoundEnergy { joules: 250.0, seconds: 5.0, idle_watts: 10.0 };
-        series.rounds[2].values = vec![5e7; 100];
+    fn of_a_slow_counter_only_the_rounds_count_that_were_played_for_it() {
+        let long = |joules: f64, median: f64| RoundEnergy {
+            joules,
+            seconds: 5.0,
+            samples: 100,
+            median: Some(median),
+            other_joules: Some(joules),
+            ..ROUND
+        };
+        let with = |median: f64| {
+            let mut series = series(&[9.0, 2.0, 7.0], Some(0.1));
+            series.energy.as_mut().unwrap().long = vec![long(248.0, median), long(252.0, 5e7), long(250.0, 5e7)];
+            series
+        };
+        let series = with(5.1e7);
         let counted = Counted::of_samples(&series).unwrap();
-        assert_eq!(per_item(&counted), Some(1.0), "200 J above idle of 200 items; the others tell nothing");
+        assert_eq!(per_item(&counted), Some(1.0), "600 J above idle of 600 items; the others tell nothing");
         let energy = metrics(&counted);
-        assert_eq!((energy.joules, energy.seconds), (250.0, 5.0));
+        assert_eq!((energy.joules, energy.seconds), (750.0, 15.0));
+        assert_eq!(energy.other.unwrap().ratio, 1.0, "the second sensor is held against the same rounds");
         let [low, high] = energy.ci95.unwrap();
-        assert!(low > 0.9 && low < 0.99 && high < 1.1, "its ends are in the interval: {low} {high}");
+        assert!(low > 0.95 && low < 0.995 && high < 1.05, "how far the rounds are apart: {low} {high}");
+        let other_work = with(3e7);
+        let energy = metrics(&Counted::of_samples(&other_work).unwrap());
+        assert!(energy.reason.unwrap().contains("0.60 times as long"), "less work in the rounds for the counter");
     }
 
     #[test]

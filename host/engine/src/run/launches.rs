@@ -39,6 +39,7 @@ fn add_series(all: &mut SeriesRecord, other: &SeriesRecord, launch: u64) {
     all.implausible.extend(news);
     all.energy = all.energy.take().zip(other.energy.clone()).and_then(|(mut energy, more)| {
         energy.rounds.extend(more.rounds);
+        energy.long.extend(more.long);
         energy.idle_half_watts = energy.idle_half_watts.max(more.idle_half_watts);
         energy.other = None;
         ((&energy.source, &energy.scope) == (&more.source, &more.scope)).then_some(energy)

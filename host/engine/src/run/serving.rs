@@ -189,11 +189,19 @@ mod tests {
     fn energy_is_by_item_that_was_answered_whatever_the_rate_of_a_session() {
         let round =
             |sessions: usize| RoundRecord { measured: true, values: vec![1e9; sessions], ..RoundRecord::default() };
-        let used = |joules| RoundEnergy { joules, seconds: 1.0, idle_watts: 10.0 };
+        let used = |joules| RoundEnergy {
+            joules,
+            seconds: 1.0,
+            idle_watts: 10.0,
+            samples: 1,
+            median: None,
+            other_joules: None,
+        };
         let energy = EnergyRecord {
             source: "NVML".into(),
             scope: "device".into(),
             rounds: vec![used(410.0), used(1_370.0)],
+            long: vec![],
             idle_half_watts: 0.1,
             period_s: Some(0.001),
             other: None,

@@ -85,7 +85,9 @@ pub(super) fn chart(
         Along::Load => &words.axis_load,
     };
     let other = if axes_differ { "" } else { first.text("other_axes") };
-    let under = [first.text(column::BENCHMARK), precision(first), other, machine(frame, first)];
+    // Elsewhere options are in the name of the hardware alone.
+    let options = if along == Along::Load { first.text(column::OPTIONS) } else { "" };
+    let under = [first.text(column::BENCHMARK), precision(first), other, options, machine(frame, first)];
     let lines = Lines {
         head: head(kind, sources, first.text(column::MODEL_ID), &under),
         x_label: x_label.clone(),
@@ -101,6 +103,7 @@ pub(super) fn chart(
         first.text(column::MODEL_ID),
         first.text(column::BENCHMARK),
         first.text(column::PRECISION),
+        options,
         machine(frame, first),
     ];
     Ok(plot(kind, &parts, Chart::Lines(lines), &behind))

@@ -21,7 +21,13 @@ pub(super) fn against_rate(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
     let by = [column::MACHINE, column::MODEL_ID, column::BENCHMARK, column::PRECISION, column::OPTIONS];
     let charts =
         Rows::of(&frame).groups(&by).into_iter().filter(|rows| rows.iter().any(|row| p99(*row).value.is_some()));
-    charts.map(|rows| lines::chart(PlotKind::Load, sources, (&frame, &rows), &missing, p99, Along::Load)).collect()
+    let of_options = |rows: &[Row<'_>]| {
+        let same = Rows::of(&missing).all().filter(|row| row.text(column::OPTIONS) == rows[0].text(column::OPTIONS));
+        Ok::<_, PlotError>(taken(&missing, &same.collect::<Vec<_>>())?)
+    };
+    charts
+        .map(|rows| lines::chart(PlotKind::Load, sources, (&frame, &rows), &of_options(&rows)?, p99, Along::Load))
+        .collect()
 }
 
 /// The hardware on each model, a chart for each limit.

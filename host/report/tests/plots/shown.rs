@@ -219,6 +219,7 @@ fn latency_is_drawn_against_the_rate_with_a_line_for_each_way_to_put_requests_to
     ]);
     let all = plots(PlotKind::Load, cells);
     assert_eq!(all.len(), 2, "a limit is a chart of its own");
+    assert!(all[1].name.contains("latency.p99-20ms"), "{}", all[1].name);
     let Chart::Lines(chart) = &all[0].chart else { panic!("{:?}", all[0].chart) };
     let lines: Vec<Vec<(f64, Option<f64>)>> = chart
         .series

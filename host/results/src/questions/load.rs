@@ -7,7 +7,7 @@ use polars::prelude::*;
 use skillbench_record::catalog::column;
 
 /// Measured cells of requests that arrived at a rate, in the order of it: `point` is the rate at which they were issued, `other_axes` those
-/// without it, `points` how many rates their line has.
+/// without it.
 ///
 /// # Errors
 /// Polars' own.
@@ -25,9 +25,7 @@ pub fn latency_by_load(cells: DataFrame) -> PolarsResult<DataFrame> {
     ];
     lines(cells, Along::Load)?
         .filter(col(column::LATENCY_MEDIAN_MS).is_not_null())
-        .select(columns(
-            KEY.into_iter().chain([column::OPTIONS, column::AXES, "point", "points", column::STABLE]).chain(figures),
-        ))
+        .select(columns(KEY.into_iter().chain([column::OPTIONS, column::AXES, "point", column::STABLE]).chain(figures)))
         .collect()
 }
 

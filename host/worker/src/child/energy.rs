@@ -59,42 +59,57 @@ impl Idle {
     }
 }
 
-/// Energy that was used in the measured rounds of a series.
-#[derive(Clone, Debug)]
+/// Energy that was used in rounds of a series.
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Used {
     pub source: String,
     pub scope: &'static str,
-    /// Joules and seconds of each.
-    pub rounds: Vec<[f64; 2]>,
-    /// Of a second sensor: its name, what it counts, and all that it counted. Gone where it did not count a round.
-    pub other: Option<(String, &'static str, f64)>,
+    /// Of the measured rounds.
+    pub rounds: Vec<OfRound>,
+    /// Of rounds for the counter alone.
+    pub long: Vec<OfRound>,
+    /// The name of a second sensor, and what it counts.
+    pub other: Option<(String, &'static str)>,
+}
+
+/// What was used in a round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct OfRound {
+    pub joules: f64,
+    pub seconds: f64,
+    pub samples: u64,
+    /// The median of the samples of a round for the counter alone; `None`: a measured round.
+    pub median: Option<f64>,
+    /// By the second sensor.
+    pub other_joules: Option<f64>,
 }
 
 impl Used {
-    /// Adds what was used in a round, between two readings. A round whose readings are not of one sensor, or went backwards, is not
-    /// counted.
+    /// Adds what was used in a round of so many samples, between two readings. A round whose readings are not of one sensor, or went
+    /// backwards, is not counted. `median`: see [`OfRound::median`].
     pub fn plus(
         known: Option<Used>,
         before: &super::sensors::Readings,
         after: &super::sensors::Readings,
+        samples: u64,
+        median: Option<f64>,
     ) -> Option<Used> {
         let ((before, other_before), (after, other_after)) = (before, after);
         let Some((joules, seconds)) = between(before, after) else { return known };
         let other = other_before.as_ref().zip(other_after.as_ref());
-        let other = other.and_then(|(before, after)| Some((after, between(before, after)?.0)));
-        let (source, scope) = (after.source.clone(), after.scope);
-        let first = || Used {
-            source,
-            scope,
+        let other_joules = other.and_then(|(before, after)| Some(between(before, after)?.0));
+        let mut known = known.unwrap_or_else(|| Used {
+            source: after.source.clone(),
+            scope: after.scope,
             rounds: vec![],
-            other: other.as_ref().map(|(reading, _)| (reading.source.clone(), reading.scope, 0.0)),
-        };
-        let mut known = known.unwrap_or_else(first);
+            long: vec![],
+            other: other.map(|(_, after)| (after.source.clone(), after.scope)),
+        });
         if known.source != after.source {
             return Some(known);
         }
-        known.rounds.push([joules, seconds]);
-        known.other = known.other.zip(other).map(|((source, scope, all), (_, one))| (source, scope, all + one));
+        let rounds = if median.is_some() { &mut known.long } else { &mut known.rounds };
+        rounds.push(OfRound { joules, seconds, samples, median, other_joules });
         Some(known)
     }
 }
@@ -187,31 +202,35 @@ mod tests {
     fn only_the_rounds_count_and_only_of_one_sensor() {
         let began = Instant::now();
         let one = |seconds: u64, microjoules, source: &str| (reading(began, seconds as f64, microjoules, source), None);
-        let first = Used::plus(None, &one(0, 1_000_000, "NVML"), &one(2, 5_000_000, "NVML"));
-        let both = Used::plus(first, &one(9, 90_000_000, "NVML"), &one(10, 93_000_000, "NVML")).unwrap();
-        assert_eq!(both.rounds, [[4.0, 2.0], [3.0, 1.0]], "what lies between the rounds is left out");
+        let plus = |known, before, after| Used::plus(known, &before, &after, 10, None);
+        let first = plus(None, one(0, 1_000_000, "NVML"), one(2, 5_000_000, "NVML"));
+        let both = plus(first, one(9, 90_000_000, "NVML"), one(10, 93_000_000, "NVML")).unwrap();
+        let joules: Vec<[f64; 2]> = both.rounds.iter().map(|round| [round.joules, round.seconds]).collect();
+        assert_eq!(joules, [[4.0, 2.0], [3.0, 1.0]], "what lies between the rounds is left out");
         for (before, after) in [
             (one(11, 1, "RAPL"), one(12, 2, "RAPL")),
             (one(11, 1, "RAPL"), one(12, 2, "NVML")),
             (one(11, 9, "NVML"), one(12, 3, "NVML")),
         ] {
-            let same = Used::plus(Some(both.clone()), &before, &after).unwrap();
+            let same = plus(Some(both.clone()), before, after).unwrap();
             assert_eq!(same.rounds.len(), 2, "a round that is not counted shows in their number");
         }
+        let long = Used::plus(Some(both), &one(13, 0, "NVML"), &one(15, 9, "NVML"), 99, Some(1e6)).unwrap();
+        assert_eq!((long.rounds.len(), long.long[0].samples), (2, 99), "a round for the counter stands apart");
     }
 
     #[test]
-    fn a_second_sensor_is_added_up_beside_the_first() {
+    fn a_second_sensor_counts_each_round_beside_the_first() {
         let began = Instant::now();
         let both = |seconds: f64, first, second| {
             (reading(began, seconds, first, "vendor"), Some(reading(began, seconds, second, "RAPL")))
         };
-        let used = Used::plus(None, &both(0.0, 0, 0), &both(1.0, 5_000_000, 6_000_000));
-        let used = Used::plus(used, &both(2.0, 9_000_000, 9_000_000), &both(3.0, 14_000_000, 14_500_000)).unwrap();
-        assert_eq!(used.other, Some(("RAPL".into(), "device", 11.5)));
+        let used = Used::plus(None, &both(0.0, 0, 0), &both(1.0, 5_000_000, 6_000_000), 1, None);
         let alone = (reading(began, 4.0, 20_000_000, "vendor"), None);
-        let used = Used::plus(Some(used), &alone, &both(5.0, 21_000_000, 0)).unwrap();
-        assert_eq!((used.rounds.len(), used.other), (3, None), "it did not count all rounds");
+        let used = Used::plus(used, &alone, &both(5.0, 21_000_000, 0), 1, None).unwrap();
+        assert_eq!(used.other, Some(("RAPL".into(), "device")));
+        let other: Vec<Option<f64>> = used.rounds.iter().map(|round| round.other_joules).collect();
+        assert_eq!(other, [Some(6.0), None], "it did not count the second round");
     }
 
     /// A counter of 20 watts that moves every so many milliseconds, looked at each millisecond.

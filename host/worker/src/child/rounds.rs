@@ -59,6 +59,8 @@ struct Open {
     series: u32,
     start: Instant,
     cpu: Option<Cpu>,
+    /// It is played for an energy counter alone: no other figure has it.
+    for_counter: bool,
 }
 
 /// The moment at which a round was over.
@@ -184,31 +186,41 @@ fn invalid<T>(text: String) -> Result<T> {
 }
 
 impl State {
-    /// `period_s`: how far apart the moves of an energy counter are, where there is one.
+    /// `coarse`: see [`Series::for_counter`].
     fn next_round(
         &mut self,
         handle: u32,
         policy: &Policy,
         verified: bool,
-        period_s: Option<f64>,
+        coarse: impl Fn(&Used) -> Option<f64>,
     ) -> Result<Option<Round>> {
         if self.open.is_some() {
             return invalid("the benchmark asked for a round before it handed over the samples of the last one".into());
         }
         let series = &mut self.series[handle as usize];
-        let for_counter = |series: &mut Series| Some((RoundKind::Measured, series.for_counter(period_s?, policy)?));
-        let Some((kind, iterations)) = series.plan(policy).or_else(|| for_counter(series)) else { return Ok(None) };
+        let planned = series.plan(policy);
+        let for_counter = planned.is_none();
+        let further = || Some((RoundKind::Measured, series.for_counter(policy, coarse)?));
+        let Some((kind, iterations)) = planned.or_else(further) else { return Ok(None) };
         if kind == RoundKind::Measured && !verified {
             return invalid("the benchmark asked for a measured round before it verified the target".into());
         }
         self.last_id += 1;
         let round = Round { id: self.last_id, kind, iterations, settle: 0 };
-        self.open = Some(Open { round, series: handle, start: Instant::now(), cpu: None });
+        self.open = Some(Open { round, series: handle, start: Instant::now(), cpu: None, for_counter });
         Ok(Some(round))
     }
 
-    /// `end`: when the round ended; `seen`: what the host saw of it.
-    fn samples(&mut self, handle: u32, id: u64, values: &[f64], began: Instant, end: End, seen: &Seen) -> Result<()> {
+    /// `end`: when the round ended; `seen`: what the host saw of it. Returns the median of a round that was played for an energy counter alone.
+    fn samples(
+        &mut self,
+        handle: u32,
+        id: u64,
+        values: &[f64],
+        began: Instant,
+        end: End,
+        seen: &Seen,
+    ) -> Result<Option<f64>> {
         let End { at: now, cpu } = end;
         let Some(series) = self.series.get_mut(handle as usize) else {
             return invalid(format!("there is no series {handle}"));
@@ -229,7 +241,7 @@ impl State {
                 return invalid(format!("series '{name}': a figure of more time than the benchmark ran"));
             }
             series.singles.extend_from_slice(values);
-            return Ok(());
+            return Ok(None);
         }
         let Some(open) = self.open.take_if(|open| open.round.id == id && open.series == handle) else {
             return invalid(format!("series '{name}': samples for round {id}, which is not running"));
@@ -251,6 +263,9 @@ impl State {
             true => correct(values, &seen.runs, cores),
             false => Corrected { values: values.to_vec(), ..Corrected::default() },
         };
+        if open.for_counter {
+            return Ok(skillbench_stats::median(&corrected.values));
+        }
         let audit_ns = (corrected.audit_ns + seen.outside_ns as f64).min(wall.as_nanos() as f64);
         let wall_ns = wall.as_nanos() as f64 - audit_ns;
         let cpu_of_audit = Duration::from_nanos(corrected.audit_cpu_ns as u64);
@@ -274,7 +289,7 @@ impl State {
             launch: 0,
             values: corrected.values,
         });
-        Ok(())
+        Ok(None)
     }
 }
 
@@ -310,8 +325,8 @@ impl ReporterServices for Rounds<'_> {
             state.failure = Some(stopped);
             return None;
         }
-        let period_s = self.sensors.filter(|_| self.permit.is_none()).and_then(Sensors::period_s);
-        let mut next = state.next_round(series, self.policy, verified, period_s);
+        let sensors = self.sensors.filter(|_| self.permit.is_none());
+        let mut next = state.next_round(series, self.policy, verified, |used| sensors?.too_coarse_for(used));
         if let (Some(wait), Ok(Some(round))) = (self.permit, &next) {
             let measured = round.kind == RoundKind::Measured;
             if !wait(&state.series[series as usize].info.name, measured) {
@@ -339,7 +354,10 @@ impl ReporterServices for Rounds<'_> {
         }
         if let (Some(watch), Ok(round)) = (self.watch, &next) {
             match round {
-                Some(round) => watch.begin(&state.series[series as usize].info.name, round),
+                Some(round) => {
+                    let for_counter = state.open.as_ref().is_some_and(|open| open.for_counter);
+                    watch.begin(&state.series[series as usize].info.name, round, for_counter);
+                }
                 // What is run now is in no round.
                 None => watch.over(),
             }
@@ -376,7 +394,8 @@ impl ReporterServices for Rounds<'_> {
         if measuring && taken.is_ok() && round != 0 {
             let one = &mut state.series[series as usize];
             if let (Some(before), Some(after)) = (one.before.take(), self.sensors.and_then(Sensors::energy)) {
-                one.energy = Used::plus(one.energy.take(), &before, &after);
+                let median = taken.as_ref().ok().copied().flatten();
+                one.energy = Used::plus(one.energy.take(), &before, &after, values.len() as u64, median);
             }
             if let Some(sensors) = self.sensors {
                 state.counted.read(sensors);
@@ -385,7 +404,7 @@ impl ReporterServices for Rounds<'_> {
         if let Err(error) = &taken {
             state.failure.get_or_insert_with(|| error.clone());
         }
-        taken
+        taken.map(drop)
     }
 
     fn attach(&self, name: &str, bytes: &[u8]) {
@@ -406,6 +425,7 @@ impl ReporterServices for Rounds<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::energy::OfRound;
     use super::*;
 
     const POLICY: Policy = Policy {
@@ -433,7 +453,7 @@ mod tests {
     fn play(policy: &Policy, iteration: impl Fn(u64) -> f64) -> Series {
         let mut state = state(true);
         let mut n = 0;
-        while let Some(round) = state.next_round(0, policy, true, None).unwrap() {
+        while let Some(round) = state.next_round(0, policy, true, |_| None).unwrap() {
             let values: Vec<f64> = (0..round.iterations).map(|i| iteration(n + i)).collect();
             n += round.iterations;
             let total: f64 = values.iter().sum();
@@ -483,26 +503,34 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_energy_counter_gets_one_round_in_which_it_moves_often() {
-        let counted = |seconds: f64| {
-            let mut series = play(&POLICY, |_| 1e6);
-            let rounds = vec![[1.0, seconds]; 8];
-            series.energy = Some(Used { source: "NVML".into(), scope: "board", rounds, other: None });
-            series
-        };
-        let mut series = counted(0.025);
-        assert_eq!(series.for_counter(0.1, &POLICY), Some(3_000), "three seconds for a counter of 100 ms");
-        assert_eq!(series.for_counter(0.1, &POLICY), None, "once");
+    fn a_slow_energy_counter_gets_rounds_of_its_own_that_no_other_figure_has() {
+        let mut state = state(true);
+        state.series[0] = play(&POLICY, |_| 1e6);
+        let (rounds, spent_ns) = (state.series[0].rounds.len(), state.series[0].spent_ns);
+        let round = OfRound { joules: 1.0, seconds: 0.025, samples: 25, median: None, other_joules: None };
+        let used = Used { source: "NVML".into(), scope: "board", rounds: vec![round; 8], long: vec![], other: None };
+        let slow = |_: &Used| Some(0.1);
+        assert_eq!(state.next_round(0, &POLICY, true, slow).unwrap(), None, "without a sensor");
+        state.series[0].energy = Some(used);
+        for _ in 0..3 {
+            let round = state.next_round(0, &POLICY, true, slow).unwrap().unwrap();
+            assert_eq!(round.iterations, 2_000, "two seconds for a counter of 100 ms");
+            let values = vec![1e6; 2_000];
+            let median = state.samples(0, round.id, &values, Instant::now(), now(), &Seen::default()).unwrap();
+            assert!(median.is_some());
+        }
+        assert_eq!((state.series[0].rounds.len(), state.series[0].spent_ns), (rounds, spent_ns));
+        assert_eq!(state.next_round(0, &POLICY, true, slow).unwrap(), None, "three, whatever the counter said of them");
+        state.series[0].long = 0;
         assert_eq!(
-            counted(0.025).for_counter(0.0005, &POLICY),
+            state.next_round(0, &POLICY, true, |_| None).unwrap(),
             None,
-            "a counter of half a millisecond tells the rounds there are"
+            "it tells enough of the rounds there are"
         );
-        assert_eq!(counted(0.025).for_counter(0.1, &Policy { iterations: Some(10), ..POLICY }), None);
-        let mut part = counted(0.025);
-        part.info.name = "matmul".into();
-        assert_eq!(part.for_counter(0.1, &POLICY), None, "nobody is told the energy of this series");
-        assert_eq!(play(&POLICY, |_| 1e6).for_counter(0.1, &POLICY), None, "without a sensor");
+        let asked = Policy { iterations: Some(10), ..POLICY };
+        assert_eq!(state.next_round(0, &asked, true, slow).unwrap(), None);
+        state.series[0].info.name = "matmul".into();
+        assert_eq!(state.next_round(0, &POLICY, true, slow).unwrap(), None, "nobody is told the energy of this series");
     }
 
     #[test]
@@ -514,7 +542,7 @@ mod tests {
     #[test]
     fn samples_that_add_up_to_more_than_the_round_are_rejected() {
         let mut state = state(false);
-        let round = state.next_round(0, &POLICY, true, None).unwrap().unwrap();
+        let round = state.next_round(0, &POLICY, true, |_| None).unwrap().unwrap();
         let told = state.samples(0, round.id, &[1e12], Instant::now(), now(), &Seen::default()).unwrap_err();
         assert!(told.message.contains("more than the round took"), "{told}");
     }
@@ -523,13 +551,13 @@ mod tests {
     fn no_measured_round_comes_before_the_verification() {
         let mut state = state(false);
         let none = Policy { warmup: 0, ..POLICY };
-        assert!(state.next_round(0, &none, false, None).is_err());
+        assert!(state.next_round(0, &none, false, |_| None).is_err());
     }
 
     #[test]
     fn a_time_of_zero_is_no_measurement() {
         let mut state = state(false);
-        let round = state.next_round(0, &POLICY, true, None).unwrap().unwrap();
+        let round = state.next_round(0, &POLICY, true, |_| None).unwrap().unwrap();
         assert!(state.samples(0, round.id, &[0.0], Instant::now(), now(), &Seen::default()).is_err());
     }
 

@@ -1,7 +1,7 @@
 //! What is read between rounds besides the clock: energy (`energy`), and the backend's own figures.
 
-use super::energy::{Idle, Rapl, Reading, Used};
-use crate::{Chosen, CounterRecord, EnergyRecord, OtherEnergy, RoundEnergy};
+use super::energy::{Idle, OfRound, Rapl, Reading, Used};
+use crate::{Chosen, CounterRecord, EnergyRecord, OtherEnergy, RoundEnergy, too_coarse};
 use skillbench_plugin_api::client::Instance;
 use skillbench_plugin_api::{DeviceKind, Energy, Scope};
 use std::collections::BTreeMap;
@@ -36,9 +36,11 @@ impl<'i> Sensors<'i> {
         sensors
     }
 
-    /// How far apart the moves of the energy counter are; `None` where it was not seen to move twice.
-    pub fn period_s(&self) -> Option<f64> {
-        self.idle?.period_s
+    /// Whether the counter tells too little of the rounds that were measured, and how far apart its moves are then.
+    pub fn too_coarse_for(&self, used: &Used) -> Option<f64> {
+        let Idle { watts, period_s, .. } = self.idle?;
+        let rounds: Vec<RoundEnergy> = used.rounds.iter().map(|round| of_round(round, watts)).collect();
+        period_s.filter(|period_s| !rounds.is_empty() && too_coarse(&rounds, *period_s))
     }
 
     /// The counters now; `None` without a sensor.
@@ -77,15 +79,15 @@ impl<'i> Sensors<'i> {
     /// With the idle power; `None` where that is not known, or where some of the measured rounds were not counted.
     pub fn record(&self, used: Used, measured_rounds: usize) -> Option<EnergyRecord> {
         let Idle { watts, half_watts, period_s } = self.idle?;
-        let other = used.other.map(|(source, scope, joules)| OtherEnergy { source, scope: scope.into(), joules });
-        let round = |[joules, seconds]: [f64; 2]| RoundEnergy { joules, seconds, idle_watts: watts };
+        let rounds = |used: &[OfRound]| used.iter().map(|round| of_round(round, watts)).collect();
         (used.rounds.len() == measured_rounds).then_some(EnergyRecord {
+            rounds: rounds(&used.rounds),
+            long: rounds(&used.long),
             source: used.source,
             scope: used.scope.into(),
-            rounds: used.rounds.into_iter().map(round).collect(),
             idle_half_watts: half_watts,
             period_s,
-            other,
+            other: used.other.map(|(source, scope)| OtherEnergy { source, scope: scope.into() }),
         })
     }
 
@@ -99,6 +101,11 @@ impl<'i> Sensors<'i> {
         };
         self.devices.indices.iter().flat_map(of).collect()
     }
+}
+
+fn of_round(used: &OfRound, idle_watts: f64) -> RoundEnergy {
+    let OfRound { joules, seconds, samples, median, other_joules } = *used;
+    RoundEnergy { joules, seconds, idle_watts, samples, median, other_joules }
 }
 
 /// The counters of a device over the measured rounds.

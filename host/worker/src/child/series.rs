@@ -17,9 +17,11 @@ const AGREE: f64 = 0.05;
 const WARM_SHARE: f64 = 0.25;
 /// What a 90th percentile needs.
 const ENOUGH: u64 = 64;
-/// An energy counter tells enough of a round in which it moves so often: its ends are then within a tenth of what is used above idle, where
-/// that is a quarter of all.
-const MOVES: f64 = 30.0;
+/// Rounds that are played for an energy counter that moves seldom: so many, in each of which it moves so often.
+const LONG: usize = 3;
+const MOVES: f64 = 20.0;
+/// No such round has more iterations.
+const MOST_OF_LONG: f64 = 1e6;
 /// The series whose energy is a figure.
 const ENERGY: [&str; 3] = ["latency", "concurrent", "end_to_end"];
 /// No series keeps more samples.
@@ -41,8 +43,8 @@ pub(super) struct Series {
     pub energy: Option<Used>,
     /// The counter as the measured round began that is running now.
     pub before: Option<Readings>,
-    /// The round that is long enough for the counter was handed out.
-    counted: bool,
+    /// How many rounds for the counter alone were handed out.
+    pub long: usize,
 }
 
 impl Series {
@@ -59,23 +61,19 @@ impl Series {
             claims: Claims::begin(),
             energy: None,
             before: None,
-            counted: false,
+            long: 0,
         }
     }
 
-    /// How many iterations a last round has, whose energy a counter that moves every `period_s` can tell; `None` where that is told
-    /// already, or the iterations are no choice of the host's.
-    pub fn for_counter(&mut self, period_s: f64, policy: &Policy) -> Option<u64> {
+    /// How many iterations a further round has that is played for an energy counter alone; `None`: none is needed, or the iterations are no
+    /// choice of the host's. `coarse`: how far apart the counter's moves are where it tells too little of the measured rounds.
+    pub fn for_counter(&mut self, policy: &Policy, coarse: impl Fn(&Used) -> Option<f64>) -> Option<u64> {
         let free = !policy.verify_only && policy.iterations.is_none() && policy.interleaved_round_ns.is_none();
-        let energy = self.energy.as_ref()?;
-        let long = MOVES * period_s;
-        let told = energy.rounds.iter().any(|[_, seconds]| *seconds >= long);
         let counts = self.info.kind == SeriesKind::Duration && ENERGY.contains(&self.info.name.as_str());
-        if !free || !counts || told || std::mem::replace(&mut self.counted, true) {
-            return None;
-        }
-        let iterations = (long * 1e9 / self.iteration_ns?.max(1.0)).ceil();
-        Some((iterations.max(1.0) as u64).min(MOST - self.count(true).min(MOST))).filter(|iterations| *iterations > 0)
+        let energy = self.energy.as_ref().filter(|_| free && counts && self.long < LONG)?;
+        let iterations = (MOVES * coarse(energy)? * 1e9 / self.iteration_ns?.max(1.0)).ceil();
+        self.long += 1;
+        (iterations <= MOST_OF_LONG).then_some(iterations.max(1.0) as u64)
     }
 
     pub fn count(&self, measured: bool) -> u64 {

@@ -557,8 +557,8 @@ impl<'i> WatchedTarget for CellTarget<'i, '_> {
 }
 
 impl RoundWatch for CellTarget<'_, '_> {
-    fn begin(&self, series: &str, round: &Round) {
-        self.audit.begin(series, round);
+    fn begin(&self, series: &str, round: &Round, for_counter: bool) {
+        self.audit.begin(series, round, for_counter);
     }
 
     fn end(&self, iterations: u64) -> audit::Seen {
