@@ -97,12 +97,17 @@ fn the_roofline_leaves_out_what_is_refused_in_a_run_and_has_the_rates_of_copies(
 
 /// Builds the backend in C with one text in place of another, as `libchanged.so` in a world of its own.
 fn changed(from: &str, to: &str) -> World {
+    with_changes(&[(from, to)])
+}
+
+fn with_changes(changes: &[(&str, &str)]) -> World {
     let world = World::default();
     let fixture = workspace().join("tests/fixtures/c-backend");
     for entry in std::fs::read_dir(fixture).unwrap() {
         let path = entry.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap().replace("@NAME@", "changed").replace("@IDENT@", "changed");
-        world.write(path.file_name().unwrap().to_str().unwrap(), text.replace(from, to));
+        let text = changes.iter().fold(text, |text, (from, to)| text.replace(from, to));
+        world.write(path.file_name().unwrap().to_str().unwrap(), text);
     }
     world.write("skillbench.h", std::fs::read(workspace().join("plugin-api/include/skillbench.h")).unwrap());
     assert!(world.shell("make -s").stderr().is_empty());
@@ -168,4 +173,65 @@ fn a_model_that_is_not_on_all_the_devices_that_it_tells_breaks_the_rule_about_th
     let copied = "memcpy(to, made->data, element_count(made) * sizeof(float));";
     let spoiled = format!("{copied} if (request->engine != request->model->engines[0]) to[0] += 1;");
     assert!(several(copied, &spoiled).contains("other outputs than on one"));
+}
+
+/// A sensor whose truth is known: 10 W always and 40 W more while a model runs, told every 100 ms, as NVIDIA's driver does.
+const SLOW_SENSOR: &str = r#"
+uint64_t busy_ns;
+
+static sb_status read_power(sb_instance *instance, uint32_t device, sb_energy *out, sb_error *error)
+{
+  static uint64_t last, told;
+  uint64_t tick = host_now(instance->host) / 100000000u;
+  sb_energy energy;
+  (void)device;
+  (void)error;
+  if (tick != last) {
+    last = tick;
+    told = tick * 1000000u + __atomic_load_n(&busy_ns, __ATOMIC_RELAXED) / 1000u * 40u;
+  }
+  memset(&energy, 0, sizeof energy);
+  energy.size = sizeof energy;
+  energy.scope = SB_SCOPE_DEVICE;
+  energy.microjoules = told;
+  energy.at_ns = energy.period_ns = SB_UNKNOWN;
+  strcpy(energy.source, "known");
+  fill(out, &energy, sizeof energy);
+  return SB_OK;
+}
+
+static const sb_power power = {sizeof(sb_power), 0, read_power};
+
+static const void *extension(sb_instance *instance, const char *id)
+{
+  (void)instance;
+  return strcmp(id, SB_POWER) == 0 ? &power : NULL;
+}
+
+#define OPTIONS_SCHEMA"#;
+
+#[test]
+fn a_sensor_that_moves_seldom_gets_rounds_of_its_own_and_tells_what_is_true() {
+    let end = "measured.end_ns = host_now(host);";
+    let counted = format!("{end} __atomic_fetch_add(&busy_ns, measured.end_ns - measured.start_ns, __ATOMIC_RELAXED);");
+    let world = with_changes(&[
+        ("#define OPTIONS_SCHEMA", SLOW_SENSOR),
+        ("NULL,                       /* extension */", "extension,"),
+        (end, &counted),
+        ("/* request.c */", "extern uint64_t busy_ns;"),
+    ]);
+    let library = world.path().join("libchanged.so");
+    world.write("config/registry.toml", format!("version = 1\n[[plugin]]\nid = \"changed\"\nlibrary = {library:?}\n"));
+    let asked = ["--plugin", "changed:cpu0", "--model", "probe-mlp", "--batch-sizes", "64", "--bench", "inference"];
+    let (ran, document) = world.run(&asked);
+    ran.exits_with(0);
+    let metrics = &document["cells"][0]["metrics"];
+    let energy = &metrics["energy"];
+    assert!(energy["reason"].is_null(), "{energy:#}");
+    // Three rounds of two seconds; those that were measured took less than one.
+    assert!(energy["seconds"].as_f64() > Some(4.0) && energy["seconds"].as_f64() < Some(20.0), "{energy:#}");
+    assert!(metrics["throughput_per_s"].as_f64().is_some(), "{metrics:#}");
+    let run_s = metrics["device_ms"]["median"].as_f64().unwrap() * 1e-3;
+    let watts = metrics["energy_j_per_item"].as_f64().unwrap() * 64.0 / run_s;
+    assert!((30.0..=50.0).contains(&watts), "{watts} W while a model runs: {metrics:#}");
 }

@@ -398,6 +398,9 @@ pub struct SeriesRecord {
     pub concurrent: bool,
     pub items_per_sample: f64,
     pub rounds: Vec<RoundRecord>,
+    /// How long rounds took that were played for an energy counter alone, in nanoseconds.
+    #[serde(default)]
+    pub for_counter_ns: Vec<u64>,
     /// Figures that came without a round.
     pub singles: Vec<f64>,
     pub stable: bool,

@@ -37,6 +37,7 @@ fn add_series(all: &mut SeriesRecord, other: &SeriesRecord, launch: u64) {
     all.binding_counts |= other.binding_counts;
     let news = other.implausible.iter().filter(|why| !all.implausible.contains(why)).cloned().collect::<Vec<_>>();
     all.implausible.extend(news);
+    all.for_counter_ns.extend(&other.for_counter_ns);
     all.energy = all.energy.take().zip(other.energy.clone()).and_then(|(mut energy, more)| {
         energy.rounds.extend(more.rounds);
         energy.long.extend(more.long);

@@ -310,11 +310,13 @@ const MESSAGE_NS: f64 = 1e6;
 
 /// Why the worker's clock cannot be: a library in its process may change what is sent.
 fn other_clock(series: &[SeriesRecord], watched: &Watched) -> Option<String> {
-    let rounds = || series.iter().flat_map(|series| &series.rounds).filter(|round| round.measured);
-    let told: f64 = rounds().map(|round| (round.wall_ns + round.audit_ns) as f64 + MESSAGE_NS).sum();
+    let measured = series.iter().flat_map(|series| &series.rounds).filter(|round| round.measured);
+    let for_counter = series.iter().flat_map(|series| &series.for_counter_ns);
+    let rounds: Vec<u64> = measured.map(|round| round.wall_ns + round.audit_ns).chain(for_counter.copied()).collect();
+    let told: f64 = rounds.iter().map(|ns| *ns as f64 + MESSAGE_NS).sum();
     let seen = watched.rounds.saturating_sub(watched.waited).as_nanos() as f64;
-    if rounds().count() as u64 != watched.rounds_seen {
-        return Some(format!("the worker tells of {} rounds, the host saw {}", rounds().count(), watched.rounds_seen));
+    if rounds.len() as u64 != watched.rounds_seen {
+        return Some(format!("the worker tells of {} rounds, the host saw {}", rounds.len(), watched.rounds_seen));
     }
     (told < seen * CLOCKS_APART).then(|| {
         let (told, seen) = (told * 1e-6, seen * 1e-6);

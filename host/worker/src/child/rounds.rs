@@ -169,6 +169,7 @@ impl<'a> Rounds<'a> {
                 concurrent: series.info.concurrent,
                 items_per_sample: series.info.items_per_sample,
                 rounds: series.rounds,
+                for_counter_ns: series.long_ns,
                 singles: series.singles,
                 stable: series.stable,
                 stopped_by: series.stopped_by.map(String::from),
@@ -264,6 +265,7 @@ impl State {
             false => Corrected { values: values.to_vec(), ..Corrected::default() },
         };
         if open.for_counter {
+            series.long_ns.push(wall.as_nanos() as u64);
             return Ok(skillbench_stats::median(&corrected.values));
         }
         let audit_ns = (corrected.audit_ns + seen.outside_ns as f64).min(wall.as_nanos() as f64);

@@ -43,8 +43,9 @@ pub(super) struct Series {
     pub energy: Option<Used>,
     /// The counter as the measured round began that is running now.
     pub before: Option<Readings>,
-    /// How many rounds for the counter alone were handed out.
+    /// How many rounds for the counter alone were handed out, and how long they took.
     pub long: usize,
+    pub long_ns: Vec<u64>,
 }
 
 impl Series {
@@ -62,6 +63,7 @@ impl Series {
             energy: None,
             before: None,
             long: 0,
+            long_ns: vec![],
         }
     }
 
