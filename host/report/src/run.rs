@@ -27,7 +27,7 @@ const FIGURES: [(&str, &str); 41] = [
     ("within_slo_pct", "within limit (%)"),
     ("refused_pct", "refused (%)"),
     ("utilization_pct", "busy (%)"),
-    ("requests_per_run", "requests a run"),
+    (column::REQUESTS_PER_RUN, "requests a run"),
     ("queue_ms", "in queue (ms)"),
     ("service_ms", "service (ms)"),
     ("late_p99_us", "issued late, p99 (us)"),

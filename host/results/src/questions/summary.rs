@@ -60,7 +60,7 @@ pub fn summary(cells: DataFrame, added: &[Added]) -> PolarsResult<DataFrame> {
         when(col(column::REQUESTS_PER_RUN).gt(lit(1.0)))
             .then(col(column::REQUESTS_PER_RUN))
             .otherwise(lit(NULL))
-            .alias("requests_per_run"),
+            .alias(column::REQUESTS_PER_RUN),
         col(column::QUEUE_MEDIAN_MS).alias("queue_ms"),
         col(column::SERVICE_MEDIAN_MS).alias("service_ms"),
         (col(column::LATENESS_99P_MS) * lit(1e3)).alias("late_p99_us"),
