@@ -216,6 +216,9 @@ pub struct CapacityTrial {
     /// It was ended early, since it had shown that it does not keep the limit.
     pub given_up: bool,
     pub utilization: f64,
+    /// How many requests a run served, on average.
+    #[serde(default)]
+    pub requests_per_run: Option<f64>,
 }
 
 /// A figure that only the backend's vendor knows, read between measured rounds. Of one that counts up, `last` less `first` is

@@ -166,7 +166,15 @@ mod tests {
     use super::*;
 
     fn trial(per_s: f64, over: u64) -> CapacityTrial {
-        CapacityTrial { per_s, requests: 1_000, over, refused: 0, given_up: false, utilization: 0.5 }
+        CapacityTrial {
+            per_s,
+            requests: 1_000,
+            over,
+            refused: 0,
+            given_up: false,
+            utilization: 0.5,
+            requests_per_run: None,
+        }
     }
 
     #[test]

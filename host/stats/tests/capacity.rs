@@ -59,6 +59,7 @@ impl Simulated<'_> {
                 refused: 0,
                 given_up,
                 utilization: 0.5,
+                requests_per_run: None,
             });
         }
         all

@@ -83,8 +83,7 @@ impl OfRequests {
         };
         reporter.figures(self.service, &times(&|_, [from, end]| end.saturating_sub(from)))?;
         reporter.single(self.requests, all as f64)?;
-        let runs = served.requests.iter().filter(|request| request.batch > 0).count();
-        reporter.single(self.batch, all as f64 / runs.max(1) as f64)?;
+        reporter.single(self.batch, served.requests_per_run())?;
         reporter.single(self.utilization, served.utilization(workers))?;
         let (Some(of), Some(last)) = (&self.arriving, served.requests.last()) else { return Ok(()) };
         reporter.figures(of.latency, &times(&|request, [_, end]| end.saturating_sub(request.due)))?;
@@ -115,6 +114,7 @@ pub struct OfTrials {
     /// How many were void, and played again.
     void: Series,
     utilization: Series,
+    batch: Series,
     lateness: Series,
     /// How many there will be.
     trials: usize,
@@ -132,6 +132,7 @@ impl OfTrials {
             given_up: plain("trial.given_up", "yes", SeriesKind::Count)?,
             void: plain("trial.void", "trials", SeriesKind::Count)?,
             utilization: plain("trial.utilization", "", SeriesKind::Ratio)?,
+            batch: plain("trial.requests_per_run", "requests", SeriesKind::Count)?,
             lateness: reporter.series(&times("lateness", 1.0))?,
             trials: trials as usize,
         })
@@ -149,6 +150,7 @@ impl OfTrials {
         reporter.single(self.refused, served.refused() as f64)?;
         reporter.single(self.given_up, f64::from(u8::from(trial.given_up)))?;
         reporter.single(self.utilization, served.utilization(workers))?;
+        reporter.single(self.batch, served.requests_per_run())?;
         let step = (served.requests.len() * self.trials).div_ceil(MOST).max(1);
         let late = served.requests.iter().step_by(step).map(|request| request.lateness().max(1) as f64);
         reporter.figures(self.lateness, &late.collect::<Vec<f64>>())

@@ -117,6 +117,13 @@ impl Served {
         self.requests.iter().filter(|request| request.latency().is_none_or(|latency| latency > within_ns)).count()
     }
 
+    /// How many requests one run served, on average.
+    pub fn requests_per_run(&self) -> f64 {
+        let batches = self.requests.iter().map(|request| request.batch).filter(|batch| *batch > 0);
+        let (runs, requests) = batches.fold((0, 0), |(runs, requests), batch| (runs + 1, requests + batch));
+        requests as f64 / f64::from(runs.max(1))
+    }
+
     /// The share of their time in which workers worked.
     pub fn utilization(&self, workers: usize) -> f64 {
         let batches = self.requests.iter().filter(|request| request.batch > 0);

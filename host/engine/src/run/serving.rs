@@ -111,6 +111,7 @@ pub(super) fn capacity(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<
             refused: *refused.get(index)? as u64,
             given_up: *given_up.get(index)? > 0.0,
             utilization: *utilization.get(index)?,
+            requests_per_run: column("trial.requests_per_run").get(index).copied(),
         })
     };
     let trials = (0..per_s.len()).map(at).collect::<Option<Vec<_>>>()?;

@@ -215,6 +215,10 @@ fn latency_is_drawn_against_the_rate_with_a_line_for_each_way_to_put_requests_to
         at_rate("cpu", "batch=1 rate=100", 101.0, 8.0),
         at_rate("cpu", "batch=8 batch_wait_us=2000 rate=100", 100.0, 9.0),
         at_rate("cpu", "batch=1 rate=100", 100.0, 9.0).with("options", "slo=latency.p99<=20ms"),
+        at_rate("cpu", "batch=1 rate=400", 398.0, 1.0)
+            .without("latency_99p_ms")
+            .without("latency_median_ms")
+            .with("error_rate", 0.2),
         measured("cpu", "a", 1.0),
     ]);
     let all = plots(PlotKind::Load, cells);
@@ -226,7 +230,11 @@ fn latency_is_drawn_against_the_rate_with_a_line_for_each_way_to_put_requests_to
         .iter()
         .map(|series| series.points.iter().map(|point| (point.x, point.estimate.value)).collect())
         .collect();
-    assert_eq!(lines, [vec![(101.0, Some(8.0)), (199.0, Some(40.0))], vec![(100.0, Some(9.0))]]);
+    assert_eq!(
+        lines,
+        [vec![(101.0, Some(8.0)), (199.0, Some(40.0)), (398.0, None)], vec![(100.0, Some(9.0))]],
+        "refusals leave a gap"
+    );
     assert!(chart.series[1].name.contains("batch_wait_us=2000"), "{}", chart.series[1].name);
     drawn(&all[0]);
 }

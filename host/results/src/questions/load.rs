@@ -7,7 +7,7 @@ use polars::prelude::*;
 use skillbench_record::catalog::column;
 
 /// Measured cells of requests that arrived at a rate, in the order of it: `point` is the rate at which they were issued, `other_axes` those
-/// without it.
+/// without it. Where the target refused requests there is no latency, and `error_rate` says how many it refused.
 ///
 /// # Errors
 /// Polars' own.
@@ -20,11 +20,12 @@ pub fn latency_by_load(cells: DataFrame) -> PolarsResult<DataFrame> {
         column::REQUESTS_PER_RUN,
         column::UTILIZATION,
         column::WITHIN_SLO,
+        column::ERROR_RATE,
         column::GOODPUT_PER_SEC,
         column::ENERGY_J_PER_ITEM,
     ];
     lines(cells, Along::Load)?
-        .filter(col(column::LATENCY_MEDIAN_MS).is_not_null())
+        .filter(col(column::LATENCY_MEDIAN_MS).is_not_null().or(col(column::ERROR_RATE).gt(lit(0.0))))
         .select(columns(KEY.into_iter().chain([column::OPTIONS, column::AXES, "point", column::STABLE]).chain(figures)))
         .collect()
 }
