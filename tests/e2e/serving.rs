@@ -29,7 +29,7 @@ fn all_requests_at_once_show_how_many_a_second_are_served() {
 #[test]
 fn requests_of_one_item_are_served_together_as_far_as_the_batch_has_room() {
     let world = World::default();
-    // So slow that the lateness of a busy machine is nothing beside the waits.
+    // So slow that the lateness of a busy machine is nothing against the waits.
     let load = ["--rate", "40", "--arrivals", "constant", "--batch-sizes", "8", "--batch-wait", "100", "--budget", "3"];
     let cell = cell(&world, &load);
     assert_eq!(cell["outcome"], "measured", "{cell:#}");

@@ -175,7 +175,7 @@ fn a_model_that_is_not_on_all_the_devices_that_it_tells_breaks_the_rule_about_th
     assert!(several(copied, &spoiled).contains("other outputs than on one"));
 }
 
-/// A sensor whose truth is known: 10 W always and 40 W more while a model runs, told every 100 ms, as NVIDIA's driver does.
+/// A sensor whose truth is known: 10 W always and 40 W more while a model runs; it moves every 100 ms, as NVIDIA's driver does.
 const SLOW_SENSOR: &str = r#"
 uint64_t busy_ns;
 

@@ -24,7 +24,7 @@ pub(crate) struct Assignment {
 }
 
 impl Assignment {
-    /// The same without so many nodes that run elsewhere: they are told apart.
+    /// The same without so many nodes that run elsewhere: the engine's name has them.
     pub fn without(self, elsewhere: u64) -> Assignment {
         Assignment { total: self.total - elsewhere.min(self.total), ..self }
     }

@@ -233,11 +233,11 @@ impl<P: Provider> Engine<P> {
         let placed = self.placed(nodes, &device.id);
         let rewritten = adapted.map_or(String::new(), |what| format!(", {what} rewritten"));
         let half = if half { ", graph put in float16" } else { "" };
-        let beside = match of_shapes {
+        let elsewhere = match of_shapes {
             0 => String::new(),
             count => format!(", {count} nodes of shapes on the processor"),
         };
-        let changed = format!("{rewritten}{half}{beside}");
+        let changed = format!("{rewritten}{half}{elsewhere}");
         let placement = Placement {
             precision: precision.unwrap_or_default().into(),
             engine: format!("{}{changed}", placed.engine),
@@ -305,6 +305,14 @@ impl<P: Provider> Engine<P> {
             Err(error) if errors::is_fallback(&error) => error,
             other => return other,
         };
+        if self.provider.leaves_shapes() {
+            let graph = mended.as_deref().unwrap_or(graph);
+            if let Ok(made) =
+                self.with_shapes_elsewhere(recipe, put(graph)?.as_deref().unwrap_or(graph), what.as_deref())
+            {
+                return Ok(made);
+            }
+        }
         let adapted = adapted(&[&[LACKING][..], repeating].concat());
         if let Some((graph, what)) = &adapted {
             match timed(graph, Some(what)) {
@@ -312,20 +320,31 @@ impl<P: Provider> Engine<P> {
                 other => return other,
             }
         }
-        let (graph, what) = adapted.map_or((graph.to_vec(), None), |(graph, what)| (graph, Some(what)));
-        let changed = put(&graph)?.unwrap_or(graph);
-        // It tells which operators the provider lacks, and is of use itself where these only compute with shapes.
+        let (graph, what) = adapted.as_ref().map_or((graph, None), |(graph, what)| (&graph[..], Some(&what[..])));
+        self.with_shapes_elsewhere(recipe, put(graph)?.as_deref().unwrap_or(graph), what)
+            .map_err(|found| found.map_or(refused, |found| errors::lacking(&recipe.load.source.path, &found)))
+    }
+
+    /// A session that may give nodes to the processor, where these only compute with shapes and the provider leaves them there. An error has where
+    /// the nodes went, as far as that can be seen.
+    fn with_shapes_elsewhere(
+        &self,
+        recipe: &Recipe<'_>,
+        graph: &[u8],
+        adapted: Option<&str>,
+    ) -> std::result::Result<Made, Option<Assignment>> {
         let started = Instant::now();
-        let Ok(session) = recipe.with_fallback(&changed) else { return Err(refused) };
+        let session = recipe.with_fallback(graph).map_err(|_| None)?;
         let took = started.elapsed();
-        let Some(found) = Assignment::read(&session, self.provider.name()) else { return Err(refused) };
-        if self.provider.leaves_shapes() && found.on_provider > 0 && !found.names.is_empty() {
-            let shapes = of_shapes(&changed);
-            if found.names.iter().all(|node| shapes.contains(node)) {
-                return Ok(Made { session, took, adapted: what, of_shapes: found.names.len() as u64 });
-            }
+        let found = Assignment::read(&session, self.provider.name()).ok_or(None)?;
+        let only_shapes = || {
+            let shapes = of_shapes(graph);
+            found.names.iter().all(|node| shapes.contains(node))
+        };
+        match self.provider.leaves_shapes() && found.on_provider > 0 && !found.names.is_empty() && only_shapes() {
+            true => Ok(Made { session, took, adapted: adapted.map(String::from), of_shapes: found.names.len() as u64 }),
+            false => Err(Some(found)),
         }
-        Err(errors::lacking(&recipe.load.source.path, &found))
     }
 
     /// Device, engine and nodes, from where the nodes went. Nodes beside the device are the CPU's, and carry its name.

@@ -22,7 +22,7 @@ pub(crate) struct Products {
 }
 
 /// The first text in the fields of one number.
-fn first(message: &[u8], number: u64) -> &[u8] {
+pub(crate) fn first(message: &[u8], number: u64) -> &[u8] {
     messages(message, number).next().unwrap_or_default()
 }
 

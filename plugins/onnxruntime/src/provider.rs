@@ -59,7 +59,7 @@ pub trait Provider: Send + Sync + 'static {
         None
     }
 
-    /// Whether ONNX Runtime leaves arithmetic of shapes on the processor beside it. It is told, and counts for no fallback.
+    /// Whether ONNX Runtime leaves arithmetic of shapes on the processor. The engine's name says how much, and it counts for no fallback.
     fn leaves_shapes(&self) -> bool {
         false
     }

@@ -1,6 +1,7 @@
 //! Which nodes of a graph compute with shapes alone. ONNX Runtime has the shape of a tensor on the processor, whatever holds the tensor, and
 //! so leaves arithmetic of shapes there. What follows from the elements of an input or a weight is none of it.
 
+use crate::products::first;
 use skillbench_onnx::messages::*;
 use skillbench_onnx::{messages_of as messages, numbers_of as numbers};
 use std::collections::HashSet;
@@ -75,11 +76,6 @@ fn is_small_constant(node: &[u8]) -> bool {
 
 /// The name of a port, in its message.
 const VALUE_NAME: u64 = 1;
-
-/// The first text in the fields of one number.
-fn first(message: &[u8], number: u64) -> &[u8] {
-    messages(message, number).next().unwrap_or_default()
-}
 
 fn name(tensor: &[u8]) -> &[u8] {
     first(tensor, TENSOR_NAME)

@@ -145,7 +145,9 @@ impl Server<'_> {
             self.play(trial, &round, |server| {
                 let at_once = (server.crew.size() * server.asked.batching.most) as f64;
                 let first = at_once / server.service()?.as_secs_f64() / 2.0;
-                server.refuse_long_wait(limit)?;
+                if search.is_none() {
+                    server.refuse_long_wait(limit)?;
+                }
                 let search = search.get_or_insert_with(|| Search::new(limit.allowed(), first, FASTEST));
                 let Some(per_s) = search.next_rate() else {
                     search.edges(limit.within_ns)?;

@@ -141,7 +141,7 @@ fn batching(wait_us: Option<i64>, batch: i64) -> Result<(Batching, f64)> {
             Ok((Batching { most, wait: Duration::from_micros(wait as u64) }, 1.0))
         }
         (Some(wait), _) => Err(Error::invalid(format!(
-            "option batch_wait_us: {wait} us beside a batch of {batch}; expected a time from 0 to 10000000, and a batch of 1 or more"
+            "option batch_wait_us: {wait} us with a batch of {batch}; expected a time from 0 to 10000000, and a batch of 1 or more"
         ))),
     }
 }

@@ -78,7 +78,7 @@ pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
     let speedup_ci95 = concurrent.and_then(alone).zip(sequential.and_then(alone));
     let whole = latency.or(find(main, "end_to_end"));
     let times = latency.or(concurrent).or(whole);
-    // A sequence of tokens is no item: its energy is told by token.
+    // A sequence of tokens is no item: its energy is counted by token.
     let by_item = latency.or(concurrent).or(serving::sessions(&main.series)).is_some();
     let counted = serving::energy(&main.series).or_else(|| times.and_then(Counted::of_samples));
     Metrics {
