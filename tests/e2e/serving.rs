@@ -1,7 +1,7 @@
 //! Requests that arrive: at a rate, all at once, and at the largest rate that keeps a limit.
 
 use serde_json::Value;
-use skillbench_tests::World;
+use skillbench_tests::{World, cells};
 
 const CELL: [&str; 6] = ["--plugin", "rten", "--model", "probe-mlp", "--threads", "1"];
 
@@ -51,6 +51,60 @@ fn a_limit_that_no_rate_keeps_gives_no_figure_and_says_what_was_seen() {
     assert_eq!(cell["outcome"], "failed", "{cell:#}");
     let told = cell["reason"].to_string();
     assert!(told.contains("no rate keeps the limit") || told.contains("void"), "{told}");
+}
+
+#[test]
+fn sequences_that_arrive_make_tokens_alone_and_side_by_side() {
+    let world = World::default();
+    let asked = ["--plugin", "rten,cpu", "--model", "llama-tiny", "--threads", "1", "--batch-sizes", "1,3"];
+    // Long limits: what is late on a busy machine is still within them.
+    let load = ["--rate", "2", "--slo", "ttft.p99<=60s,tpot.p99<=60s", "--prompt-lengths", "8", "--new-tokens", "4"];
+    let (ran, document) = world.run(&[&asked[..], &load, &["--budget", "3"]].concat());
+    ran.exits_with(0);
+    assert_eq!(cells(&document).len(), 4);
+    for cell in cells(&document) {
+        assert_eq!((&cell["benchmark"], &cell["skill"]), (&"generation-serving".into(), &"llama-tiny-kv".into()));
+        assert_eq!(cell["verification"]["status"], "passed");
+        let serving = &cell["metrics"]["serving"];
+        let tokens = &serving["tokens"];
+        let requests = serving["requests"].as_u64().unwrap();
+        assert_eq!(tokens["tokens"], 4 * requests);
+        let mean = |name: &str| tokens[name]["mean"].as_f64().unwrap_or_else(|| panic!("{name} of {tokens:#}"));
+        let latency = cell["metrics"]["latency_ms"]["mean"].as_f64().unwrap();
+        assert!(((mean("ttft_ms") + 3.0 * mean("tpot_ms")) / latency - 1.0).abs() < 1e-3, "{serving:#}");
+        assert!((mean("itl_ms") / mean("tpot_ms") - 1.0).abs() < 1e-3, "all requests make as many tokens");
+        assert!(mean("ttft_from_issue_ms") <= mean("ttft_ms"));
+        assert_eq!(serving["within_slo"], 1.0, "{serving:#}");
+    }
+    let told = ran.stdout();
+    assert!(told.contains("ttft (ms)") && told.contains("tpot (ms)"), "{told}");
+}
+
+#[test]
+fn a_search_that_could_show_no_capacity_says_how_long_it_would_have_to_be() {
+    let world = World::default();
+    let told = |asked: &[&str]| cell(&world, asked)["reason"].to_string();
+    // Sessions of 50 ms: whatever the rate, no queue grows to a second in them.
+    let short = told(&["--slo", "latency.p99<=1s", "--budget", "2"]);
+    assert!(short.contains("ask for --budget 800"), "{short}");
+    let tokens = ["--model", "llama-tiny", "--new-tokens", "4", "--prompt-lengths", "8"];
+    let alone = world.host(&[&["run", "--format", "json", "--plugin", "rten"], &tokens[..], &["--slo", "tpot.p99<=1s"]].concat());
+    let document: Value = serde_json::from_str(&alone.stdout()).unwrap();
+    let told = document["cells"][0]["reason"].to_string();
+    assert!(told.contains("tpot alone says nothing"), "{told}");
+}
+
+#[test]
+fn limits_of_tokens_are_for_the_benchmark_that_makes_them() {
+    let world = World::default();
+    // The benchmark of items has no tokens, and the one that has is taken in its place.
+    let asked = ["--bench", "serving", "--model", "llama-tiny", "--plugin", "rten", "--rate", "2", "--slo", "ttft.p99<=60s"];
+    let more = ["--prompt-lengths", "8", "--new-tokens", "2", "--budget", "2"];
+    let (ran, document) = world.run(&[&asked[..], &more].concat());
+    ran.exits_with(0);
+    assert_eq!(document["cells"][0]["benchmark"], "generation-serving");
+    let none = world.host(&[&["run"], &CELL[..], &["--slo", "ttft.p99<=60s"]].concat());
+    none.exits_with(4).tells("makes no tokens");
 }
 
 #[test]

@@ -176,16 +176,38 @@ pub struct ServingMetrics {
     pub requests_per_run: Option<f64>,
     /// The limit that was given, such as "latency.p99<=20ms".
     pub slo: Option<String>,
-    /// The share of all requests that were within its time.
+    /// The share of all requests that kept it; of several limits, each of them.
     pub within_slo: Option<f64>,
-    /// Requests within its time, a second.
+    /// Requests that kept it, a second.
     pub goodput_per_s: Option<f64>,
     /// The share of all requests that the target refused, for want of room or of time; `None`: without a limit one ends the cell.
     #[serde(default)]
     pub error_rate: Option<f64>,
+    /// Of requests for tokens.
+    #[serde(default)]
+    pub tokens: Option<TokenMetrics>,
 }
 
-/// The largest rate at which requests keep a limit, as the trials of a search show it.
+/// Times of tokens under load, by the formulas of those who count so: the same word means different things to them. Every figure is of the
+/// requests that were answered; "issued" is when the request left, which others call "sent".
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TokenMetrics {
+    /// First token - due: MLPerf's LoadGen. `None`: all requests were there at once.
+    pub ttft_ms: Option<Stats>,
+    /// First token - issued: vLLM, AIPerf, guidellm.
+    pub ttft_from_issue_ms: Option<Stats>,
+    /// (Last token - first) / (tokens - 1), of requests of several: LoadGen and vLLM; AIPerf calls it inter-token latency.
+    pub tpot_ms: Option<Stats>,
+    /// (Last token - issued) / tokens: guidellm.
+    pub tpot_of_all_ms: Option<Stats>,
+    /// From each token to the next, of all requests together: vLLM's inter-token latency.
+    pub itl_ms: Option<Stats>,
+    /// Tokens that were made.
+    pub tokens: u64,
+    pub tokens_per_s: Option<f64>,
+}
+
+/// The largest rate at which requests keep a limit, or several, as the trials of a search show it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CapacityMetrics {
     /// Requests a second.
@@ -208,8 +230,11 @@ pub struct CapacityTrial {
     /// Requests a second that were asked for.
     pub per_s: f64,
     pub requests: u64,
-    /// Of them, those that took longer than the limit, or were refused.
+    /// Of them, those that broke a limit, or were refused.
     pub over: u64,
+    /// Those that broke each of several limits, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub over_each: Vec<u64>,
     /// Those that were refused, for want of room or of time.
     #[serde(default)]
     pub refused: u64,

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// How people read a column of figures of `questions::summary`: its heading with the unit, and the columns that a narrow terminal
 /// does without come last. The last two are kept longest.
-const FIGURES: [(&str, &str); 41] = [
+const FIGURES: [(&str, &str); 46] = [
     ("median_ms", "latency (ms)"),
     ("first_token_ms", "first token (ms)"),
     ("per_token_ms", "per token (ms)"),
@@ -22,6 +22,11 @@ const FIGURES: [(&str, &str); 41] = [
     ("capacity_from_per_s", "95% from"),
     ("capacity_to_per_s", "95% to"),
     ("goodput_per_s", "goodput (requests/s)"),
+    (column::TTFT_MEDIAN_MS, "ttft (ms)"),
+    (column::TTFT_99P_MS, "ttft, p99 (ms)"),
+    (column::TPOT_MEDIAN_MS, "tpot (ms)"),
+    (column::TPOT_99P_MS, "tpot, p99 (ms)"),
+    (column::OUTPUT_TOKENS_PER_SEC, "tokens/s (mean)"),
     ("p99_ms", "p99 (ms)"),
     ("p90_ms", "p90 (ms)"),
     ("within_slo_pct", "within limit (%)"),

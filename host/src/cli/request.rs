@@ -62,26 +62,26 @@ pub struct RequestArgs {
     /// Numbers of video frames, or of feature frames
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
     pub frames: Vec<i64>,
-    /// Prompt lengths of the benchmark generation, in tokens
+    /// Prompt lengths of the benchmarks that make tokens (generation, generation-serving), in tokens
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
     pub prompt_lengths: Vec<i64>,
-    /// Numbers of tokens that the benchmark generation makes
+    /// Numbers of tokens that the benchmarks that make tokens make, for each sequence
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "N", value_parser = clap::value_parser!(i64).range(1..=1_048_576))]
     pub new_tokens: Vec<i64>,
-    /// Requests a second, of the benchmark serving: how many arrive, whether or not earlier ones are done
+    /// Requests a second, of the benchmarks serving and generation-serving: how many arrive, whether or not earlier ones are done
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "PER_SECOND", value_parser = rate)]
     pub rate: Vec<f64>,
-    /// Have requests of one item each wait so long for others, to be served together up to the batch size: milliseconds, of the benchmark serving
+    /// Have requests of one item each wait so long for others, to be served together up to the batch size: milliseconds. Without it generation-serving begins a sequence whenever another of the batch ends
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "MS", value_parser = batch_wait)]
     pub batch_wait: Vec<f64>,
-    /// How requests come, of the benchmark serving [default: server with --rate or --slo, else single-stream]
+    /// How requests come [default: server with --rate or --slo, else single-stream]
     #[arg(long, value_name = "SCENARIO", value_parser = ["single-stream", "multi-stream", "offline", "server"])]
     pub scenario: Option<String>,
     /// How far apart they are: constant, poisson, or gamma:SHAPE, in bursts below 1 [default: poisson]
     #[arg(long, value_name = "HOW")]
     pub arrivals: Option<String>,
-    /// How long requests may take, of the benchmark serving: latency.p99<=20ms; without --rate, search the largest rate that keeps it
-    #[arg(long, value_name = "LIMIT")]
+    /// How long requests may take: latency.p99<=20ms, or of tokens ttft.p99<=500ms,tpot.p99<=100ms; without --rate, search the largest rate that keeps it all
+    #[arg(long, value_name = "LIMITS")]
     pub slo: Option<String>,
     /// Set another dimension of the models, or a number that a benchmark takes, such as queue_depth=4
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "NAME=N", value_parser = dimension)]

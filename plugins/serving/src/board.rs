@@ -4,9 +4,10 @@
 //! lists that are made before, and a worker takes the next number, or the next few. Only a worker that gathers a batch keeps others from
 //! it, which are idle.
 
+use crate::limit::Limit;
 use crate::session::{Batching, Plan, Request, Serve, Served};
 use crate::timer::ExactSleep;
-use skillbench_plugin_api::{Code, Error};
+use skillbench_plugin_api::{Code, Error, Result};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
@@ -20,9 +21,9 @@ struct Times {
     issued: AtomicU64,
     taken: AtomicU64,
     ended: AtomicU64,
+    first: AtomicU64,
+    tokens: AtomicUsize,
     refused: AtomicBool,
-    /// See [`Request::batch`].
-    batch: AtomicUsize,
 }
 
 pub struct Board {
@@ -31,9 +32,14 @@ pub struct Board {
     /// All are at their places, and the one that issues.
     ready: Barrier,
     batching: Batching,
-    within_ns: u64,
+    limits: Vec<Limit>,
     takes_refusals: bool,
     times: Vec<Times>,
+    gaps: Gaps,
+    /// Nanoseconds that workers worked; runs, and requests in them.
+    busy: AtomicU64,
+    runs: AtomicU64,
+    rows: AtomicU64,
     start: OnceLock<Instant>,
     /// How many requests were issued, and how many were taken by workers.
     issued: AtomicUsize,
@@ -47,6 +53,39 @@ pub struct Board {
     /// Nothing more is served.
     cut: AtomicBool,
     failure: Mutex<Option<Error>>,
+}
+
+/// The most gaps between tokens that are kept of a session: of longer ones, those of some requests, spread evenly.
+const MOST_GAPS: usize = 1 << 18;
+
+/// Gaps between tokens, with a place for each that is kept; 0 for none.
+struct Gaps {
+    /// Of every so many requests.
+    step: usize,
+    /// Of a request.
+    each: usize,
+    all: Vec<AtomicU64>,
+}
+
+impl Gaps {
+    fn of(requests: usize, tokens: usize) -> Gaps {
+        let each = tokens.saturating_sub(1);
+        let step = (requests * each).div_ceil(MOST_GAPS).max(1);
+        let kept = if each == 0 { 0 } else { requests.div_ceil(step) * each };
+        Gaps { step, each, all: (0..kept).map(|_| AtomicU64::new(0)).collect() }
+    }
+
+    fn keep(&self, number: usize, gaps: &[u64]) {
+        if self.each == 0 || !number.is_multiple_of(self.step) {
+            return;
+        }
+        let places = &self.all[number / self.step * self.each..][..self.each];
+        places.iter().zip(gaps).for_each(|(place, gap)| place.store((*gap).max(1), SeqCst));
+    }
+
+    fn kept(&self) -> Vec<u64> {
+        self.all.iter().map(|gap| gap.load(SeqCst)).filter(|gap| *gap > 0).collect()
+    }
 }
 
 /// A worker's place: the request it waits for, and its thread. One that works waits for none.
@@ -76,9 +115,13 @@ impl Board {
             places: (0..workers).map(|_| Place::default()).collect(),
             ready: Barrier::new(workers + 1),
             batching: plan.batching,
-            within_ns: plan.patience.over.map_or(u64::MAX, |over| over.within_ns),
+            limits: plan.patience.over.map_or_else(Vec::new, |over| over.limits.to_vec()),
             takes_refusals: plan.patience.takes_refusals,
             times: plan.due.iter().map(|_| Times::default()).collect(),
+            gaps: Gaps::of(plan.due.len(), plan.tokens),
+            busy: AtomicU64::new(0),
+            runs: AtomicU64::new(0),
+            rows: AtomicU64::new(0),
             start: OnceLock::new(),
             issued: AtomicUsize::new(0),
             taken: AtomicUsize::new(0),
@@ -131,7 +174,7 @@ impl Board {
         self.ended.load(SeqCst) < self.issued.load(SeqCst)
     }
 
-    /// How many requests took longer than the limit, or were refused.
+    /// How many requests broke a limit, or were refused.
     pub fn over(&self) -> usize {
         self.over.load(SeqCst)
     }
@@ -195,6 +238,12 @@ impl Board {
         Some(first..last)
     }
 
+    /// Takes the next request where it was issued already; nobody waits.
+    fn take_one(&self) -> Option<usize> {
+        let next = |taken: usize| (taken < self.issued.load(SeqCst) && !self.is_cut()).then_some(taken + 1);
+        self.taken.fetch_update(SeqCst, SeqCst, next).ok()
+    }
+
     /// Takes a place, and serves requests until there are no more.
     pub fn attend(&self, place: usize, worker: &mut impl Serve) {
         // A batch that is not full is waited for by the clock.
@@ -202,52 +251,132 @@ impl Board {
         let place = &self.places[place];
         let _ = place.thread.set(std::thread::current());
         self.ready.wait();
-        self.work(worker, place);
+        let attended = catch_unwind(AssertUnwindSafe(|| worker.attend(&Shift { board: self, place })));
+        if let Err(error) = attended.unwrap_or_else(|_| Err(Error::internal("a worker panicked"))) {
+            self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            self.cut();
+        }
     }
 
-    fn work(&self, worker: &mut impl Serve, place: &Place) {
-        while let Some(batch) = self.take(place) {
-            let taken = self.now();
-            batch.clone().for_each(|number| self.times[number].taken.store(taken, SeqCst));
-            let served = catch_unwind(AssertUnwindSafe(|| worker.serve()));
-            let refused = match served.unwrap_or_else(|_| Err(Error::internal("a worker panicked"))) {
-                Ok(()) => false,
-                Err(error) if self.takes_refusals && is_refusal(&error) => true,
-                Err(error) => {
-                    self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-                    self.cut();
-                    return;
-                }
-            };
-            let end = self.now();
-            self.times[batch.start].batch.store(batch.len(), SeqCst);
-            for number in batch {
-                self.times[number].refused.store(refused, SeqCst);
-                self.times[number].ended.store(end, SeqCst);
-                if refused || end.saturating_sub(self.due[number]) > self.within_ns {
-                    self.over.fetch_add(1, SeqCst);
-                }
-                self.ended.fetch_add(1, SeqCst);
-            }
+    fn end(&self, number: usize, end: u64, refused: bool) {
+        let times = &self.times[number];
+        times.refused.store(refused, SeqCst);
+        times.ended.store(end, SeqCst);
+        if refused || !self.limits.iter().all(|limit| limit.holds(&self.request(number))) {
+            self.over.fetch_add(1, SeqCst);
+        }
+        self.ended.fetch_add(1, SeqCst);
+    }
+
+    fn request(&self, number: usize) -> Request {
+        let times = &self.times[number];
+        let at = |time: &AtomicU64| Some(time.load(SeqCst)).filter(|at| *at > 0);
+        Request {
+            due: self.due[number],
+            issued: times.issued.load(SeqCst),
+            served: at(&times.taken).zip(at(&times.ended)).map(|(from, to)| [from, to]),
+            first: at(&times.first),
+            tokens: times.tokens.load(SeqCst),
+            refused: times.refused.load(SeqCst),
         }
     }
 
     /// What came of all that was issued.
     pub fn served(&self, given_up: bool) -> Served {
-        let issued = self.issued.load(SeqCst);
-        let request = |(due, times): (&u64, &Times)| {
-            let at = |time: &AtomicU64| Some(time.load(SeqCst)).filter(|at| *at > 0);
-            Request {
-                due: *due,
-                issued: times.issued.load(SeqCst),
-                served: at(&times.taken).zip(at(&times.ended)).map(|(from, to)| [from, to]),
-                refused: times.refused.load(SeqCst),
-                batch: times.batch.load(SeqCst),
-            }
-        };
-        let requests: Vec<Request> = self.due.iter().zip(&self.times).take(issued).map(request).collect();
+        let requests: Vec<Request> = (0..self.issued.load(SeqCst)).map(|number| self.request(number)).collect();
         let last = requests.iter().map(|request| request.served.map_or(request.issued, |[_, end]| end)).max();
-        Served { requests, wall: Duration::from_nanos(last.unwrap_or_default()), given_up }
+        Served {
+            requests,
+            wall: Duration::from_nanos(last.unwrap_or_default()),
+            gaps: self.gaps.kept(),
+            busy: Duration::from_nanos(self.busy.load(SeqCst)),
+            runs: self.runs.load(SeqCst),
+            rows: self.rows.load(SeqCst),
+            given_up,
+        }
+    }
+}
+
+/// What a worker has of a session: the next requests, and where it says what became of them.
+pub struct Shift<'b> {
+    board: &'b Board,
+    place: &'b Place,
+}
+
+impl Shift<'_> {
+    /// Has batch after batch served, each by one call of `serve`, until there are no more.
+    ///
+    /// # Errors
+    /// What `serve` says, unless it is a refusal that counts as one.
+    pub fn batches(&self, mut serve: impl FnMut() -> Result<()>) -> Result<()> {
+        while let Some(batch) = self.next() {
+            let taken = self.begin(batch.clone());
+            let refused = match serve() {
+                Ok(()) => false,
+                Err(error) if self.takes(&error) => true,
+                Err(error) => return Err(error),
+            };
+            let end = self.now();
+            self.worked(taken, end);
+            self.ran(batch.len());
+            batch.for_each(|number| self.end(number, end, refused));
+        }
+        Ok(())
+    }
+
+    /// The next requests to serve together, waited for; `None`: there will be none.
+    pub fn next(&self) -> Option<Range<usize>> {
+        self.board.take(self.place)
+    }
+
+    /// The next request, if it is there already.
+    pub fn one_more(&self) -> Option<usize> {
+        self.board.take_one()
+    }
+
+    /// Nobody waits for what this session would still bring.
+    pub fn is_over(&self) -> bool {
+        self.board.is_cut()
+    }
+
+    /// Nanoseconds from the start of the session.
+    pub fn now(&self) -> u64 {
+        self.board.now()
+    }
+
+    /// Requests are being served from now on, which is returned.
+    pub fn begin(&self, batch: Range<usize>) -> u64 {
+        let taken = self.now();
+        batch.for_each(|number| self.board.times[number].taken.store(taken, SeqCst));
+        taken
+    }
+
+    /// Whether a failure is a refusal that counts as one, and no end of the session.
+    pub fn takes(&self, error: &Error) -> bool {
+        self.board.takes_refusals && is_refusal(error)
+    }
+
+    /// The worker worked from then to then.
+    pub fn worked(&self, from: u64, to: u64) {
+        self.board.busy.fetch_add(to.saturating_sub(from), SeqCst);
+    }
+
+    /// A run served so many requests.
+    pub fn ran(&self, requests: usize) {
+        self.board.runs.fetch_add(1, SeqCst);
+        self.board.rows.fetch_add(requests as u64, SeqCst);
+    }
+
+    /// A request made tokens: when the first was there, and how long each took after the one before. Said before its end.
+    pub fn made(&self, number: usize, first: u64, gaps: &[u64]) {
+        let times = &self.board.times[number];
+        times.first.store(first.max(1), SeqCst);
+        times.tokens.store(gaps.len() + 1, SeqCst);
+        self.board.gaps.keep(number, gaps);
+    }
+
+    pub fn end(&self, number: usize, end: u64, refused: bool) {
+        self.board.end(number, end, refused);
     }
 }
 

@@ -13,13 +13,15 @@ const LEAST: Duration = Duration::from_micros(20);
 const SATURATED: f64 = 0.95;
 
 /// Why a session is void, with what to do; `None`: it is not.
-pub fn too_late(served: &Served, workers: usize, limit: Option<Limit>) -> Option<String> {
+pub fn too_late(served: &Served, workers: usize, limits: &[Limit]) -> Option<String> {
     if served.utilization(workers) >= SATURATED {
         return None;
     }
     let late = sorted(served.requests.iter().map(Request::lateness));
-    let latencies = sorted(served.requests.iter().filter_map(Request::latency));
-    let within = limit.map(|limit| limit.within_ns).unwrap_or_default();
+    let latencies = sorted(served.requests.iter().filter_map(Request::response));
+    // The shortest of the limits on what a user sees first.
+    let of_response = limits.iter().map(|limit| limit.response().as_nanos() as u64).filter(|within| *within > 0);
+    let within = of_response.min().unwrap_or_default();
     // Where most were refused, there is no latency in the middle that lateness could be held against, only the limit.
     let middle = if served.refused() * 2 > served.requests.len() { within } else { 0 };
     let rules = [
@@ -60,36 +62,38 @@ mod tests {
         let request = |number: u64| {
             let due = number * 10 * MS;
             let issued = due + late(number);
-            Request { due, issued, served: Some([issued, issued + MS]), refused: refused(number), batch: 1 }
+            Request { due, issued, served: Some([issued, issued + MS]), first: None, tokens: 0, refused: refused(number) }
         };
-        Served { requests: (0..100).map(request).collect(), wall: Duration::from_secs(1), given_up: false }
+        let requests: Vec<Request> = (0..100).map(request).collect();
+        let (wall, busy) = (Duration::from_secs(1), Duration::from_millis(100));
+        Served { requests, wall, gaps: vec![], busy, runs: 100, rows: 100, given_up: false }
     }
 
-    fn limit() -> Option<Limit> {
-        Some(Limit::parse("latency.p99<=20ms").unwrap())
+    fn limit() -> Vec<Limit> {
+        Limit::all("latency.p99<=20ms").unwrap()
     }
 
     #[test]
     fn a_generator_that_is_late_makes_a_session_void() {
         let never = |_| false;
-        assert_eq!(too_late(&session(|_| 10_000, never), 1, None), None);
-        assert!(too_late(&session(|_| MS / 10, never), 1, None).unwrap().contains("half of the requests were"));
+        assert_eq!(too_late(&session(|_| 10_000, never), 1, &[]), None);
+        assert!(too_late(&session(|_| MS / 10, never), 1, &[]).unwrap().contains("half of the requests were"));
         let seldom = |number| if u64::is_multiple_of(number, 20) { 5 * MS } else { 0 };
-        assert!(too_late(&session(seldom, never), 1, None).unwrap().contains("one of a hundred requests was"));
-        assert_eq!(too_late(&session(seldom, never), 1, limit()), None, "a quarter of the limit is more");
+        assert!(too_late(&session(seldom, never), 1, &[]).unwrap().contains("one of a hundred requests was"));
+        assert_eq!(too_late(&session(seldom, never), 1, &limit()), None, "a quarter of the limit is more");
     }
 
     #[test]
     fn a_target_that_is_at_its_limit_is_what_latencies_come_from() {
         let busy = Served { wall: Duration::from_millis(100), ..session(|_| MS, |_| false) };
-        assert_eq!(too_late(&busy, 1, None), None);
+        assert_eq!(too_late(&busy, 1, &[]), None);
     }
 
     #[test]
     fn where_most_are_refused_lateness_is_held_against_the_limit() {
         let few = |number: u64| !number.is_multiple_of(10);
-        assert_eq!(too_late(&session(|_| MS / 10, few), 1, limit()), None);
-        assert_eq!(too_late(&session(|_| MS / 10, |_| true), 1, limit()), None);
-        assert!(too_late(&session(|_| 2 * MS, few), 1, limit()).is_some());
+        assert_eq!(too_late(&session(|_| MS / 10, few), 1, &limit()), None);
+        assert_eq!(too_late(&session(|_| MS / 10, |_| true), 1, &limit()), None);
+        assert!(too_late(&session(|_| 2 * MS, few), 1, &limit()).is_some());
     }
 }

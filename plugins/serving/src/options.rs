@@ -8,7 +8,11 @@ use skillbench_plugin_api::{Error, Options, Result};
 use std::ffi::CStr;
 use std::time::Duration;
 
-pub const SCHEMA: &CStr = cr#"{
+/// Options of both benchmarks, and what else one has.
+macro_rules! schema {
+    ($more:literal) => {
+        concat!(
+            r#"{
     "type": "object",
     "properties": {
         "scenario": {
@@ -42,8 +46,8 @@ pub const SCHEMA: &CStr = cr#"{
         },
         "slo": {
             "type": "string",
-            "pattern": "^\\s*latency\\.p[0-9.]+\\s*<=\\s*[0-9.]+(e[0-9]+)?\\s*(s|ms|us|µs|ns)\\s*$",
-            "description": "One limit of how long they may take, such as latency.p99<=20ms; limits of tokens are not served yet. Without a rate, the largest rate that keeps it is searched"
+            "pattern": "^\\s*(latency|ttft|tpot)\\.p[0-9.]+\\s*<=\\s*[0-9.]+(e[0-9]+)?\\s*(s|ms|us|µs|ns)\\s*(,\\s*(latency|ttft|tpot)\\.p[0-9.]+\\s*<=\\s*[0-9.]+(e[0-9]+)?\\s*(s|ms|us|µs|ns)\\s*)*$",
+            "description": "Limits of how long requests may take, such as latency.p99<=20ms; of tokens ttft.p99<=200ms,tpot.p99<=30ms. Without a rate, the largest rate that keeps them all is searched"
         },
         "workers": {
             "type": "integer",
@@ -57,10 +61,49 @@ pub const SCHEMA: &CStr = cr#"{
             "exclusiveMinimum": 0,
             "default": 30,
             "description": "Seconds of load. The host gives its own budget"
-        }
+        }"#,
+            $more,
+            r#"
     },
     "additionalProperties": false
-}"#;
+}"#,
+            "\0"
+        )
+    };
+}
+
+/// # Panics
+/// At compile time, for a text that does not end where C expects it.
+const fn text(schema: &str) -> &CStr {
+    match CStr::from_bytes_with_nul(schema.as_bytes()) {
+        Ok(text) => text,
+        Err(_) => panic!("a schema with a zero in it"),
+    }
+}
+
+pub const OF_ITEMS: &CStr = text(schema!(""));
+
+pub const OF_TOKENS: &CStr = text(schema!(
+    r#",
+        "new_tokens": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 100000,
+            "default": 32,
+            "description": "Tokens that a request makes"
+        },
+        "prompt": {
+            "type": "integer",
+            "minimum": 1,
+            "description": "Tokens of the prompt. Default: the cell's axis of that name"
+        },
+        "lengths": {
+            "type": "string",
+            "default": "fixed",
+            "enum": ["fixed", "uniform"],
+            "description": "Whether all requests are as long as that, or each from one token to that, evenly, from the seed"
+        }"#
+));
 
 /// What is done with the target.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -69,18 +112,32 @@ pub enum Load {
     Stream,
     /// All requests at once.
     Offline,
-    /// Requests at a rate, and how long they may take.
-    Rate(f64, Option<Limit>),
-    /// The largest rate is searched that keeps the limit.
-    Search(Limit),
+    /// So many requests a second.
+    Rate(f64),
+    /// The largest rate is searched that keeps the limits.
+    Search,
 }
 
-#[derive(Clone, Copy, Debug)]
+/// What requests ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// Items, one or a batch.
+    Items,
+    /// Tokens, of one sequence.
+    Tokens,
+}
+
+#[derive(Clone, Debug)]
 pub struct Asked {
     pub load: Load,
+    /// What `slo` says, as it was given and limit by limit; none: nothing.
+    pub slo: String,
+    pub limits: Vec<Limit>,
     pub arrivals: Arrivals,
     pub workers: usize,
     pub batching: Batching,
+    /// How many requests a worker serves together, at most.
+    pub together: usize,
     /// Items of a request.
     pub items: f64,
     pub budget: Duration,
@@ -89,7 +146,7 @@ pub struct Asked {
 impl Asked {
     /// # Errors
     /// `InvalidArgument` for options that say nothing together.
-    pub fn read(options: &Options, target: &Target<'_>) -> Result<Asked> {
+    pub fn read(options: &Options, target: &Target<'_>, of: Of) -> Result<Asked> {
         let per_hour: Option<i64> = options.parse("rate_per_hour")?;
         let rate = match (options.parse::<i64>("rate")?, per_hour) {
             (Some(_), Some(_)) => return Err(Error::invalid("options rate and rate_per_hour: one of them, not both")),
@@ -102,8 +159,18 @@ impl Asked {
         {
             return Err(Error::invalid(format!("option rate: {rate} requests a second are none")));
         }
-        let limit = options.get("slo").map(Limit::parse).transpose()?;
-        let load = load(options.get("scenario"), rate, limit, target.batch_size())?;
+        let slo = options.get("slo").unwrap_or_default().to_string();
+        let limits = if slo.is_empty() { vec![] } else { Limit::all(&slo)? };
+        if of == Of::Items && limits.iter().any(Limit::is_of_tokens) {
+            let text = format!("option slo: '{slo}' limits tokens, which the benchmark generation-serving has");
+            return Err(Error::invalid(text));
+        }
+        let batch = if of == Of::Tokens { 1 } else { target.batch_size() };
+        let load = load(options.get("scenario"), rate, !limits.is_empty(), batch)?;
+        if of == Of::Tokens && load == Load::Stream {
+            let text = "sequences one after the other are what the benchmark generation has: ask for it, or for --rate, --slo or --scenario offline";
+            return Err(Error::invalid(text));
+        }
         let workers = match options.parse("workers")?.unwrap_or(1) {
             workers @ 1..=256 => workers,
             other => return Err(Error::invalid(format!("option workers: {other} is not between 1 and 256"))),
@@ -118,9 +185,17 @@ impl Asked {
                 return Err(Error::invalid(text));
             }
         }
-        let (batching, items) = batching(options.parse("batch_wait_us")?, target.batch_size())?;
+        let wait = options.parse("batch_wait_us")?;
+        let (batching, items) = batching(wait, target.batch_size())?;
+        let (together, items) = match of {
+            Of::Items => (batching.most, items),
+            Of::Tokens => (usize::try_from(target.batch_size()).unwrap_or(1).max(1), 1.0),
+        };
         Ok(Asked {
             load,
+            slo,
+            limits,
+            together,
             arrivals: Arrivals::parse(options.get("arrivals").unwrap_or("poisson"))?,
             workers,
             batching,
@@ -146,12 +221,13 @@ fn batching(wait_us: Option<i64>, batch: i64) -> Result<(Batching, f64)> {
     }
 }
 
-fn load(scenario: Option<&str>, rate: Option<f64>, limit: Option<Limit>, batch: i64) -> Result<Load> {
-    let alone = |load: Load, name: &str| match (rate, limit) {
-        (None, None) => Ok(load),
+/// `limited`: there are limits.
+fn load(scenario: Option<&str>, rate: Option<f64>, limited: bool, batch: i64) -> Result<Load> {
+    let alone = |load: Load, name: &str| match (rate, limited) {
+        (None, false) => Ok(load),
         _ => Err(Error::invalid(format!("scenario {name} has neither rate nor slo; the scenario server has"))),
     };
-    match (scenario, rate, limit) {
+    match (scenario, rate, limited) {
         (Some("multi-stream"), ..) if batch < 2 => {
             Err(Error::invalid("scenario multi-stream is of queries of several items: ask for a batch, such as 8"))
         }
@@ -160,12 +236,12 @@ fn load(scenario: Option<&str>, rate: Option<f64>, limit: Option<Limit>, batch: 
         }
         (Some(name @ ("single-stream" | "multi-stream")), ..) => alone(Load::Stream, name),
         (Some(name @ "offline"), ..) => alone(Load::Offline, name),
-        (None, None, None) => Ok(Load::Stream),
-        (Some("server"), None, None) => {
+        (None, None, false) => Ok(Load::Stream),
+        (Some("server"), None, false) => {
             Err(Error::invalid("scenario server needs a rate, or an slo for which the largest rate is searched"))
         }
-        (Some("server") | None, Some(rate), limit) => Ok(Load::Rate(rate, limit)),
-        (Some("server") | None, None, Some(limit)) => Ok(Load::Search(limit)),
+        (Some("server") | None, Some(rate), _) => Ok(Load::Rate(rate)),
+        (Some("server") | None, None, true) => Ok(Load::Search),
         (Some(other), ..) => Err(Error::invalid(format!("option scenario: there is no scenario '{other}'"))),
     }
 }
@@ -176,12 +252,11 @@ mod tests {
 
     #[test]
     fn what_is_asked_for_says_what_is_done() {
-        let limit = Limit::parse("latency.p99<=20ms").unwrap();
-        assert_eq!(load(None, None, None, 4).unwrap(), Load::Stream);
-        assert_eq!(load(None, Some(5.0), None, 1).unwrap(), Load::Rate(5.0, None));
-        assert_eq!(load(Some("server"), Some(5.0), Some(limit), 1).unwrap(), Load::Rate(5.0, Some(limit)));
-        assert_eq!(load(None, None, Some(limit), 1).unwrap(), Load::Search(limit));
-        assert_eq!(load(Some("offline"), None, None, 1).unwrap(), Load::Offline);
+        assert_eq!(load(None, None, false, 4).unwrap(), Load::Stream);
+        assert_eq!(load(None, Some(5.0), false, 1).unwrap(), Load::Rate(5.0));
+        assert_eq!(load(Some("server"), Some(5.0), true, 1).unwrap(), Load::Rate(5.0));
+        assert_eq!(load(None, None, true, 1).unwrap(), Load::Search);
+        assert_eq!(load(Some("offline"), None, false, 1).unwrap(), Load::Offline);
     }
 
     #[test]
@@ -198,16 +273,24 @@ mod tests {
 
     #[test]
     fn what_says_nothing_together_is_refused() {
-        let limit = Limit::parse("latency.p99<=20ms").ok();
-        for (scenario, rate, limit, batch) in [
-            ("server", None, None, 1),
-            ("offline", Some(5.0), None, 1),
-            ("single-stream", None, limit, 1),
-            ("single-stream", None, None, 8),
-            ("multi-stream", None, None, 1),
-            ("interactive", None, None, 1),
+        for (scenario, rate, limited, batch) in [
+            ("server", None, false, 1),
+            ("offline", Some(5.0), false, 1),
+            ("single-stream", None, true, 1),
+            ("single-stream", None, false, 8),
+            ("multi-stream", None, false, 1),
+            ("interactive", None, false, 1),
         ] {
-            assert!(load(Some(scenario), rate, limit, batch).is_err(), "{scenario}");
+            assert!(load(Some(scenario), rate, limited, batch).is_err(), "{scenario}");
         }
+    }
+
+    #[test]
+    fn the_schemas_are_json_and_those_of_tokens_have_all_of_the_others() {
+        let read = |schema: &CStr| serde_json::from_str::<serde_json::Value>(schema.to_str().unwrap()).unwrap();
+        let (items, tokens) = (read(OF_ITEMS), read(OF_TOKENS));
+        let more = tokens["properties"].as_object().unwrap();
+        assert!(items["properties"].as_object().unwrap().iter().all(|(key, value)| more[key] == *value));
+        assert_eq!(more.len(), items["properties"].as_object().unwrap().len() + 3);
     }
 }

@@ -7,20 +7,24 @@
 use skillbench_plugin_api::{Code, Error, Result};
 
 /// One session of the search.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
     /// Requests a second that were asked for.
     pub per_s: f64,
     pub requests: usize,
-    /// Requests that took longer than the limit, or were refused.
-    pub over: usize,
+    /// Requests that broke each of the limits, or were refused.
+    pub over: Vec<usize>,
+    /// Requests that broke any of them.
+    pub over_any: usize,
     /// It was given up, since it had shown enough.
     pub given_up: bool,
 }
 
 impl Trial {
-    fn holds(&self, allowed: f64) -> bool {
-        !self.given_up && self.over as f64 <= allowed * self.requests as f64
+    /// Whether it keeps every limit. `allowed`: of each, the share of requests that may break it.
+    fn holds(&self, allowed: &[f64]) -> bool {
+        let few = |(over, allowed): (&usize, &f64)| *over as f64 <= allowed * self.requests as f64;
+        !self.given_up && self.over.iter().zip(allowed).all(few)
     }
 }
 
@@ -37,7 +41,7 @@ const HALVINGS: usize = 12;
 const GOLDEN: f64 = 0.618_033_988_749_895;
 
 pub struct Search {
-    allowed: f64,
+    allowed: Vec<f64>,
     first: f64,
     /// Nobody can issue more.
     most: f64,
@@ -46,8 +50,8 @@ pub struct Search {
 }
 
 impl Search {
-    /// `allowed`: the share of requests that may take longer. `first`: the rate to begin with. `most`: the highest to try.
-    pub fn new(allowed: f64, first: f64, most: f64) -> Search {
+    /// `allowed`: of each limit, the share of requests that may break it. `first`: the rate to begin with. `most`: the highest to try.
+    pub fn new(allowed: Vec<f64>, first: f64, most: f64) -> Search {
         Search { allowed, first: first.min(most), most, tried: vec![], around: 0 }
     }
 
@@ -58,7 +62,7 @@ impl Search {
     /// The highest rate that held, and the lowest that did not.
     fn edge(&self) -> (Option<f64>, Option<f64>) {
         let rates = |held: bool| {
-            self.tried.iter().filter(move |trial| trial.holds(self.allowed) == held).map(|trial| trial.per_s)
+            self.tried.iter().filter(move |trial| trial.holds(&self.allowed) == held).map(|trial| trial.per_s)
         };
         (rates(true).reduce(f64::max), rates(false).reduce(f64::min))
     }
@@ -67,17 +71,14 @@ impl Search {
     ///
     /// # Errors
     /// What was seen instead, and what to ask for.
-    pub fn edges(&self, within_ns: u64) -> Result<()> {
-        let within = within_ns as f64 * 1e-6;
+    pub fn edges(&self, slo: &str) -> Result<()> {
         let text = match self.edge() {
             (None, None) | (Some(_), Some(_)) => return Ok(()),
             (None, Some(_)) => {
                 let lowest = self.tried.iter().min_by(|one, other| one.per_s.total_cmp(&other.per_s));
                 let seen = lowest.map_or(String::new(), |trial| {
-                    let Trial { per_s, requests, over, .. } = trial;
-                    format!(
-                        " at {per_s:.4} requests a second {over} of {requests} were not answered within {within} ms;"
-                    )
+                    let Trial { per_s, requests, over_any, .. } = trial;
+                    format!(" at {per_s:.4} requests a second {over_any} of {requests} were not within {slo};")
                 });
                 format!("no rate keeps the limit:{seen} ask for a longer time, or for a longer --budget")
             }
@@ -105,9 +106,20 @@ impl Search {
         }
     }
 
-    /// Where the share of late requests reaches what is allowed, if it only ever grows with the rate: chance may have put a rate that holds
-    /// above one that does not. By isotonic regression of all trials.
+    /// About where the edge is, from when both of its sides are near.
+    pub fn found(&self) -> Option<f64> {
+        (self.around > 0).then(|| self.likely_edge())
+    }
+
+    /// Where the share of requests that break a limit reaches what is allowed: the lowest such rate of all limits.
     fn likely_edge(&self) -> f64 {
+        let edges = self.allowed.iter().enumerate().filter_map(|(limit, allowed)| self.edge_of(limit, *allowed));
+        edges.reduce(f64::min).unwrap_or(self.first)
+    }
+
+    /// Of one limit, if the share only ever grows with the rate: chance may have put a rate that holds above one that does not. By isotonic
+    /// regression of all trials.
+    fn edge_of(&self, limit: usize, allowed: f64) -> Option<f64> {
         struct Pool {
             rates: [f64; 2],
             over: f64,
@@ -117,20 +129,22 @@ impl Search {
         sorted.sort_by(|one, other| one.per_s.total_cmp(&other.per_s));
         let mut pools: Vec<Pool> = vec![];
         for trial in sorted {
-            let mut pool =
-                Pool { rates: [trial.per_s; 2], over: trial.over as f64, requests: trial.requests.max(1) as f64 };
+            let over = trial.over.get(limit).copied().unwrap_or_default() as f64;
+            let mut pool = Pool { rates: [trial.per_s; 2], over, requests: trial.requests.max(1) as f64 };
             while let Some(last) = pools.pop_if(|last| last.over * pool.requests >= pool.over * last.requests) {
                 pool.rates[0] = last.rates[0];
                 (pool.over, pool.requests) = (pool.over + last.over, pool.requests + last.requests);
             }
             pools.push(pool);
         }
-        let holds = |pool: &&Pool| pool.over <= self.allowed * pool.requests;
+        let holds = |pool: &&Pool| pool.over <= allowed * pool.requests;
         let low = pools.iter().rfind(holds).map(|pool| pool.rates[1]);
         let high = pools.iter().find(|pool| !holds(pool)).map(|pool| pool.rates[0]);
         match (low, high) {
-            (Some(low), Some(high)) => (low * high).sqrt(),
-            (one, other) => one.or(other).unwrap_or(self.first),
+            (Some(low), Some(high)) => Some((low * high).sqrt()),
+            // No rate breaks it: another limit does.
+            (Some(_), None) if self.allowed.len() > 1 => None,
+            (one, other) => one.or(other),
         }
     }
 }
@@ -139,15 +153,20 @@ impl Search {
 mod tests {
     use super::*;
 
+    fn trial(per_s: f64, requests: usize, over: &[usize]) -> Trial {
+        let over_any = over.iter().copied().max().unwrap_or_default();
+        Trial { per_s, requests, over: over.to_vec(), over_any, given_up: false }
+    }
+
     /// Tries a server that bears `capacity`, without noise.
     fn rates(capacity: f64, first: f64, most: f64, trials: usize) -> Vec<f64> {
-        let mut search = Search::new(0.01, first, most);
+        let mut search = Search::new(vec![0.01], first, most);
         let mut rates = vec![];
         while rates.len() < trials
             && let Some(per_s) = search.next_rate()
         {
             rates.push(per_s);
-            search.saw(Trial { per_s, requests: 1_000, over: if per_s > capacity { 500 } else { 0 }, given_up: false });
+            search.saw(trial(per_s, 1_000, &[if per_s > capacity { 500 } else { 0 }]));
         }
         rates
     }
@@ -171,20 +190,36 @@ mod tests {
 
     #[test]
     fn a_search_without_two_sides_says_what_it_saw() {
-        let mut search = Search::new(0.01, 10.0, 1e6);
-        assert!(search.edges(1_000_000).is_ok(), "nothing was tried");
-        search.saw(Trial { per_s: 10.0, requests: 100, over: 100, given_up: false });
-        let told = search.edges(1_000_000).unwrap_err().message;
-        assert!(told.contains("at 10.0000 requests a second 100 of 100 were not answered within 1 ms"), "{told}");
-        search.saw(Trial { per_s: 5.0, requests: 100, over: 0, given_up: false });
-        assert!(search.edges(1_000_000).is_ok());
+        let mut search = Search::new(vec![0.01], 10.0, 1e6);
+        assert!(search.edges("latency.p99<=1ms").is_ok(), "nothing was tried");
+        search.saw(trial(10.0, 100, &[100]));
+        let told = search.edges("latency.p99<=1ms").unwrap_err().message;
+        assert!(told.contains("at 10.0000 requests a second 100 of 100 were not within latency.p99<=1ms"), "{told}");
+        search.saw(trial(5.0, 100, &[0]));
+        assert!(search.edges("latency.p99<=1ms").is_ok());
         search.tried.remove(0);
-        assert!(search.edges(1_000_000).unwrap_err().message.contains("every rate"));
+        assert!(search.edges("latency.p99<=1ms").unwrap_err().message.contains("every rate"));
     }
 
     #[test]
     fn a_trial_that_was_given_up_does_not_hold() {
-        let trial = Trial { per_s: 1.0, requests: 1_000, over: 0, given_up: true };
-        assert!(!trial.holds(0.01) && Trial { given_up: false, ..trial }.holds(0.01));
+        let whole = trial(1.0, 1_000, &[0]);
+        assert!(!Trial { given_up: true, ..whole.clone() }.holds(&[0.01]) && whole.holds(&[0.01]));
+    }
+
+    #[test]
+    fn of_several_limits_the_one_that_breaks_first_is_the_edge() {
+        let mut search = Search::new(vec![0.01, 0.5], 100.0, 1e6);
+        let mut rates = vec![];
+        while rates.len() < 24
+            && let Some(per_s) = search.next_rate()
+        {
+            rates.push(per_s);
+            // The first breaks at 900, the second at 300, of which half may.
+            let over = |edge: f64, share: usize| if per_s > edge { share } else { 0 };
+            search.saw(trial(per_s, 1_000, &[over(900.0, 20), over(300.0, 600)]));
+        }
+        let near = rates.iter().filter(|rate| (0.85..1.18).contains(&(*rate / 300.0))).count();
+        assert!(rates.len() == 24 && near >= 8, "{rates:?}");
     }
 }

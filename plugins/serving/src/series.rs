@@ -1,10 +1,12 @@
 //! The series of the benchmark: what is told of requests, and of the trials of a search.
 
 use crate::limit::Limit;
+use crate::options::{Asked, Load, Of};
 use crate::search::Trial;
-use crate::session::{self, Served};
+use crate::session::{Request, Served};
 use skillbench_plugin_api::sdk::{Reporter, Series};
 use skillbench_plugin_api::{Result, SeriesInfo, SeriesKind};
+use std::time::Duration;
 
 /// No series is given more figures of one session: of longer ones, one of several.
 pub const MOST: usize = 100_000;
@@ -24,8 +26,21 @@ pub struct OfRequests {
     requests: Series,
     batch: Series,
     utilization: Series,
+    of_tokens: Option<OfTokens>,
     /// Of requests that arrive: where all are there at once, a latency says how many there were.
     arriving: Option<Arriving>,
+}
+
+/// Times of tokens, each by the formulas of those who count so (docs/serving.md).
+struct OfTokens {
+    tokens: Series,
+    /// From when a request was due, and from when it was issued.
+    ttft: Option<Series>,
+    ttft_from_issue: Series,
+    /// Of the tokens after the first, and of all from the issue on.
+    tpot: Series,
+    tpot_of_all: Series,
+    itl: Series,
 }
 
 struct Arriving {
@@ -36,23 +51,22 @@ struct Arriving {
     within: Option<Within>,
 }
 
-/// Where there is a limit.
+/// Where there are limits.
 struct Within {
     share: Series,
     refused: Series,
-    limit: Limit,
 }
 
 impl OfRequests {
-    /// `arrive`: whether requests come one by one.
-    pub fn announce(reporter: &Reporter, items: f64, arrive: bool, limit: Option<Limit>) -> Result<OfRequests> {
-        let time = |name| reporter.series(&times(name, items));
+    /// `of`: what requests ask for.
+    pub fn announce(reporter: &Reporter, asked: &Asked, of: Of) -> Result<OfRequests> {
+        let time = |name| reporter.series(&times(name, asked.items));
         let plain = |name, unit, kind| reporter.series(&figure(name, unit, kind, None));
-        let within = |limit| {
+        let arrive = asked.load != Load::Offline;
+        let within = || {
             Ok(Within {
                 share: reporter.series(&figure("within_slo", "", SeriesKind::Ratio, Some(true)))?,
                 refused: reporter.series(&figure("refused", "requests", SeriesKind::Count, Some(false)))?,
-                limit,
             })
         };
         let arriving = || {
@@ -61,7 +75,17 @@ impl OfRequests {
                 lateness: time("lateness")?,
                 queue: time("queue")?,
                 rate: plain("issued_per_s", "requests/s", SeriesKind::Rate)?,
-                within: limit.map(within).transpose()?,
+                within: (!asked.limits.is_empty()).then(within).transpose()?,
+            })
+        };
+        let of_tokens = || {
+            Ok(OfTokens {
+                tokens: plain("tokens", "tokens", SeriesKind::Count)?,
+                ttft: arrive.then(|| time("ttft")).transpose()?,
+                ttft_from_issue: time("ttft.from_issue")?,
+                tpot: time("tpot")?,
+                tpot_of_all: time("tpot.of_all")?,
+                itl: time("itl")?,
             })
         };
         Ok(OfRequests {
@@ -69,38 +93,50 @@ impl OfRequests {
             requests: plain("requests", "requests", SeriesKind::Count)?,
             batch: plain("requests_per_run", "requests", SeriesKind::Count)?,
             utilization: plain("utilization", "", SeriesKind::Ratio)?,
+            of_tokens: (of == Of::Tokens).then(of_tokens).transpose()?,
             arriving: arrive.then(arriving).transpose()?,
         })
     }
 
-    pub fn hand_over(&self, reporter: &Reporter, served: &Served, workers: usize) -> Result<()> {
+    pub fn hand_over(&self, reporter: &Reporter, served: &Served, workers: usize, limits: &[Limit]) -> Result<()> {
         let all = served.requests.len();
-        let times = |of: &dyn Fn(&session::Request, [u64; 2]) -> u64| -> Vec<f64> {
-            let step = all.div_ceil(MOST).max(1);
-            let each = served.requests.iter().step_by(step).filter_map(|request| Some((request, request.answered()?)));
-            // The clock shows nothing shorter than its own step.
-            each.map(|(request, served)| of(request, served).max(1) as f64).collect()
+        let step = all.div_ceil(MOST).max(1);
+        let each = served.requests.iter().step_by(step);
+        // The clock shows nothing shorter than its own step.
+        let of = |time: &dyn Fn(&Request) -> Option<u64>| -> Vec<f64> {
+            each.clone().filter_map(time).map(|time| time.max(1) as f64).collect()
         };
-        reporter.figures(self.service, &times(&|_, [from, end]| end.saturating_sub(from)))?;
+        let service = |request: &Request| request.answered().map(|[from, end]| end.saturating_sub(from));
+        reporter.figures(self.service, &of(&service))?;
         reporter.single(self.requests, all as f64)?;
         reporter.single(self.batch, served.requests_per_run())?;
         reporter.single(self.utilization, served.utilization(workers))?;
-        let (Some(of), Some(last)) = (&self.arriving, served.requests.last()) else { return Ok(()) };
-        reporter.figures(of.latency, &times(&|request, [_, end]| end.saturating_sub(request.due)))?;
-        let step = all.div_ceil(MOST).max(1);
-        let each = served.requests.iter().step_by(step);
-        let late: Vec<f64> = each.clone().map(|request| request.lateness().max(1) as f64).collect();
-        reporter.figures(of.lateness, &late)?;
-        let waited = each.filter_map(|request| Some(request.served?[0].saturating_sub(request.issued).max(1) as f64));
-        reporter.figures(of.queue, &waited.collect::<Vec<f64>>())?;
-        reporter.single(of.rate, all as f64 / (last.issued.max(1) as f64 * 1e-9))?;
-        match &of.within {
-            None => Ok(()),
-            Some(Within { share, refused, limit }) => {
-                reporter.single(*refused, served.refused() as f64)?;
-                reporter.single(*share, (all - served.over(limit.within_ns)) as f64 / all.max(1) as f64)
+        if let Some(series) = &self.of_tokens {
+            let answered = served.requests.iter().filter(|request| request.answered().is_some());
+            reporter.single(series.tokens, answered.map(|request| request.tokens as f64).sum())?;
+            if let Some(ttft) = series.ttft {
+                reporter.figures(ttft, &of(&Request::first_token))?;
             }
+            let from_issue =
+                |request: &Request| Some(request.answered().and(request.first)?.saturating_sub(request.issued));
+            reporter.figures(series.ttft_from_issue, &of(&from_issue))?;
+            reporter.figures(series.tpot, &of(&Request::per_output_token))?;
+            let of_all = |request: &Request| {
+                request.answered()?[1].saturating_sub(request.issued).checked_div(request.tokens as u64)
+            };
+            reporter.figures(series.tpot_of_all, &of(&of_all))?;
+            let step = served.gaps.len().div_ceil(MOST).max(1);
+            let gaps: Vec<f64> = served.gaps.iter().step_by(step).map(|gap| *gap as f64).collect();
+            reporter.figures(series.itl, &gaps)?;
         }
+        let (Some(series), Some(last)) = (&self.arriving, served.requests.last()) else { return Ok(()) };
+        reporter.figures(series.latency, &of(&Request::latency))?;
+        reporter.figures(series.lateness, &of(&|request| Some(request.lateness())))?;
+        reporter.figures(series.queue, &of(&|request| Some(request.served?[0].saturating_sub(request.issued))))?;
+        reporter.single(series.rate, all as f64 / (last.issued.max(1) as f64 * 1e-9))?;
+        let Some(Within { share, refused }) = &series.within else { return Ok(()) };
+        reporter.single(*refused, served.refused() as f64)?;
+        reporter.single(*share, (all - served.over_any(limits)) as f64 / all.max(1) as f64)
     }
 }
 
@@ -109,6 +145,8 @@ pub struct OfTrials {
     per_s: Series,
     requests: Series,
     over: Series,
+    /// Of each limit, where there are several.
+    over_each: Vec<Series>,
     refused: Series,
     given_up: Series,
     /// How many were void, and played again.
@@ -121,13 +159,20 @@ pub struct OfTrials {
 }
 
 impl OfTrials {
-    pub fn announce(reporter: &Reporter, limit: Limit, trials: u32) -> Result<OfTrials> {
-        let plain = |name, unit, kind| reporter.series(&figure(name, unit, kind, None));
-        reporter.single(plain("trial.allowed", "", SeriesKind::Ratio)?, limit.allowed())?;
+    /// `length`: of a trial.
+    pub fn announce(reporter: &Reporter, limits: &[Limit], trials: u32, length: Duration) -> Result<OfTrials> {
+        let plain = |name: &str, unit, kind| reporter.series(&figure(name, unit, kind, None));
+        let allowed: Vec<f64> = limits.iter().map(Limit::allowed).collect();
+        reporter.figures(plain("trial.allowed", "", SeriesKind::Ratio)?, &allowed)?;
+        let of_length: Vec<f64> = limits.iter().map(|limit| limit.response().as_secs_f64() / length.as_secs_f64()).collect();
+        reporter.figures(plain("trial.limit_of_length", "", SeriesKind::Ratio)?, &of_length)?;
+        let several = if limits.len() > 1 { limits.len() } else { 0 };
+        let over = |limit| plain(&format!("trial.over.{limit}"), "requests", SeriesKind::Count);
         Ok(OfTrials {
             per_s: plain("trial.per_s", "requests/s", SeriesKind::Rate)?,
             requests: plain("trial.requests", "requests", SeriesKind::Count)?,
             over: plain("trial.over", "requests", SeriesKind::Count)?,
+            over_each: (0..several).map(over).collect::<Result<_>>()?,
             refused: plain("trial.refused", "requests", SeriesKind::Count)?,
             given_up: plain("trial.given_up", "yes", SeriesKind::Count)?,
             void: plain("trial.void", "trials", SeriesKind::Count)?,
@@ -146,7 +191,9 @@ impl OfTrials {
     pub fn hand_over(&self, reporter: &Reporter, trial: &Trial, served: &Served, workers: usize) -> Result<()> {
         reporter.single(self.per_s, trial.per_s)?;
         reporter.single(self.requests, trial.requests as f64)?;
-        reporter.single(self.over, trial.over as f64)?;
+        reporter.single(self.over, trial.over_any as f64)?;
+        let each = self.over_each.iter().zip(&trial.over);
+        each.into_iter().try_for_each(|(series, over)| reporter.single(*series, *over as f64))?;
         reporter.single(self.refused, served.refused() as f64)?;
         reporter.single(self.given_up, f64::from(u8::from(trial.given_up)))?;
         reporter.single(self.utilization, served.utilization(workers))?;

@@ -1,17 +1,28 @@
 //! One session: a thread issues requests when they are due, and workers serve them in that order (`board`).
 
-use crate::board::Board;
+use crate::board::{Board, Shift};
 use crate::crew::Crew;
+use crate::limit::Limit;
 use crate::timer::Timer;
 use skillbench_plugin_api::{Code, Error, Result};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Serves a batch of requests, which for most sessions is one.
+/// A worker: what it does with the requests of a session.
 pub trait Serve: Send {
+    /// Serves a batch of requests, which for most sessions is one, now and to their end.
+    ///
+    /// # Errors
+    /// Whatever went wrong.
+    fn serve(&mut self) -> Result<()>;
+
+    /// Serves requests of a session until there are no more: batch after batch, unless a worker knows better.
+    ///
     /// # Errors
     /// Whatever went wrong: the session then ends.
-    fn serve(&mut self) -> Result<()>;
+    fn attend(&mut self, shift: &Shift<'_>) -> Result<()> {
+        shift.batches(|| self.serve())
+    }
 }
 
 impl<F: FnMut() -> Result<()> + Send> Serve for F {
@@ -22,18 +33,19 @@ impl<F: FnMut() -> Result<()> + Send> Serve for F {
 
 /// When a session is given up.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct Patience<'p> {
     /// How long after the last request was due those that wait are still served.
     pub drain: Duration,
-    /// A session in which more requests than `over` took longer than `within_ns` has shown what it can: no more are issued.
-    pub over: Option<Over>,
+    /// A session in which so many requests broke a limit has shown what it can: no more are issued.
+    pub over: Option<Over<'p>>,
     /// A request that the target refuses, for want of room or of time, counts as such, in place of ending the session.
     pub takes_refusals: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub struct Over {
-    pub within_ns: u64,
+pub struct Over<'p> {
+    pub limits: &'p [Limit],
+    /// More than so many.
     pub most: usize,
 }
 
@@ -57,8 +69,10 @@ pub struct Plan<'p> {
     /// When requests are due, in nanoseconds from the start and in order.
     pub due: &'p [u64],
     pub timer: &'p Timer,
-    pub patience: Patience,
+    pub patience: Patience<'p>,
     pub batching: Batching,
+    /// The most tokens that a request makes; 0: it makes none.
+    pub tokens: usize,
 }
 
 /// What became of one request, in nanoseconds from the start of the session.
@@ -68,10 +82,12 @@ pub struct Request {
     pub issued: u64,
     /// A worker took it, and was done with it; `None`: the session ended before.
     pub served: Option<[u64; 2]>,
+    /// When its first token was there, of one that makes tokens.
+    pub first: Option<u64>,
+    /// How many tokens were made.
+    pub tokens: usize,
     /// What it was told was no answer.
     pub refused: bool,
-    /// How many requests were served with it, itself among them, for the first of each batch; 0 for the others.
-    pub batch: usize,
 }
 
 impl Request {
@@ -83,6 +99,22 @@ impl Request {
     /// From when it was due to its answer.
     pub fn latency(&self) -> Option<u64> {
         self.answered().map(|[_, end]| end.saturating_sub(self.due))
+    }
+
+    /// From when it was due to its first token.
+    pub fn first_token(&self) -> Option<u64> {
+        self.answered().and(self.first).map(|first| first.saturating_sub(self.due))
+    }
+
+    /// From its first token to its last, by the tokens after the first; `None` without any.
+    pub fn per_output_token(&self) -> Option<u64> {
+        let ([_, end], first) = (self.answered()?, self.first?);
+        end.saturating_sub(first).checked_div((self.tokens as u64).checked_sub(1)?)
+    }
+
+    /// From when it was due to the first that its user sees: a token, or the answer.
+    pub fn response(&self) -> Option<u64> {
+        self.first_token().or(self.latency())
     }
 
     /// How late it was issued.
@@ -98,6 +130,13 @@ pub struct Served {
     pub requests: Vec<Request>,
     /// From the start to the last end.
     pub wall: Duration,
+    /// From each token to the next, of all requests or of some that are spread evenly, in nanoseconds.
+    pub gaps: Vec<u64>,
+    /// How long workers worked, all together.
+    pub busy: Duration,
+    /// How many runs there were, and how many requests they served, each counted in every run that it was in.
+    pub runs: u64,
+    pub rows: u64,
     /// Requests that were due were not issued, since the session had shown what it can.
     pub given_up: bool,
 }
@@ -112,23 +151,24 @@ impl Served {
         self.requests.iter().filter(|request| request.refused).count()
     }
 
-    /// Requests whose latency is beyond a limit, those that nobody answered among them.
-    pub fn over(&self, within_ns: u64) -> usize {
-        self.requests.iter().filter(|request| request.latency().is_none_or(|latency| latency > within_ns)).count()
+    /// Requests that broke a limit, those that nobody answered among them.
+    pub fn over(&self, limit: &Limit) -> usize {
+        self.requests.iter().filter(|request| !limit.holds(request)).count()
+    }
+
+    /// Requests that broke one of several limits.
+    pub fn over_any(&self, limits: &[Limit]) -> usize {
+        self.requests.iter().filter(|request| !limits.iter().all(|limit| limit.holds(request))).count()
     }
 
     /// How many requests one run served, on average.
     pub fn requests_per_run(&self) -> f64 {
-        let batches = self.requests.iter().map(|request| request.batch).filter(|batch| *batch > 0);
-        let (runs, requests) = batches.fold((0, 0), |(runs, requests), batch| (runs + 1, requests + batch));
-        requests as f64 / f64::from(runs.max(1))
+        self.rows as f64 / self.runs.max(1) as f64
     }
 
     /// The share of their time in which workers worked.
     pub fn utilization(&self, workers: usize) -> f64 {
-        let batches = self.requests.iter().filter(|request| request.batch > 0);
-        let busy: u64 = batches.filter_map(|first| first.served).map(|[from, to]| to - from).sum();
-        busy as f64 / (self.wall.as_nanos() as f64 * workers as f64).max(1.0)
+        self.busy.as_secs_f64() / (self.wall.as_secs_f64() * workers as f64).max(1e-9)
     }
 }
 
@@ -228,8 +268,12 @@ fn stopped() -> Error {
 mod tests {
     use super::*;
     use crate::arrivals::Arrivals;
+    use crate::limit::Metric;
 
-    const PATIENT: Patience = Patience { drain: Duration::from_secs(10), over: None, takes_refusals: false };
+    const PATIENT: Patience<'static> = Patience { drain: Duration::from_secs(10), over: None, takes_refusals: false };
+
+    /// So long that only what has no answer breaks it.
+    const LONG: Limit = Limit { metric: Metric::Latency, percent: 99.0, within_ns: u64::MAX };
 
     fn never() -> bool {
         false
@@ -245,13 +289,13 @@ mod tests {
     fn with<W: Serve>(
         workers: impl IntoIterator<Item = W>,
         due: &[u64],
-        patience: Patience,
+        patience: Patience<'_>,
         batching: Batching,
     ) -> Result<Served> {
-        alone(workers, Plan { due, timer: &Timer::calibrated(), patience, batching }, &never)
+        alone(workers, Plan { due, timer: &Timer::calibrated(), patience, batching, tokens: 0 }, &never)
     }
 
-    fn of(workers: usize, ms: u64, due: &[u64], patience: Patience) -> Served {
+    fn of(workers: usize, ms: u64, due: &[u64], patience: Patience<'_>) -> Served {
         with((0..workers).map(|_| sleeps(ms)), due, patience, Batching::NONE).unwrap()
     }
 
@@ -293,20 +337,22 @@ mod tests {
         let done = served.requests.iter().filter(|request| request.served.is_some()).count();
         assert_eq!(served.requests.len(), 100);
         assert!((2..=6).contains(&done), "{done}");
-        assert_eq!(served.over(u64::MAX), 100 - done, "nobody knows how long they would have taken");
+        assert_eq!(served.over(&LONG), 100 - done, "nobody knows how long they would have taken");
     }
 
     #[test]
     fn a_session_that_has_shown_enough_issues_no_more() {
         let due = Arrivals::Constant.due(1_000.0, 2_000, 1);
-        let over = Some(Over { within_ns: 15_000_000, most: 5 });
+        let limits = Limit::all("latency.p99<=15ms").unwrap();
+        let over = Some(Over { limits: &limits, most: 5 });
         let served = of(1, 5, &due, Patience { drain: Duration::from_millis(50), over, takes_refusals: false });
         assert!(served.given_up && served.requests.len() < 500, "{}", served.requests.len());
     }
 
     /// How many requests each batch had.
     fn batches(served: &Served) -> Vec<usize> {
-        served.requests.iter().map(|request| request.batch).filter(|batch| *batch > 0).collect()
+        let together = |one: &Request, other: &Request| one.served == other.served;
+        served.requests.chunk_by(together).map(<[Request]>::len).collect()
     }
 
     #[test]
@@ -335,8 +381,8 @@ mod tests {
         let served = with([sleeps(1)], &due, PATIENT, batching).unwrap();
         let sizes = batches(&served);
         assert!(sizes.iter().all(|size| (2..=12).contains(size)), "{sizes:?}");
-        for first in served.requests.iter().filter(|request| request.batch > 0) {
-            let [taken, _] = first.served.unwrap();
+        for batch in served.requests.chunk_by(|one, other| one.served == other.served) {
+            let (first, [taken, _]) = (&batch[0], batch[0].served.unwrap());
             assert!(taken - first.issued >= 30_000_000, "{first:?}");
         }
         // Full batches wait for nothing.
@@ -353,7 +399,7 @@ mod tests {
         let patience = Patience { takes_refusals: true, ..PATIENT };
         let three = Batching { most: 3, wait: Duration::ZERO };
         let served = with([refuses], &[0; 6], patience, three).unwrap();
-        assert_eq!((served.refused(), served.over(u64::MAX), served.left()), (6, 6, 0));
+        assert_eq!((served.refused(), served.over(&LONG), served.left()), (6, 6, 0));
     }
 
     #[test]
@@ -386,14 +432,14 @@ mod tests {
         for code in [Code::ResourceExhausted, Code::DeadlineExceeded] {
             let served = served(code, taking).unwrap();
             assert_eq!((served.requests.len(), served.refused(), served.left()), (40, 10, 0));
-            assert_eq!(served.over(u64::MAX), 10, "a refusal is within no limit");
+            assert_eq!(served.over(&LONG), 10, "a refusal is within no limit");
             assert!(
                 served.requests.iter().filter(|request| request.refused).all(|request| request.latency().is_none())
             );
         }
         assert_eq!(served(Code::ResourceExhausted, PATIENT).unwrap_err().code, Code::ResourceExhausted);
         assert_eq!(served(Code::Internal, taking).unwrap_err().code, Code::Internal);
-        let many = Some(Over { within_ns: u64::MAX, most: 3 });
+        let many = Some(Over { limits: &[LONG], most: 3 });
         let given_up = served(Code::ResourceExhausted, Patience { over: many, ..taking }).unwrap();
         assert!(given_up.given_up && given_up.requests.len() < 40, "refusals are beyond every limit");
     }
@@ -410,7 +456,8 @@ mod tests {
         let start = Instant::now();
         let due = Arrivals::Constant.due(1.0, 60, 1);
         let stopping = || start.elapsed() > Duration::from_millis(100);
-        let plan = Plan { due: &due, timer: &Timer::calibrated(), patience: PATIENT, batching: Batching::NONE };
+        let plan =
+            Plan { due: &due, timer: &Timer::calibrated(), patience: PATIENT, batching: Batching::NONE, tokens: 0 };
         let told = alone([sleeps(1)], plan, &stopping).unwrap_err();
         assert_eq!(told.code, Code::Cancelled);
         assert!(start.elapsed() < Duration::from_millis(500), "{:?}", start.elapsed());

@@ -3,7 +3,7 @@
 use super::energy::Counted;
 use super::summarize::measured;
 use skillbench_record::defaults::defaults;
-use skillbench_record::{CapacityMetrics, CapacityTrial, ServingMetrics};
+use skillbench_record::{CapacityMetrics, CapacityTrial, ServingMetrics, TokenMetrics};
 use skillbench_stats::{Capacity, capacity as of_trials, half_widths, summarize};
 use skillbench_worker::SeriesRecord;
 
@@ -66,6 +66,22 @@ pub(super) fn energy(report: &[SeriesRecord]) -> Option<Counted<'_>> {
     Counted::of_rounds(sessions, items.collect::<Option<_>>()?)
 }
 
+/// `None`: the requests made none.
+fn tokens(report: &[SeriesRecord], sessions: &SeriesRecord) -> Option<TokenMetrics> {
+    find(report, "itl")?;
+    let times = |name: &str| summarize(singles(report, name), NS_TO_MS);
+    let tokens: f64 = singles(report, "tokens").iter().sum();
+    Some(TokenMetrics {
+        ttft_ms: times("ttft"),
+        ttft_from_issue_ms: times("ttft.from_issue"),
+        tpot_ms: times("tpot"),
+        tpot_of_all_ms: times("tpot.of_all"),
+        itl_ms: times("itl"),
+        tokens: tokens as u64,
+        tokens_per_s: Some(tokens / seconds(sessions)).filter(|rate| rate.is_finite()),
+    })
+}
+
 /// `None`: no requests arrived.
 pub(super) fn serving(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<ServingMetrics> {
     let sessions = sessions(report)?;
@@ -93,6 +109,7 @@ pub(super) fn serving(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<S
         within_slo: within.map(|within| within / requests.max(1.0)),
         goodput_per_s: within.map(|within| within / seconds(sessions)),
         error_rate: find(report, "refused").map(|refused| refused.singles.iter().sum::<f64>() / requests.max(1.0)),
+        tokens: tokens(report, sessions),
     })
 }
 
@@ -102,12 +119,15 @@ pub(super) fn capacity(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<
     let (per_s, requests, over) = (column("trial.per_s"), column("trial.requests"), column("trial.over"));
     let refused = column("trial.refused");
     let (given_up, utilization) = (column("trial.given_up"), column("trial.utilization"));
-    let slo = asked.slo?;
+    let (slo, allowed) = (asked.slo?, column("trial.allowed"));
+    let several = if allowed.len() > 1 { allowed.len() } else { 0 };
+    let over_each: Vec<&[f64]> = (0..several).map(|limit| column(&format!("trial.over.{limit}"))).collect();
     let at = |index: usize| {
         Some(CapacityTrial {
             per_s: *per_s.get(index)?,
             requests: *requests.get(index)? as u64,
             over: *over.get(index)? as u64,
+            over_each: over_each.iter().map(|over| Some(*over.get(index)? as u64)).collect::<Option<_>>()?,
             refused: *refused.get(index)? as u64,
             given_up: *given_up.get(index)? > 0.0,
             utilization: *utilization.get(index)?,
@@ -115,13 +135,35 @@ pub(super) fn capacity(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<
         })
     };
     let trials = (0..per_s.len()).map(at).collect::<Option<Vec<_>>>()?;
-    match of_trials(&trials, *column("trial.allowed").first()?)? {
-        Capacity::Edge { per_s, ci95, cliff } => {
-            let void = column("trial.void").iter().sum::<f64>() as u64;
-            Some(CapacityMetrics { per_s, ci95, cliff, slo: slo.into(), void, trials })
-        }
-        Capacity::NoRate { .. } | Capacity::EveryRate { .. } => None,
+    let (per_s, ci95, cliff) = edge(&trials, allowed, column("trial.limit_of_length"))?;
+    let void = column("trial.void").iter().sum::<f64>() as u64;
+    Some(CapacityMetrics { per_s, ci95, cliff, slo: slo.into(), void, trials })
+}
+
+/// Where the first of the limits breaks, its interval, and whether it is a cliff. A limit that no rate breaks says nothing; one that every rate
+/// breaks leaves no edge. `allowed`: the share of requests that may break each limit; `of_length`: how long it is beside a trial.
+fn edge(trials: &[CapacityTrial], allowed: &[f64], of_length: &[f64]) -> Option<(f64, [f64; 2], bool)> {
+    let mut first: Option<(f64, [f64; 2], bool)> = None;
+    for (limit, allowed) in allowed.iter().enumerate() {
+        let of_limit = |trial: &CapacityTrial| CapacityTrial {
+            over: trial.over_each.get(limit).copied().unwrap_or(trial.over),
+            ..trial.clone()
+        };
+        let trials: Vec<CapacityTrial> = trials.iter().map(of_limit).collect();
+        let of_length = of_length.get(limit).copied().unwrap_or_default();
+        first = match (of_trials(&trials, *allowed, of_length)?, first) {
+            (Capacity::NoRate { .. }, _) => return None,
+            (Capacity::EveryRate { .. }, first) => first,
+            // Chance may have either of two edges that are near each other break first.
+            (Capacity::Edge { per_s, ci95, cliff }, Some((other, [low, high], other_cliff))) => {
+                let lower = per_s < other;
+                let ci95 = [ci95[0].min(low), ci95[1].min(high)];
+                Some((per_s.min(other), ci95, if lower { cliff } else { other_cliff }))
+            }
+            (Capacity::Edge { per_s, ci95, cliff }, None) => Some((per_s, ci95, cliff)),
+        };
     }
+    first
 }
 
 /// How wide the interval of a capacity may be, each way, for it to be one figure.

@@ -59,10 +59,13 @@ pub fn to_request(suite: &SuiteFile) -> Result<RunRequest, String> {
     Ok(request)
 }
 
-/// The plugin and benchmark of requests that arrive.
+/// The plugin and the benchmark of requests that arrive, and the benchmark of those that make tokens.
 const SERVING: &str = "serving";
+const OF_TOKENS: &str = "generation-serving";
+/// What limits of tokens begin with.
+const TOKEN_LIMITS: [&str; 2] = ["ttft.", "tpot."];
 
-/// What is asked of the benchmark of requests that arrive; it is meant where no other is named.
+/// What is asked of the benchmarks of requests that arrive; one of them is meant where no other is named.
 fn serving(suite: &SuiteFile, request: &mut RunRequest) {
     let asked = [("scenario", &suite.scenario), ("arrivals", &suite.arrivals), ("slo", &suite.slo)];
     let options = asked.into_iter().filter_map(|(key, value)| {
@@ -70,10 +73,16 @@ fn serving(suite: &SuiteFile, request: &mut RunRequest) {
     });
     let before = request.options.len();
     request.options.extend(options);
-    if request.benchmarks.is_empty()
-        && (request.options.len() > before || !(request.rates.is_empty() && request.batch_wait_ms.is_empty()))
-    {
-        request.benchmarks.push(SERVING.into());
+    let is_limit_of_tokens = |limit: &str| TOKEN_LIMITS.iter().any(|name| limit.trim_start().starts_with(name));
+    let limits_tokens = suite.slo.as_ref().is_some_and(|slo| slo.split(',').any(is_limit_of_tokens));
+    let serves = request.options.len() > before || !(request.rates.is_empty() && request.batch_wait_ms.is_empty());
+    if request.benchmarks.is_empty() && serves {
+        let makes_tokens = limits_tokens || !(request.new_tokens.is_empty() && request.prompt_lengths.is_empty());
+        request.benchmarks.push(if makes_tokens { OF_TOKENS } else { SERVING }.into());
+    }
+    if limits_tokens {
+        // Only requests that make tokens keep or break such a limit.
+        request.benchmarks.iter_mut().filter(|name| *name == SERVING).for_each(|name| *name = OF_TOKENS.into());
     }
 }
 

@@ -664,6 +664,76 @@ pub(super) static METRICS: &[Metric] = &[
         |m| m.serving.as_ref()?.lateness_ms.as_ref()?.p99
     ),
     figure!(
+        ttft_median_ms,
+        "serving.tokens.ttft_ms.median",
+        "serving.tokens.ttft_ms.median",
+        "ms",
+        Lower,
+        "time to first token under load",
+        "From when a request was due to its first token, median",
+        |m| Some(m.serving.as_ref()?.tokens.as_ref()?.ttft_ms.as_ref()?.median)
+    ),
+    figure!(
+        ttft_99p_ms,
+        "serving.tokens.ttft_ms.p99",
+        "serving.tokens.ttft_ms.p99",
+        "ms",
+        Lower,
+        "p99 time to first token under load",
+        "99th percentile of it; null below 662 requests",
+        |m| m.serving.as_ref()?.tokens.as_ref()?.ttft_ms.as_ref()?.p99
+    ),
+    figure!(
+        tpot_median_ms,
+        "serving.tokens.tpot_ms.median",
+        "serving.tokens.tpot_ms.median",
+        "ms",
+        Lower,
+        "time per output token under load",
+        "(Last token - first) / (tokens - 1) of a request, median",
+        |m| Some(m.serving.as_ref()?.tokens.as_ref()?.tpot_ms.as_ref()?.median)
+    ),
+    figure!(
+        tpot_99p_ms,
+        "serving.tokens.tpot_ms.p99",
+        "serving.tokens.tpot_ms.p99",
+        "ms",
+        Lower,
+        "p99 time per output token under load",
+        "99th percentile of it; null below 662 requests",
+        |m| m.serving.as_ref()?.tokens.as_ref()?.tpot_ms.as_ref()?.p99
+    ),
+    figure!(
+        itl_median_ms,
+        "serving.tokens.itl_ms.median",
+        "serving.tokens.itl_ms.median",
+        "ms",
+        Lower,
+        "gap between tokens",
+        "From each token to the next, of all requests, median",
+        |m| Some(m.serving.as_ref()?.tokens.as_ref()?.itl_ms.as_ref()?.median)
+    ),
+    figure!(
+        itl_99p_ms,
+        "serving.tokens.itl_ms.p99",
+        "serving.tokens.itl_ms.p99",
+        "ms",
+        Lower,
+        "p99 gap between tokens",
+        "99th percentile of it; null below 662 gaps",
+        |m| m.serving.as_ref()?.tokens.as_ref()?.itl_ms.as_ref()?.p99
+    ),
+    figure!(
+        output_tokens_per_sec,
+        "serving.tokens.tokens_per_s",
+        "serving.tokens.tokens_per_s",
+        "1/s",
+        Higher,
+        "tokens per second",
+        "Tokens that requests made, over the time of the sessions",
+        |m| m.serving.as_ref()?.tokens.as_ref()?.tokens_per_s
+    ),
+    figure!(
         energy_j_per_item,
         "energy_j_per_item",
         "energy_j_per_item",

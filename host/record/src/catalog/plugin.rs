@@ -33,7 +33,7 @@ const CATALOGUED: [&str; 8] = [
 ];
 
 /// Series of requests that arrive, where figures of them are in the cell: elsewhere these names are anybody's.
-const OF_SERVING: [&str; 11] = [
+const OF_SERVING: [&str; 17] = [
     "session",
     "requests",
     "requests_per_run",
@@ -45,6 +45,12 @@ const OF_SERVING: [&str; 11] = [
     "within_slo",
     "refused",
     "trial",
+    "tokens",
+    "ttft",
+    "ttft.from_issue",
+    "tpot",
+    "tpot.of_all",
+    "itl",
 ];
 
 /// Series of the benchmarks that come with the host, which have a figure of their own elsewhere, and what they are split into.

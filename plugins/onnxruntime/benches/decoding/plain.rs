@@ -4,7 +4,7 @@
 use ort::sys::{
     ONNXTensorElementDataType, OrtAllocatorType, OrtMemType, OrtMemoryInfo, OrtSession, OrtStatusPtr, OrtValue,
 };
-use skillbench_generation::largest;
+use skillbench_sequences::largest;
 use skillbench_plugin_api::{Error, Result};
 use std::ffi::{CString, c_char};
 use std::os::unix::ffi::OsStrExt;

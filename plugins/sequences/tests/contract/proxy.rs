@@ -87,6 +87,15 @@ fn copied(tensor: &Bound) -> HostTensor {
 }
 
 impl ProxyRequest {
+    /// What is seen of an input: one that is blind to masks sees all that is there.
+    fn seen(&self, input: usize, mut tensor: HostTensor) -> HostTensor {
+        if self.model.fault == "blind" && self.model.inputs()[input].name == "attention_mask" {
+            let (elements, _) = tensor.bytes_mut().as_chunks_mut::<8>();
+            elements.fill(1_i64.to_ne_bytes());
+        }
+        tensor
+    }
+
     /// What becomes of a state on its way from one run to the next.
     fn kept(&self, mut state: HostTensor, before: Option<HostTensor>) -> HostTensor {
         match (self.model.fault.as_str(), before) {
@@ -120,7 +129,7 @@ impl Request for ProxyRequest {
         self.steps = if (0..inputs).any(|input| bound.held(input).is_some()) { self.steps + 1 } else { 0 };
         for input in 0..inputs {
             let tensor = match bound.held(input) {
-                None => copied(bound.input(input)?),
+                None => self.seen(input, copied(bound.input(input)?)),
                 Some(output) => {
                     let kept = made[output].take().ok_or_else(|| Error::internal("nothing was kept"))?;
                     // What went in before comes in again, in place of what came out.

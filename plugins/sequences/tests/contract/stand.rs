@@ -12,6 +12,7 @@ use skillbench_plugin_api::{
     Code, DType, Dim, Direction, Error, HostTensor, Load, Options, Port, Result, Round, RoundKind, SeriesInfo, Source,
 };
 use skillbench_rten::RtenBackend;
+use skillbench_serving::GenerationServing;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,6 +20,10 @@ use std::sync::{Arc, Mutex};
 
 pub fn benchmark() -> BenchmarkRef {
     BenchmarkRef::linked::<Generation>().unwrap()
+}
+
+pub fn serving() -> BenchmarkRef {
+    BenchmarkRef::linked::<GenerationServing>().unwrap()
 }
 
 pub fn rten() -> Instance {
@@ -77,6 +82,11 @@ impl Record {
 }
 
 pub fn run(instance: &Instance, case: &Case) -> Record {
+    run_with(&benchmark(), &[], instance, case)
+}
+
+/// With options beside those of the case.
+pub fn run_with(benchmark: &BenchmarkRef, more: &[(&str, &str)], instance: &Instance, case: &Case) -> Record {
     let folder = tempfile::tempdir().unwrap();
     let (names, manifest) = build(case.kind, folder.path());
     let listener: &'static Listener =
@@ -108,13 +118,13 @@ pub fn run(instance: &Instance, case: &Case) -> Record {
         axes: axes.iter().map(|(name, value)| Dim::fixed(name, *value)).collect(),
         seed: 3,
     };
-    let options = Options(BTreeMap::from([
-        ("new_tokens".to_string(), case.new_tokens.to_string()),
-        ("prompt".into(), case.prompt.to_string()),
-    ]));
+    let own = [("new_tokens", case.new_tokens.to_string()), ("prompt", case.prompt.to_string())];
+    let own = own.into_iter().map(|(key, value)| (key.to_string(), value));
+    let more = more.iter().map(|(key, value)| ((*key).to_string(), (*value).to_string()));
+    let options = Options(own.chain(more).collect());
     let reporter = Reporter::default();
     let table = TargetTable::new(&parts, &target);
-    let outcome = benchmark().run(HostTable::leak(listener), Some(&table), &options, &ReporterTable::new(&reporter));
+    let outcome = benchmark.run(HostTable::leak(listener), Some(&table), &options, &ReporterTable::new(&reporter));
     assert!(target.models.lock().unwrap().is_empty(), "a model was not unloaded");
     let series = reporter.series.into_inner().unwrap();
     Record {

@@ -1,7 +1,9 @@
 //! The cache against a run without it: a token's logits are the same, whether the tokens before it are in the cache or read again.
 
 use crate::greedy::{positions, rows};
-use crate::sequence::{Made, Sequence};
+use crate::sequence::{Made, Prompts, Sequence};
+use crate::sizes::Sizes;
+use crate::slots::Slots;
 use skillbench_plugin_api::{Code, Error, Result};
 
 /// At how many steps the logits are held against each other: one that needs what was lost may come later than it went.
@@ -57,6 +59,90 @@ pub fn against_host(kept: &mut Sequence<'_>, by_host: &mut Sequence<'_>, steps: 
         most = most.max(apart);
     }
     Ok(most)
+}
+
+/// At most so many tokens of each sequence are looked at, side by side.
+const SIDE_BY_SIDE: usize = 8;
+
+/// Has sequences of several lengths begin and end side by side, one more than there is room for, and holds the logits of each token against
+/// those that the same sequence has alone; and those against the logits of a run over all its tokens at once.
+///
+/// # Errors
+/// `WrongOutput` with the difference.
+pub fn side_by_side(slots: &mut Slots<'_>, prompts: &mut Prompts, sizes: &Sizes, tolerance: f64) -> Result<f64> {
+    let tokens = sizes.new_tokens.min(SIDE_BY_SIDE);
+    let mut sequences = vec![];
+    let mut most = 0.0_f64;
+    for number in 0..=slots.most() {
+        let mut prompt = prompts.next()?;
+        prompt.truncate((sizes.fed * (number % 3 + 1) / 3).max(1));
+        let (made, logits) = alone(slots, &prompt, tokens)?;
+        let all: Vec<i64> = prompt.iter().chain(&made[..tokens - 1]).copied().collect();
+        slots.clear();
+        let read = slots.begin(number, &all)?;
+        most = most.max(agree(&logits[tokens - 1], &read, tolerance, |apart| {
+            format!(
+                "the cache loses something: after {} steps with it the logits are {apart} from those of a run over all {} tokens at once",
+                tokens - 1,
+                all.len()
+            )
+        })?);
+        sequences.push((prompt, made, logits));
+    }
+    slots.clear();
+    let mut done = vec![0; sequences.len()];
+    let mut next = 0;
+    let mut look = |number: usize, token: usize, found: &[f32], beside: usize| {
+        let apart = agree(&sequences[number].2[token], found, tolerance, |apart| {
+            format!(
+                "beside {} other sequences the logits of a sequence's token {token} are {apart} from those that it has alone",
+                beside - 1
+            )
+        })?;
+        most = most.max(apart);
+        Ok::<_, Error>(())
+    };
+    while next < sequences.len() || !slots.running().is_empty() {
+        if slots.has_room() && next < sequences.len() {
+            let found = slots.begin(next, &sequences[next].0)?;
+            look(next, 0, &found, slots.running().len())?;
+            (done[next], next) = (1, next + 1);
+        } else if slots.running().is_empty() {
+            break;
+        }
+        let over = |slots: &Slots<'_>, done: &[usize]| -> Vec<usize> {
+            slots.running().iter().map(|one| one.number).filter(|number| done[*number] == tokens).collect()
+        };
+        over(slots, &done).into_iter().for_each(|number| slots.end(number));
+        let numbers: Vec<usize> = slots.running().iter().map(|one| one.number).collect();
+        if numbers.is_empty() {
+            continue;
+        }
+        for number in &numbers {
+            // What a tie of logits says is chance: all go the same way.
+            slots.feed(*number, sequences[*number].1[done[*number] - 1]);
+        }
+        let logits = slots.step()?;
+        for (number, found) in numbers.iter().zip(rows(&logits, numbers.len(), 0)?) {
+            look(*number, done[*number], &found, numbers.len())?;
+            done[*number] += 1;
+        }
+        over(slots, &done).into_iter().for_each(|number| slots.end(number));
+    }
+    slots.clear();
+    Ok(most)
+}
+
+/// The tokens of a sequence without others beside it, and the logits of each.
+fn alone(slots: &mut Slots<'_>, prompt: &[i64], count: usize) -> Result<(Vec<i64>, Vec<Vec<f32>>)> {
+    slots.clear();
+    let mut logits = vec![slots.begin(0, prompt)?];
+    let mut tokens = vec![slots.running()[0].token];
+    while tokens.len() < count {
+        logits.push(rows(&slots.step()?, 1, 0)?.concat());
+        tokens.push(slots.running()[0].token);
+    }
+    Ok((tokens, logits))
 }
 
 /// Steps, and their logits.

@@ -55,14 +55,15 @@ impl Sizes {
     }
 
     /// The dimensions to load a part for: those of the token input that are not the batch, and those that states grow in, stay
-    /// open from what the first run has to what the last one reaches.
-    pub fn dims(&self, manifest: &Manifest, plan: &Plan) -> Vec<Dim> {
+    /// open from what the first run has to what the last one reaches. `any_batch`: the batch is open, too, from one on.
+    pub fn dims(&self, manifest: &Manifest, plan: &Plan, any_batch: bool) -> Vec<Dim> {
         let (lengths, pasts) = open(manifest, plan);
         let first = lengths.iter().filter_map(|name| self.axes.get(name).copied()).chain([self.fed as i64]).max();
         let most = first.unwrap_or(0) + self.new_tokens as i64;
         let dim = |(name, value): (&String, &i64)| match (lengths.contains(name), pasts.contains(name)) {
             (true, _) => Dim { name: name.clone(), min: 1, opt: *value, max: most },
             (_, true) => Dim { name: name.clone(), min: 0, opt: *value, max: most },
+            _ if any_batch && name == "batch" => Dim { name: name.clone(), min: 1, opt: *value, max: *value },
             _ => Dim::fixed(name, *value),
         };
         // What only says how much is generated is no dimension of a graph, unless an input says so.
@@ -138,7 +139,7 @@ mod tests {
         let (manifest, plan) = Manifest::parse("x", text)?;
         let axes: Vec<Dim> = axes.iter().map(|(name, value)| Dim::fixed(name, *value)).collect();
         let sizes = Sizes::new(&axes, prompt, 4, &manifest, &plan)?;
-        let dims = sizes.dims(&manifest, &plan).into_iter().map(|dim| (dim.name, dim.min, dim.max)).collect();
+        let dims = sizes.dims(&manifest, &plan, false).into_iter().map(|dim| (dim.name, dim.min, dim.max)).collect();
         Ok((sizes, dims))
     }
 

@@ -37,6 +37,11 @@ pub fn positions(port: &Port, batch: usize, past: usize, count: usize) -> Result
     whole(port, &[batch, count], |index| (past + index % count.max(1)) as i64)
 }
 
+/// Whole numbers of a shape, in their order.
+pub fn of(port: &Port, shape: &[usize], values: &[i64]) -> Result<Arc<HostTensor>> {
+    whole(port, shape, |index| values[index])
+}
+
 /// A mask that lets all of `length` be seen.
 pub fn mask(port: &Port, batch: usize, length: usize) -> Result<Arc<HostTensor>> {
     whole(port, &[batch, length], |_| 1)

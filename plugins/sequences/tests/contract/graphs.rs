@@ -103,7 +103,6 @@ fn decoder(kind: Kind, path: &Path) {
     let sequence = if kind == Kind::OneToken { "1" } else { "sequence" };
     let total = format!("past+{sequence}");
     net.constant(Tensor::of_int64("one", &[1], &[1]));
-    net.constant(Tensor::of_int64("two", &[1], &[2]));
     net.constant(Tensor::of_int64("first", &[], &[0]));
     net.constant(Tensor::of_int64("step", &[], &[1]));
     net.constant(Tensor::of_int64("length", &[], &[2]));
@@ -129,11 +128,15 @@ fn decoder(kind: Kind, path: &Path) {
         net.with("Concat", &[past, state], &format!("present.{state}"), ("axis", 2));
     }
 
-    // A key is seen from its own position on, and where the mask lets it be.
+    // A key is seen from its own place on, and where the mask lets it be.
     net.node("Shape", &["present.key"], "sizes");
     net.node("Gather", &["sizes", "length"], "total");
     net.node("Range", &["first", "total", "step"], "keys");
-    net.node("Unsqueeze", &["position_ids", "two"], "queries");
+    net.node("Shape", &["inputs_embeds"], "fed.sizes");
+    net.node("Gather", &["fed.sizes", "step"], "fed");
+    net.node("Sub", &["total", "fed"], "begin");
+    net.node("Range", &["begin", "total", "step"], "new");
+    net.node("Unsqueeze", &["new", "one"], "queries");
     net.node("LessOrEqual", &["keys", "queries"], "before");
     net.with("Cast", &["attention_mask"], "shown", ("to", i64::from(BOOL)));
     net.node("Unsqueeze", &["shown", "one"], "shown.each");

@@ -1,0 +1,246 @@
+//! Workers that make tokens: one sequence after the other, or several side by side.
+
+use crate::board::Shift;
+use crate::session::{Batching, Serve};
+use fastrand::Rng;
+use skillbench_plugin_api::Result;
+use skillbench_sequences::Work;
+use skillbench_sequences::decoder::Keeper;
+use skillbench_sequences::sequence::{Prompts, Sequence};
+use skillbench_sequences::slots::Slots;
+use std::ops::Range;
+
+/// How long requests are.
+#[derive(Clone, Copy, Debug)]
+pub struct Lengths {
+    /// Tokens of a prompt, and those that a request makes.
+    pub prompt: usize,
+    pub tokens: usize,
+    /// Each from one to that.
+    pub uniform: bool,
+    pub seed: u64,
+}
+
+impl Lengths {
+    /// Of a request, by its number: the same whoever serves it.
+    fn of(&self, number: usize) -> (usize, usize) {
+        if !self.uniform {
+            return (self.prompt, self.tokens);
+        }
+        let mut rng = Rng::with_seed(self.seed ^ (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        (rng.usize(1..=self.prompt), rng.usize(1..=self.tokens))
+    }
+}
+
+pub enum Engine<'m> {
+    /// Whatever generates.
+    Alone(Box<Alone<'m>>),
+    /// Several sequences at once.
+    Together(Box<Together<'m>>),
+}
+
+pub struct Alone<'m> {
+    sequence: Sequence<'m>,
+    lengths: Lengths,
+}
+
+pub struct Together<'m> {
+    slots: Slots<'m>,
+    prompts: Prompts,
+    lengths: Lengths,
+    /// A sequence begins when another ends; where not, all of a batch begin together, and the next when all have ended.
+    continuous: bool,
+    /// What is known of each that runs, in the order of the slots.
+    times: Vec<Times>,
+}
+
+struct Times {
+    number: usize,
+    /// How many tokens it is to make.
+    tokens: usize,
+    first: u64,
+    last: u64,
+    gaps: Vec<u64>,
+}
+
+impl<'m> Engine<'m> {
+    /// `worker`: the number of the worker, whose prompts are its own.
+    ///
+    /// # Errors
+    /// `Unimplemented` for a skill whose sequences cannot lie side by side, where the cell's batch has several, and whatever backend and
+    /// host say.
+    pub fn new(work: &Work<'_, 'm>, batching: Batching, lengths: Lengths, worker: u64) -> Result<Engine<'m>> {
+        if work.sizes.batch == 1 {
+            let sequence = work.sequence(Keeper::Backend, worker)?;
+            return Ok(Engine::Alone(Box::new(Alone { sequence, lengths })));
+        }
+        let continuous = batching == Batching::NONE;
+        let (slots, prompts) = (work.slots()?, work.prompts(worker, 1));
+        Ok(Engine::Together(Box::new(Together { slots, prompts, lengths, continuous, times: vec![] })))
+    }
+
+    /// That its sequences are what they should be.
+    ///
+    /// # Errors
+    /// `WrongOutput` with the difference.
+    pub fn check(&mut self, work: &Work<'_, 'm>) -> Result<()> {
+        match self {
+            Engine::Alone(alone) => work.check(&mut alone.sequence),
+            Engine::Together(together) => work.check_side_by_side(&mut together.slots),
+        }
+    }
+}
+
+impl Serve for &mut Engine<'_> {
+    fn serve(&mut self) -> Result<()> {
+        match self {
+            Engine::Alone(alone) => alone.serve(),
+            Engine::Together(together) => together.serve(),
+        }
+    }
+
+    fn attend(&mut self, shift: &Shift<'_>) -> Result<()> {
+        match self {
+            Engine::Alone(alone) => alone.attend(shift),
+            Engine::Together(together) => together.attend(shift),
+        }
+    }
+}
+
+impl Alone<'_> {
+    fn serve(&mut self) -> Result<()> {
+        self.sequence.renew()?;
+        self.sequence.run(self.lengths.tokens).map(drop)
+    }
+
+    fn attend(&mut self, shift: &Shift<'_>) -> Result<()> {
+        while let Some(batch) = shift.next() {
+            let number = batch.start;
+            let (prompt, tokens) = self.lengths.of(number);
+            self.sequence.renew()?;
+            self.sequence.prompt.truncate(prompt);
+            let taken = shift.begin(batch);
+            let made = match self.sequence.run(tokens) {
+                Ok(made) => Some(made.times),
+                Err(error) if shift.takes(&error) => None,
+                Err(error) => return Err(error),
+            };
+            let end = shift.now();
+            if let Some(times) = &made {
+                let gaps: Vec<u64> = times.gaps.iter().map(|gap| *gap as u64).collect();
+                // What came after the last token was known is none of the sequence's time.
+                shift.made(number, taken + times.first as u64, &gaps);
+                shift.ran(1);
+            }
+            shift.worked(taken, end);
+            shift.end(number, made.as_ref().map_or(end, |times| taken + times.all as u64), made.is_none());
+        }
+        Ok(())
+    }
+}
+
+impl Together<'_> {
+    /// As many sequences as there is room for, at once.
+    fn serve(&mut self) -> Result<()> {
+        self.slots.clear();
+        for number in 0..self.slots.most() {
+            self.slots.begin(number, &self.prompts.next()?)?;
+        }
+        (1..self.lengths.tokens).try_for_each(|_| self.slots.step().map(drop))?;
+        self.slots.clear();
+        Ok(())
+    }
+
+    fn attend(&mut self, shift: &Shift<'_>) -> Result<()> {
+        self.slots.clear();
+        self.times.clear();
+        while let Some(batch) = shift.next() {
+            let from = shift.now();
+            self.admit(shift, batch)?;
+            while !self.times.is_empty() && !shift.is_over() {
+                while self.continuous
+                    && self.slots.has_room()
+                    && let Some(number) = shift.one_more()
+                {
+                    self.admit(shift, number..number + 1)?;
+                }
+                if !self.times.is_empty() {
+                    self.step(shift)?;
+                }
+            }
+            shift.worked(from, shift.now());
+        }
+        Ok(())
+    }
+
+    /// Reads the prompts of requests; one that makes a single token is done then.
+    fn admit(&mut self, shift: &Shift<'_>, batch: Range<usize>) -> Result<()> {
+        shift.begin(batch.clone());
+        for number in batch {
+            let (length, tokens) = self.lengths.of(number);
+            let mut prompt = self.prompts.next()?;
+            prompt.truncate(length);
+            match self.slots.begin(number, &prompt) {
+                Ok(_) => {
+                    let now = shift.now();
+                    let gaps = Vec::with_capacity(tokens);
+                    self.times.push(Times { number, tokens, first: now, last: now, gaps });
+                }
+                Err(error) if shift.takes(&error) => shift.end(number, shift.now(), true),
+                Err(error) => return Err(error),
+            }
+        }
+        self.end_those_that_are_done(shift);
+        Ok(())
+    }
+
+    fn step(&mut self, shift: &Shift<'_>) -> Result<()> {
+        if let Err(error) = self.slots.step() {
+            if !shift.takes(&error) {
+                return Err(error);
+            }
+            let now = shift.now();
+            self.times.drain(..).for_each(|times| shift.end(times.number, now, true));
+            self.slots.clear();
+            return Ok(());
+        }
+        shift.ran(self.times.len());
+        let now = shift.now();
+        for times in &mut self.times {
+            times.gaps.push(now.saturating_sub(times.last));
+            times.last = now;
+        }
+        self.end_those_that_are_done(shift);
+        Ok(())
+    }
+
+    fn end_those_that_are_done(&mut self, shift: &Shift<'_>) {
+        let slots = &mut self.slots;
+        self.times.retain(|times| {
+            let goes_on = times.gaps.len() + 1 < times.tokens;
+            if !goes_on {
+                shift.made(times.number, times.first, &times.gaps);
+                shift.end(times.number, times.last, false);
+                slots.end(times.number);
+            }
+            goes_on
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_all_the_same_or_spread_from_one_token_on() {
+        let fixed = Lengths { prompt: 16, tokens: 8, uniform: false, seed: 1 };
+        assert_eq!(fixed.of(7), (16, 8));
+        let uniform = Lengths { uniform: true, ..fixed };
+        let seen: Vec<(usize, usize)> = (0..500).map(|number| uniform.of(number)).collect();
+        assert!(seen.iter().all(|(prompt, tokens)| (1..=16).contains(prompt) && (1..=8).contains(tokens)));
+        assert!((1..=16).all(|length| seen.iter().any(|(prompt, _)| *prompt == length)));
+        assert_eq!(seen[3], uniform.of(3), "by its number alone");
+        assert_ne!(seen[..20], (0..20).map(|number| Lengths { seed: 2, ..uniform }.of(number)).collect::<Vec<_>>()[..]);
+    }
+}

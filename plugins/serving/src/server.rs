@@ -1,0 +1,349 @@
+//! Sessions and searches: what is done with workers, whatever they serve.
+
+use crate::crew::Crew;
+use crate::lateness;
+use crate::limit::{Limit, Metric};
+use crate::options::{Asked, Load, Of};
+use crate::search::{Search, Trial};
+use crate::series::{MOST, OfRequests, OfTrials, figure};
+use crate::session::{self, Over, Patience, Plan, Served};
+use crate::timer::Timer;
+use skillbench_plugin_api::sdk::{Context, Series};
+use skillbench_plugin_api::{Code, Error, Result, Round, RoundKind, SeriesInfo, SeriesKind};
+use std::time::{Duration, Instant};
+
+/// A budget is used for so many sessions at one rate, or so many trials of a search.
+const SESSIONS: u32 = 3;
+const TRIALS: u32 = 40;
+/// A trial is at least so many times as long as its longest limit, and at its edge so many requests may break a limit: with less, intervals do not
+/// hold the truth (host/stats/tests/capacity.rs).
+const LONG: u32 = 20;
+const MAY_BREAK: f64 = 2.0;
+/// Of a search so many trials may be void, and so many at one rate after another.
+const MOST_VOID: u32 = TRIALS / 10;
+const VOID_IN_A_ROW: u32 = 3;
+/// A session has at least so many requests.
+const FEW: usize = 12;
+/// How long a warm-up runs at least.
+const WARM_UP: Duration = Duration::from_millis(60);
+/// The most requests a second that are tried.
+const FASTEST: f64 = 1e6;
+/// A trial in which the share of late requests is so far from what is allowed to all of them is far beyond the edge, however many more would be.
+const GIVEN_UP: f64 = 0.3;
+
+pub struct Server<'c> {
+    context: &'c Context<'c>,
+    asked: Asked,
+    of: Of,
+    /// The most tokens that a request makes.
+    tokens: usize,
+    crew: Crew,
+    timer: Timer,
+    seed: u64,
+    sessions: u64,
+    /// How long a worker takes for as many requests as it serves together, as the latest warm-up showed it.
+    service: Option<Duration>,
+}
+
+impl<'c> Server<'c> {
+    /// `tokens`: the most that a request makes; 0: requests make none.
+    ///
+    /// # Errors
+    /// What the first worker says that fails: each serves once.
+    pub fn new(context: &'c Context<'c>, asked: Asked, tokens: usize, crew: Crew, seed: u64) -> Result<Server<'c>> {
+        // What an engine makes for a thread is made before the first request.
+        crew.once()?;
+        let of = if tokens > 0 { Of::Tokens } else { Of::Items };
+        Ok(Server { context, asked, of, tokens, crew, timer: Timer::calibrated(), seed, sessions: 0, service: None })
+    }
+
+    /// # Errors
+    /// Whatever went wrong, and what makes a session no measurement.
+    pub fn serve(&mut self) -> Result<()> {
+        match self.asked.load {
+            Load::Stream => Err(Error::internal("requests one after the other have no sessions")),
+            Load::Offline => self.offline(),
+            Load::Rate(per_s) => self.at_rate(per_s),
+            Load::Search => self.search(),
+        }
+    }
+
+    /// All requests at once: as many as take a session.
+    fn offline(&mut self) -> Result<()> {
+        let patience = Patience { drain: self.asked.budget * 20, over: None, takes_refusals: false };
+        self.measure(patience, |server| {
+            let session = server.asked.budget.as_secs_f64() / f64::from(SESSIONS);
+            let at_once = (server.crew.size() * server.asked.together) as f64;
+            let count = session * at_once / server.service()?.as_secs_f64();
+            Ok(vec![0; (count as usize).clamp(FEW, 10 * MOST)])
+        })
+    }
+
+    fn at_rate(&mut self, per_s: f64) -> Result<()> {
+        let session = self.asked.budget / SESSIONS;
+        // Without a limit a refusal is in no figure, and so ends the cell.
+        let drain = session.max(Duration::from_secs(1));
+        let patience = Patience { drain, over: None, takes_refusals: !self.asked.limits.is_empty() };
+        self.measure(patience, |server| Ok(server.due(per_s, session)))
+    }
+
+    /// Sessions until the host has enough of them.
+    fn measure(
+        &mut self,
+        patience: Patience<'_>,
+        mut due: impl FnMut(&mut Self) -> Result<Vec<u64>>,
+    ) -> Result<()> {
+        let reporter = &self.context.reporter;
+        let session = reporter.series(&SeriesInfo::duration("session", 1.0))?;
+        let figures = OfRequests::announce(reporter, &self.asked, self.of)?;
+        while let Some(round) = reporter.next_round(session) {
+            let mut served = vec![];
+            self.play(session, &round, |server| {
+                let due = due(server)?;
+                let one = server.session(&due, patience)?;
+                let wall = one.wall.as_nanos() as f64;
+                served.push(one);
+                Ok(wall)
+            })?;
+            for served in &served {
+                self.look(served, patience)?;
+                figures.hand_over(reporter, served, self.crew.size(), &self.asked.limits)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The trials of a search, until the host has no time left for another.
+    fn search(&mut self) -> Result<()> {
+        let reporter = &self.context.reporter;
+        self.refuse_short_trials()?;
+        let trial = reporter.series(&figure("trial", "", SeriesKind::Ratio, Some(false)))?;
+        let figures = OfTrials::announce(reporter, &self.asked.limits, TRIALS, self.asked.budget / TRIALS)?;
+        let length = self.asked.budget / TRIALS;
+        let (mut search, mut void): (Option<Search>, u32) = (None, 0);
+        while let Some(round) = reporter.next_round(trial) {
+            let mut seen: Vec<(Trial, Served)> = vec![];
+            self.play(trial, &round, |server| {
+                let at_once = (server.crew.size() * server.asked.together) as f64;
+                let first = at_once / server.service()?.as_secs_f64() / 2.0;
+                if search.is_none() {
+                    server.refuse_long_wait()?;
+                }
+                let allowed = || server.asked.limits.iter().map(Limit::allowed).collect();
+                let search = search.get_or_insert_with(|| Search::new(allowed(), first, FASTEST));
+                let Some(per_s) = search.next_rate() else {
+                    search.edges(&server.asked.slo)?;
+                    return Err(Error::internal("a search that has two sides goes on between them"));
+                };
+                if let Some(edge) = search.found() {
+                    refuse_few_requests(&server.asked.limits, edge, length)?;
+                }
+                let (one, served) = server.valid_trial(per_s, length, &mut void)?;
+                let share = share(&one);
+                search.saw(one.clone());
+                seen.push((one, served));
+                Ok(share)
+            })?;
+            for (one, served) in &seen {
+                figures.hand_over(reporter, one, served, self.crew.size())?;
+            }
+        }
+        figures.hand_over_void(reporter, void)?;
+        search.map_or(Ok(()), |search| search.edges(&self.asked.slo))
+    }
+
+    /// Where requests may wait for about as long as a trial takes, no queue has the time to grow beyond it, whatever the rate.
+    fn refuse_short_trials(&self) -> Result<()> {
+        let longest = self.asked.limits.iter().map(Limit::response).max().unwrap_or_default();
+        let least = longest * LONG * TRIALS;
+        if longest.is_zero() {
+            let text = "a limit on tpot alone says nothing of how long a request may wait, so that every rate keeps it: add one on ttft or latency, or ask for a --rate";
+            return Err(Error::invalid(text));
+        }
+        if self.asked.budget >= least {
+            return Ok(());
+        }
+        let text = format!(
+            "a search takes {TRIALS} sessions, each {LONG} times as long as the longest limit, or shows more than the target bears: ask for --budget {:.0}, or for a shorter limit",
+            least.as_secs_f64().ceil()
+        );
+        Err(Error::new(Code::FailedPrecondition, text))
+    }
+
+    /// At a low rate a request waits for others as long as it may: where that and a run are longer than the limit, less load breaks it more.
+    fn refuse_long_wait(&mut self) -> Result<()> {
+        let of_latency = self.asked.limits.iter().filter(|limit| limit.metric == Metric::Latency);
+        let Some(shortest) = of_latency.map(|limit| limit.within_ns).min() else { return Ok(()) };
+        let (batching, within) = (self.asked.batching, Duration::from_nanos(shortest));
+        let run = self.service()?;
+        if batching.most == 1 || batching.wait + run <= within {
+            return Ok(());
+        }
+        let ms = |time: Duration| time.as_secs_f64() * 1e3;
+        let text = format!(
+            "a request may wait {:.1} ms for others, and a run takes {:.1} ms: at a low rate that is more than {} ms: ask for a shorter --batch-wait or a longer limit",
+            ms(batching.wait),
+            ms(run),
+            ms(within)
+        );
+        Err(Error::new(Code::FailedPrecondition, text))
+    }
+
+    /// A trial whose requests were issued when they were due. One in which they were not says nothing of the target, and is played again.
+    ///
+    /// # Errors
+    /// As for a session that is void: too many were, so that the machine cannot issue requests at this rate.
+    fn valid_trial(&mut self, per_s: f64, length: Duration, void: &mut u32) -> Result<(Trial, Served)> {
+        let mut tries = 1;
+        loop {
+            let (one, served) = self.trial(per_s, length)?;
+            let Err(late) = self.refuse_late(&served) else { return Ok((one, served)) };
+            *void += 1;
+            if tries == VOID_IN_A_ROW || *void > MOST_VOID {
+                return Err(Error {
+                    message: format!("{} ({void} trials of the search were void)", late.message),
+                    ..late
+                });
+            }
+            tries += 1;
+        }
+    }
+
+    fn trial(&mut self, per_s: f64, length: Duration) -> Result<(Trial, Served)> {
+        let due = self.due(per_s, length);
+        let limits = self.asked.limits.clone();
+        let over = Some(Over { limits: &limits, most: (given_up(&limits) * due.len() as f64) as usize + FEW });
+        let longest = limits.iter().map(|limit| Duration::from_nanos(limit.within_ns)).max().unwrap_or_default();
+        let served = self.session(&due, Patience { drain: longest.max(length), over, takes_refusals: true })?;
+        let one = Trial {
+            per_s,
+            requests: served.requests.len(),
+            over: limits.iter().map(|limit| served.over(limit)).collect(),
+            over_any: served.over_any(&limits),
+            given_up: served.given_up,
+        };
+        Ok((one, served))
+    }
+
+    /// Does the iterations of a round: a warm-up, or `work`, which says what its sample is.
+    fn play(&mut self, series: Series, round: &Round, mut work: impl FnMut(&mut Self) -> Result<f64>) -> Result<()> {
+        let mut values = vec![];
+        for iteration in 0..round.settle + round.iterations {
+            let value = match round.kind {
+                RoundKind::WarmUp => self.warm_up()?,
+                RoundKind::Measured => work(self)?,
+            };
+            if iteration >= round.settle {
+                values.push(value);
+            }
+        }
+        self.context.reporter.samples(series, round, &values)
+    }
+
+    /// Requests one after the other, each worker's in turn: how long that took, in nanoseconds.
+    fn warm_up(&mut self) -> Result<f64> {
+        let start = Instant::now();
+        let mut count = 0;
+        while count == 0 || start.elapsed() < WARM_UP {
+            self.crew.once()?;
+            count += self.crew.size() as u32;
+        }
+        self.service = Some(start.elapsed() / count);
+        Ok(start.elapsed().as_nanos() as f64)
+    }
+
+    fn service(&mut self) -> Result<Duration> {
+        if self.service.is_none() {
+            let start = Instant::now();
+            self.crew.once()?;
+            self.service = Some(start.elapsed() / self.crew.size() as u32);
+        }
+        Ok(self.service.unwrap_or_default().max(Duration::from_nanos(1)))
+    }
+
+    /// When the requests of the next session are due: others each time, from one seed.
+    fn due(&mut self, per_s: f64, length: Duration) -> Vec<u64> {
+        self.sessions += 1;
+        let count = ((per_s * length.as_secs_f64()).round() as usize).clamp(FEW, 10 * MOST);
+        self.asked.arrivals.due(per_s, count, self.seed ^ self.sessions.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
+    fn session(&mut self, due: &[u64], patience: Patience<'_>) -> Result<Served> {
+        let Server { timer, tokens, .. } = self;
+        let plan = Plan { due, timer, patience, batching: self.asked.batching, tokens: *tokens };
+        session::run(&self.crew, plan, &|| self.context.host.stopping())
+    }
+
+    /// What makes a session no measurement of the target at this load.
+    fn look(&self, served: &Served, patience: Patience<'_>) -> Result<()> {
+        let left = served.left();
+        if left > 0 {
+            let (all, drain) = (served.requests.len(), (patience.drain + self.asked.batching.wait).as_secs_f64());
+            let per_s = (all - left) as f64 / served.wall.as_secs_f64();
+            let text = format!(
+                "overloaded: the queue grew, and {left} of {all} requests were not served within {drain:.1} s after the last was due; about {per_s:.4} a second were served: ask for a lower rate"
+            );
+            return Err(Error::new(Code::ResourceExhausted, text));
+        }
+        self.refuse_late(served)
+    }
+
+    /// A session whose requests were issued too late says more of the generator than of the target.
+    fn refuse_late(&self, served: &Served) -> Result<()> {
+        if self.asked.load == Load::Offline {
+            return Ok(());
+        }
+        match lateness::too_late(served, self.crew.size(), &self.asked.limits) {
+            None => Ok(()),
+            Some(text) => Err(Error::new(Code::FailedPrecondition, text)),
+        }
+    }
+}
+
+/// Where hardly a request of a trial may break a limit, trials say little of whether it holds.
+fn refuse_few_requests(limits: &[Limit], per_s: f64, length: Duration) -> Result<()> {
+    let allowed = limits.iter().map(Limit::allowed).fold(1.0, f64::min);
+    let least = Duration::from_secs_f64(MAY_BREAK / (allowed * per_s));
+    if length >= least {
+        return Ok(());
+    }
+    let text = format!(
+        "the limits hold up to about {per_s:.4} requests a second, of which a session has {:.0}: too few to tell of such a percentile; ask for --budget {:.0}, or for a lower percentile",
+        per_s * length.as_secs_f64(),
+        (least * TRIALS).as_secs_f64().ceil()
+    );
+    Err(Error::new(Code::FailedPrecondition, text))
+}
+
+/// The share of requests that broke a limit.
+fn share(trial: &Trial) -> f64 {
+    trial.over_any as f64 / trial.requests.max(1) as f64
+}
+
+/// The share of requests beyond a limit with which a trial has shown enough.
+fn given_up(limits: &[Limit]) -> f64 {
+    let allowed = limits.iter().map(Limit::allowed).fold(0.0, f64::max);
+    allowed + (1.0 - allowed) * GIVEN_UP
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_with_few_requests_at_its_edge_says_what_to_ask_for() {
+        let limits = Limit::all("latency.p90<=1s,latency.p99<=2s").unwrap();
+        assert!(refuse_few_requests(&limits, 200.0, Duration::from_secs(1)).is_ok());
+        let told = refuse_few_requests(&limits, 5.0, Duration::from_secs(1)).unwrap_err().message;
+        assert!(told.contains("a session has 5: ") && told.contains("--budget 1600,"), "{told}");
+        assert!(refuse_few_requests(&limits[..1], 5.0, Duration::from_secs(4)).is_ok(), "one of ten may");
+    }
+
+    #[test]
+    fn a_trial_is_not_given_up_while_it_may_keep_its_limits() {
+        for (slo, share) in [("latency.p99<=1s", 0.307), ("latency.p50<=1s", 0.65), ("latency.p99<=1s,ttft.p10<=1s", 0.93)] {
+            let found = given_up(&Limit::all(slo).unwrap());
+            assert!((found - share).abs() < 1e-9, "{slo}: {found}");
+        }
+    }
+}

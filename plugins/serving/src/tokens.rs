@@ -1,0 +1,53 @@
+//! The benchmark `generation-serving`: requests for tokens, each of a sequence of its own.
+
+use crate::crew::Crew;
+use crate::engine::{Engine, Lengths};
+use crate::options::{Asked, OF_TOKENS, Of};
+use crate::server::Server;
+use skillbench_plugin_api::sdk::{Benchmark, Context};
+use skillbench_plugin_api::{Error, Result};
+use skillbench_sequences::{Loads, Work};
+use std::ffi::CStr;
+
+pub struct GenerationServing;
+
+impl Benchmark for GenerationServing {
+    const ID: &'static CStr = c"generation-serving";
+    const VERSION: &'static CStr = c"1";
+    const CATEGORY: &'static CStr = c"performance";
+    const SUMMARY: &'static CStr =
+        c"Time to the first token and of each after it, of sequences that arrive at a rate, and the largest rate that keeps limits";
+    const OPTIONS_SCHEMA: &'static CStr = OF_TOKENS;
+    const NEEDS_TARGET: bool = true;
+    const SHARES_MODELS: bool = true;
+
+    fn run(context: &Context<'_>) -> Result<()> {
+        let target = context.target()?;
+        let asked = Asked::read(&context.options, target, Of::Tokens)?;
+        let loads = Loads::new(context.host, target, &context.options, true)?;
+        let models = loads.models();
+        let Loads { manifest, plan, sizes, .. } = &loads;
+        let work = Work { host: context.host, target, manifest, plan, sizes, models: &models };
+        let _checked = work.verified()?;
+        let lengths = Lengths {
+            prompt: sizes.fed,
+            tokens: sizes.new_tokens,
+            uniform: context.options.get("lengths") == Some("uniform"),
+            seed: target.seed(),
+        };
+        if lengths.uniform && (plan.image.is_some() || !plan.before.is_empty()) {
+            let text = "option lengths: a sequence with an encoder or an image before it has one length";
+            return Err(Error::invalid(text));
+        }
+        let engine = |worker: usize| Engine::new(&work, asked.batching, lengths, worker as u64);
+        let mut engines: Vec<Engine<'_>> = (0..asked.workers).map(engine).collect::<Result<_>>()?;
+        let checked = engines.first_mut().ok_or_else(|| Error::internal("a benchmark without a worker"))?;
+        checked.check(&work)?;
+        let seed = target.seed();
+        std::thread::scope(|scope| {
+            let crew = Crew::hire(scope, engines.iter_mut())?;
+            Server::new(context, asked, sizes.new_tokens, crew, seed)?.serve()
+        })?;
+        engines.first_mut().map_or(Ok(()), |checked| checked.check(&work))
+    }
+}
