@@ -62,7 +62,7 @@ pub use label::HardwareLabel;
 pub use latest::{Latest, Seen, latest};
 pub use metrics::{
     CapacityMetrics, CapacityTrial, CounterMetrics, EfficiencyMetrics, EnergyMetrics, GenerationMetrics, InitMetrics,
-    MemoryMetrics, Metrics, OtherEnergy, SeriesMetrics, ServingMetrics, TokenMetrics, Stats,
+    MemoryMetrics, Metrics, OtherEnergy, SeriesMetrics, ServingMetrics, Stats, TokenMetrics,
 };
 pub use outcome::{Outcome, OutcomeKind, Reason};
 pub use parallel::ParallelRecord;

@@ -184,7 +184,8 @@ fn the_interval_holds_the_capacity_with_sessions_as_short_as_a_search_may_have()
     // 40 ms for a request, as an accelerator takes for tokens or images; sessions of 20 limits or more, with two requests or more that may be late.
     let constant = |_: &mut Rng| 40e-3;
     let uneven = |rng: &mut Rng| exponential(rng, 40e-3);
-    let kinds: [(&str, &dyn Fn(&mut Rng) -> f64, usize, Limit, f64); 8] = [
+    type Kind<'k> = (&'k str, &'k dyn Fn(&mut Rng) -> f64, usize, Limit, f64);
+    let kinds: [Kind<'_>; 8] = [
         ("constant", &constant, 1, p99(0.4), 30.0),
         ("exponential", &uneven, 1, p99(0.4), 40.0),
         ("exponential, four workers", &uneven, 4, p99(0.4), 20.0),
@@ -218,4 +219,3 @@ fn requests_that_come_like_a_clock_to_a_server_that_works_like_one_show_a_cliff(
     let Some(Capacity::Edge { ci95: [low, high], cliff, .. }) = found else { panic!("{found:?}") };
     assert!(cliff && low <= 500.5 && high >= 499.0 && high / low < 1.2, "{found:?}");
 }
-

@@ -74,7 +74,7 @@ pub fn side_by_side(slots: &mut Slots<'_>, prompts: &mut Prompts, sizes: &Sizes,
     let mut sequences = vec![];
     let mut most = 0.0_f64;
     for number in 0..=slots.most() {
-        let mut prompt = prompts.next()?;
+        let mut prompt = prompts.draw()?;
         prompt.truncate((sizes.fed * (number % 3 + 1) / 3).max(1));
         let (made, logits) = alone(slots, &prompt, tokens)?;
         let all: Vec<i64> = prompt.iter().chain(&made[..tokens - 1]).copied().collect();

@@ -34,7 +34,7 @@ pub struct Prompts {
 impl Prompts {
     /// # Errors
     /// As for [`fill::prompt`].
-    pub fn next(&mut self) -> Result<Vec<i64>> {
+    pub fn draw(&mut self) -> Result<Vec<i64>> {
         let prompt = fill::prompt(self.rule.as_deref(), self.seed.wrapping_add(self.number), self.count)?;
         // Seeds that lie side by side belong to other runs.
         self.number = self.number.wrapping_add(0x9E37_79B9);
@@ -74,7 +74,7 @@ impl<'m> Sequence<'m> {
         one_token: bool,
         mut prompts: Prompts,
     ) -> Result<Sequence<'m>> {
-        let prompt = prompts.next()?;
+        let prompt = prompts.draw()?;
         Ok(Sequence { host, decoder, parts, batch, one_token, prompts, prompt })
     }
 
@@ -83,7 +83,7 @@ impl<'m> Sequence<'m> {
     /// # Errors
     /// As for [`fill::prompt`].
     pub fn renew(&mut self) -> Result<()> {
-        self.prompt = self.prompts.next()?;
+        self.prompt = self.prompts.draw()?;
         Ok(())
     }
 

@@ -89,9 +89,8 @@ impl<'m> Slots<'m> {
         if states.is_empty() {
             return Err(unable(target, "it keeps no state from token to token"));
         }
-        let bound = |input: u32| {
-            [feed, positions, mask].contains(&input) || states.iter().any(|state| state.to == input)
-        };
+        let bound =
+            |input: u32| [feed, positions, mask].contains(&input) || states.iter().any(|state| state.to == input);
         if let Some(other) = (0..inputs.len() as u32).find(|input| !bound(*input)) {
             let name = &inputs[other as usize].name;
             return Err(unable(target, &format!("nothing tells what each sequence has in its input '{name}'")));

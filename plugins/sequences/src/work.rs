@@ -150,12 +150,12 @@ impl<'m> Work<'_, 'm> {
         Ok(())
     }
 
-    /// That sequences side by side are what each is alone.
+    /// That sequences side by side are what each is alone. `prompts`: of one sequence each; what an engine remembers of others is of no use.
     ///
     /// # Errors
     /// `WrongOutput` with the difference.
-    pub fn check_side_by_side(&self, slots: &mut Slots<'m>) -> Result<()> {
-        let apart = check::side_by_side(slots, &mut self.prompts(u64::MAX, 1), self.sizes, self.tolerance()?)?;
+    pub fn check_side_by_side(&self, slots: &mut Slots<'m>, prompts: &mut Prompts) -> Result<()> {
+        let apart = check::side_by_side(slots, prompts, self.sizes, self.tolerance()?)?;
         let text =
             format!("up to {} sequences side by side give logits {apart:.1e} from those of each alone", slots.most());
         self.host.log(Level::Info, &text);

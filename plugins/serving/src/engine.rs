@@ -86,7 +86,7 @@ impl<'m> Engine<'m> {
     pub fn check(&mut self, work: &Work<'_, 'm>) -> Result<()> {
         match self {
             Engine::Alone(alone) => work.check(&mut alone.sequence),
-            Engine::Together(together) => work.check_side_by_side(&mut together.slots),
+            Engine::Together(together) => work.check_side_by_side(&mut together.slots, &mut together.prompts),
         }
     }
 }
@@ -144,7 +144,7 @@ impl Together<'_> {
     fn serve(&mut self) -> Result<()> {
         self.slots.clear();
         for number in 0..self.slots.most() {
-            self.slots.begin(number, &self.prompts.next()?)?;
+            self.slots.begin(number, &self.prompts.draw()?)?;
         }
         (1..self.lengths.tokens).try_for_each(|_| self.slots.step().map(drop))?;
         self.slots.clear();
@@ -178,7 +178,7 @@ impl Together<'_> {
         shift.begin(batch.clone());
         for number in batch {
             let (length, tokens) = self.lengths.of(number);
-            let mut prompt = self.prompts.next()?;
+            let mut prompt = self.prompts.draw()?;
             prompt.truncate(length);
             match self.slots.begin(number, &prompt) {
                 Ok(_) => {

@@ -62,7 +62,14 @@ mod tests {
         let request = |number: u64| {
             let due = number * 10 * MS;
             let issued = due + late(number);
-            Request { due, issued, served: Some([issued, issued + MS]), first: None, tokens: 0, refused: refused(number) }
+            Request {
+                due,
+                issued,
+                served: Some([issued, issued + MS]),
+                first: None,
+                tokens: 0,
+                refused: refused(number),
+            }
         };
         let requests: Vec<Request> = (0..100).map(request).collect();
         let (wall, busy) = (Duration::from_secs(1), Duration::from_millis(100));

@@ -164,7 +164,8 @@ impl OfTrials {
         let plain = |name: &str, unit, kind| reporter.series(&figure(name, unit, kind, None));
         let allowed: Vec<f64> = limits.iter().map(Limit::allowed).collect();
         reporter.figures(plain("trial.allowed", "", SeriesKind::Ratio)?, &allowed)?;
-        let of_length: Vec<f64> = limits.iter().map(|limit| limit.response().as_secs_f64() / length.as_secs_f64()).collect();
+        let of_length: Vec<f64> =
+            limits.iter().map(|limit| limit.response().as_secs_f64() / length.as_secs_f64()).collect();
         reporter.figures(plain("trial.limit_of_length", "", SeriesKind::Ratio)?, &of_length)?;
         let several = if limits.len() > 1 { limits.len() } else { 0 };
         let over = |limit| plain(&format!("trial.over.{limit}"), "requests", SeriesKind::Count);

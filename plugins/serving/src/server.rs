@@ -88,11 +88,7 @@ impl<'c> Server<'c> {
     }
 
     /// Sessions until the host has enough of them.
-    fn measure(
-        &mut self,
-        patience: Patience<'_>,
-        mut due: impl FnMut(&mut Self) -> Result<Vec<u64>>,
-    ) -> Result<()> {
+    fn measure(&mut self, patience: Patience<'_>, mut due: impl FnMut(&mut Self) -> Result<Vec<u64>>) -> Result<()> {
         let reporter = &self.context.reporter;
         let session = reporter.series(&SeriesInfo::duration("session", 1.0))?;
         let figures = OfRequests::announce(reporter, &self.asked, self.of)?;
@@ -341,7 +337,9 @@ mod tests {
 
     #[test]
     fn a_trial_is_not_given_up_while_it_may_keep_its_limits() {
-        for (slo, share) in [("latency.p99<=1s", 0.307), ("latency.p50<=1s", 0.65), ("latency.p99<=1s,ttft.p10<=1s", 0.93)] {
+        for (slo, share) in
+            [("latency.p99<=1s", 0.307), ("latency.p50<=1s", 0.65), ("latency.p99<=1s,ttft.p10<=1s", 0.93)]
+        {
             let found = given_up(&Limit::all(slo).unwrap());
             assert!((found - share).abs() < 1e-9, "{slo}: {found}");
         }

@@ -145,8 +145,8 @@ pub fn own_options(request: &RunRequest, plugin: &Plugin) -> PluginOptions {
 
 /// Whether an option is for a benchmark that the request names.
 fn reaches_benchmark(inventory: &Inventory, request: &RunRequest, option: &OptionChoice) -> bool {
-    let named = |id: &str| benchmark_names(request).iter().any(|name| name == id);
-    let mut asked = inventory.benchmarks().filter(|(plugin, benchmark)| named(&benchmark.id) || named(&plugin.id));
+    let names = benchmark_names(request);
+    let mut asked = names.iter().flat_map(|name| benchmarks_of(inventory, name));
     asked.any(|(plugin, benchmark)| is_for(option, plugin, benchmark))
 }
 
@@ -295,14 +295,22 @@ fn benchmark_names(request: &RunRequest) -> Vec<String> {
     names.into_iter().flat_map(each).collect()
 }
 
+/// The benchmark of this name; where none has it, all of the plugin that has.
+fn benchmarks_of<'a>(inventory: &'a Inventory, name: &str) -> Vec<(&'a Plugin, &'a BenchmarkDescription)> {
+    let own: Vec<_> = inventory.benchmarks().filter(|(_, benchmark)| benchmark.id == name).collect();
+    match own.is_empty() {
+        true => inventory.benchmarks().filter(|(plugin, _)| plugin.id == name).collect(),
+        false => own,
+    }
+}
+
 pub(super) fn choose_benchmarks(
     inventory: &Inventory,
     request: &RunRequest,
 ) -> Result<Vec<PlannedBenchmark>, RequestError> {
     let mut chosen: Vec<PlannedBenchmark> = vec![];
     for name in benchmark_names(request) {
-        // A benchmark by its own name, or all of a plugin by the plugin's.
-        let found: Vec<_> = inventory.benchmarks().filter(|(plugin, b)| b.id == name || plugin.id == name).collect();
+        let found = benchmarks_of(inventory, &name);
         if found.is_empty() {
             let known = inventory.benchmarks().flat_map(|(plugin, b)| [plugin.id.as_str(), b.id.as_str()]);
             return Err(RequestError(format!("there is no benchmark '{name}'{}", did_you_mean(&name, known))));

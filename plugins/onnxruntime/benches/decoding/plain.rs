@@ -4,8 +4,8 @@
 use ort::sys::{
     ONNXTensorElementDataType, OrtAllocatorType, OrtMemType, OrtMemoryInfo, OrtSession, OrtStatusPtr, OrtValue,
 };
-use skillbench_sequences::largest;
 use skillbench_plugin_api::{Error, Result};
+use skillbench_sequences::largest;
 use std::ffi::{CString, c_char};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
