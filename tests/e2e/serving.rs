@@ -43,6 +43,7 @@ fn requests_of_one_item_are_served_together_as_far_as_the_batch_has_room() {
     assert!((25.0..=45.0).contains(&per_s), "a request is one item, however large the batch: {per_s}");
     let waited = metrics["latency_ms"]["median"].as_f64().unwrap();
     assert!((20.0..=150.0).contains(&waited), "the wait for others is in the latency: {waited}");
+    assert!(metrics["efficiency"].is_null(), "operations over a wait are no rate: {metrics:#}");
 }
 
 #[test]

@@ -96,7 +96,8 @@ impl Peaks {
         Ok(!learnt.is_empty())
     }
 
-    /// What a cell achieved, and which share of its device's peaks that is. `None` where neither is known.
+    /// What a cell achieved, and which share of its device's peaks that is. `None` where neither is known, and of requests that arrive,
+    /// whose latencies are waits too.
     pub fn efficiency(
         &self,
         cell: &Cell,
@@ -104,7 +105,7 @@ impl Peaks {
         skill: &SkillDescription,
         device_name: &str,
     ) -> Option<EfficiencyMetrics> {
-        let seconds = metrics.latency_ms.as_ref()?.median / 1e3;
+        let seconds = metrics.latency_ms.as_ref().filter(|_| metrics.serving.is_none())?.median / 1e3;
         let precision = cell.placement.as_ref()?.precision.as_deref().unwrap_or("");
         let peak = |of: &str| self.known.iter().find(|peak| is_of(peak, cell, device_name) && peak.of == of);
         let (arithmetic, bandwidth) = (peak(stored::arithmetic(precision)), peak(BANDWIDTH));
