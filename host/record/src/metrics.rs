@@ -205,6 +205,10 @@ pub struct TokenMetrics {
     /// Tokens that were made.
     pub tokens: u64,
     pub tokens_per_s: Option<f64>,
+    /// Whether the backend kept the cache from step to step; where not, it went through the host.
+    pub cache_kept_by_backend: Option<bool>,
+    /// Joules above idle for each token that was made.
+    pub energy_j_per_token: Option<f64>,
 }
 
 /// The largest rate at which requests keep a limit, or several, as the trials of a search show it.

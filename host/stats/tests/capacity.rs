@@ -185,7 +185,7 @@ fn the_interval_holds_the_capacity_with_sessions_as_short_as_a_search_may_have()
     let constant = |_: &mut Rng| 40e-3;
     let uneven = |rng: &mut Rng| exponential(rng, 40e-3);
     type Kind<'k> = (&'k str, &'k dyn Fn(&mut Rng) -> f64, usize, Limit, f64);
-    let kinds: [Kind<'_>; 8] = [
+    let kinds: [Kind<'_>; 9] = [
         ("constant", &constant, 1, p99(0.4), 30.0),
         ("exponential", &uneven, 1, p99(0.4), 40.0),
         ("exponential, four workers", &uneven, 4, p99(0.4), 20.0),
@@ -194,6 +194,8 @@ fn the_interval_holds_the_capacity_with_sessions_as_short_as_a_search_may_have()
         ("constant", &constant, 1, p90(0.4), 20.0),
         ("exponential", &uneven, 1, p90(0.4), 20.0),
         ("exponential, four workers", &uneven, 4, p90(1.0), 20.0),
+        // Far longer than they need to be: there the share grows faster than the line.
+        ("constant", &constant, 1, p99(2.0), 160.0),
     ];
     let mut bad = false;
     for (name, service, workers, limit, limits) in kinds {
@@ -206,7 +208,8 @@ fn the_interval_holds_the_capacity_with_sessions_as_short_as_a_search_may_have()
             limit.within_s,
             width * 100.0
         );
-        bad |= !(held >= 0.92 && found >= 0.9 && width < 0.25);
+        let least = if limits > 100.0 { 0.7 } else { 0.92 };
+        bad |= !(held >= least && found >= 0.9 && width < 0.25);
     }
     assert!(!bad, "see above");
 }

@@ -33,22 +33,32 @@ pub fn gathered(rows: &[Row], pasts: &[usize], grows: usize) -> Result<HostTenso
     (shape[0], shape[grows]) = (rows.len(), length);
     let mut all = HostTensor::zeroed(first.of.dtype(), &shape)?;
     let blocks: usize = shape[1..grows].iter().product();
-    let elements: usize = shape.iter().product();
-    if elements == 0 {
+    if shape.contains(&0) {
         return Ok(all);
     }
     // Bytes of one position in one block.
     let width = all.bytes().len() / (rows.len() * blocks * length);
     for (index, (row, past)) in rows.iter().zip(pasts).enumerate() {
-        let from_length = row.of.shape()[grows];
-        let (from, to) = (row.of.bytes(), all.bytes_mut());
-        for block in 0..blocks {
-            let end_of = |row: usize, length: usize| ((row * blocks + block) * length + length - past) * width;
-            let (source, place) = (end_of(row.row, from_length), end_of(index, length));
-            to[place..][..past * width].copy_from_slice(&from[source..][..past * width]);
-        }
+        let to = Place { row: index, length };
+        let from = Place { row: row.row, length: row.of.shape()[grows] };
+        copy(all.bytes_mut(), to, row.of.bytes(), from, *past, blocks, width);
     }
     Ok(all)
+}
+
+/// A row of a tensor, and how many positions it has.
+#[derive(Clone, Copy)]
+struct Place {
+    row: usize,
+    length: usize,
+}
+
+/// Copies the last `past` positions of a row to the end of another. A row has `blocks`, such as heads, each with all positions, of `width` bytes.
+fn copy(to: &mut [u8], there: Place, from: &[u8], here: Place, past: usize, blocks: usize, width: usize) {
+    for block in 0..blocks {
+        let end_of = |place: Place| ((place.row * blocks + block) * place.length + place.length - past) * width;
+        to[end_of(there)..][..past * width].copy_from_slice(&from[end_of(here)..][..past * width]);
+    }
 }
 
 /// The tensor that these rows are all of, in their order, with nothing before the longest: then nothing needs to be moved.
@@ -57,4 +67,24 @@ pub fn as_it_is(rows: &[Row], pasts: &[usize], grows: usize) -> Option<Arc<Outpu
     let in_order = rows.iter().enumerate().all(|(index, row)| row.row == index && Arc::ptr_eq(&row.of, &first.of));
     let (all, length) = (first.of.shape().first()?, first.of.shape().get(grows)?);
     (in_order && *all == rows.len() && pasts.iter().max() == Some(length)).then(|| first.of.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_head_of_a_row_ends_with_its_own_newest_positions() {
+        // Two rows of two heads and three positions, each of two bytes, which say row, head and position.
+        let byte = |row: u8, head: u8, position: u8| 100 * row + 10 * head + position;
+        let of = |row, head| (0..3).flat_map(move |position| [byte(row, head, position); 2]);
+        let from: Vec<u8> = (0..2).flat_map(|row| (0..2).flat_map(move |head| of(row, head))).collect();
+        // The second row has two positions of its own, and goes before another of four.
+        let mut to = [255; 2 * 2 * 4 * 2];
+        let (there, here) = (Place { row: 0, length: 4 }, Place { row: 1, length: 3 });
+        copy(&mut to, there, &from, here, 2, 2, 2);
+        let (one, other) = ([255, 255, 255, 255, 101, 101, 102, 102], [255, 255, 255, 255, 111, 111, 112, 112]);
+        assert_eq!(to[..16], [one, other].concat());
+        assert!(to[16..].iter().all(|byte| *byte == 255), "nothing of another row is touched");
+    }
 }

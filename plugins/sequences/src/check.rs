@@ -64,85 +64,99 @@ pub fn against_host(kept: &mut Sequence<'_>, by_host: &mut Sequence<'_>, steps: 
 /// At most so many tokens of each sequence are looked at, side by side.
 const SIDE_BY_SIDE: usize = 8;
 
-/// Has sequences of several lengths begin and end side by side, one more than there is room for, and holds the logits of each token against
-/// those that the same sequence has alone; and those against the logits of a run over all its tokens at once.
+/// What was held against each other.
+pub struct SideBySide {
+    /// The largest difference, as a share of the largest magnitude.
+    pub apart: f64,
+    /// How many sequences at most were in one run.
+    pub most: usize,
+}
+
+/// A sequence, as it is alone.
+struct Alone {
+    prompt: Vec<i64>,
+    tokens: Vec<i64>,
+    logits: Vec<Vec<f32>>,
+}
+
+/// Has sequences of several lengths begin and end side by side, more than there is room for, and holds the logits of each token against
+/// those that the same sequence has alone; and the last of those against the logits of a run over all its tokens at once.
 ///
 /// # Errors
 /// `WrongOutput` with the difference.
-pub fn side_by_side(slots: &mut Slots<'_>, prompts: &mut Prompts, sizes: &Sizes, tolerance: f64) -> Result<f64> {
+pub fn side_by_side(slots: &mut Slots<'_>, prompts: &mut Prompts, sizes: &Sizes, tolerance: f64) -> Result<SideBySide> {
     let tokens = sizes.new_tokens.min(SIDE_BY_SIDE);
+    let mut apart = 0.0_f64;
     let mut sequences = vec![];
-    let mut most = 0.0_f64;
-    for number in 0..=slots.most() {
+    for number in 0..slots.most() + 2 {
         let mut prompt = prompts.draw()?;
         prompt.truncate((sizes.fed * (number % 3 + 1) / 3).max(1));
-        let (made, logits) = alone(slots, &prompt, tokens)?;
-        let all: Vec<i64> = prompt.iter().chain(&made[..tokens - 1]).copied().collect();
+        // Not all are done at the same time, nor in the order in which they began.
+        let count = if tokens > 2 { tokens - number % (tokens - 1) } else { tokens };
+        let sequence = alone(slots, prompt, count)?;
+        let all: Vec<i64> = sequence.prompt.iter().chain(&sequence.tokens[..count - 1]).copied().collect();
         slots.clear();
         let read = slots.begin(number, &all)?;
-        most = most.max(agree(&logits[tokens - 1], &read, tolerance, |apart| {
+        let newest = agree(&sequence.logits[count - 1], &read, tolerance, |apart| {
+            let (steps, tokens) = (count - 1, all.len());
             format!(
-                "the cache loses something: after {} steps with it the logits are {apart} from those of a run over all {} tokens at once",
-                tokens - 1,
-                all.len()
+                "the cache loses something: after {steps} steps with it the logits are {apart} from those of a run over all {tokens} tokens at once"
             )
-        })?);
-        sequences.push((prompt, made, logits));
+        })?;
+        apart = apart.max(newest);
+        sequences.push(sequence);
     }
     slots.clear();
-    let mut done = vec![0; sequences.len()];
-    let mut next = 0;
-    let mut look = |number: usize, token: usize, found: &[f32], beside: usize| {
-        let apart = agree(&sequences[number].2[token], found, tolerance, |apart| {
+    let (mut done, mut next, mut most) = (vec![0; sequences.len()], 0, 0);
+    let look = |number: usize, token: usize, found: &[f32], beside: usize| {
+        agree(&sequences[number].logits[token], found, tolerance, |apart| {
             format!(
                 "beside {} other sequences the logits of a sequence's token {token} are {apart} from those that it has alone",
                 beside - 1
             )
-        })?;
-        most = most.max(apart);
-        Ok::<_, Error>(())
+        })
     };
-    while next < sequences.len() || !slots.running().is_empty() {
-        if slots.has_room() && next < sequences.len() {
-            let found = slots.begin(next, &sequences[next].0)?;
-            look(next, 0, &found, slots.running().len())?;
+    loop {
+        while slots.has_room() && next < sequences.len() {
+            let found = slots.begin(next, &sequences[next].prompt)?;
+            apart = apart.max(look(next, 0, &found, slots.running().len())?);
             (done[next], next) = (1, next + 1);
-        } else if slots.running().is_empty() {
-            break;
+            if done[next - 1] == sequences[next - 1].tokens.len() {
+                slots.end(next - 1);
+            }
         }
-        let over = |slots: &Slots<'_>, done: &[usize]| -> Vec<usize> {
-            slots.running().iter().map(|one| one.number).filter(|number| done[*number] == tokens).collect()
-        };
-        over(slots, &done).into_iter().for_each(|number| slots.end(number));
         let numbers: Vec<usize> = slots.running().iter().map(|one| one.number).collect();
         if numbers.is_empty() {
-            continue;
+            break;
         }
+        most = most.max(numbers.len());
         for number in &numbers {
             // What a tie of logits says is chance: all go the same way.
-            slots.feed(*number, sequences[*number].1[done[*number] - 1]);
+            slots.feed(*number, sequences[*number].tokens[done[*number] - 1]);
         }
         let logits = slots.step()?;
         for (number, found) in numbers.iter().zip(rows(&logits, numbers.len(), 0)?) {
-            look(*number, done[*number], &found, numbers.len())?;
+            apart = apart.max(look(*number, done[*number], &found, numbers.len())?);
             done[*number] += 1;
+            if done[*number] == sequences[*number].tokens.len() {
+                slots.end(*number);
+            }
         }
-        over(slots, &done).into_iter().for_each(|number| slots.end(number));
     }
-    slots.clear();
-    Ok(most)
+    Ok(SideBySide { apart, most })
 }
 
-/// The tokens of a sequence without others beside it, and the logits of each.
-fn alone(slots: &mut Slots<'_>, prompt: &[i64], count: usize) -> Result<(Vec<i64>, Vec<Vec<f32>>)> {
+/// A sequence without others beside it.
+fn alone(slots: &mut Slots<'_>, prompt: Vec<i64>, count: usize) -> Result<Alone> {
     slots.clear();
-    let mut logits = vec![slots.begin(0, prompt)?];
-    let mut tokens = vec![slots.running()[0].token];
-    while tokens.len() < count {
+    let mut logits = vec![slots.begin(0, &prompt)?];
+    let newest = |slots: &Slots<'_>| slots.running().first().map(|one| one.token);
+    let mut tokens: Vec<i64> = newest(slots).into_iter().collect();
+    while logits.len() < count {
         logits.push(rows(&slots.step()?, 1, 0)?.concat());
-        tokens.push(slots.running()[0].token);
+        tokens.extend(newest(slots));
     }
-    Ok((tokens, logits))
+    Ok(Alone { prompt, tokens, logits })
 }
 
 /// Steps, and their logits.

@@ -2,7 +2,8 @@
 //! and its room is another's as soon as it ends.
 //!
 //! A prompt is read alone. Then a step runs all sequences: their states lie in one tensor, each at the end of its row, and the mask hides what
-//! is before it. While the same sequences go on, states stay where the backend left them; when one begins or ends, they are copied.
+//! is before it. Outputs become inputs without a copy on this side while the same sequences go on; when one begins or ends, they are copied. A backend whose device
+//! has memory of its own moves them there and back at each step: none keeps a state whose batch changes.
 
 use crate::cache::{Row, as_it_is, gathered};
 use crate::decoder::find;

@@ -1,6 +1,6 @@
 //! A skill that generates, as it was loaded: what sequences are made of.
 
-use crate::check;
+use crate::check::{self, SideBySide};
 use crate::decoder::{Decoder, Keeper};
 use crate::manifest::{Manifest, Plan};
 use crate::parts::{Loaded, Parts, loaded};
@@ -155,9 +155,8 @@ impl<'m> Work<'_, 'm> {
     /// # Errors
     /// `WrongOutput` with the difference.
     pub fn check_side_by_side(&self, slots: &mut Slots<'m>, prompts: &mut Prompts) -> Result<()> {
-        let apart = check::side_by_side(slots, prompts, self.sizes, self.tolerance()?)?;
-        let text =
-            format!("up to {} sequences side by side give logits {apart:.1e} from those of each alone", slots.most());
+        let SideBySide { apart, most } = check::side_by_side(slots, prompts, self.sizes, self.tolerance()?)?;
+        let text = format!("up to {most} sequences side by side give logits {apart:.1e} from those of each alone");
         self.host.log(Level::Info, &text);
         Ok(())
     }

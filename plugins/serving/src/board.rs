@@ -5,6 +5,7 @@
 //! it, which are idle.
 
 use crate::limit::Limit;
+use crate::series::MOST;
 use crate::session::{Batching, Plan, Request, Serve, Served};
 use crate::timer::ExactSleep;
 use skillbench_plugin_api::{Code, Error, Result};
@@ -36,6 +37,7 @@ pub struct Board {
     takes_refusals: bool,
     times: Vec<Times>,
     gaps: Gaps,
+    session: u64,
     /// Nanoseconds that workers worked; runs, and requests in them.
     busy: AtomicU64,
     runs: AtomicU64,
@@ -55,10 +57,7 @@ pub struct Board {
     failure: Mutex<Option<Error>>,
 }
 
-/// The most gaps between tokens that are kept of a session: of longer ones, those of some requests, spread evenly.
-const MOST_GAPS: usize = 1 << 18;
-
-/// Gaps between tokens, with a place for each that is kept; 0 for none.
+/// Gaps between tokens, with a place for each that is kept; 0 for none. Of long sessions those of some requests are kept, spread evenly.
 struct Gaps {
     /// Of every so many requests.
     step: usize,
@@ -70,7 +69,7 @@ struct Gaps {
 impl Gaps {
     fn of(requests: usize, tokens: usize) -> Gaps {
         let each = tokens.saturating_sub(1);
-        let step = (requests * each).div_ceil(MOST_GAPS).max(1);
+        let step = (requests * each).div_ceil(MOST).max(1);
         let kept = if each == 0 { 0 } else { requests.div_ceil(step) * each };
         Gaps { step, each, all: (0..kept).map(|_| AtomicU64::new(0)).collect() }
     }
@@ -119,6 +118,7 @@ impl Board {
             takes_refusals: plan.patience.takes_refusals,
             times: plan.due.iter().map(|_| Times::default()).collect(),
             gaps: Gaps::of(plan.due.len(), plan.tokens),
+            session: plan.session,
             busy: AtomicU64::new(0),
             runs: AtomicU64::new(0),
             rows: AtomicU64::new(0),
@@ -317,7 +317,7 @@ impl Shift<'_> {
                 Err(error) => return Err(error),
             };
             let end = self.now();
-            self.worked(taken, end);
+            self.worked(taken, end, 1.0);
             self.ran(batch.len());
             batch.for_each(|number| self.end(number, end, refused));
         }
@@ -356,9 +356,14 @@ impl Shift<'_> {
         self.board.takes_refusals && is_refusal(error)
     }
 
-    /// The worker worked from then to then.
-    pub fn worked(&self, from: u64, to: u64) {
-        self.board.busy.fetch_add(to.saturating_sub(from), SeqCst);
+    /// The number of the session.
+    pub fn session(&self) -> u64 {
+        self.board.session
+    }
+
+    /// The worker worked from then to then, with that share of what it can do at once.
+    pub fn worked(&self, from: u64, to: u64, share: f64) {
+        self.board.busy.fetch_add((to.saturating_sub(from) as f64 * share) as u64, SeqCst);
     }
 
     /// A run served so many requests.

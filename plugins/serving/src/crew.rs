@@ -121,7 +121,14 @@ mod tests {
             let patience = Patience { drain: Duration::from_secs(5), over: None, takes_refusals: false };
             let timer = Timer::calibrated();
             for _ in 0..3 {
-                let plan = Plan { due: &[0, 1_000_000], timer: &timer, patience, batching: Batching::NONE, tokens: 0 };
+                let plan = Plan {
+                    due: &[0, 1_000_000],
+                    timer: &timer,
+                    patience,
+                    batching: Batching::NONE,
+                    tokens: 0,
+                    session: 1,
+                };
                 assert_eq!(run(&crew, plan, &|| false).unwrap().left(), 0);
             }
         });

@@ -22,12 +22,13 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Of a request, by its number: the same whoever serves it.
-    fn of(&self, number: usize) -> (usize, usize) {
+    /// Of a request, by its session and its number there: the same whoever serves it.
+    fn of(&self, session: u64, number: usize) -> (usize, usize) {
         if !self.uniform {
             return (self.prompt, self.tokens);
         }
-        let mut rng = Rng::with_seed(self.seed ^ (number as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let request = (session << 32).wrapping_add(number as u64 + 1);
+        let mut rng = Rng::with_seed(self.seed ^ request.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         (rng.usize(1..=self.prompt), rng.usize(1..=self.tokens))
     }
 }
@@ -79,6 +80,11 @@ impl<'m> Engine<'m> {
         Ok(Engine::Together(Box::new(Together { slots, prompts, lengths, continuous, times: vec![] })))
     }
 
+    /// Whether the backend keeps the cache, where it computes.
+    pub fn is_kept_by_backend(&self) -> bool {
+        matches!(self, Engine::Alone(alone) if alone.sequence.decoder.has_state() && alone.sequence.decoder.keeper == Keeper::Backend)
+    }
+
     /// That its sequences are what they should be.
     ///
     /// # Errors
@@ -116,7 +122,7 @@ impl Alone<'_> {
     fn attend(&mut self, shift: &Shift<'_>) -> Result<()> {
         while let Some(batch) = shift.next() {
             let number = batch.start;
-            let (prompt, tokens) = self.lengths.of(number);
+            let (prompt, tokens) = self.lengths.of(shift.session(), number);
             self.sequence.renew()?;
             self.sequence.prompt.truncate(prompt);
             let taken = shift.begin(batch);
@@ -130,9 +136,9 @@ impl Alone<'_> {
                 let gaps: Vec<u64> = times.gaps.iter().map(|gap| *gap as u64).collect();
                 // What came after the last token was known is none of the sequence's time.
                 shift.made(number, taken + times.first as u64, &gaps);
-                shift.ran(1);
             }
-            shift.worked(taken, end);
+            shift.ran(1);
+            shift.worked(taken, end, 1.0);
             shift.end(number, made.as_ref().map_or(end, |times| taken + times.all as u64), made.is_none());
         }
         Ok(())
@@ -155,7 +161,6 @@ impl Together<'_> {
         self.slots.clear();
         self.times.clear();
         while let Some(batch) = shift.next() {
-            let from = shift.now();
             self.admit(shift, batch)?;
             while !self.times.is_empty() && !shift.is_over() {
                 while self.continuous
@@ -168,16 +173,20 @@ impl Together<'_> {
                     self.step(shift)?;
                 }
             }
-            shift.worked(from, shift.now());
         }
         Ok(())
     }
 
+    /// Of the room that there is, how much is taken.
+    fn share(&self) -> f64 {
+        self.times.len() as f64 / self.slots.most() as f64
+    }
+
     /// Reads the prompts of requests; one that makes a single token is done then.
     fn admit(&mut self, shift: &Shift<'_>, batch: Range<usize>) -> Result<()> {
-        shift.begin(batch.clone());
+        let from = shift.begin(batch.clone());
         for number in batch {
-            let (length, tokens) = self.lengths.of(number);
+            let (length, tokens) = self.lengths.of(shift.session(), number);
             let mut prompt = self.prompts.draw()?;
             prompt.truncate(length);
             match self.slots.begin(number, &prompt) {
@@ -189,12 +198,18 @@ impl Together<'_> {
                 Err(error) if shift.takes(&error) => shift.end(number, shift.now(), true),
                 Err(error) => return Err(error),
             }
+            if tokens == 1 {
+                // No step serves it with others.
+                shift.ran(1);
+            }
         }
+        shift.worked(from, shift.now(), self.share());
         self.end_those_that_are_done(shift);
         Ok(())
     }
 
     fn step(&mut self, shift: &Shift<'_>) -> Result<()> {
+        let from = shift.now();
         if let Err(error) = self.slots.step() {
             if !shift.takes(&error) {
                 return Err(error);
@@ -206,6 +221,7 @@ impl Together<'_> {
         }
         shift.ran(self.times.len());
         let now = shift.now();
+        shift.worked(from, now, self.share());
         for times in &mut self.times {
             times.gaps.push(now.saturating_sub(times.last));
             times.last = now;
@@ -235,12 +251,14 @@ mod tests {
     #[test]
     fn lengths_are_all_the_same_or_spread_from_one_token_on() {
         let fixed = Lengths { prompt: 16, tokens: 8, uniform: false, seed: 1 };
-        assert_eq!(fixed.of(7), (16, 8));
+        assert_eq!(fixed.of(1, 7), (16, 8));
         let uniform = Lengths { uniform: true, ..fixed };
-        let seen: Vec<(usize, usize)> = (0..500).map(|number| uniform.of(number)).collect();
+        let seen: Vec<(usize, usize)> = (0..500).map(|number| uniform.of(1, number)).collect();
         assert!(seen.iter().all(|(prompt, tokens)| (1..=16).contains(prompt) && (1..=8).contains(tokens)));
         assert!((1..=16).all(|length| seen.iter().any(|(prompt, _)| *prompt == length)));
-        assert_eq!(seen[3], uniform.of(3), "by its number alone");
-        assert_ne!(seen[..20], (0..20).map(|number| Lengths { seed: 2, ..uniform }.of(number)).collect::<Vec<_>>()[..]);
+        assert_eq!(seen[3], uniform.of(1, 3), "whoever serves it");
+        let first = |lengths: Lengths, session| (0..20).map(|number| lengths.of(session, number)).collect::<Vec<_>>();
+        assert_ne!(seen[..20], first(Lengths { seed: 2, ..uniform }, 1)[..]);
+        assert_ne!(seen[..20], first(uniform, 2)[..], "chance is another one in each session");
     }
 }

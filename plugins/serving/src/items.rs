@@ -2,7 +2,7 @@
 
 use crate::crew::Crew;
 use crate::options::{Asked, Load, OF_ITEMS, Of};
-use crate::server::Server;
+use crate::server::{Server, Tokens};
 use skillbench_pipeline::{self as pipeline, Prepared};
 use skillbench_plugin_api::sdk::{Benchmark, Context};
 use skillbench_plugin_api::{Error, Result, SeriesInfo};
@@ -41,7 +41,7 @@ impl Benchmark for Serving {
         }
         std::thread::scope(|scope| {
             let crew = Crew::hire(scope, lanes.iter_mut().map(|lane| || lane.run()))?;
-            Server::new(context, asked, 0, crew, target.seed())?.serve()
+            Server::new(context, asked, Tokens::default(), crew, target.seed())?.serve()
         })
     }
 }

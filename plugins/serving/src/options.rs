@@ -165,8 +165,13 @@ impl Asked {
             let text = format!("option slo: '{slo}' limits tokens, which the benchmark generation-serving has");
             return Err(Error::invalid(text));
         }
+        let is_stream = matches!(options.get("scenario"), Some("single-stream" | "multi-stream"));
         let batch = if of == Of::Tokens { 1 } else { target.batch_size() };
-        let load = load(options.get("scenario"), rate, !limits.is_empty(), batch)?;
+        let load = if of == Of::Tokens && is_stream {
+            Ok(Load::Stream)
+        } else {
+            load(options.get("scenario"), rate, !limits.is_empty(), batch)
+        }?;
         if of == Of::Tokens && load == Load::Stream {
             let text = "sequences one after the other are what the benchmark generation has: ask for it, or for --rate, --slo or --scenario offline";
             return Err(Error::invalid(text));

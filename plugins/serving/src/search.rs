@@ -114,7 +114,8 @@ impl Search {
     /// Where the share of requests that break a limit reaches what is allowed: the lowest such rate of all limits.
     fn likely_edge(&self) -> f64 {
         let edges = self.allowed.iter().enumerate().filter_map(|(limit, allowed)| self.edge_of(limit, *allowed));
-        edges.reduce(f64::min).unwrap_or(self.first)
+        // Where no limit has one, what broke a rate was chance: the edge is above all that held.
+        edges.reduce(f64::min).or(self.edge().0).unwrap_or(self.first)
     }
 
     /// Of one limit, if the share only ever grows with the rate: chance may have put a rate that holds above one that does not. By isotonic
@@ -205,6 +206,18 @@ mod tests {
     fn a_trial_that_was_given_up_does_not_hold() {
         let whole = trial(1.0, 1_000, &[0]);
         assert!(!Trial { given_up: true, ..whole.clone() }.holds(&[0.01]) && whole.holds(&[0.01]));
+    }
+
+    #[test]
+    fn one_trial_that_broke_by_chance_does_not_send_a_search_back_whatever_the_number_of_limits() {
+        for limits in [1, 2] {
+            let mut search = Search::new(vec![0.01; limits], 50.0, 1e6);
+            for (per_s, over) in [(50.0, 0), (100.0, 0), (200.0, 3), (141.0, 0), (168.0, 0), (209.0, 0)] {
+                search.saw(trial(per_s, 200, &vec![over; limits]));
+            }
+            let next = search.next_rate().unwrap();
+            assert!((180.0..250.0).contains(&next), "{limits}: {next}");
+        }
     }
 
     #[test]

@@ -6,7 +6,6 @@ use crate::search::Trial;
 use crate::session::{Request, Served};
 use skillbench_plugin_api::sdk::{Reporter, Series};
 use skillbench_plugin_api::{Result, SeriesInfo, SeriesKind};
-use std::time::Duration;
 
 /// No series is given more figures of one session: of longer ones, one of several.
 pub const MOST: usize = 100_000;
@@ -34,13 +33,20 @@ pub struct OfRequests {
 /// Times of tokens, each by the formulas of those who count so (docs/serving.md).
 struct OfTokens {
     tokens: Series,
-    /// From when a request was due, and from when it was issued.
-    ttft: Option<Series>,
-    ttft_from_issue: Series,
-    /// Of the tokens after the first, and of all from the issue on.
+    /// Of requests that arrive: of others they would say how many there were.
+    arriving: Option<OfArriving>,
+    /// Of the tokens after the first.
     tpot: Series,
-    tpot_of_all: Series,
     itl: Series,
+    kept_by_backend: Series,
+}
+
+struct OfArriving {
+    /// From when a request was due to its first token, and from when it was issued.
+    ttft: Series,
+    ttft_from_issue: Series,
+    /// From when it was issued, by all its tokens.
+    tpot_of_all: Series,
 }
 
 struct Arriving {
@@ -78,14 +84,20 @@ impl OfRequests {
                 within: (!asked.limits.is_empty()).then(within).transpose()?,
             })
         };
+        let of_arriving = || {
+            Ok(OfArriving {
+                ttft: time("ttft")?,
+                ttft_from_issue: time("ttft.from_issue")?,
+                tpot_of_all: time("tpot.of_all")?,
+            })
+        };
         let of_tokens = || {
             Ok(OfTokens {
                 tokens: plain("tokens", "tokens", SeriesKind::Count)?,
-                ttft: arrive.then(|| time("ttft")).transpose()?,
-                ttft_from_issue: time("ttft.from_issue")?,
+                arriving: arrive.then(of_arriving).transpose()?,
                 tpot: time("tpot")?,
-                tpot_of_all: time("tpot.of_all")?,
                 itl: time("itl")?,
+                kept_by_backend: plain("cache_kept_by_backend", "yes", SeriesKind::Count)?,
             })
         };
         Ok(OfRequests {
@@ -96,6 +108,12 @@ impl OfRequests {
             of_tokens: (of == Of::Tokens).then(of_tokens).transpose()?,
             arriving: arrive.then(arriving).transpose()?,
         })
+    }
+
+    /// Who keeps the cache of sequences, of requests that make tokens.
+    pub fn hand_over_keeper(&self, reporter: &Reporter, by_backend: bool) -> Result<()> {
+        let series = self.of_tokens.as_ref().map(|series| series.kept_by_backend);
+        series.map_or(Ok(()), |series| reporter.single(series, f64::from(u8::from(by_backend))))
     }
 
     pub fn hand_over(&self, reporter: &Reporter, served: &Served, workers: usize, limits: &[Limit]) -> Result<()> {
@@ -109,25 +127,23 @@ impl OfRequests {
         let service = |request: &Request| request.answered().map(|[from, end]| end.saturating_sub(from));
         reporter.figures(self.service, &of(&service))?;
         reporter.single(self.requests, all as f64)?;
-        reporter.single(self.batch, served.requests_per_run())?;
+        served.requests_per_run().map_or(Ok(()), |requests| reporter.single(self.batch, requests))?;
         reporter.single(self.utilization, served.utilization(workers))?;
         if let Some(series) = &self.of_tokens {
             let answered = served.requests.iter().filter(|request| request.answered().is_some());
             reporter.single(series.tokens, answered.map(|request| request.tokens as f64).sum())?;
-            if let Some(ttft) = series.ttft {
-                reporter.figures(ttft, &of(&Request::first_token))?;
-            }
-            let from_issue =
-                |request: &Request| Some(request.answered().and(request.first)?.saturating_sub(request.issued));
-            reporter.figures(series.ttft_from_issue, &of(&from_issue))?;
             reporter.figures(series.tpot, &of(&Request::per_output_token))?;
-            let of_all = |request: &Request| {
-                request.answered()?[1].saturating_sub(request.issued).checked_div(request.tokens as u64)
-            };
-            reporter.figures(series.tpot_of_all, &of(&of_all))?;
-            let step = served.gaps.len().div_ceil(MOST).max(1);
-            let gaps: Vec<f64> = served.gaps.iter().step_by(step).map(|gap| *gap as f64).collect();
-            reporter.figures(series.itl, &gaps)?;
+            reporter.figures(series.itl, &served.gaps.iter().map(|gap| *gap as f64).collect::<Vec<f64>>())?;
+            if let Some(series) = &series.arriving {
+                reporter.figures(series.ttft, &of(&Request::first_token))?;
+                let from_issue =
+                    |request: &Request| Some(request.answered().and(request.first)?.saturating_sub(request.issued));
+                reporter.figures(series.ttft_from_issue, &of(&from_issue))?;
+                let of_all = |request: &Request| {
+                    request.answered()?[1].saturating_sub(request.issued).checked_div(request.tokens as u64)
+                };
+                reporter.figures(series.tpot_of_all, &of(&of_all))?;
+            }
         }
         let (Some(series), Some(last)) = (&self.arriving, served.requests.last()) else { return Ok(()) };
         reporter.figures(series.latency, &of(&Request::latency))?;
@@ -149,6 +165,7 @@ pub struct OfTrials {
     over_each: Vec<Series>,
     refused: Series,
     given_up: Series,
+    stay_of_length: Series,
     /// How many were void, and played again.
     void: Series,
     utilization: Series,
@@ -159,14 +176,10 @@ pub struct OfTrials {
 }
 
 impl OfTrials {
-    /// `length`: of a trial.
-    pub fn announce(reporter: &Reporter, limits: &[Limit], trials: u32, length: Duration) -> Result<OfTrials> {
+    pub fn announce(reporter: &Reporter, limits: &[Limit], trials: u32) -> Result<OfTrials> {
         let plain = |name: &str, unit, kind| reporter.series(&figure(name, unit, kind, None));
         let allowed: Vec<f64> = limits.iter().map(Limit::allowed).collect();
         reporter.figures(plain("trial.allowed", "", SeriesKind::Ratio)?, &allowed)?;
-        let of_length: Vec<f64> =
-            limits.iter().map(|limit| limit.response().as_secs_f64() / length.as_secs_f64()).collect();
-        reporter.figures(plain("trial.limit_of_length", "", SeriesKind::Ratio)?, &of_length)?;
         let several = if limits.len() > 1 { limits.len() } else { 0 };
         let over = |limit| plain(&format!("trial.over.{limit}"), "requests", SeriesKind::Count);
         Ok(OfTrials {
@@ -176,6 +189,7 @@ impl OfTrials {
             over_each: (0..several).map(over).collect::<Result<_>>()?,
             refused: plain("trial.refused", "requests", SeriesKind::Count)?,
             given_up: plain("trial.given_up", "yes", SeriesKind::Count)?,
+            stay_of_length: plain("trial.stay_of_length", "", SeriesKind::Ratio)?,
             void: plain("trial.void", "trials", SeriesKind::Count)?,
             utilization: plain("trial.utilization", "", SeriesKind::Ratio)?,
             batch: plain("trial.requests_per_run", "requests", SeriesKind::Count)?,
@@ -184,8 +198,9 @@ impl OfTrials {
         })
     }
 
-    /// How many trials were void in all.
-    pub fn hand_over_void(&self, reporter: &Reporter, void: u32) -> Result<()> {
+    /// How many trials were void in all, and how long requests may stay beside a trial's length.
+    pub fn hand_over_all(&self, reporter: &Reporter, void: u32, stay_of_length: f64) -> Result<()> {
+        reporter.single(self.stay_of_length, stay_of_length)?;
         reporter.single(self.void, f64::from(void))
     }
 
@@ -198,7 +213,8 @@ impl OfTrials {
         reporter.single(self.refused, served.refused() as f64)?;
         reporter.single(self.given_up, f64::from(u8::from(trial.given_up)))?;
         reporter.single(self.utilization, served.utilization(workers))?;
-        reporter.single(self.batch, served.requests_per_run())?;
+        // Each trial has a figure, so that they stand side by side; 0: it had no run.
+        reporter.single(self.batch, served.requests_per_run().unwrap_or_default())?;
         let step = (served.requests.len() * self.trials).div_ceil(MOST).max(1);
         let late = served.requests.iter().step_by(step).map(|request| request.lateness().max(1) as f64);
         reporter.figures(self.lateness, &late.collect::<Vec<f64>>())

@@ -73,6 +73,8 @@ pub struct Plan<'p> {
     pub batching: Batching,
     /// The most tokens that a request makes; 0: it makes none.
     pub tokens: usize,
+    /// The number of the session: what is left to chance is another chance in each.
+    pub session: u64,
 }
 
 /// What became of one request, in nanoseconds from the start of the session.
@@ -161,14 +163,15 @@ impl Served {
         self.requests.iter().filter(|request| !limits.iter().all(|limit| limit.holds(request))).count()
     }
 
-    /// How many requests one run served, on average.
-    pub fn requests_per_run(&self) -> f64 {
-        self.rows as f64 / self.runs.max(1) as f64
+    /// How many requests one run served, on average; `None`: there was none.
+    pub fn requests_per_run(&self) -> Option<f64> {
+        (self.runs > 0).then(|| self.rows as f64 / self.runs as f64)
     }
 
-    /// The share of their time in which workers worked.
+    /// The share of their time in which workers worked, and of those that serve several requests side by side the share of their room. What was cut
+    /// worked longer than anything that came to an end.
     pub fn utilization(&self, workers: usize) -> f64 {
-        self.busy.as_secs_f64() / (self.wall.as_secs_f64() * workers as f64).max(1e-9)
+        (self.busy.as_secs_f64() / (self.wall.as_secs_f64() * workers as f64).max(1e-9)).min(1.0)
     }
 }
 
@@ -292,7 +295,7 @@ mod tests {
         patience: Patience<'_>,
         batching: Batching,
     ) -> Result<Served> {
-        alone(workers, Plan { due, timer: &Timer::calibrated(), patience, batching, tokens: 0 }, &never)
+        alone(workers, Plan { due, timer: &Timer::calibrated(), patience, batching, tokens: 0, session: 1 }, &never)
     }
 
     fn of(workers: usize, ms: u64, due: &[u64], patience: Patience<'_>) -> Served {
@@ -302,7 +305,8 @@ mod tests {
     #[test]
     fn every_request_is_issued_when_it_is_due_and_served_once_in_its_turn() {
         let due = Arrivals::Poisson.due(200.0, 100, 3);
-        let served = of(2, 3, &due, PATIENT);
+        // One worker: of several, one that the system stops as it takes a request says later when that was.
+        let served = of(1, 3, &due, PATIENT);
         assert_eq!(served.requests.len(), 100);
         assert!(!served.given_up);
         let mut last = 0;
@@ -456,8 +460,14 @@ mod tests {
         let start = Instant::now();
         let due = Arrivals::Constant.due(1.0, 60, 1);
         let stopping = || start.elapsed() > Duration::from_millis(100);
-        let plan =
-            Plan { due: &due, timer: &Timer::calibrated(), patience: PATIENT, batching: Batching::NONE, tokens: 0 };
+        let plan = Plan {
+            due: &due,
+            timer: &Timer::calibrated(),
+            patience: PATIENT,
+            batching: Batching::NONE,
+            tokens: 0,
+            session: 1,
+        };
         let told = alone([sleeps(1)], plan, &stopping).unwrap_err();
         assert_eq!(told.code, Code::Cancelled);
         assert!(start.elapsed() < Duration::from_millis(500), "{:?}", start.elapsed());

@@ -3,7 +3,7 @@
 use crate::crew::Crew;
 use crate::engine::{Engine, Lengths};
 use crate::options::{Asked, OF_TOKENS, Of};
-use crate::server::Server;
+use crate::server::{Server, Tokens};
 use skillbench_plugin_api::sdk::{Benchmark, Context};
 use skillbench_plugin_api::{Error, Result};
 use skillbench_sequences::{Loads, Work};
@@ -41,13 +41,13 @@ impl Benchmark for GenerationServing {
         }
         let engine = |worker: usize| Engine::new(&work, asked.batching, lengths, worker as u64);
         let mut engines: Vec<Engine<'_>> = (0..asked.workers).map(engine).collect::<Result<_>>()?;
-        let checked = engines.first_mut().ok_or_else(|| Error::internal("a benchmark without a worker"))?;
-        checked.check(&work)?;
-        let seed = target.seed();
+        engines.iter_mut().try_for_each(|engine| engine.check(&work))?;
+        let kept_by_backend = engines.iter().all(Engine::is_kept_by_backend);
+        let (seed, tokens) = (target.seed(), Tokens { most: sizes.new_tokens, kept_by_backend });
         std::thread::scope(|scope| {
             let crew = Crew::hire(scope, engines.iter_mut())?;
-            Server::new(context, asked, sizes.new_tokens, crew, seed)?.serve()
+            Server::new(context, asked, tokens, crew, seed)?.serve()
         })?;
-        engines.first_mut().map_or(Ok(()), |checked| checked.check(&work))
+        engines.iter_mut().try_for_each(|engine| engine.check(&work))
     }
 }

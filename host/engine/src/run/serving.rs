@@ -1,6 +1,6 @@
 //! Figures of requests that arrive: what became of them, and the load that a target bears.
 
-use super::energy::Counted;
+use super::energy::{Counted, per_item};
 use super::summarize::measured;
 use skillbench_record::defaults::defaults;
 use skillbench_record::{CapacityMetrics, CapacityTrial, ServingMetrics, TokenMetrics};
@@ -52,11 +52,21 @@ pub(super) fn items_per_s(report: &[SeriesRecord]) -> Option<f64> {
     Some(served * items / seconds(sessions)).filter(|rate| rate.is_finite() && *rate > 0.0)
 }
 
-/// What a sensor counted around sessions, by items that were answered: a session at another rate has others. `None` without a sensor.
+/// Whether requests make tokens.
+pub(super) fn makes_tokens(report: &[SeriesRecord]) -> bool {
+    sessions(report).is_some() && find(report, "itl").is_some()
+}
+
+/// What a sensor counted around sessions, by items that were answered, or by tokens where those are made: a session at another rate has others. `None`
+/// without a sensor.
 pub(super) fn energy(report: &[SeriesRecord]) -> Option<Counted<'_>> {
     let (sessions, per_request) = (sessions(report)?, find(report, "service")?.items_per_sample);
     let (requests, refused) = (singles(report, "requests"), singles(report, "refused"));
-    let answered = |index: usize| Some(requests.get(index)? - refused.get(index).unwrap_or(&0.0));
+    let (tokens, makes_tokens) = (singles(report, "tokens"), makes_tokens(report));
+    let answered = |index: usize| match makes_tokens {
+        true => tokens.get(index).copied(),
+        false => Some(requests.get(index)? - refused.get(index).unwrap_or(&0.0)),
+    };
     let mut next = 0;
     let items = sessions.rounds.iter().filter(|round| round.measured).map(|round| {
         let of_round = next..next + round.values.len();
@@ -69,7 +79,9 @@ pub(super) fn energy(report: &[SeriesRecord]) -> Option<Counted<'_>> {
 /// `None`: the requests made none.
 fn tokens(report: &[SeriesRecord], sessions: &SeriesRecord) -> Option<TokenMetrics> {
     find(report, "itl")?;
-    let times = |name: &str| summarize(singles(report, name), NS_TO_MS);
+    // Those that were answered look the better the more are refused.
+    let told = !has_refusals(report);
+    let times = |name: &str| summarize(singles(report, name), NS_TO_MS).filter(|_| told);
     let tokens: f64 = singles(report, "tokens").iter().sum();
     Some(TokenMetrics {
         ttft_ms: times("ttft"),
@@ -79,6 +91,8 @@ fn tokens(report: &[SeriesRecord], sessions: &SeriesRecord) -> Option<TokenMetri
         itl_ms: times("itl"),
         tokens: tokens as u64,
         tokens_per_s: Some(tokens / seconds(sessions)).filter(|rate| rate.is_finite()),
+        cache_kept_by_backend: singles(report, "cache_kept_by_backend").first().map(|kept| *kept > 0.0),
+        energy_j_per_token: energy(report).as_ref().and_then(per_item),
     })
 }
 
@@ -131,26 +145,29 @@ pub(super) fn capacity(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<
             refused: *refused.get(index)? as u64,
             given_up: *given_up.get(index)? > 0.0,
             utilization: *utilization.get(index)?,
-            requests_per_run: column("trial.requests_per_run").get(index).copied(),
+            requests_per_run: column("trial.requests_per_run").get(index).copied().filter(|requests| *requests > 0.0),
         })
     };
     let trials = (0..per_s.len()).map(at).collect::<Option<Vec<_>>>()?;
-    let (per_s, ci95, cliff) = edge(&trials, allowed, column("trial.limit_of_length"))?;
+    let (per_s, ci95, cliff) = edge(&trials, allowed, *column("trial.stay_of_length").first()?)?;
     let void = column("trial.void").iter().sum::<f64>() as u64;
     Some(CapacityMetrics { per_s, ci95, cliff, slo: slo.into(), void, trials })
 }
 
 /// Where the first of the limits breaks, its interval, and whether it is a cliff. A limit that no rate breaks says nothing; one that every rate
-/// breaks leaves no edge. `allowed`: the share of requests that may break each limit; `of_length`: how long it is beside a trial.
-fn edge(trials: &[CapacityTrial], allowed: &[f64], of_length: &[f64]) -> Option<(f64, [f64; 2], bool)> {
+/// breaks leaves no edge. `allowed`: the share of requests that may break each limit; `of_length`: how long a request may
+/// stay, beside a trial.
+fn edge(trials: &[CapacityTrial], allowed: &[f64], of_length: f64) -> Option<(f64, [f64; 2], bool)> {
     let mut first: Option<(f64, [f64; 2], bool)> = None;
     for (limit, allowed) in allowed.iter().enumerate() {
         let of_limit = |trial: &CapacityTrial| CapacityTrial {
             over: trial.over_each.get(limit).copied().unwrap_or(trial.over),
             ..trial.clone()
         };
-        let trials: Vec<CapacityTrial> = trials.iter().map(of_limit).collect();
-        let of_length = of_length.get(limit).copied().unwrap_or_default();
+        // A trial that was given up for another limit says nothing of this one.
+        let says_something =
+            |trial: &CapacityTrial| !trial.given_up || trial.over as f64 > allowed * trial.requests as f64;
+        let trials: Vec<CapacityTrial> = trials.iter().map(of_limit).filter(says_something).collect();
         first = match (of_trials(&trials, *allowed, of_length)?, first) {
             (Capacity::NoRate { .. }, _) => return None,
             (Capacity::EveryRate { .. }, first) => first,
@@ -185,7 +202,6 @@ pub(super) fn stable(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<bo
 
 #[cfg(test)]
 mod tests {
-    use super::super::energy::per_item;
     use super::*;
     use skillbench_worker::{EnergyRecord, RoundEnergy, RoundRecord};
 
@@ -271,6 +287,54 @@ mod tests {
     }
 
     #[test]
+    fn of_requests_for_tokens_energy_is_by_token_and_refusals_leave_no_times() {
+        let round = RoundRecord { measured: true, wall_ns: 1_000_000_000, values: vec![1e9], ..RoundRecord::default() };
+        let report = |refused: f64| {
+            vec![
+                SeriesRecord { rounds: vec![round.clone()], ..series("session", &[]) },
+                series("service", &[1e6; 100]),
+                series("requests", &[100.0]),
+                series("refused", &[refused]),
+                series("tokens", &[800.0]),
+                series("ttft", &[2e6; 100]),
+                series("itl", &[1e6; 700]),
+            ]
+        };
+        let tokens = |refused| serving(&report(refused), SLO).unwrap().tokens.unwrap();
+        let all = tokens(0.0);
+        assert_eq!((all.tokens, all.tokens_per_s), (800, Some(800.0)));
+        assert!(all.ttft_ms.is_some() && all.itl_ms.is_some());
+        let some = tokens(1.0);
+        assert!(some.ttft_ms.is_none() && some.itl_ms.is_none() && some.tokens == 800);
+        assert!(makes_tokens(&report(0.0)) && !makes_tokens(&report(0.0)[..6]));
+    }
+
+    #[test]
+    fn a_capacity_of_several_limits_is_where_the_first_breaks() {
+        let trial = |per_s: f64, over_each: [u64; 2], given_up| CapacityTrial {
+            per_s,
+            requests: 1_000,
+            over: over_each[0].max(over_each[1]),
+            over_each: over_each.to_vec(),
+            refused: 0,
+            given_up,
+            utilization: 0.5,
+            requests_per_run: None,
+        };
+        // The second limit breaks at a cliff; the first is kept wherever trials were not given up for the second.
+        let trials = [
+            trial(100.0, [0, 0], false),
+            trial(158.0, [0, 0], false),
+            trial(162.0, [3, 900], true),
+            trial(300.0, [2, 950], true),
+        ];
+        let (per_s, ci95, cliff) = edge(&trials, &[0.01, 0.01], 0.01).unwrap();
+        assert!(cliff && (per_s - 160.0).abs() < 0.1 && ci95 == [158.0 * 0.98, 162.0], "{per_s} {ci95:?}");
+        assert_eq!(edge(&trials[..2], &[0.01, 0.01], 0.0), None, "every rate keeps both");
+        assert_eq!(edge(&trials[2..], &[0.01, 0.01], 0.0), None, "no rate keeps the second");
+    }
+
+    #[test]
     fn a_capacity_is_read_from_the_trials_and_none_is_made_up() {
         let trials = |per_s: &[f64], over: &[f64]| {
             let zeros = vec![0.0; per_s.len()];
@@ -282,6 +346,7 @@ mod tests {
                 series("trial.refused", &zeros),
                 series("trial.given_up", &zeros),
                 series("trial.void", &[2.0]),
+                series("trial.stay_of_length", &[0.0]),
                 series("trial.utilization", &zeros),
             ]
         };

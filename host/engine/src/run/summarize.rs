@@ -79,7 +79,8 @@ pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
     let whole = latency.or(find(main, "end_to_end"));
     let times = latency.or(concurrent).or(whole);
     // A sequence of tokens is no item: its energy is counted by token.
-    let by_item = latency.or(concurrent).or(serving::sessions(&main.series)).is_some();
+    let by_item =
+        latency.or(concurrent).or(serving::sessions(&main.series)).is_some() && !serving::makes_tokens(&main.series);
     let counted = serving::energy(&main.series).or_else(|| times.and_then(Counted::of_samples));
     Metrics {
         // Requests that arrive have no rounds of their own: sessions have.

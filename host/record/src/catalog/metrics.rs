@@ -771,7 +771,12 @@ pub(super) static METRICS: &[Metric] = &[
         Lower,
         "energy per token",
         "Above idle, for each token that was made; null without a sensor that can tell",
-        |m| m.generation.as_ref()?.energy_j_per_token
+        |m| m.generation.as_ref().and_then(|tokens| tokens.energy_j_per_token).or_else(|| m
+            .serving
+            .as_ref()?
+            .tokens
+            .as_ref()?
+            .energy_j_per_token)
     ),
     figure!(
         flops_per_sec,
