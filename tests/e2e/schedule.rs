@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 use skillbench_tests::{Ran, World, cells, outcomes, without_sums};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -338,19 +339,27 @@ fn a_second_benchmark_waits_and_says_for_whom_and_a_killed_one_holds_nothing() {
     world.host(&["bench", "run", "--lock-wait", "0"]).exits_with(4).tells(&pid);
     world.host(&["run", "--plugin", "rtenn"]).exits_with(2);
 
-    let mut stopped = world.command(&quick);
-    let stopped = stopped.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(Duration::from_secs(2));
+    // Read until it is told, however long a busy machine takes for that.
+    let waits = || {
+        let mut waiting = world.command(&quick);
+        let mut waiting = waiting.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut told = BufReader::new(waiting.stderr.take().unwrap());
+        let mut line = String::new();
+        while !line.contains(&format!("waiting for {pid}")) {
+            line.clear();
+            assert!(told.read_line(&mut line).unwrap() > 0, "it ended without a wait");
+        }
+        // What else it says is read, so that it can say it.
+        (waiting, std::thread::spawn(move || std::io::copy(&mut told, &mut std::io::sink())))
+    };
+    let (mut stopped, _told) = waits();
     Command::new("kill").args(["-INT", &stopped.id().to_string()]).status().unwrap();
-    let ended = Ran(stopped.wait_with_output().unwrap());
-    ended.exits_with(130).tells(&format!("waiting for {pid}"));
+    assert_eq!(stopped.wait().unwrap().code(), Some(130));
 
-    let mut waiting = world.command(&quick);
-    let waiting = waiting.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    std::thread::sleep(Duration::from_secs(4));
+    let (mut waiting, _told) = waits();
     first.kill().unwrap();
     first.wait().unwrap();
-    Ran(waiting.wait_with_output().unwrap()).exits_with(0).tells(&format!("waiting for {pid}"));
+    assert_eq!(waiting.wait().unwrap().code(), Some(0));
 }
 
 #[test]

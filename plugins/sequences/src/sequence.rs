@@ -33,7 +33,7 @@ pub struct Prompts {
 
 impl Prompts {
     /// # Errors
-    /// As for [`fill::prompt`].
+    /// `InvalidArgument` where the input of tokens is not filled by `ids:V`.
     pub fn draw(&mut self) -> Result<Vec<i64>> {
         let prompt = fill::prompt(self.rule.as_deref(), self.seed.wrapping_add(self.number), self.count)?;
         // Seeds that lie side by side belong to other runs.
@@ -81,7 +81,7 @@ impl<'m> Sequence<'m> {
     /// Another prompt: what an engine remembers of the last one is of no use.
     ///
     /// # Errors
-    /// As for [`fill::prompt`].
+    /// `InvalidArgument` where the input of tokens is not filled by `ids:V`.
     pub fn renew(&mut self) -> Result<()> {
         self.prompt = self.prompts.draw()?;
         Ok(())
