@@ -205,7 +205,7 @@ pub struct TokenMetrics {
     /// Tokens that were made.
     pub tokens: u64,
     pub tokens_per_s: Option<f64>,
-    /// Whether the backend kept the cache from step to step; where not, it went through the host.
+    /// Whether the backend kept the cache from step to step; where not, it went through the host. `None`: there is no cache.
     pub cache_kept_by_backend: Option<bool>,
     /// Joules above idle for each token that was made.
     pub energy_j_per_token: Option<f64>,

@@ -41,8 +41,8 @@ pub enum Capacity {
 const WINDOW: [f64; 2] = [0.75, 1.25];
 /// Beyond this share of the way from what is allowed to all, requests are late because the queue grew for as long as the session went on.
 const STEADY: f64 = 0.3;
-/// Trials show up to so much more than a target bears for good, for each limit that they would be long: in simulations (tests/capacity.rs)
-/// 1.2 on average.
+/// The interval has room for trials that show so many times more than a target bears for good as the limit is of their length. Simulated queues show
+/// about once as much (tests/capacity.rs).
 const EMPTY_AT_FIRST: f64 = 2.0;
 /// Fewer trials have no line.
 const LEAST: usize = 5;

@@ -215,6 +215,27 @@ fn the_interval_holds_the_capacity_with_sessions_as_short_as_a_search_may_have()
 }
 
 #[test]
+fn sessions_that_begin_with_an_empty_queue_show_more_than_is_borne_for_good_and_not_twice_the_limits_share() {
+    let constant = |_: &mut Rng| 40e-3;
+    let uneven = |rng: &mut Rng| exponential(rng, 40e-3);
+    let services: [&dyn Fn(&mut Rng) -> f64; 2] = [&constant, &uneven];
+    for service in services {
+        let server = Simulated { stalls: None, workers: 1, service, arrivals: Arrivals::Poisson };
+        let (limit, limits) = (p99(0.4), 20.0);
+        let truth = server.truth(limit, 1.0, 200.0);
+        let over_at = |per_s: f64| {
+            let requests = (per_s * limits * limit.within_s) as usize;
+            let sessions = 400_000 / requests;
+            let over: usize =
+                (0..sessions as u64).map(|seed| server.over(per_s, requests, limit.within_s, 990 + seed)).sum();
+            over as f64 / (sessions * requests) as f64
+        };
+        assert!(over_at(truth) < 0.9 * limit.allowed, "fewer are late than for good");
+        assert!(over_at(truth * (1.0 + 2.0 / limits)) > limit.allowed, "such a rate is seen to be too much");
+    }
+}
+
+#[test]
 fn requests_that_come_like_a_clock_to_a_server_that_works_like_one_show_a_cliff() {
     let constant = |_: &mut Rng| 2e-3;
     let server = Simulated { stalls: None, workers: 1, service: &constant, arrivals: Arrivals::Constant };

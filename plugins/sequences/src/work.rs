@@ -150,7 +150,7 @@ impl<'m> Work<'_, 'm> {
         Ok(())
     }
 
-    /// That sequences side by side are what each is alone. `prompts`: of one sequence each; what an engine remembers of others is of no use.
+    /// That sequences side by side are what each is alone. `prompts`: of one sequence each, and others than before.
     ///
     /// # Errors
     /// `WrongOutput` with the difference.

@@ -80,9 +80,15 @@ impl<'m> Engine<'m> {
         Ok(Engine::Together(Box::new(Together { slots, prompts, lengths, continuous, times: vec![] })))
     }
 
-    /// Whether the backend keeps the cache, where it computes.
-    pub fn is_kept_by_backend(&self) -> bool {
-        matches!(self, Engine::Alone(alone) if alone.sequence.decoder.has_state() && alone.sequence.decoder.keeper == Keeper::Backend)
+    /// Whether the backend keeps the cache, where it computes; `None`: nothing is carried from token to token.
+    pub fn kept_by_backend(&self) -> Option<bool> {
+        match self {
+            Engine::Alone(alone) => {
+                let decoder = &alone.sequence.decoder;
+                decoder.has_state().then_some(decoder.keeper == Keeper::Backend)
+            }
+            Engine::Together(_) => Some(false),
+        }
     }
 
     /// That its sequences are what they should be.

@@ -110,10 +110,11 @@ impl OfRequests {
         })
     }
 
-    /// Who keeps the cache of sequences, of requests that make tokens.
-    pub fn hand_over_keeper(&self, reporter: &Reporter, by_backend: bool) -> Result<()> {
+    /// Whether the backend keeps the cache of sequences; `None`: there is no cache.
+    pub fn hand_over_keeper(&self, reporter: &Reporter, by_backend: Option<bool>) -> Result<()> {
         let series = self.of_tokens.as_ref().map(|series| series.kept_by_backend);
-        series.map_or(Ok(()), |series| reporter.single(series, f64::from(u8::from(by_backend))))
+        let Some((series, by_backend)) = series.zip(by_backend) else { return Ok(()) };
+        reporter.single(series, f64::from(u8::from(by_backend)))
     }
 
     pub fn hand_over(&self, reporter: &Reporter, served: &Served, workers: usize, limits: &[Limit]) -> Result<()> {

@@ -36,8 +36,8 @@ const GIVEN_UP: f64 = 0.3;
 pub struct Tokens {
     /// The most tokens of a request; 0: requests make none.
     pub most: usize,
-    /// The backend keeps the cache, where it computes.
-    pub kept_by_backend: bool,
+    /// Whether the backend keeps the cache, where it computes; `None`: there is none.
+    pub kept_by_backend: Option<bool>,
 }
 
 pub struct Server<'c> {

@@ -42,7 +42,8 @@ impl Benchmark for GenerationServing {
         let engine = |worker: usize| Engine::new(&work, asked.batching, lengths, worker as u64);
         let mut engines: Vec<Engine<'_>> = (0..asked.workers).map(engine).collect::<Result<_>>()?;
         engines.iter_mut().try_for_each(|engine| engine.check(&work))?;
-        let kept_by_backend = engines.iter().all(Engine::is_kept_by_backend);
+        // All are made alike.
+        let kept_by_backend = engines.first().and_then(Engine::kept_by_backend);
         let (seed, tokens) = (target.seed(), Tokens { most: sizes.new_tokens, kept_by_backend });
         std::thread::scope(|scope| {
             let crew = Crew::hire(scope, engines.iter_mut())?;

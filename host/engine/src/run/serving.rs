@@ -80,8 +80,8 @@ pub(super) fn energy(report: &[SeriesRecord]) -> Option<Counted<'_>> {
 fn tokens(report: &[SeriesRecord], sessions: &SeriesRecord) -> Option<TokenMetrics> {
     find(report, "itl")?;
     // Those that were answered look the better the more are refused.
-    let told = !has_refusals(report);
-    let times = |name: &str| summarize(singles(report, name), NS_TO_MS).filter(|_| told);
+    let all_answered = !has_refusals(report);
+    let times = |name: &str| summarize(singles(report, name), NS_TO_MS).filter(|_| all_answered);
     let tokens: f64 = singles(report, "tokens").iter().sum();
     Some(TokenMetrics {
         ttft_ms: times("ttft"),
