@@ -20,6 +20,8 @@ from sbom import cyclonedx
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILT = ROOT / sys.argv[1]
+# Of gzip, xz and zip: 9 for what is handed on.
+LEVEL = int(sys.argv[3])
 EPOCH = int(os.environ["SOURCE_DATE_EPOCH"])
 VERSION = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]
 ARCH = os.uname().machine
@@ -72,7 +74,7 @@ def mode(path: Path) -> int:
     return 0o755 if path.is_dir() or path.name in PROGRAMS or path.name == "install" or ".so" in path.suffixes else 0o644
 
 
-def tarball(prefix: Path, out: Path, name: str, level: int = 9) -> Path:
+def tarball(prefix: Path, out: Path, name: str, level: int = LEVEL) -> Path:
     file = out / f"{name}.tar.gz"
     with gzip.GzipFile(file, "wb", level, mtime=EPOCH) as packed, tarfile.open(fileobj=packed, mode="w") as tar:
         for path in sorted(prefix.rglob("*")):
@@ -103,6 +105,9 @@ def debian(prefix: Path, out: Path):
         for page in (root / "usr/share/man/man1").iterdir():
             (page.parent / f"{page.name}.gz").write_bytes(gzip.compress(page.read_bytes(), mtime=EPOCH))
             page.unlink()
+        units = root / "usr/lib/systemd/system"
+        units.mkdir(parents=True)
+        shutil.copy(ROOT / "scripts" / "packaging" / "skillbench-agent@.service", units)
         (root / "DEBIAN").mkdir()
         size = sum(path.stat().st_size for path in root.rglob("*") if path.is_file() and not path.is_symlink()) // 1024
         (root / "DEBIAN" / "control").write_text(
@@ -117,7 +122,7 @@ def debian(prefix: Path, out: Path):
                 path.chmod(mode(path))
             os.utime(path, (EPOCH, EPOCH), follow_symlinks=False)
         file = out / f"skillbench_{VERSION}_{DEBIAN[ARCH]}.deb"
-        run("dpkg-deb", "-Zxz", "--root-owner-group", "--build", root, file)
+        run("dpkg-deb", "-Zxz", f"-z{min(LEVEL, 6)}", "--root-owner-group", "--build", root, file)
         return file
 
 
@@ -171,7 +176,7 @@ def wheel(prefix: Path, out: Path) -> Path:
     files[f"{info}/RECORD"] = ("\n".join([*record, f"{info}/RECORD,,"]) + "\n").encode()
     file = out / f"skillbench-{VERSION}-{tag}.whl"
     date = max(time.gmtime(EPOCH)[:6], (1980, 1, 1, 0, 0, 0))
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
         for name, content in files.items():
             entry = zipfile.ZipInfo(name, date)
             entry.compress_type = zipfile.ZIP_DEFLATED
@@ -189,7 +194,7 @@ def main(out: Path):
         made = [debian(prefix, out), wheel(prefix, out)]
         shutil.copy(ROOT / "scripts" / "packaging" / "install", prefix / "install")
         name = f"skillbench-{VERSION}-linux-{ARCH}"
-        made = [tarball(prefix, out, name), *filter(None, made), tarball(debug, out, f"{name}-debug", 6)]
+        made = [tarball(prefix, out, name), *filter(None, made), tarball(debug, out, f"{name}-debug", min(LEVEL, 6))]
     sums = ""
     for file in made:
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
