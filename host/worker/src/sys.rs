@@ -5,7 +5,7 @@
 #[cfg(unix)]
 mod unix {
     use rustix::process::{Pid, Signal};
-    use std::io::{self, Read};
+    use std::io::{self, PipeWriter, Read};
     use std::os::fd::OwnedFd;
     use std::os::unix::net::UnixStream;
     use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -85,6 +85,16 @@ mod unix {
         }
     }
 
+    /// Runs something while what goes to standard output goes to a pipe, whose last end is closed here.
+    pub fn with_stdout<T>(to: PipeWriter, run: impl FnOnce() -> T) -> io::Result<T> {
+        let own = rustix::io::dup(rustix::stdio::stdout())?;
+        rustix::stdio::dup2_stdout(&to)?;
+        drop(to);
+        let ran = run();
+        rustix::stdio::dup2_stdout(&own)?;
+        Ok(ran)
+    }
+
     /// How a child ended: a short code, and the words for it.
     pub fn describe_exit(status: ExitStatus) -> (&'static str, String) {
         match (status.signal(), status.code()) {
@@ -111,7 +121,7 @@ mod unix {
 
 #[cfg(not(unix))]
 mod other {
-    use std::io;
+    use std::io::{self, PipeWriter};
     use std::process::{Child, Command, ExitStatus};
     use std::time::Duration;
 
@@ -138,6 +148,10 @@ mod other {
     pub fn kill_group(_: &Child) {}
 
     pub fn read(_: &mut Channel, _: &mut [u8], _: Duration) -> io::Result<Option<usize>> {
+        Err(unsupported())
+    }
+
+    pub fn with_stdout<T>(_: PipeWriter, _: impl FnOnce() -> T) -> io::Result<T> {
         Err(unsupported())
     }
 

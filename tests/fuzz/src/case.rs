@@ -83,9 +83,17 @@ fn watch(number: Weak<AtomicU64>, path: PathBuf) {
     });
 }
 
+/// Processor time of this thread; on a system that is not asked for it, the time that passes.
+#[cfg(unix)]
 fn cpu_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Duration::new(time.tv_sec.try_into().unwrap_or_default(), time.tv_nsec.try_into().unwrap_or_default())
+}
+
+#[cfg(not(unix))]
+fn cpu_time() -> Duration {
+    static BEGAN: std::sync::LazyLock<std::time::Instant> = std::sync::LazyLock::new(std::time::Instant::now);
+    BEGAN.elapsed()
 }
 
 /// The most memory that this process has had; 0 where nobody says.

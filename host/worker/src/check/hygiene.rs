@@ -7,10 +7,11 @@ use super::backend::{ensure, floats, for_batch, input, open, text};
 use super::process_state::State;
 use super::{Finding, Test};
 use crate::CheckJob;
-use crate::child::{Observing, Opened, Services};
+use crate::child::{Observing, Opened, Services, cpu};
 use crate::children::all_below;
 use crate::loader::{self, c_library};
 use crate::output::Tail;
+use crate::sys;
 use skillbench_plugin_api::client::Instance;
 use skillbench_plugin_api::{Code, Direction, Error, Load, Options, Source};
 use std::sync::Arc;
@@ -62,16 +63,16 @@ fn use_all(services: &'static Services, job: &CheckJob) -> Test {
 const DRAINED: Duration = Duration::from_millis(100);
 
 pub(super) fn stdout_kept(services: &'static Services, job: &CheckJob) -> Test {
-    let own = rustix::io::dup(rustix::stdio::stdout()).map_err(text)?;
     let (reads, writes) = std::io::pipe().map_err(text)?;
     let tail = Tail::default();
     drop(tail.drain(reads));
     c_library::flush_streams();
-    rustix::stdio::dup2_stdout(&writes).map_err(text)?;
-    drop(writes);
-    let used = use_all(services, job);
-    c_library::flush_streams();
-    rustix::stdio::dup2_stdout(&own).map_err(text)?;
+    let used = sys::with_stdout(writes, || {
+        let used = use_all(services, job);
+        c_library::flush_streams();
+        used
+    });
+    let used = used.map_err(text)?;
     std::thread::sleep(DRAINED);
     let (printed, count) = tail.text();
     let start: String = printed.lines().next().unwrap_or_default().chars().take(80).collect();
@@ -134,17 +135,15 @@ const SETTLES: Duration = Duration::from_millis(600);
 const QUIET: Duration = Duration::from_millis(500);
 const SHARE: f64 = 0.1;
 
-/// The processor time of this process.
-fn processor_time() -> Duration {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    Duration::new(now.tv_sec.unsigned_abs(), now.tv_nsec as u32)
+fn processor_time() -> Result<Duration, Finding> {
+    cpu::of_process().ok_or_else(|| Finding::Unavailable("this system does not tell a process's processor time".into()))
 }
 
 fn waits_quietly(when: &str) -> Test {
     std::thread::sleep(SETTLES);
-    let (before, began) = (processor_time(), Instant::now());
+    let (before, began) = (processor_time()?, Instant::now());
     std::thread::sleep(QUIET);
-    let (spent, over) = (processor_time().saturating_sub(before), began.elapsed());
+    let (spent, over) = (processor_time()?.saturating_sub(before), began.elapsed());
     let told = format!(
         "{when} it took {} ms of processor time over {} ms in which nothing was asked of it",
         spent.as_millis(),

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 /// CPU time of the whole process; `None` on a system that is not asked for it.
-pub(super) fn of_process() -> Option<Duration> {
+pub(crate) fn of_process() -> Option<Duration> {
     #[cfg(unix)]
     return Some(read(rustix::time::ClockId::ProcessCPUTime));
     #[cfg(not(unix))]

@@ -9,7 +9,7 @@ mod audit;
 mod cell;
 mod claims;
 mod comparison;
-mod cpu;
+pub(crate) mod cpu;
 mod energy;
 mod function;
 mod inputs;
