@@ -52,6 +52,8 @@ fn what_a_release_holds_runs_where_it_is_unpacked_and_moved_and_from_pip() {
     let packed = Command::new(workspace().join("scripts/release")).arg(&out).arg("--built").output().unwrap();
     assert!(packed.status.success(), "{}", String::from_utf8_lossy(&packed.stderr));
     world.shell("cd out && sha256sum --quiet --check SHA256SUMS").exits_with(0);
+    let unit = "/usr/lib/systemd/system/skillbench-agent@.service";
+    world.shell(&format!("! command -v dpkg-deb || dpkg-deb --contents out/*.deb | grep {unit}")).exits_with(0);
 
     let run = "run --plugin rten --model probe-mlp --batch-sizes 1 --bench inference --budget 0.1";
     world.shell("mkdir home && tar xf out/skillbench-*-linux-$(uname -m).tar.gz && HOME=$PWD/home sh skillbench-*/install $PWD/one").exits_with(0);
