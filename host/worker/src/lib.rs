@@ -62,5 +62,5 @@ pub use protocol::{
 };
 pub use stop::Stop;
 pub(crate) use sys::adopt_channel;
-pub use sys::{describe_exit, kill_group, monotonic_ns, start};
+pub use sys::{describe_exit, kill_group, monotonic_ns, start_group};
 pub use translated::translated_for;

@@ -106,6 +106,9 @@ fn set_environment(command: &mut std::process::Command, sandbox: &Sandbox, folde
     }
     // A plugin that panics says why in one line; a backtrace would push that line out of the kept tail.
     command.env("RUST_BACKTRACE", "0").env("TMPDIR", folders.scratch.path());
+    if cfg!(windows) {
+        command.env("TMP", folders.scratch.path()).env("TEMP", folders.scratch.path());
+    }
     dropped
 }
 

@@ -3,7 +3,7 @@
 use super::document::envelope;
 use super::{Alert, Undelivered};
 use skillbench_record::defaults::defaults;
-use skillbench_worker::{describe_exit, kill_group, start};
+use skillbench_worker::{describe_exit, kill_group, start_group};
 use std::io::Write;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -12,11 +12,13 @@ use std::time::{Duration, Instant};
 pub fn run(text: &str, alerts: &[Alert]) -> Result<String, Undelivered> {
     let failed = |why: String| Undelivered { to: format!("the command '{text}'"), why };
     let mut command = Command::new("sh");
-    command.args(["-c", text]).stdout(Stdio::from(std::io::stderr()));
-    let (mut child, mut input) = start(&mut command).map_err(|error| failed(error.to_string()))?;
+    command.args(["-c", text]).stdin(Stdio::piped()).stdout(Stdio::from(std::io::stderr()));
+    let mut child = start_group(&mut command).map_err(|error| failed(error.to_string()))?;
     let document = envelope(alerts);
     // A command that does not read must not hold up the host.
-    std::thread::spawn(move || drop(input.write_all(&document)));
+    if let Some(mut input) = child.stdin.take() {
+        std::thread::spawn(move || drop(input.write_all(&document)));
+    }
     let limit = Duration::from_secs_f64(defaults().alert.command_s);
     let begun = Instant::now();
     let ended: Option<ExitStatus> = loop {

@@ -30,6 +30,26 @@ const ALWAYS: [&str; 24] = [
     "SKILLBENCH_DATA",
 ];
 
+/// What no program of this system runs without, or finds its user's folders by.
+const OF_SYSTEM: &[&str] = if cfg!(windows) {
+    &[
+        "SystemRoot",
+        "SystemDrive",
+        "windir",
+        "ComSpec",
+        "PATHEXT",
+        "USERPROFILE",
+        "APPDATA",
+        "LOCALAPPDATA",
+        "ProgramData",
+        "ProgramFiles*",
+        "NUMBER_OF_PROCESSORS",
+        "PROCESSOR_*",
+    ]
+} else {
+    &[]
+};
+
 /// Names variables that the user wants to go along: separated by commas, `*` at the end for any ending.
 pub(crate) const PASS: &str = "SKILLBENCH_PASS_ENV";
 
@@ -50,7 +70,7 @@ fn choose_from(all: impl Iterator<Item = (OsString, OsString)>, granted: &[Strin
     let asked = all.iter().find(|(name, _)| name == PASS).map(|(_, value)| value.to_string_lossy().into_owned());
     let asked: Vec<String> =
         asked.iter().flat_map(|list| list.split(',')).map(|name| name.trim().to_string()).collect();
-    let patterns = || ALWAYS.into_iter().chain(granted.iter().chain(&asked).map(String::as_str));
+    let patterns = || ALWAYS.iter().chain(OF_SYSTEM).copied().chain(granted.iter().chain(&asked).map(String::as_str));
     for (name, value) in all {
         let shown = name.to_string_lossy().into_owned();
         match patterns().any(|pattern| fits(pattern, &shown)) {
@@ -65,9 +85,14 @@ fn choose_from(all: impl Iterator<Item = (OsString, OsString)>, granted: &[Strin
 fn fits(pattern: &str, name: &str) -> bool {
     match pattern.strip_suffix('*') {
         // A star alone would pass everything, which `--sandbox off` is for.
-        Some(start) => !start.is_empty() && name.starts_with(start),
-        None => pattern == name,
+        Some(start) => !start.is_empty() && name.get(..start.len()).is_some_and(|begin| same(begin, start)),
+        None => same(pattern, name),
     }
+}
+
+/// Windows takes `Path` and `PATH` for one variable.
+fn same(one: &str, other: &str) -> bool {
+    if cfg!(windows) { one.eq_ignore_ascii_case(other) } else { one == other }
 }
 
 #[cfg(test)]
