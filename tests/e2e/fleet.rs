@@ -156,6 +156,12 @@ fn what_a_fleet_cannot_do_is_said_before_anything_is_sent() {
         .exits_with(5)
         .tells("its agent measures on other backends");
     run(&world, &["--plugin", "rten", "--model", "probe-mlp", "--baseline", "main"]).exits_with(2);
+    world.host(&["fleet", "why", "rten", "probe-mlp"]).exits_with(0).tells("yes");
+    world.host(&["fleet", "why", "qnn"]).exits_with(5).tells("its agent measures on other backends");
+    world.host(&["fleet", "why", "rten", "no-such-model"]).exits_with(2).tells("there is no model");
+    // A machine that does not come is waited for, and no longer than was said.
+    let asked = ["--plugin", "qnn", "--model", "probe-mlp", "--wait", "2"];
+    run(&world, &asked).exits_with(5).tells("machines are waited for");
     // A pass that cannot ask, and one that is worth nothing any more.
     world.host(&["fleet", "user", "lab", "v", "--role", "viewer"]).exits_with(0);
     world.host(&["run", "--fleet", "v.fleet", "--plugin", "rten"]).exits_with(2).tells("needs one of a submitter");
@@ -192,11 +198,61 @@ fn a_submission_can_be_left_looked_at_taken_back_and_collected() {
     followed.exits_with(4);
     world.host(&["fleet", "status", "20260131-120000-00000000"]).exits_with(2).tells("there is no submission");
 
+    // What was taken back can be had after all, in the place of what was said of it.
+    world.host(&["fleet", "resume", &id]).exits_with(0).tells("1 lots");
+    world.host(&["fleet", "collect", &id]).exits_with(4).tells("0 of 1 cells have ended");
     h1.signal("CONT");
+    let followed = world.host(&["fleet", "follow", &id, "--format", "json"]);
+    assert_eq!(outcomes(&documents(followed.exits_with(0))[0]), ["measured"]);
+    world.host(&["fleet", "verify", &id]).exits_with(0).tells("1 cells: 0 lost, 0 twice");
+    world.host(&["fleet", "resume", &id]).exits_with(0).tells("nothing to measure");
+    world.host(&["query", "--group-by", "outcome"]).exits_with(0).tells("measured");
+
     let ran = run(&world, &["--plugin", "rten", "--model", "probe-mlp", "--detach"]);
     let id = ran.exits_with(0).stdout().trim().to_string();
     let followed = world.host(&["fleet", "follow", &id, "--format", "json"]);
     assert_eq!(outcomes(&documents(followed.exits_with(0))[0]), ["measured"]);
+
+    // All that has ended is collected, and what is kept is left alone.
+    world.host(&["fleet", "collect", "--results-dir", "all"]).exits_with(0).tells("2 submissions");
+    world.host(&["fleet", "verify", &id, "--results-dir", "all"]).exits_with(0);
+    world.host(&["fleet", "collect", "--results-dir", "all"]).exits_with(0).tells("0 submissions");
+}
+
+#[test]
+fn what_starts_agents_is_printed_for_whoever_starts_them() {
+    let world = world();
+    world.host(&["fleet", "init", "lab", "--quiet"]).exits_with(0);
+    for (name, role) in [("h1", "agent"), ("cluster", "site"), ("v", "viewer")] {
+        world.host(&["fleet", "user", "lab", name, "--role", role, "--quiet"]).exits_with(0);
+    }
+    let agent = ["--plugin", "rten", "--label", "rack=a 3"];
+    let slurm = ["fleet", "launch", "slurm", "cluster.fleet", "--nodes", "4", "--sbatch", "partition=gpu"];
+    let script = world.host(&[&slurm[..], &agent].concat()).exits_with(0).stdout();
+    for part in
+        ["#SBATCH --array=0-3", "#SBATCH --partition=gpu", "cluster.fleet", "--label 'rack=a 3'", "--idle-exit 600"]
+    {
+        assert!(script.contains(part), "{part}: {script}");
+    }
+    let checked = Command::new("sh").arg("-n").arg(world.write("agents.sh", &script)).status();
+    assert!(checked.unwrap().success());
+    world.host(&["fleet", "launch", "systemd", "h1.fleet"]).exits_with(0).tells("h1.fleet\"");
+    world.host(&["fleet", "launch", "ssh", "h1.fleet", "h1"]).exits_with(0).tells("for machine in h1; do");
+    let manifest = ["fleet", "launch", "kubernetes", "cluster.fleet", "--image", "skillbench:1"];
+    world.host(&manifest).exits_with(0).tells(r#"image: "skillbench:1""#);
+
+    for (arguments, text) in [
+        (vec!["slurm", "h1.fleet"], "several machines need one of a site"),
+        (vec!["ssh", "h1.fleet", "h1", "h2"], "several machines need one of a site"),
+        (vec!["systemd", "v.fleet"], "agents need one of an agent or a site"),
+        (vec!["slurm", "nothing.fleet"], "nothing.fleet"),
+        (vec!["slurm", "cluster.fleet", "--sbatch", "a b"], "is no option of sbatch"),
+        (vec!["slurm", "cluster.fleet", "--nodes", "0"], "nodes"),
+        (vec!["kubernetes", "cluster.fleet", "--image", "i", "--resource", "gpu"], "NAME=COUNT"),
+        (vec!["ssh", "h1.fleet", "a b"], "no machine that ssh could reach"),
+    ] {
+        world.host(&[&["fleet", "launch"][..], &arguments].concat()).exits_with(2).tells(text);
+    }
 }
 
 #[test]

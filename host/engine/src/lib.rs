@@ -8,6 +8,7 @@
 //! - [`run`]: a request becomes a plan, a plan becomes outcomes.
 //! - [`suite`]: runs that are written down in files.
 //! - [`schedule`]: when a suite is run again, as cron and systemd take it. [`lock`]: one benchmark at a time on a machine.
+//! - [`quoted`]: texts as words of a shell's line and of a unit's.
 //! - [`compare`]: whether one of two things is slower, and how sure that is.
 //! - [`built`]: what this program was built from.
 //! - [`cores`]: which cores there are, and binding work to them.
@@ -25,6 +26,7 @@ pub mod describe;
 pub mod environment;
 pub mod lock;
 pub mod peaks;
+pub mod quoted;
 pub mod registry;
 pub mod run;
 pub mod runtime;

@@ -91,6 +91,8 @@ pub struct AskedCell {
 /// What tells under which host and on which machine figures were measured: what stays the same as long as an agent lives.
 pub fn conditions(environment: &Environment) -> String {
     let Environment { machine, hostname, cpu_model, os, arch, kernel, host_version, .. } = environment;
+    // A container has another name each time, on the same machine.
+    let hostname = machine.is_none().then_some(hostname);
     let told = serde_json::json!([machine, hostname, cpu_model, os, arch, kernel, host_version]);
     sha256_text(&told.to_string())
 }

@@ -6,6 +6,7 @@
 //! - [`keys`]: who may do what in a fleet. [`server`]: the program that carries the messages, and its configuration.
 //! - [`place`]: which machine measures what. [`submit`]: a submission and its jobs. [`collect`]: its outcomes become runs.
 //! - [`agent`]: a machine at work. [`lease`]: what was begun there, and how often in vain.
+//! - [`launch`]: what starts agents on a cluster, as a service or over ssh.
 //! - [`status`]: how far a submission is. [`verify`]: whether journals and server say the same.
 //!
 //! The rules that hold everywhere: a submission's head is stored before any of its jobs (I1), an outcome before the end of its lot (I2), and a
@@ -19,6 +20,7 @@ pub mod collect;
 pub mod courier;
 pub mod form;
 pub mod keys;
+pub mod launch;
 pub mod lease;
 pub mod names;
 pub mod place;

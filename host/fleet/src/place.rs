@@ -184,7 +184,10 @@ fn choices_of(present: &[&Present], choices: &[BackendChoice]) -> Vec<BackendCho
 }
 
 /// The plugin's own id and the device that a machine would use for a choice.
-fn usable<'m>(machine: &'m Machine, choice: &BackendChoice) -> Result<(&'m str, DeviceRecord), String> {
+///
+/// # Errors
+/// Why it can use none.
+pub fn usable<'m>(machine: &'m Machine, choice: &BackendChoice) -> Result<(&'m str, DeviceRecord), String> {
     let is_called = |backend: &&Announced| backend.id == choice.plugin || backend.aliases.contains(&choice.plugin);
     let Some(backend) = machine.backends.iter().find(is_called) else {
         let rejected = machine.rejected.iter().find(|rejected| rejected.id == choice.plugin);

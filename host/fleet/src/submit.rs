@@ -1,6 +1,6 @@
 //! A request becomes a submission, and a submission jobs: the head first (I1), so that whoever comes later can put back what is missing.
 
-use crate::courier::{Courier, CourierError, Over, Table};
+use crate::courier::{Courier, CourierError, Over, Table, all_stored};
 use crate::form::{self, Announced, AskedCell, Job, Lot, Machine, MachineRun, Submission};
 use crate::keys::Role;
 use crate::names;
@@ -14,7 +14,7 @@ use skillbench_record::run_id;
 use skillbench_record::time::now_utc;
 use skillbench_record::{Cell, Outcome, Reason, RunRequest};
 use skillbench_worker::Library;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The states of a submission.
 pub const RUNNING: &[u8] = b"running";
@@ -306,6 +306,25 @@ pub fn cancel(courier: &dyn Courier, id: &str) -> Result<u64, SubmitError> {
         courier.write(Table::States, id, CANCELLED, Over::Anything)?;
     }
     Ok(taken)
+}
+
+/// Has the lots of a submission that have not ended measured after all: one that was taken back, or whose jobs are in no queue. Returns how
+/// many lots that are.
+///
+/// # Errors
+/// The courier's.
+pub fn resume(courier: &dyn Courier, signer: &Signer, submission: &Submission) -> Result<usize, SubmitError> {
+    let stored: BTreeSet<String> =
+        all_stored(courier, &names::all_of(&submission.id))?.into_iter().map(|message| message.subject).collect();
+    let has_ended = |lot: &Lot| {
+        let run = submission.runs.get(lot.run);
+        run.is_none_or(|run| stored.contains(&names::end(&submission.id, &run.machine, &lot.id)))
+    };
+    let open: Vec<&Lot> = submission.lots.iter().filter(|lot| !has_ended(lot)).collect();
+    // The state first: an agent takes no job of a submission that is cancelled.
+    courier.write(Table::States, &submission.id, RUNNING, Over::Anything)?;
+    open.iter().try_for_each(|lot| send_lot(courier, signer, submission, lot))?;
+    Ok(open.len())
 }
 
 /// Whether a submission was taken back.

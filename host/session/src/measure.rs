@@ -189,6 +189,11 @@ impl Received {
         &self.kept
     }
 
+    /// Takes cells for such as are not kept: others may come in their places.
+    pub fn forget(&mut self, is_meant: impl Fn(&Cell) -> bool) {
+        self.kept.retain(|_, cell| !is_meant(cell));
+    }
+
     /// Keeps a cell. Returns what the user should know of the file, once.
     ///
     /// # Errors

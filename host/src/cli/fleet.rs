@@ -1,5 +1,6 @@
 //! `host fleet`: many machines, and what is asked of them. And the flags with which a run goes to a fleet.
 
+use super::launch::LaunchCommand;
 use clap::{Args, Subcommand, ValueEnum};
 use skillbench_fleet::keys::Role;
 use std::path::PathBuf;
@@ -19,6 +20,9 @@ pub struct FleetArgs {
     /// Do not wait: print the submission's id, for `host fleet follow`
     #[arg(long, requires = "fleet", conflicts_with_all = ["report", "plots", "limit"])]
     pub detach: bool,
+    /// Wait up to so long for machines that can use what is asked for
+    #[arg(long, value_name = "SECONDS", requires = "fleet")]
+    pub wait: Option<u64>,
 }
 
 /// Which fleet is asked.
@@ -103,6 +107,9 @@ pub enum FleetCommand {
     },
     /// Measure on this machine what submitters ask for
     Agent(Box<AgentArgs>),
+    /// Print what starts agents: on a cluster, as a service, or over ssh
+    #[command(subcommand)]
+    Launch(LaunchCommand),
     /// List the agents that are there, and what they do
     Agents(Asked),
     /// List the devices of all machines
@@ -122,6 +129,31 @@ pub enum FleetCommand {
         asked: Asked,
         #[command(flatten)]
         persist: Box<super::PersistArgs>,
+    },
+    /// Keep here what has ended and is not kept here yet, without waiting for the rest
+    Collect {
+        /// Submissions [default: all]
+        ids: Vec<String>,
+        #[command(flatten)]
+        asked: Asked,
+        #[command(flatten)]
+        persist: Box<super::PersistArgs>,
+    },
+    /// Have measured what has not ended of a submission: one that was taken back, or whose lots are in no queue
+    Resume {
+        /// The submission's id
+        id: String,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// Say of each machine whether it can use a backend, and why not
+    Why {
+        /// The backend, with a device after a colon
+        backend: String,
+        /// A model of a skillset, which a machine needs as it is here
+        model: Option<String>,
+        #[command(flatten)]
+        asked: Asked,
     },
     /// Take a submission back: what is measured stays
     Cancel {
@@ -166,6 +198,13 @@ pub struct AgentArgs {
     /// The name of the machine, with a site's pass [default: its host name]
     #[arg(long)]
     pub name: Option<String>,
+    #[command(flatten)]
+    pub how: AgentFlags,
+}
+
+/// How an agent works, wherever it is started.
+#[derive(Args, Clone, Default)]
+pub struct AgentFlags {
     /// A property of the machine, for `--where`
     #[arg(long = "label", value_name = "KEY=VALUE")]
     pub labels: Vec<String>,

@@ -1,10 +1,11 @@
-//! The command line's grammar. `request`: what is asked of a run. `run`: measuring. `compare`: what is held against what. `trend`: changes over time. `alert`: who is told. `schedule`: what is run again. `forecast`: what is asked ahead of measuring. `fleet`: what is asked of many machines. `plugin`: plugins looked at, checked and written. `package`: plugin packages. `suite`: files that say what to run. `results`: what is asked of stored results.
+//! The command line's grammar. `request`: what is asked of a run. `run`: measuring. `compare`: what is held against what. `trend`: changes over time. `alert`: who is told. `schedule`: what is run again. `forecast`: what is asked ahead of measuring. `fleet`: what is asked of many machines. `launch`: what starts agents there. `plugin`: plugins looked at, checked and written. `package`: plugin packages. `suite`: files that say what to run. `results`: what is asked of stored results.
 
 mod alert;
 mod compare;
 mod examples;
 mod fleet;
 mod forecast;
+mod launch;
 mod package;
 mod plugin;
 mod request;
@@ -16,8 +17,9 @@ mod trend;
 
 pub use alert::AlertArgs;
 pub use compare::{AcrossArg, BaselineCommand, CompareArgs, DoctorArgs, GateArgs, LiveArgs};
-pub use fleet::{AgentArgs, FleetArgs, FleetCommand};
+pub use fleet::{AgentArgs, AgentFlags, FleetArgs, FleetCommand};
 pub use forecast::{ForecastArgs, PredictArgs, RecommendArgs};
+pub use launch::{LaunchArgs, LaunchCommand};
 pub use package::{AddArgs, PackArgs, TrustArgs};
 pub use plugin::{FuzzArgs, Kind, Language, PluginCommand};
 pub use request::{HowArgs, RequestArgs, SeriesArgs};

@@ -1,6 +1,7 @@
 //! A line of a crontab, and the block around it by which it is found again.
 
-use super::{Job, ScheduleError, When, one_line};
+use super::{Job, ScheduleError, When};
+use crate::quoted::shell;
 
 /// The cron of Debian and of BSD refuses a longer command.
 const LONGEST: usize = 998;
@@ -10,18 +11,17 @@ const LONGEST: usize = 998;
 /// # Errors
 /// A text that cannot stand in a line; a line that is too long.
 pub fn line(job: &Job, when: When) -> Result<String, ScheduleError> {
-    let quoted = |what: &str, text: &str| one_line(what, text).map(quote);
-    let mut command = format!("cd {} &&", quoted("the folder", &job.folder)?);
+    let mut command = format!("cd {} &&", shell("the folder", &job.folder)?);
     if !job.environment.is_empty() {
         command += " env";
     }
     for (name, value) in &job.environment {
-        command += &format!(" {name}={}", quoted(name, value)?);
+        command += &format!(" {name}={}", shell(name, value)?);
     }
     for argument in &job.command {
-        command += &format!(" {}", quoted("the argument", argument)?);
+        command += &format!(" {}", shell("the argument", argument)?);
     }
-    command += &format!(" >> {} 2>&1", quoted("the log", &job.log)?);
+    command += &format!(" >> {} 2>&1", shell("the log", &job.log)?);
     let command = without_percent(&command);
     match command.len() > LONGEST {
         false => Ok(format!("{} {command}", when.cron())),
@@ -29,15 +29,6 @@ pub fn line(job: &Job, when: When) -> Result<String, ScheduleError> {
             "the line for cron has {} bytes, and cron takes {LONGEST}; shorter paths fit, or --systemd",
             command.len()
         ))),
-    }
-}
-
-/// For the shell that cron starts.
-fn quote(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:,@".contains(c);
-    match !text.is_empty() && text.chars().all(plain) {
-        true => text.into(),
-        false => format!("'{}'", text.replace('\'', r"'\''")),
     }
 }
 

@@ -10,6 +10,7 @@ mod job;
 pub mod systemd;
 mod when;
 
+use crate::quoted::Unquotable;
 pub use job::{Job, name_of};
 pub use when::{Day, Frequency, Time, When};
 
@@ -18,12 +19,8 @@ pub use when::{Day, Frequency, Time, When};
 #[error("{0}")]
 pub struct ScheduleError(pub String);
 
-/// Where a text ends up in a file of lines.
-fn one_line<'a>(what: &str, text: &'a str) -> Result<&'a str, ScheduleError> {
-    match text.chars().any(char::is_control) {
-        false => Ok(text),
-        true => Err(ScheduleError(format!(
-            "{what} {text:?} has a line break or a control character, which no schedule can hold"
-        ))),
+impl From<Unquotable> for ScheduleError {
+    fn from(error: Unquotable) -> ScheduleError {
+        ScheduleError(error.to_string())
     }
 }

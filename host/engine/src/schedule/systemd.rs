@@ -1,6 +1,7 @@
 //! A service that runs a suite, and the timer that starts it: units of a user's own systemd.
 
-use super::{Job, ScheduleError, When, one_line};
+use super::{Job, ScheduleError, When};
+use crate::quoted::{one_line, unit, unit_command};
 
 /// The two units, by the names of their files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,19 +20,10 @@ pub fn files(name: &str) -> [String; 2] {
 /// # Errors
 /// A path that a unit cannot hold.
 pub fn units(job: &Job, when: When) -> Result<Units, ScheduleError> {
-    let (program, arguments) = job.command.split_first().ok_or_else(|| ScheduleError("there is no command".into()))?;
-    // The path of a program is looked up before quotes mean anything.
-    if program.contains(['"', '\'', '\\']) {
-        let text = format!("{program}: systemd starts no program with a quote or a backslash in its path; --cron does");
-        return Err(ScheduleError(text));
-    }
-    let mut command = quote("the program", program, false)?;
-    for argument in arguments {
-        command += &format!(" {}", quote("the argument", argument, true)?);
-    }
+    let command = unit_command(&job.command)?;
     let mut environment = String::new();
     for (name, value) in &job.environment {
-        environment += &format!("Environment={}\n", quote(name, &format!("{name}={value}"), false)?);
+        environment += &format!("Environment={}\n", unit(name, &format!("{name}={value}"), false)?);
     }
     let description =
         format!("skillbench: {}", one_line("the suite", &job.what)?.replace('%', "%%").trim_end_matches('\\'));
@@ -47,13 +39,6 @@ pub fn units(job: &Job, when: When) -> Result<Units, ScheduleError> {
         when.calendar()
     );
     Ok(Units { service: (service, service_text), timer: (timer, timer_text) })
-}
-
-/// A word of a setting that takes several. Where variables are put in, `$` stands for itself only twice.
-fn quote(what: &str, text: &str, variables: bool) -> Result<String, ScheduleError> {
-    let text = one_line(what, text)?.replace('\\', r"\\").replace('"', r#"\""#).replace('%', "%%");
-    let text = if variables { text.replace('$', "$$") } else { text };
-    Ok(format!("\"{text}\""))
 }
 
 /// The value of a setting that is one path: no quotes there, and what is at its ends is trimmed.

@@ -11,6 +11,9 @@ use skillbench_session::{Event, Listener, Measured, Received};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+/// Why a cell was not measured whose submission was taken back.
+pub(super) const CANCELLED: &str = "cancelled";
+
 /// The runs of a submission, as far as they came.
 pub(super) struct Keeping<'s> {
     pub(super) submission: &'s Submission,
@@ -53,6 +56,8 @@ impl<'s> Keeping<'s> {
                 cells: vec![],
             };
             let mut received = Received::open(output, &asked.request, &head)?;
+            // What was said here of a cell without an outcome holds until there is one.
+            received.forget(|cell| matches!(&cell.outcome, Ended::Skipped(reason) if reason.code == CANCELLED));
             let mut places: BTreeMap<String, usize> =
                 asked.cells.iter().enumerate().map(|(place, cell)| (cell.key.clone(), place)).collect();
             let beyond = received.kept().range(asked.cells.len()..);

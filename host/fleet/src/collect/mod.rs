@@ -199,7 +199,7 @@ enum Next {
 }
 
 fn cancelled() -> Reason {
-    Reason::new("cancelled", "the submission was taken back before this cell was measured")
+    Reason::new(keeping::CANCELLED, "the submission was taken back before this cell was measured")
 }
 
 /// When the agents were looked at, and which were not there.

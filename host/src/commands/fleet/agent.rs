@@ -19,20 +19,20 @@ use std::time::Duration;
 pub fn agent(global: &Global, args: &AgentArgs) -> Done {
     stop_on_ctrl_c(&global.stop);
     let pass = Pass::read(&args.pass).map_err(usage)?;
-    let labels = labels(&args.labels)?;
+    let labels = labels(&args.how.labels)?;
     let inventory = global.inventory();
     tell_problems(&inventory.registry);
     tell_rejected(&inventory);
     let name = name(&pass, args.name.as_deref())?;
-    let machine = machine(global, &inventory, name.clone(), labels, &args.plugin)?;
-    let spool = args.spool.clone().unwrap_or_else(|| paths::data().join("spool").join(&pass.fleet).join(&name));
+    let machine = machine(global, &inventory, name.clone(), labels, &args.how.plugin)?;
+    let spool = args.how.spool.clone().unwrap_or_else(|| paths::data().join("spool").join(&pass.fleet).join(&name));
     let spool = Spool::at(spool.clone()).map_err(|error| failed(format!("{}: {error}", spool.display())))?;
     let program = std::env::current_exe().map_err(failed)?;
     let child = ChildHost { program, global: arguments(global), stop: global.stop.clone() };
     let contact = Contact::waiting(pass, &global.stop)?;
     let agent =
         Agent::new(&contact.courier, &contact.pass, machine, &child, spool, global.stop.clone()).map_err(failed)?;
-    let until = Until { once: args.once, idle: args.idle_exit.map(Duration::from_secs) };
+    let until = Until { once: args.how.once, idle: args.how.idle_exit.map(Duration::from_secs) };
     let quiet = global.quiet;
     let told = agent.run(until, &mut |word| match word {
         Word::Warning(text) => output::warning(text),
@@ -59,7 +59,9 @@ fn name(pass: &Pass, named: Option<&str>) -> Result<String, CommandError> {
             Err(usage(format!("the pass is that of {}: a machine of another name needs one of its own", pass.name)))
         }
         (Role::Agent, _) => Ok(pass.name.clone()),
-        (Role::Site, Some(name)) => names::check(name).map(|()| name.into()).map_err(usage),
+        // Nodes are often called by more than one word of a subject: "node-3.example.org".
+        (Role::Site, Some(name)) => names::of_host(name)
+            .ok_or_else(|| usage(names::check(name).err().map_or_else(String::new, |bad| bad.to_string()))),
         (Role::Site, None) => {
             let hostname = skillbench_record::machine::hostname();
             let name = hostname.as_deref().and_then(names::of_host);

@@ -1,10 +1,11 @@
 //! `host fleet`, and runs that go to a fleet.
 //!
-//! - `keys`: who belongs to it. `serve`: its server. `agent`: this machine at work.
+//! - `keys`: who belongs to it. `serve`: its server. `agent`: this machine at work. `launch`: what starts agents elsewhere.
 //! - `submit`: a run on its machines, and what comes of it. `show`: what is there, and how far it is.
 
 mod agent;
 mod keys;
+mod launch;
 mod serve;
 mod show;
 pub mod submit;
@@ -32,12 +33,20 @@ pub fn fleet(global: &Global, command: &FleetCommand) -> Done {
         FleetCommand::Users { dir } => keys::users(global, dir),
         FleetCommand::Revoke { dir, name } => keys::revoke(global, dir, name),
         FleetCommand::Agent(args) => agent::agent(global, args),
+        FleetCommand::Launch(command) => launch::launch(command),
         FleetCommand::Agents(asked) => show::agents(global, &Contact::of(asked.fleet.as_deref())?),
         FleetCommand::Devices(asked) => show::devices(global, &Contact::of(asked.fleet.as_deref())?),
         FleetCommand::Status { id, asked } => {
             show::status(global, &Contact::of(asked.fleet.as_deref())?, id.as_deref())
         }
         FleetCommand::Follow { id, asked, persist } => submit::follow(global, asked.fleet.as_deref(), id, persist),
+        FleetCommand::Collect { ids, asked, persist } => {
+            submit::collect_ended(global, &Contact::of(asked.fleet.as_deref())?, ids, persist)
+        }
+        FleetCommand::Resume { id, asked } => submit::resume(global, &Contact::of(asked.fleet.as_deref())?, id),
+        FleetCommand::Why { backend, model, asked } => {
+            show::why(global, &Contact::of(asked.fleet.as_deref())?, backend, model.as_deref())
+        }
         FleetCommand::Cancel { id, asked } => show::cancel(global, &Contact::of(asked.fleet.as_deref())?, id),
         FleetCommand::Verify { id, results_dir, asked } => {
             show::verify(global, &Contact::of(asked.fleet.as_deref())?, id, results_dir.as_deref())

@@ -6,10 +6,13 @@ use crate::commands::devices::SHORT;
 use crate::commands::{Done, Exit, failed, usage};
 use crate::output;
 use skillbench_fleet::agent;
-use skillbench_fleet::form::Doing;
+use skillbench_fleet::form::{Doing, Machine};
+use skillbench_fleet::place::{Present, usable};
 use skillbench_fleet::status::{self, Status};
 use skillbench_fleet::submit::{self, present};
 use skillbench_fleet::verify;
+use skillbench_models::SkillDescription;
+use skillbench_record::BackendChoice;
 use skillbench_report::page::Tone;
 use skillbench_report::{Cell, Table};
 use std::path::Path;
@@ -71,6 +74,35 @@ pub fn devices(global: &Global, contact: &Contact) -> Done {
     Ok(Exit::Good)
 }
 
+/// What each machine says of a backend, and of a model.
+pub fn why(global: &Global, contact: &Contact, backend: &str, model: Option<&str>) -> Done {
+    let choice = BackendChoice::parse(backend);
+    let model = model.map(|model| global.inventory().catalog().find(model)).transpose().map_err(usage)?;
+    let (machines, problems) = present(&contact.courier, &contact.trust).map_err(failed)?;
+    let (mut table, mut can_any) = (Table::new(["machine", "can use it", "device", "why not"]), false);
+    for Present { machine, .. } in &machines {
+        let found = usable(machine, &choice);
+        let lacks = model.as_ref().and_then(|model| lacks(machine, &model.description));
+        let name = found.as_ref().map_or_else(|_| Cell::none(), |(_, device)| Cell::text(&device.name));
+        let why = lacks.or(found.err());
+        can_any |= why.is_none();
+        let can = if why.is_none() { "yes" } else { "no" };
+        table.row([Cell::text(&machine.name), can.into(), name, why.map_or_else(Cell::none, Cell::from)]);
+    }
+    output::table(&table, global.format.into());
+    problems.iter().for_each(|problem| output::warning(problem));
+    Ok(if can_any { Exit::Good } else { Exit::Unavailable })
+}
+
+/// Why a machine cannot measure a model as it is here.
+fn lacks(machine: &Machine, model: &SkillDescription) -> Option<String> {
+    match machine.environment.models.get(&model.id) {
+        Some(there) if *there == model.content => None,
+        Some(_) => Some(format!("its {} is another model than here: update the older of the two hosts", model.id)),
+        None => Some(format!("it has no model {}", model.id)),
+    }
+}
+
 pub fn status(global: &Global, contact: &Contact, id: Option<&str>) -> Done {
     let is_of_all = id.is_none();
     let ids = match id {
@@ -92,7 +124,7 @@ pub fn status(global: &Global, contact: &Contact, id: Option<&str>) -> Done {
 
 fn rows(table: &mut Table, status: &Status) {
     for (machine, share) in &status.machines {
-        let number = |count: usize| Cell::from(count.to_string());
+        let number = |count: usize| Cell::count(count as u64);
         table.row([
             Cell::text(&status.id),
             Cell::text(&status.by),

@@ -10,35 +10,28 @@ use crate::output;
 use crate::screen::Screen;
 use crate::screen::stop_on_ctrl_c;
 use skillbench_fleet::collect::{Collected, Collector};
-use skillbench_fleet::form::Submission;
+use skillbench_fleet::form::{MachineRun, Submission};
 use skillbench_fleet::keys::Role;
-use skillbench_fleet::place::{On, Placed, Property, place};
+use skillbench_fleet::place::{On, Placed, Present, Property, place};
 use skillbench_fleet::seal::Signer;
+use skillbench_fleet::status;
 use skillbench_fleet::submit;
-use skillbench_record::{Run, RunRequest};
+use skillbench_record::{BackendChoice, Run, RunRequest};
 use skillbench_report::Format;
 use skillbench_results::{frames, questions};
 use skillbench_session::Kept;
+use std::time::{Duration, Instant};
 
 /// Carries a request out on a fleet.
 pub fn run(global: &Global, fleet: &str, args: &FleetArgs, request: &RunRequest, persist: &Persist) -> Done {
     let contact = Contact::of(Some(fleet))?;
-    if contact.pass.role != Role::Submitter {
-        let role = contact.pass.role.name();
-        return Err(usage(format!(
-            "the pass of {} is for a {role}: asking for runs needs one of a submitter",
-            contact.pass.name
-        )));
-    }
+    needs_submitter(&contact)?;
     let properties: Result<Vec<Property>, _> = args.properties.iter().map(|text| Property::parse(text)).collect();
     let properties = properties.map_err(usage)?;
     let inventory = global.inventory();
     tell_problems(&inventory.registry);
     tell_rejected(&inventory);
-    let (present, problems) = submit::present(&contact.courier, &contact.trust).map_err(failed)?;
-    problems.iter().for_each(|problem| output::warning(problem));
-    let on = args.on.as_deref().map_or(On::EachClass, On::parse);
-    let placed = place(&present, &request.backends, &on, &properties).map_err(usage)?;
+    let (present, placed) = placed(global, &contact, args, &request.backends, &properties)?;
     for (choice, why) in &placed.nowhere {
         output::warning(&format!("{choice} is left out: no machine can use it: {why}"));
     }
@@ -66,6 +59,39 @@ pub fn run(global: &Global, fleet: &str, args: &FleetArgs, request: &RunRequest,
     Ok(collect(global, &contact, &submission, persist)?.or(left_out))
 }
 
+/// Who is there, and who measures what: at once, or after a wait for machines that can.
+fn placed(
+    global: &Global,
+    contact: &Contact,
+    args: &FleetArgs,
+    backends: &[BackendChoice],
+    properties: &[Property],
+) -> Result<(Vec<Present>, Placed), CommandError> {
+    const LOOK: Duration = Duration::from_secs(1);
+    let on = args.on.as_deref().map_or(On::EachClass, On::parse);
+    let (began, wait) = (Instant::now(), Duration::from_secs(args.wait.unwrap_or_default()));
+    let mut is_told = false;
+    loop {
+        let (present, problems) = submit::present(&contact.courier, &contact.trust).map_err(failed)?;
+        let placed = place(&present, backends, &on, properties);
+        let is_whole = placed.as_ref().is_ok_and(|placed| placed.nowhere.is_empty() && !placed.machines.is_empty());
+        if is_whole || began.elapsed() >= wait {
+            problems.iter().for_each(|problem| output::warning(problem));
+            return placed.map(|placed| (present, placed)).map_err(usage);
+        }
+        if !std::mem::replace(&mut is_told, true) && !global.quiet {
+            let lacks = match placed {
+                Err(error) => error.to_string(),
+                Ok(placed) => {
+                    placed.nowhere.iter().map(|(choice, why)| format!("{choice}: {why}")).collect::<Vec<_>>().join("; ")
+                }
+            };
+            output::say(&format!("machines are waited for: {lacks}"));
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
 fn tell_placed(placed: &Placed) {
     for (machine, backends) in &placed.machines {
         let backends: Vec<String> = backends.iter().map(ToString::to_string).collect();
@@ -79,6 +105,70 @@ pub fn follow(global: &Global, fleet: Option<&str>, id: &str, args: &PersistArgs
     let contact = Contact::waiting(find_pass(fleet)?, &global.stop)?;
     let submission = submit::find(&contact.courier, &contact.trust, id).map_err(not_submitted)?;
     collect(global, &contact, &submission, &Persist::new(global, args))
+}
+
+/// Collects of these submissions, or of all, what has ended and is not kept here.
+pub fn collect_ended(global: &Global, contact: &Contact, ids: &[String], args: &PersistArgs) -> Done {
+    let persist = Persist::new(global, args);
+    let is_of_all = ids.is_empty();
+    let ids = if is_of_all { status::submissions(&contact.courier).map_err(failed)? } else { ids.to_vec() };
+    let (mut exit, mut collected) = (Exit::Good, 0);
+    for id in ids {
+        let found = status::status(&contact.courier, &contact.trust, &id)
+            .and_then(|status| Ok((submit::find(&contact.courier, &contact.trust, &id)?, status)));
+        let (submission, status) = match found {
+            Ok(found) => found,
+            // One that cannot be read hides no other.
+            Err(error) if is_of_all => {
+                output::warning(&error.to_string());
+                continue;
+            }
+            Err(error) => return Err(not_submitted(error)),
+        };
+        let is_kept =
+            |run: &MachineRun| persist.output_dir.join(submission.run_id(&run.machine)).join("run.json").is_file();
+        if status.state() == "running" {
+            let ended: usize = status.machines.values().map(|share| share.ended).sum();
+            let cells: usize = status.machines.values().map(|share| share.cells).sum();
+            output::warning(&format!("{id} is left: {ended} of {cells} cells have ended"));
+            exit = exit.or(if is_of_all { Exit::Good } else { Exit::Unmeasured });
+        } else if !submission.runs.iter().all(is_kept) {
+            exit = exit.or(collect(global, contact, &submission, &persist)?);
+            collected += 1;
+        }
+    }
+    if !global.quiet {
+        output::say(&format!("{collected} submissions were collected"));
+    }
+    Ok(exit)
+}
+
+/// Has the rest of a submission measured.
+pub fn resume(global: &Global, contact: &Contact, id: &str) -> Done {
+    needs_submitter(contact)?;
+    let submission = submit::find(&contact.courier, &contact.trust, id).map_err(not_submitted)?;
+    let signer = Signer::of(&contact.pass).map_err(failed)?;
+    let lots = submit::resume(&contact.courier, &signer, &submission).map_err(not_submitted)?;
+    if !global.quiet {
+        let fleet = &contact.pass.fleet;
+        output::say(&match lots {
+            0 => format!("all lots of {id} have ended: there is nothing to measure"),
+            lots => {
+                format!("{lots} lots of {id} are measured; collect them with: host fleet follow {id} --fleet {fleet}")
+            }
+        });
+    }
+    Ok(Exit::Good)
+}
+
+fn needs_submitter(contact: &Contact) -> Result<(), CommandError> {
+    let (name, role) = (&contact.pass.name, contact.pass.role);
+    match role == Role::Submitter {
+        true => Ok(()),
+        false => {
+            Err(usage(format!("the pass of {name} is for a {}: asking for runs needs one of a submitter", role.name())))
+        }
+    }
 }
 
 fn collect(global: &Global, contact: &Contact, submission: &Submission, persist: &Persist) -> Done {
