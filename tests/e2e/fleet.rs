@@ -101,7 +101,7 @@ fn one_submission_is_measured_on_two_machines_and_kept_as_the_run_of_each() {
     let world = world();
     let _server = lab(&world);
     let (_h1, _h2) = (agent(&world, "h1", "rten,openvino"), agent(&world, "h2", "qnn"));
-    world.host(&["fleet", "agents"]).exits_with(0).tells("h1").tells("openvino").tells("h2");
+    world.host(&["fleet", "agents"]).exits_with(0).tells("h1").tells("openvino").tells("h2").tells("±");
     world.host(&["fleet", "devices"]).exits_with(0).tells("its agent measures on other backends");
 
     let asked =
@@ -120,6 +120,8 @@ fn one_submission_is_measured_on_two_machines_and_kept_as_the_run_of_each() {
     let id = runs[0]["environment"]["fleet"]["submission"].as_str().unwrap();
     world.host(&["fleet", "verify", id]).exits_with(0).tells("3 cells: 0 lost, 0 twice, 0 not as signed");
     world.host(&["fleet", "status"]).exits_with(0).tells(id).tells("ended");
+    world.host(&["fleet", "outliers", id]).exits_with(0).tells("too few peers");
+    world.host(&["fleet", "outliers", "20260131-120000-00000000"]).exits_with(2).tells("has no runs of");
     world.host(&["matrix"]).exits_with(0).tells("openvino").tells("qnn");
     world.host(&["report"]).exits_with(0);
 

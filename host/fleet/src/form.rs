@@ -5,7 +5,7 @@ use crate::names;
 use serde::{Deserialize, Serialize};
 use skillbench_engine::run::Rejected;
 use skillbench_record::hash::sha256_text;
-use skillbench_record::{Axes, Cell, CellName, Environment, Outcome as Ended, RunRequest};
+use skillbench_record::{Axes, Cell, CellName, ClockOffset, Environment, Outcome as Ended, RunRequest};
 use skillbench_worker::{Description, DeviceRecord};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,6 +75,8 @@ pub struct MachineRun {
     pub request: RunRequest,
     /// As the machine announced it.
     pub environment: Environment,
+    #[serde(default)]
+    pub clock: Option<ClockOffset>,
     pub cells: Vec<AskedCell>,
     /// What is known of the cells ahead of measuring, but for their places and axes: the same for many.
     pub kinds: Vec<Cell>,
@@ -222,6 +224,9 @@ pub struct Machine {
     /// Entries and libraries that are no usable plugins there.
     pub rejected: Vec<Rejected>,
     pub labels: BTreeMap<String, String>,
+    /// By how much the server's clock is before the machine's; filled in as it is announced.
+    #[serde(default)]
+    pub clock: Option<ClockOffset>,
     #[serde(default)]
     pub must_understand: Vec<String>,
 }

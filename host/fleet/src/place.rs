@@ -3,6 +3,7 @@
 //! A run is one machine's, since figures compare on one machine only. So each class of devices is measured on one machine of it, or every
 //! machine measures all that it can.
 
+use crate::class::Class;
 use crate::form::{Announced, Doing, Machine};
 use skillbench_record::BackendChoice;
 use skillbench_worker::{DeviceRecord, choose};
@@ -99,15 +100,6 @@ pub struct Placed {
     pub nowhere: Vec<(BackendChoice, String)>,
 }
 
-/// What two devices have in common that can stand for each other.
-type Class = (String, String, String, String, String, Option<u64>, [bool; 2]);
-
-fn class(plugin: &str, device: &DeviceRecord) -> Class {
-    let memory = device.memory_bytes.map(|bytes| bytes >> 30);
-    let DeviceRecord { kind, vendor, arch, name, emulated, remote, .. } = device;
-    (plugin.into(), kind.clone(), vendor.clone(), arch.clone(), name.clone(), memory, [*emulated, *remote])
-}
-
 /// Lays backends out over machines. No backend named means all that can be used without being emulated, remote or in a browser.
 ///
 /// # Errors
@@ -147,7 +139,7 @@ pub fn place(
                 Err(why) => reasons.push(format!("{}: {why}", present.machine.name)),
                 Ok((plugin, device)) => {
                     found = true;
-                    let is_first = classes.insert(class(plugin, &device));
+                    let is_first = classes.insert(Class::of_device(plugin, &device));
                     if *on != On::EachClass || is_first {
                         let of_machine = placed.machines.entry(present.machine.name.clone()).or_default();
                         let choice = BackendChoice { plugin: plugin.into(), device: choice.device.clone() };

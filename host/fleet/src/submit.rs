@@ -161,8 +161,8 @@ pub fn plan(
             });
             cells.push(AskedCell { key: names::key(&name), name, kind: known });
         }
-        let machine = machine.name.clone();
-        runs.push(MachineRun { machine, request: outline.request, environment, cells, kinds });
+        let (machine, clock) = (machine.name.clone(), machine.clock);
+        runs.push(MachineRun { machine, request: outline.request, environment, clock, cells, kinds });
     }
     Ok(Planned { runs, warnings })
 }

@@ -36,6 +36,30 @@ pub struct FleetRecord {
     pub machine: String,
     /// Who asked for it.
     pub submitter: String,
+    /// By how much the clock of the fleet's server was before the machine's when its agent started. `None`: an older agent did not say.
+    #[serde(default)]
+    pub clock: Option<ClockOffset>,
+}
+
+/// How far another clock is before this one: as much as is given, and off that by the bound at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClockOffset {
+    pub offset_ms: i64,
+    pub bound_ms: i64,
+}
+
+impl ClockOffset {
+    /// From a moment of the other clock that lay between two of this one, in milliseconds.
+    pub fn between(before: i64, other: i64, after: i64) -> ClockOffset {
+        let (least, most) = (other - after, other - before);
+        // The half is rounded up, so that the bound holds.
+        ClockOffset { offset_ms: (least + most).div_euclid(2), bound_ms: (most - least + 1).div_euclid(2) + 1 }
+    }
+
+    /// Whether the clocks are surely further apart than this.
+    pub fn is_beyond(self, milliseconds: i64) -> bool {
+        self.offset_ms.abs() - self.bound_ms > milliseconds
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -97,5 +121,21 @@ impl Environment {
     /// What tells the machine from others. Of a run of an older host it is the label; `None`: nothing is known that tells it.
     pub fn machine_id(&self) -> Option<String> {
         self.machine.clone().or_else(|| self.hostname.as_ref().map(|_| self.machine_label()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ClockOffset;
+
+    #[test]
+    fn a_clock_is_between_the_two_moments_around_it() {
+        for (before, other, after) in [(0, 50, 100), (10, 4_000, 11), (1_000, 1_000, 1_000), (7, -90_001, 10)] {
+            let ClockOffset { offset_ms, bound_ms } = ClockOffset::between(before, other, after);
+            let truths = (before..=after).map(|moment| other - moment);
+            assert!(truths.clone().all(|truth| (truth - offset_ms).abs() <= bound_ms), "{before} {other} {after}");
+        }
+        assert!(ClockOffset { offset_ms: -2_100, bound_ms: 50 }.is_beyond(2_000));
+        assert!(!ClockOffset { offset_ms: 2_100, bound_ms: 150 }.is_beyond(2_000));
     }
 }

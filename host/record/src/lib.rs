@@ -55,7 +55,7 @@ pub use axes::Axes;
 pub use caught::caught;
 pub use cell::{Cell, FUNCTION, HardwareRecord, PlacementRecord, PoolRecord, Workaround};
 pub use conditions::Conditions;
-pub use environment::{BuildRecord, Environment, FleetRecord};
+pub use environment::{BuildRecord, ClockOffset, Environment, FleetRecord};
 pub use holder::Holder;
 pub use key::{CellKey, options_text, subject};
 pub use label::HardwareLabel;

@@ -172,6 +172,14 @@ pub enum FleetCommand {
         #[command(flatten)]
         asked: Asked,
     },
+    /// Hold the machines of each class against each other, and name the slow ones
+    Outliers {
+        /// The submission's id, whose runs are kept here
+        id: String,
+        /// The folder of runs [default: results]
+        #[arg(long, value_name = "DIR")]
+        results_dir: Option<PathBuf>,
+    },
     /// Have an agent end after what it measures now
     Drain {
         /// The machine

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 pub struct Rules {
     pub compare: CompareRules,
     pub trend: TrendRules,
+    pub peers: PeerRules,
 }
 
 #[derive(Debug, Deserialize)]
@@ -36,6 +37,13 @@ pub struct TrendRules {
     pub nearby_runs: usize,
     pub clock_slack_s: i64,
     pub rules: crate::e_divisive::Rules,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PeerRules {
+    pub significance: f64,
+    pub effect: f64,
 }
 
 /// What is compiled in. A test reads it, so that a slip in the file cannot ship.

@@ -3,8 +3,9 @@
 
 use super::{Agent, AgentError, Word, Words};
 use crate::courier::{ALIVE, CourierError, Delivery, HELD, Over, Settle, Table};
-use crate::form::{Beat, Doing};
+use crate::form::{Beat, Doing, Machine};
 use parking_lot::Mutex;
+use skillbench_record::ClockOffset;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::park_timeout;
@@ -17,6 +18,15 @@ const BEAT: Duration = match ALIVE.as_secs() < HELD.as_secs() {
 };
 /// Between two looks at a name that another agent holds.
 const LOOK: Duration = Duration::from_millis(500);
+
+/// So often the server's clock is looked at.
+const CLOCK_LOOKS: usize = 3;
+
+/// By this machine's clock, in milliseconds since 1970.
+fn now_ms() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_millis() as i64)
+}
 
 /// What tells a process from all others, on all machines and at all times: "BOOT.NAMESPACE.PID.CHANCE".
 ///
@@ -47,7 +57,7 @@ fn is_dead(session: &str) -> bool {
 /// An agent that holds its name.
 pub(super) struct Life<'l, 'a> {
     agent: &'l Agent<'a>,
-    announced: &'l [u8],
+    announced: Vec<u8>,
     revision: Mutex<u64>,
     doing: Mutex<Doing>,
     held: Mutex<Option<Arc<Delivery>>>,
@@ -61,11 +71,7 @@ impl<'l, 'a> Life<'l, 'a> {
     ///
     /// # Errors
     /// Another agent has it and lives.
-    pub(super) fn begin(
-        agent: &'l Agent<'a>,
-        announced: &'l [u8],
-        tell: &mut Words<'_>,
-    ) -> Result<Life<'l, 'a>, AgentError> {
+    pub(super) fn begin(agent: &'l Agent<'a>, tell: &mut Words<'_>) -> Result<Life<'l, 'a>, AgentError> {
         let began = Instant::now();
         let name = &agent.machine.name;
         let (mut is_told, mut is_away) = (false, false);
@@ -91,7 +97,9 @@ impl<'l, 'a> Life<'l, 'a> {
             }
             std::thread::sleep(LOOK);
         };
-        agent.courier.write(Table::Machines, name, announced, Over::Anything)?;
+        let (revision, clock) = agent.clock(revision)?;
+        let announced = agent.signer.seal(&Machine { clock, ..agent.machine.clone() })?;
+        agent.courier.write(Table::Machines, name, &announced, Over::Anything)?;
         Ok(Life {
             agent,
             announced,
@@ -170,7 +178,7 @@ impl<'l, 'a> Life<'l, 'a> {
             },
         }
         if !self.is_announced.load(Ordering::SeqCst) {
-            courier.write(Table::Machines, &machine.name, self.announced, Over::Anything)?;
+            courier.write(Table::Machines, &machine.name, &self.announced, Over::Anything)?;
             self.is_announced.store(true, Ordering::SeqCst);
         }
         Ok(())
@@ -183,6 +191,28 @@ fn beat(session: &str, doing: &Doing) -> Result<Vec<u8>, CourierError> {
 }
 
 impl Agent<'_> {
+    /// By how much the server's clock is before this one: signs of life are written, and the one whose answer came soonest counts. Returns
+    /// the revision of the last one, too.
+    fn clock(&self, mut revision: u64) -> Result<(u64, Option<ClockOffset>), CourierError> {
+        let name = &self.machine.name;
+        let body = beat(&self.machine.session, &Doing::Idle)?;
+        let mut nearest: Option<ClockOffset> = None;
+        for _ in 0..CLOCK_LOOKS {
+            let before = now_ms();
+            let Some(written) = self.courier.write(Table::Agents, name, &body, Over::Revision(revision))? else {
+                break;
+            };
+            let after = now_ms();
+            revision = written;
+            let Some(entry) = self.courier.read(Table::Agents, name)?.filter(|entry| entry.revision == written) else {
+                break;
+            };
+            let offset = ClockOffset::between(before, entry.at_ms, after);
+            nearest = nearest.filter(|nearest| nearest.bound_ms <= offset.bound_ms).or(Some(offset));
+        }
+        Ok((revision, nearest))
+    }
+
     /// Takes the agent's name where nobody has it who lives. `None`: somebody has.
     fn take_name(&self) -> Result<Option<u64>, CourierError> {
         let name = &self.machine.name;

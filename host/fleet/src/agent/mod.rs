@@ -105,8 +105,7 @@ impl<'a> Agent<'a> {
     /// Another agent has the name; the server refuses; or the spool cannot be written.
     pub fn run(&self, until: Until, tell: &mut Words<'_>) -> Result<(), AgentError> {
         self.spool.clean();
-        let announced = self.signer.seal(&self.machine)?;
-        let life = Life::begin(self, &announced, tell)?;
+        let life = Life::begin(self, tell)?;
         std::thread::scope(|scope| {
             let heart = scope.spawn(|| life.beat_until_over());
             tell(Word::Ready);

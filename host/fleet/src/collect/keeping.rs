@@ -44,6 +44,7 @@ impl<'s> Keeping<'s> {
                 submission: submission.id.clone(),
                 machine: asked.machine.clone(),
                 submitter: submission.by.clone(),
+                clock: asked.clock,
             };
             let head = Run {
                 schema: RUN_SCHEMA.into(),

@@ -204,7 +204,8 @@ impl Courier for MemoryCourier {
             };
             holds.then(|| {
                 state.sequence += 1;
-                let entry = Entry { body: body.to_vec(), revision: state.sequence };
+                let at_ms = state.seconds() * 1000;
+                let entry = Entry { body: body.to_vec(), revision: state.sequence, at_ms };
                 let now = state.now;
                 state.tables.insert((table, key.into()), (entry, now));
                 state.sequence

@@ -66,6 +66,8 @@ pub enum Over {
 pub struct Entry {
     pub body: Vec<u8>,
     pub revision: u64,
+    /// When the server took it, in milliseconds since 1970 by its own clock.
+    pub at_ms: i64,
 }
 
 /// What is stored under a subject.

@@ -1,11 +1,12 @@
 //! What is not as it should be is told as what it is, and the rest goes on.
 
 use crate::world::{Ended, Fate, ID, Keys, World, environment};
-use skillbench_fleet::courier::Courier;
-use skillbench_fleet::form::{self, Outcome};
+use skillbench_fleet::courier::{Courier, Table};
+use skillbench_fleet::form::{self, Machine, Outcome};
+use skillbench_fleet::keys::Role;
 use skillbench_fleet::names;
-use skillbench_fleet::seal::Signer;
-use skillbench_fleet::submit::cancel;
+use skillbench_fleet::seal::{Signer, Trust as TrustOf, When};
+use skillbench_fleet::submit::{cancel, resume};
 use skillbench_record::{Run, Trust};
 
 /// What became of each cell of a plugin: "measured", or the code of the reason.
@@ -121,4 +122,42 @@ fn figures_that_another_machine_wrote_are_not_believed() {
     let runs = world.drive().unwrap();
     assert_eq!(outcomes(&runs[0], "p0"), ["no-outcome", "measured", "measured"]);
     assert_eq!(runs[0].cells.iter().filter(|cell| cell.trust() == Some(Trust::Implausible)).count(), 0);
+}
+
+#[test]
+fn what_was_taken_back_is_measured_after_all_and_takes_the_place_of_what_was_said_of_it() {
+    let keys = Keys::new();
+    let world = World::new(&keys);
+    world.submit().unwrap();
+    world.agent(0).unwrap();
+    cancel(&world.courier, ID).unwrap();
+    let before = world.collect().unwrap();
+    assert_eq!(outcomes(&before[0], "p0"), ["measured"; 3]);
+    assert_eq!(outcomes(&before[1], "p0"), ["cancelled"; 3]);
+    let signer = Signer::of(&keys.me).unwrap();
+    let lots = resume(&world.courier, &signer, &world.submission).unwrap();
+    let of_the_other = world.submission.lots.iter().filter(|lot| lot.run == 1).count();
+    assert_eq!(lots, of_the_other);
+    world.agent(1).unwrap();
+    let after = world.collect().unwrap();
+    assert_eq!(outcomes(&after[1], "p0"), ["measured"; 3]);
+    assert_eq!(resume(&world.courier, &signer, &world.submission).unwrap(), 0);
+    world.verified();
+}
+
+#[test]
+fn a_machine_says_how_far_its_clock_is_from_the_servers() {
+    let keys = Keys::new();
+    let world = World::new(&keys);
+    let now = || std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis() as i64;
+    let before = now();
+    world.agent(0).unwrap();
+    let announced = world.courier.read(Table::Machines, &keys.agents[0].name).unwrap().unwrap();
+    let opened = TrustOf::of(&keys.me).open(&announced.body, &[Role::Agent], When::Now).unwrap();
+    let machine: Machine = form::read(form::MACHINE, &opened.body).unwrap();
+    let clock = machine.clock.unwrap();
+    // The server in memory began at a moment of its own.
+    let truth = announced.at_ms - before;
+    assert!((clock.offset_ms - truth).abs() <= clock.bound_ms + (now() - before), "{clock:?}, truly {truth}");
+    assert!(clock.is_beyond(2000) && clock.bound_ms < 2000, "{clock:?}");
 }

@@ -137,7 +137,14 @@ pub fn submission() -> Submission {
         let skipped = Outcome::Skipped(Reason::new("rule", "too large"));
         kinds.push(Cell { outcome: skipped, axes: Default::default(), ..blank(&name) });
         cells.push(AskedCell { key: names::key(&name), name, kind: kinds.len() - 1 });
-        MachineRun { machine: machine.into(), request: RunRequest::default(), environment: environment(), cells, kinds }
+        MachineRun {
+            machine: machine.into(),
+            request: RunRequest::default(),
+            environment: environment(),
+            clock: None,
+            cells,
+            kinds,
+        }
     };
     let lot = |number: usize| {
         let first = number % LOTS * CELLS;
@@ -270,6 +277,7 @@ impl<'k> World<'k> {
             backends: vec![],
             rejected: vec![],
             labels: BTreeMap::new(),
+            clock: None,
             must_understand: vec![],
         };
         let spool = Spool::at(self.disk.path().join("spool").join(&pass.name)).unwrap();

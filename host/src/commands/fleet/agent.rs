@@ -117,6 +117,7 @@ fn machine(
         backends,
         rejected: inventory.rejected.clone(),
         labels,
+        clock: None,
         must_understand: vec![],
     })
 }

@@ -2,10 +2,12 @@
 //!
 //! - `keys`: who belongs to it. `serve`: its server. `agent`: this machine at work. `launch`: what starts agents elsewhere.
 //! - `submit`: a run on its machines, and what comes of it. `show`: what is there, and how far it is.
+//! - `outliers`: which machine of a class is slow.
 
 mod agent;
 mod keys;
 mod launch;
+mod outliers;
 mod serve;
 mod show;
 pub mod submit;
@@ -51,6 +53,7 @@ pub fn fleet(global: &Global, command: &FleetCommand) -> Done {
         FleetCommand::Verify { id, results_dir, asked } => {
             show::verify(global, &Contact::of(asked.fleet.as_deref())?, id, results_dir.as_deref())
         }
+        FleetCommand::Outliers { id, results_dir } => outliers::outliers(global, id, results_dir.as_deref()),
         FleetCommand::Drain { machine, asked } => show::drain(global, &Contact::of(asked.fleet.as_deref())?, machine),
         FleetCommand::Become { program, configuration, parent } => {
             serve::become_server(program, configuration, *parent)

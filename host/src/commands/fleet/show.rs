@@ -19,7 +19,8 @@ use std::path::Path;
 
 pub fn agents(global: &Global, contact: &Contact) -> Done {
     let (machines, problems) = present(&contact.courier, &contact.trust).map_err(failed)?;
-    let mut table = Table::new(["machine", "doing", "usable backends", "system", "host", "labels"]);
+    let mut table =
+        Table::new(["machine", "doing", "usable backends", "system", "host", "clock off by (ms)", "labels"]);
     for present in &machines {
         let machine = &present.machine;
         let has_device =
@@ -34,6 +35,7 @@ pub fn agents(global: &Global, contact: &Contact) -> Done {
             backends.join(", ").into(),
             environment.machine_label().into(),
             Cell::text(&environment.host_version),
+            Cell::maybe(machine.clock, |clock| Cell::from(format!("{} ± {}", clock.offset_ms, clock.bound_ms))),
             labels.join(", ").into(),
         ]);
     }

@@ -1,5 +1,6 @@
 //! A run on the machines of a fleet: placed, submitted, collected, and shown machine by machine.
 
+use super::outliers::tell_slow;
 use super::{Contact, find_pass, not_submitted};
 use crate::cli::{FleetArgs, FormatArg, Global, PersistArgs};
 use crate::commands::persist::Persist;
@@ -10,7 +11,7 @@ use crate::output;
 use crate::screen::Screen;
 use crate::screen::stop_on_ctrl_c;
 use skillbench_fleet::collect::{Collected, Collector};
-use skillbench_fleet::form::{MachineRun, Submission};
+use skillbench_fleet::form::{Machine, MachineRun, Submission};
 use skillbench_fleet::keys::Role;
 use skillbench_fleet::place::{On, Placed, Present, Property, place};
 use skillbench_fleet::seal::Signer;
@@ -42,6 +43,7 @@ pub fn run(global: &Global, fleet: &str, args: &FleetArgs, request: &RunRequest,
     if !global.quiet {
         tell_placed(&placed);
     }
+    tell_clocks(&present, &placed);
     let planned = submit::plan(&inventory, &present, &placed, request).map_err(not_submitted)?;
     planned.warnings.iter().for_each(|warning| output::warning(warning));
     let submission =
@@ -89,6 +91,21 @@ fn placed(
             output::say(&format!("machines are waited for: {lacks}"));
         }
         std::thread::sleep(LOOK);
+    }
+}
+
+/// Names machines whose times of day are not the server's.
+fn tell_clocks(present: &[Present], placed: &Placed) {
+    const MOST_MS: i64 = 2000;
+    let meant = present.iter().filter(|present| placed.machines.contains_key(&present.machine.name));
+    for Machine { name, clock, .. } in meant.map(|present| &present.machine) {
+        if let Some(clock) = clock.filter(|clock| clock.is_beyond(MOST_MS)) {
+            let (seconds, side) =
+                (clock.offset_ms.unsigned_abs() / 1000, if clock.offset_ms > 0 { "behind" } else { "before" });
+            output::warning(&format!(
+                "the clock of {name} is {seconds} s {side} the server's: times of day in its results are its own"
+            ));
+        }
     }
 }
 
@@ -205,6 +222,7 @@ fn collect(global: &Global, contact: &Contact, submission: &Submission, persist:
         exit = exit.or(persist.after(global, kept));
     }
     show(global, &kept)?;
+    tell_slow(kept.iter().map(|kept| &kept.recorded.run));
     for kept in &kept {
         let verdict = asked.verdict(kept, None).map_err(failed)?;
         exit = exit.or(gate::tell(global, persist, kept, &verdict)?).or(run::exit(&kept.recorded));

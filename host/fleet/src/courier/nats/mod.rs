@@ -273,7 +273,11 @@ impl Courier for NatsCourier {
         let read = self.wait(async {
             let entry = self.table(table).await?.entry(key).await.map_err(away)?;
             let there = entry.filter(|entry| entry.operation == kv::Operation::Put);
-            Ok(there.map(|entry| Entry { body: entry.value.to_vec(), revision: entry.revision }))
+            Ok(there.map(|entry| Entry {
+                at_ms: (entry.created.unix_timestamp_nanos() / 1_000_000) as i64,
+                body: entry.value.to_vec(),
+                revision: entry.revision,
+            }))
         });
         self.forget_on_error(table, read)
     }
