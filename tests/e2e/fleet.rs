@@ -222,6 +222,19 @@ fn a_submission_can_be_left_looked_at_taken_back_and_collected() {
 }
 
 #[test]
+fn models_are_dealt_out_over_machines_of_one_class() {
+    let world = world();
+    let _server = lab(&world);
+    let (_h1, _h2) = (agent(&world, "h1", "rten"), agent(&world, "h2", "rten"));
+    let asked = ["--plugin", "rten", "--model", "probe-mlp,bert-tiny", "--sequence-lengths", "32", "--format", "json"];
+    let runs = documents(run(&world, &[&asked[..], &["--spread"]].concat()).exits_with(0));
+    let models: Vec<Vec<&str>> =
+        runs.iter().map(|run| cells(run).iter().map(|cell| cell["skill"].as_str().unwrap()).collect()).collect();
+    assert_eq!(models, [["probe-mlp"], ["bert-tiny"]]);
+    run(&world, &[&asked[..], &["--spread", "--on", "each-machine"]].concat()).exits_with(2).tells("--spread");
+}
+
+#[test]
 fn what_starts_agents_is_printed_for_whoever_starts_them() {
     let world = world();
     world.host(&["fleet", "init", "lab", "--quiet"]).exits_with(0);

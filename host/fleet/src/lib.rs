@@ -4,7 +4,8 @@
 //! - [`form`]: the messages. [`names`]: the subjects they have. [`seal`]: who signed them.
 //! - [`courier`]: what carries them, in eight calls; `courier::nats` is JetStream, `courier::memory` a deterministic one for tests.
 //! - [`keys`]: who may do what in a fleet. [`server`]: the program that carries the messages, and its configuration.
-//! - [`place`]: which machine measures what. [`class`]: devices that are alike. [`peers`]: which machine of a class is slow. [`submit`]: a submission and its jobs. [`collect`]: its outcomes become runs.
+//! - [`place`]: which machine measures what. [`class`]: devices that are alike. [`spread`]: models dealt out over a class.
+//!   [`peers`]: which machine of a class is slow. [`submit`]: a submission and its jobs. [`collect`]: its outcomes become runs.
 //! - [`agent`]: a machine at work. [`lease`]: what was begun there, and how often in vain.
 //! - [`launch`]: what starts agents on a cluster, as a service or over ssh.
 //! - [`status`]: how far a submission is. [`verify`]: whether journals and server say the same.
@@ -28,6 +29,7 @@ pub mod peers;
 pub mod place;
 pub mod seal;
 pub mod server;
+pub mod spread;
 pub mod status;
 pub mod submit;
 pub mod verify;

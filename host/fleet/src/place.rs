@@ -5,6 +5,7 @@
 
 use crate::class::Class;
 use crate::form::{Announced, Doing, Machine};
+use crate::spread::Shared;
 use skillbench_record::BackendChoice;
 use skillbench_worker::{DeviceRecord, choose};
 use std::collections::{BTreeMap, BTreeSet};
@@ -96,11 +97,14 @@ impl Property {
 pub struct Placed {
     /// The backends of each machine, by its name.
     pub machines: BTreeMap<String, Vec<BackendChoice>>,
+    /// Machines of one class that share what is measured with a backend, where that was asked for.
+    pub shared: Vec<Shared>,
     /// Backends that no machine can use, with the reason that each gave.
     pub nowhere: Vec<(BackendChoice, String)>,
 }
 
-/// Lays backends out over machines. No backend named means all that can be used without being emulated, remote or in a browser.
+/// Lays backends out over machines. No backend named means all that can be used without being emulated, remote or in a browser. With `spread` the
+/// machines of a class share what is measured, in place of one that measures all or each that does.
 ///
 /// # Errors
 /// A machine that is not there, or none that has the properties.
@@ -109,6 +113,7 @@ pub fn place(
     choices: &[BackendChoice],
     on: &On,
     properties: &[Property],
+    spread: bool,
 ) -> Result<Placed, PlaceError> {
     let known = || present.iter().map(|present| present.machine.name.as_str()).collect::<Vec<_>>().join(", ");
     if present.is_empty() {
@@ -133,16 +138,19 @@ pub fn place(
     meant.sort_by_key(|present| (rank(&present.doing), present.machine.name.clone()));
     let mut placed = Placed::default();
     for choice in choices_of(&meant, choices) {
-        let (mut classes, mut reasons, mut found) = (BTreeSet::new(), vec![], false);
+        let (mut classes, mut reasons) = (BTreeMap::<Class, Shared>::new(), vec![]);
         for present in &meant {
             match usable(&present.machine, &choice) {
                 Err(why) => reasons.push(format!("{}: {why}", present.machine.name)),
                 Ok((plugin, device)) => {
-                    found = true;
-                    let is_first = classes.insert(Class::of_device(plugin, &device));
-                    if *on != On::EachClass || is_first {
-                        let of_machine = placed.machines.entry(present.machine.name.clone()).or_default();
-                        let choice = BackendChoice { plugin: plugin.into(), device: choice.device.clone() };
+                    let name = &present.machine.name;
+                    let choice = BackendChoice { plugin: plugin.into(), device: choice.device.clone() };
+                    let of_class = classes
+                        .entry(Class::of_device(plugin, &device))
+                        .or_insert_with(|| Shared { choice: choice.clone(), machines: vec![] });
+                    of_class.machines.push(name.clone());
+                    if *on != On::EachClass || spread || of_class.machines.len() == 1 {
+                        let of_machine = placed.machines.entry(name.clone()).or_default();
                         if !of_machine.contains(&choice) {
                             of_machine.push(choice);
                         }
@@ -150,8 +158,10 @@ pub fn place(
                 }
             }
         }
-        if !found {
-            placed.nowhere.push((choice, reasons.join("; ")));
+        match classes.is_empty() {
+            true => placed.nowhere.push((choice, reasons.join("; "))),
+            false if spread => placed.shared.extend(classes.into_values().filter(|shared| shared.machines.len() > 1)),
+            false => {}
         }
     }
     Ok(placed)

@@ -6,6 +6,7 @@ use crate::keys::Role;
 use crate::names;
 use crate::place::{Placed, Present};
 use crate::seal::{SealError, Signer, Trust, When};
+use crate::spread::share_out;
 use skillbench_engine::registry::Entry;
 use skillbench_engine::run::{Inventory, Plugin, RequestError, resolve};
 use skillbench_engine::skill::SkillSource;
@@ -164,6 +165,7 @@ pub fn plan(
         let (machine, clock) = (machine.name.clone(), machine.clock);
         runs.push(MachineRun { machine, request: outline.request, environment, clock, cells, kinds });
     }
+    share_out(&mut runs, &placed.shared);
     Ok(Planned { runs, warnings })
 }
 

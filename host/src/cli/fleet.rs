@@ -14,6 +14,9 @@ pub struct FleetArgs {
     /// Which machines measure: one of each class of devices (each-class), all that can (each-machine), or these [default: each-class]
     #[arg(long, value_name = "MACHINES", requires = "fleet")]
     pub on: Option<String>,
+    /// Deal the models out over the machines of each class: sooner done, each figure of one machine
+    #[arg(long, requires = "fleet")]
+    pub spread: bool,
     /// Only machines with this property: machine, os, arch, cpu, device, driver, vendor or a label; KEY~PART for a part of it
     #[arg(long = "where", value_name = "KEY=VALUE", requires = "fleet")]
     pub properties: Vec<String>,

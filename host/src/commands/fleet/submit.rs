@@ -72,10 +72,15 @@ fn placed(
     const LOOK: Duration = Duration::from_secs(1);
     let on = args.on.as_deref().map_or(On::EachClass, On::parse);
     let (began, wait) = (Instant::now(), Duration::from_secs(args.wait.unwrap_or_default()));
+    if args.spread && on == On::EachMachine {
+        return Err(usage(
+            "--spread has each model measured on one machine of a class, --on each-machine on all: ask for one of them",
+        ));
+    }
     let mut is_told = false;
     loop {
         let (present, problems) = submit::present(&contact.courier, &contact.trust).map_err(failed)?;
-        let placed = place(&present, backends, &on, properties);
+        let placed = place(&present, backends, &on, properties, args.spread);
         let is_whole = placed.as_ref().is_ok_and(|placed| placed.nowhere.is_empty() && !placed.machines.is_empty());
         if is_whole || began.elapsed() >= wait {
             problems.iter().for_each(|problem| output::warning(problem));
