@@ -1,11 +1,14 @@
 //! How long it takes until a worker is ready, and to list many plugins. Run by a person, after `scripts/setup`:
 //! `cargo bench --profile release -p skillbench-tests --bench startup`.
 
+mod times;
+
 use skillbench_record::PluginOptions;
 use skillbench_tests::{World, built_library};
 use skillbench_worker::{Command, Limits, PluginUse, Reply, Stop, Worker};
 use std::process::ExitCode;
 use std::time::Instant;
+use times::show;
 
 const WORKERS: usize = 50;
 const LIBRARIES: usize = 200;
@@ -18,18 +21,6 @@ fn main() -> ExitCode {
     workers();
     listing();
     ExitCode::SUCCESS
-}
-
-/// Milliseconds: the median, the least and the most.
-fn show(what: &str, mut times: Vec<f64>) {
-    times.sort_by(f64::total_cmp);
-    println!(
-        "{what}: median {:.2} ms, {:.2} to {:.2}, n {}",
-        times[times.len() / 2],
-        times[0],
-        times[times.len() - 1],
-        times.len()
-    );
 }
 
 fn workers() {
