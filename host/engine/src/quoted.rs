@@ -1,18 +1,22 @@
 //! Texts as words of a line that another program reads: a shell, or systemd.
 
-/// A text that cannot stand there, and why.
+/// A text that cannot stand there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Unquotable(String);
+pub enum Unquotable {
+    #[error("{what} {text:?} has a line break or a control character, which no line can hold")]
+    Lines { what: String, text: String },
+    #[error("{0}: systemd starts no program with a quote or a backslash in its path: link to it from another place")]
+    Program(String),
+    #[error("there is no command")]
+    Nothing,
+}
 
 /// # Errors
 /// The text would not end up in one line.
 pub fn one_line<'a>(what: &str, text: &'a str) -> Result<&'a str, Unquotable> {
     match text.chars().any(char::is_control) {
         false => Ok(text),
-        true => {
-            Err(Unquotable(format!("{what} {text:?} has a line break or a control character, which no line can hold")))
-        }
+        true => Err(Unquotable::Lines { what: what.into(), text: text.into() }),
     }
 }
 
@@ -44,12 +48,10 @@ pub fn unit(what: &str, text: &str, has_variables: bool) -> Result<String, Unquo
 /// # Errors
 /// As [`one_line`]; or it has no program that systemd starts.
 pub fn unit_command(words: &[String]) -> Result<String, Unquotable> {
-    let (program, arguments) = words.split_first().ok_or_else(|| Unquotable("there is no command".into()))?;
+    let (program, arguments) = words.split_first().ok_or(Unquotable::Nothing)?;
     // The path of a program is looked up before quotes mean anything.
     if program.contains(['"', '\'', '\\']) {
-        return Err(Unquotable(format!(
-            "{program}: systemd starts no program with a quote or a backslash in its path: link to it from another place"
-        )));
+        return Err(Unquotable::Program(program.clone()));
     }
     let mut command = unit("the program", program, false)?;
     for argument in arguments {

@@ -224,7 +224,7 @@ pub struct Machine {
     /// Entries and libraries that are no usable plugins there.
     pub rejected: Vec<Rejected>,
     pub labels: BTreeMap<String, String>,
-    /// By how much the server's clock is before the machine's; filled in as it is announced.
+    /// By how much the server's clock is ahead of the machine's; filled in as it is announced.
     #[serde(default)]
     pub clock: Option<ClockOffset>,
     #[serde(default)]

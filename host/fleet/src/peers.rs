@@ -8,15 +8,17 @@ use std::collections::BTreeMap;
 /// So many machines tell which of them is not like the others.
 const LEAST: usize = 3;
 
-/// A machine among those of its class.
+/// A device of a machine among those of its class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Peer {
     pub machine: String,
     pub plugin: String,
+    /// The device's own id, such as `cuda:1`.
+    pub id: String,
     /// What the devices of the class are called.
     pub device: String,
-    /// So many machines the class has here, this one counted.
-    pub machines: usize,
+    /// So many devices the class has here, this one counted.
+    pub peers: usize,
     /// So many cells were measured on at least [`LEAST`] of them, this one among them.
     pub cells: usize,
     /// Its median latency over that of the median machine; of all cells the median. `None`: nothing was measured on three machines.
@@ -24,9 +26,9 @@ pub struct Peer {
     /// The same of mean latencies, in which a machine shows that stalls now and then.
     pub ratio_of_means: Option<f64>,
     pub standing: Standing,
-    /// So many of its cells had settled.
+    /// So many of these cells had settled.
     pub settled: usize,
-    /// What was around while it measured, the median of its cells.
+    /// What was around while it measured them, in the median.
     pub other_cores: Option<f64>,
     pub frequency_mhz: Option<f64>,
     pub temperature_c: Option<f64>,
@@ -37,26 +39,18 @@ pub struct Peer {
 /// How a machine stands among its peers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
+    /// Nothing tells it from the others, which of few says little.
     Like,
     Slow,
     Fast,
-    /// Fewer than three machines measured the same.
+    /// Fewer than three devices measured the same.
     Unknown,
 }
 
 impl Standing {
-    /// The one of two that says more; slow before fast.
-    fn or(self, other: Standing) -> Standing {
-        match (self, other) {
-            (Standing::Slow, _) | (_, Standing::Slow) => Standing::Slow,
-            (Standing::Like | Standing::Unknown, other) => other,
-            (fast, _) => fast,
-        }
-    }
-
     pub fn name(self) -> &'static str {
         match self {
-            Standing::Like => "like its peers",
+            Standing::Like => "not apart",
             Standing::Slow => "slow",
             Standing::Fast => "fast",
             Standing::Unknown => "too few peers",
@@ -64,10 +58,13 @@ impl Standing {
     }
 }
 
-/// The cells of a class that have latencies, by machine.
-type Measured<'r> = BTreeMap<&'r str, Vec<(&'r Cell, &'r Stats)>>;
+/// The cells of a class that have latencies, by machine and device.
+type Measured<'r> = BTreeMap<Place<'r>, Vec<(&'r Cell, &'r Stats)>>;
 
-/// Every machine of some runs among those of its class, class by class.
+/// A machine, and a device of it.
+type Place<'r> = (&'r str, &'r str);
+
+/// Every device of some runs among those of its class, class by class.
 pub fn peers<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Vec<Peer> {
     let mut classes: BTreeMap<Class, Measured<'r>> = BTreeMap::new();
     for run in runs {
@@ -75,10 +72,13 @@ pub fn peers<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Vec<Peer> {
         for cell in &run.cells {
             let latency = cell.outcome.metrics().and_then(|metrics| metrics.latency_ms.as_ref());
             let (Some(class), Some(latency)) = (Class::of_cell(cell), latency) else { continue };
-            classes.entry(class).or_default().entry(machine).or_default().push((cell, latency));
+            classes.entry(class).or_default().entry((machine, &cell.device)).or_default().push((cell, latency));
         }
     }
-    classes.into_iter().flat_map(|(class, measured)| of_class(&class, &measured)).collect()
+    // The chance to name one where all are alike is that of all classes together.
+    let looked_at = classes.values().filter(|measured| measured.len() >= LEAST).count();
+    let significance = rules().peers.significance / looked_at.max(1) as f64;
+    classes.into_iter().flat_map(|(class, measured)| of_class(&class, &measured, significance)).collect()
 }
 
 /// What two machines of a class have to share so that their latencies can be held against each other.
@@ -88,64 +88,67 @@ fn same_work(cell: &Cell) -> String {
     format!("{name} {threads} {:?} {:?}", cell.options, cell.precision_requested)
 }
 
-/// Where a machine stands in one figure of its latencies: of so many cells, so far from the median machine, as the logarithm of a ratio.
-#[derive(Clone, Copy, Default)]
-struct Level {
-    cells: usize,
-    log: Option<f64>,
-}
+/// What was measured on at least [`LEAST`] devices, by the work that it is.
+type Compared<'r> = BTreeMap<String, BTreeMap<Place<'r>, (&'r Cell, &'r Stats)>>;
 
-/// The levels of the machines, in their order.
-fn levels(measured: &Measured<'_>, figure: fn(&Stats) -> f64) -> Vec<Level> {
-    let mut of_work: BTreeMap<String, BTreeMap<&str, f64>> = BTreeMap::new();
-    for (machine, cells) in measured {
-        for (cell, latency) in cells.iter().filter(|(_, latency)| figure(latency) > 0.0) {
-            of_work.entry(same_work(cell)).or_default().insert(machine, figure(latency));
+fn compared<'r>(measured: &Measured<'r>) -> Compared<'r> {
+    let mut compared = Compared::new();
+    for (place, cells) in measured {
+        for (cell, latency) in cells {
+            compared.entry(same_work(cell)).or_default().insert(*place, (*cell, *latency));
         }
     }
-    let mut logs: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for latencies in of_work.values().filter(|latencies| latencies.len() >= LEAST) {
-        let Some(middle) = median(&latencies.values().copied().collect::<Vec<_>>()) else { continue };
-        for (machine, latency) in latencies {
-            logs.entry(machine).or_default().push((latency / middle).ln());
+    compared.retain(|_, of_work| of_work.len() >= LEAST);
+    compared
+}
+
+/// How far each device is from the median one in a figure of its latencies: the logarithm of a ratio, of its cells the median.
+fn levels<'r>(compared: &Compared<'r>, figure: fn(&Stats) -> f64) -> BTreeMap<Place<'r>, f64> {
+    let mut logs: BTreeMap<Place<'r>, Vec<f64>> = BTreeMap::new();
+    for of_work in compared.values() {
+        let figures: Vec<f64> = of_work.values().map(|(_, latency)| figure(latency)).collect();
+        let Some(middle) = median(&figures).filter(|_| figures.iter().all(|figure| *figure > 0.0)) else { continue };
+        for (place, (_, latency)) in of_work {
+            logs.entry(*place).or_default().push((figure(latency) / middle).ln());
         }
     }
-    let level = |logs: &Vec<f64>| Level { cells: logs.len(), log: median(logs) };
-    measured.keys().map(|machine| logs.get(machine).map_or_else(Level::default, level)).collect()
+    logs.into_iter().filter_map(|(place, logs)| Some((place, median(&logs)?))).collect()
 }
 
-/// How the machines stand by their levels.
-fn standings(levels: &[Level], significance: f64, effect: f64) -> Vec<Standing> {
-    let logs: Vec<f64> = levels.iter().map(|level| level.log.unwrap_or(f64::NAN)).collect();
-    let apart = outliers(&logs, significance);
-    let standing = |(place, log): (usize, &f64)| match apart.contains(&place) {
-        _ if log.is_nan() => Standing::Unknown,
-        true if *log >= effect.ln_1p() => Standing::Slow,
-        true if *log <= -effect.ln_1p() => Standing::Fast,
-        _ => Standing::Like,
-    };
-    logs.iter().enumerate().map(standing).collect()
+/// The devices that stand apart by their levels.
+fn apart<'r>(levels: &BTreeMap<Place<'r>, f64>, significance: f64, effect: f64) -> BTreeMap<Place<'r>, Standing> {
+    let places: Vec<(&Place<'r>, &f64)> = levels.iter().collect();
+    let found = outliers(&levels.values().copied().collect::<Vec<_>>(), significance);
+    let beyond = found.into_iter().map(|index| places[index]).filter(|(_, log)| log.abs() >= effect.ln_1p());
+    beyond.map(|(place, log)| (*place, if *log > 0.0 { Standing::Slow } else { Standing::Fast })).collect()
 }
 
-fn of_class(class: &Class, measured: &Measured<'_>) -> Vec<Peer> {
-    let (medians, means) = (levels(measured, |latency| latency.median), levels(measured, |latency| latency.mean));
-    // Each machine is looked at twice.
-    let rules = &rules().peers;
-    let [by_median, by_mean] =
-        [&medians, &means].map(|levels| standings(levels, rules.significance / 2.0, rules.effect));
-    let peer = |(place, (machine, cells)): (usize, (&&str, &Vec<(&Cell, &Stats)>))| {
-        let conditions = || cells.iter().filter_map(|(cell, _)| cell.conditions.as_ref());
+fn of_class(class: &Class, measured: &Measured<'_>, significance: f64) -> Vec<Peer> {
+    let compared = compared(measured);
+    let (medians, means) = (levels(&compared, |latency| latency.median), levels(&compared, |latency| latency.mean));
+    // Each device is looked at twice.
+    let [by_median, by_mean] = [&medians, &means].map(|levels| apart(levels, significance / 2.0, rules().peers.effect));
+    let peer = |place: &Place<'_>| {
+        let own: Vec<&Cell> = compared.values().filter_map(|of_work| Some(of_work.get(place)?.0)).collect();
+        let conditions = || own.iter().filter_map(|cell| cell.conditions.as_ref());
         let middle = |pick: fn(&Conditions) -> Option<f64>| median(&conditions().filter_map(pick).collect::<Vec<_>>());
+        let standing = match (by_median.get(place), by_mean.get(place)) {
+            (Some(Standing::Slow), _) | (_, Some(Standing::Slow)) => Standing::Slow,
+            (Some(other), _) | (None, Some(other)) => *other,
+            (None, None) if medians.contains_key(place) => Standing::Like,
+            (None, None) => Standing::Unknown,
+        };
         Peer {
-            machine: (*machine).into(),
+            machine: place.0.into(),
             plugin: class.plugin.clone(),
+            id: place.1.into(),
             device: class.name.clone(),
-            machines: measured.len(),
-            cells: medians[place].cells,
-            ratio: medians[place].log.map(f64::exp),
-            ratio_of_means: means[place].log.map(f64::exp),
-            standing: by_median[place].or(by_mean[place]),
-            settled: cells.iter().filter(|(cell, _)| cell.stable).count(),
+            peers: measured.len(),
+            cells: own.len(),
+            ratio: medians.get(place).map(|log| log.exp()),
+            ratio_of_means: means.get(place).map(|log| log.exp()),
+            standing,
+            settled: own.iter().filter(|cell| cell.stable).count(),
             other_cores: middle(|conditions| conditions.other_cores),
             frequency_mhz: middle(|conditions| conditions.frequency_mhz),
             temperature_c: middle(|conditions| conditions.temperature_c),
@@ -155,7 +158,7 @@ fn of_class(class: &Class, measured: &Measured<'_>) -> Vec<Peer> {
                 .flatten(),
         }
     };
-    measured.iter().enumerate().map(peer).collect()
+    measured.keys().map(peer).collect()
 }
 
 #[cfg(test)]
@@ -217,8 +220,25 @@ mod tests {
             assert_eq!(standing, expected, "{machine}");
         }
         let slow = peers(&runs).into_iter().find(|peer| peer.machine == "h2").unwrap();
-        assert_eq!((slow.machines, slow.cells, slow.device.as_str()), (6, 3, "H200"));
+        assert_eq!((slow.peers, slow.cells, slow.device.as_str()), (6, 3, "H200"));
         assert!((slow.ratio.unwrap() - 1.35).abs() < 0.02, "{slow:?}");
+    }
+
+    #[test]
+    fn two_devices_of_a_machine_are_two_peers_and_the_slow_one_is_named() {
+        let mut runs = fleet("H200", "h", &[1.0, 1.01, 0.99, 1.0]);
+        for (place, run) in runs.iter_mut().enumerate() {
+            let speed = if place == 2 { 1.6 } else { 1.0 + 0.005 * place as f64 };
+            let mut second = fleet("H200", "", &[speed]).remove(0).cells;
+            second.iter_mut().for_each(|cell| cell.device = "1".into());
+            run.cells.extend(second);
+        }
+        let slow: Vec<Peer> = peers(&runs).into_iter().filter(|peer| peer.standing == Standing::Slow).collect();
+        assert_eq!(
+            slow.iter().map(|peer| (peer.machine.as_str(), peer.id.as_str())).collect::<Vec<_>>(),
+            [("h2", "1")]
+        );
+        assert_eq!((slow[0].peers, slow[0].cells), (8, 3));
     }
 
     #[test]

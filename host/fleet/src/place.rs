@@ -97,6 +97,8 @@ impl Property {
 pub struct Placed {
     /// The backends of each machine, by its name.
     pub machines: BTreeMap<String, Vec<BackendChoice>>,
+    /// The machines that can use any of it, chosen or not.
+    pub able: BTreeSet<String>,
     /// Machines of one class that share what is measured with a backend, where that was asked for.
     pub shared: Vec<Shared>,
     /// Backends that no machine can use, with the reason that each gave.
@@ -149,6 +151,7 @@ pub fn place(
                         .entry(Class::of_device(plugin, &device))
                         .or_insert_with(|| Shared { choice: choice.clone(), machines: vec![] });
                     of_class.machines.push(name.clone());
+                    placed.able.insert(name.clone());
                     if *on != On::EachClass || spread || of_class.machines.len() == 1 {
                         let of_machine = placed.machines.entry(name.clone()).or_default();
                         if !of_machine.contains(&choice) {

@@ -139,9 +139,9 @@ pub fn plan(
                 return Err(SubmitError::OwnModel(skill.id().into()));
             }
             let (id, content) = (skill.id().to_string(), skill.description.content.clone());
-            match machine.environment.models.get(&id) {
-                Some(there) if *there == content => drop(contents.insert(id, content)),
-                there => drop(differs.insert(id.clone(), other_content(&id, &machine.name, there.is_some()))),
+            match other_model(machine, &id, &content) {
+                None => drop(contents.insert(id, content)),
+                Some(reason) => drop(differs.insert(id, reason)),
             }
         }
         environment.models = contents;
@@ -169,9 +169,15 @@ pub fn plan(
     Ok(Planned { runs, warnings })
 }
 
-fn other_content(model: &str, machine: &str, is_there: bool) -> Reason {
-    let what = if is_there { "is another model" } else { "is not there" };
-    Reason::new("other-model", format!("{model} {what} on {machine} than here: update the older of the two hosts"))
+/// Why a machine cannot measure a model of this content.
+pub fn other_model(machine: &Machine, model: &str, content: &str) -> Option<Reason> {
+    let what = match machine.environment.models.get(model) {
+        Some(there) if there == content => return None,
+        Some(_) => "is another model there than here",
+        None => "is not there",
+    };
+    let name = &machine.name;
+    Some(Reason::new("other-model", format!("{name}: {model} {what}: update the older of the two hosts")))
 }
 
 fn no_benchmark(benchmark: &str, machine: &str) -> Reason {

@@ -36,12 +36,12 @@ pub struct FleetRecord {
     pub machine: String,
     /// Who asked for it.
     pub submitter: String,
-    /// By how much the clock of the fleet's server was before the machine's when its agent started. `None`: an older agent did not say.
+    /// By how much the clock of the fleet's server was ahead of the machine's when its agent started. `None`: an older agent did not say.
     #[serde(default)]
     pub clock: Option<ClockOffset>,
 }
 
-/// How far another clock is before this one: as much as is given, and off that by the bound at most.
+/// By how much another clock is ahead of this one, to within the bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClockOffset {
     pub offset_ms: i64,

@@ -26,6 +26,9 @@ pub struct FleetArgs {
     /// Wait up to so long for machines that can use what is asked for
     #[arg(long, value_name = "SECONDS", requires = "fleet")]
     pub wait: Option<u64>,
+    /// Wait until so many machines can use any of it
+    #[arg(long, value_name = "COUNT", requires = "wait")]
+    pub machines: Option<usize>,
 }
 
 /// Which fleet is asked.
@@ -133,7 +136,7 @@ pub enum FleetCommand {
         #[command(flatten)]
         persist: Box<super::PersistArgs>,
     },
-    /// Keep here what has ended and is not kept here yet, without waiting for the rest
+    /// Keep here whole submissions that have ended and are not kept here yet
     Collect {
         /// Submissions [default: all]
         ids: Vec<String>,
@@ -209,6 +212,9 @@ pub struct AgentArgs {
     /// The name of the machine, with a site's pass [default: its host name]
     #[arg(long)]
     pub name: Option<String>,
+    /// End with 130 where it is stopped by a signal, so that a scheduler starts it again
+    #[arg(long)]
+    pub stopped_fails: bool,
     #[command(flatten)]
     pub how: AgentFlags,
 }

@@ -21,6 +21,9 @@ pub struct ScheduleError(pub String);
 
 impl From<Unquotable> for ScheduleError {
     fn from(error: Unquotable) -> ScheduleError {
-        ScheduleError(error.to_string())
+        match error {
+            Unquotable::Program(_) => ScheduleError(format!("{error}; --cron takes it as it is")),
+            error => ScheduleError(error.to_string()),
+        }
     }
 }

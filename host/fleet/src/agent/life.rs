@@ -75,7 +75,7 @@ impl<'l, 'a> Life<'l, 'a> {
         let began = Instant::now();
         let name = &agent.machine.name;
         let (mut is_told, mut is_away) = (false, false);
-        let revision = loop {
+        let mut revision = loop {
             match agent.take_name() {
                 Ok(Some(revision)) => break revision,
                 Ok(None) if agent.stop.asked() || began.elapsed() > ALIVE + ALIVE => {
@@ -97,7 +97,7 @@ impl<'l, 'a> Life<'l, 'a> {
             }
             std::thread::sleep(LOOK);
         };
-        let (revision, clock) = agent.clock(revision)?;
+        let clock = agent.clock(&mut revision);
         let announced = agent.signer.seal(&Machine { clock, ..agent.machine.clone() })?;
         agent.courier.write(Table::Machines, name, &announced, Over::Anything)?;
         Ok(Life {
@@ -191,26 +191,21 @@ fn beat(session: &str, doing: &Doing) -> Result<Vec<u8>, CourierError> {
 }
 
 impl Agent<'_> {
-    /// By how much the server's clock is before this one: signs of life are written, and the one whose answer came soonest counts. Returns
-    /// the revision of the last one, too.
-    fn clock(&self, mut revision: u64) -> Result<(u64, Option<ClockOffset>), CourierError> {
+    /// By how much the server's clock is ahead of this one: signs of life are written, and the one whose answer came soonest counts. `None`: the
+    /// server was away; nobody waits for that.
+    fn clock(&self, revision: &mut u64) -> Option<ClockOffset> {
         let name = &self.machine.name;
-        let body = beat(&self.machine.session, &Doing::Idle)?;
-        let mut nearest: Option<ClockOffset> = None;
-        for _ in 0..CLOCK_LOOKS {
-            let before = now_ms();
-            let Some(written) = self.courier.write(Table::Agents, name, &body, Over::Revision(revision))? else {
-                break;
-            };
-            let after = now_ms();
-            revision = written;
-            let Some(entry) = self.courier.read(Table::Agents, name)?.filter(|entry| entry.revision == written) else {
-                break;
-            };
-            let offset = ClockOffset::between(before, entry.at_ms, after);
-            nearest = nearest.filter(|nearest| nearest.bound_ms <= offset.bound_ms).or(Some(offset));
-        }
-        Ok((revision, nearest))
+        let body = beat(&self.machine.session, &Doing::Idle).ok()?;
+        let look = || {
+            let (before, began) = (now_ms(), Instant::now());
+            let written = self.courier.write(Table::Agents, name, &body, Over::Revision(*revision)).ok()??;
+            // A clock that is set in between must not shorten the time.
+            let after = before + began.elapsed().as_millis() as i64 + 1;
+            *revision = written;
+            let entry = self.courier.read(Table::Agents, name).ok()??;
+            (entry.revision == written).then(|| ClockOffset::between(before, entry.at_ms, after))
+        };
+        std::iter::repeat_with(look).take(CLOCK_LOOKS).flatten().min_by_key(|offset| offset.bound_ms)
     }
 
     /// Takes the agent's name where nobody has it who lives. `None`: somebody has.

@@ -8,11 +8,30 @@ use crate::seal::{Trust, When};
 use skillbench_record::journal::Contents;
 use skillbench_record::{Cell, Environment, FleetRecord, Outcome as Ended, RUN_SCHEMA, Reason, Run, Samples};
 use skillbench_session::{Event, Listener, Measured, Received};
+use skillbench_store::{Recorded, journal};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Why a cell was not measured whose submission was taken back.
 pub(super) const CANCELLED: &str = "cancelled";
+
+/// Whether a cell says that its submission was taken back.
+fn is_cancelled(cell: &Cell) -> bool {
+    matches!(&cell.outcome, Ended::Skipped(reason) if reason.code == CANCELLED)
+}
+
+/// Whether all runs of a submission are kept in a folder of runs, as far as they have ended: a submission that was taken back has cells that
+/// are not measured, and one that goes on again has none.
+pub fn is_kept(submission: &Submission, output: &Path, was_cancelled: bool) -> bool {
+    submission.runs.iter().all(|run| {
+        let recorded = journal::read(&output.join(submission.run_id(&run.machine)));
+        recorded.is_ok_and(|Recorded { run: kept, .. }| {
+            let places: BTreeSet<usize> = kept.cells.iter().map(|cell| cell.index).collect();
+            let is_whole = (0..run.cells.len()).all(|place| places.contains(&place));
+            is_whole && (was_cancelled || !kept.cells.iter().any(is_cancelled))
+        })
+    })
+}
 
 /// The runs of a submission, as far as they came.
 pub(super) struct Keeping<'s> {
@@ -58,7 +77,7 @@ impl<'s> Keeping<'s> {
             };
             let mut received = Received::open(output, &asked.request, &head)?;
             // What was said here of a cell without an outcome holds until there is one.
-            received.forget(|cell| matches!(&cell.outcome, Ended::Skipped(reason) if reason.code == CANCELLED));
+            received.forget(is_cancelled);
             let mut places: BTreeMap<String, usize> =
                 asked.cells.iter().enumerate().map(|(place, cell)| (cell.key.clone(), place)).collect();
             let beyond = received.kept().range(asked.cells.len()..);

@@ -13,6 +13,7 @@ use crate::names;
 use crate::seal::{Signer, Trust, When};
 use crate::submit::{self, SubmitError};
 use keeping::Keeping;
+pub use keeping::is_kept;
 use outage::Outage;
 use skillbench_record::Reason;
 use skillbench_session::{Event, Listener, MeasureError, Measured};

@@ -2,6 +2,7 @@
 
 use super::role::Role;
 use super::secret::write_secret;
+use crate::names::{self, BadName};
 use nkeys::KeyPair;
 use serde::{Deserialize, Serialize};
 use skillbench_record::paths;
@@ -25,6 +26,8 @@ pub enum PassError {
     Unreadable { path: PathBuf, error: std::io::Error },
     #[error("{path} is no pass: {error}", path = path.display())]
     Malformed { path: PathBuf, error: Box<toml::de::Error> },
+    #[error("{path} is no pass: {error}", path = path.display())]
+    Name { path: PathBuf, error: BadName },
     #[error("{path}: its key is damaged: issue the pass anew", path = path.display())]
     Key { path: PathBuf },
 }
@@ -90,6 +93,10 @@ impl Pass {
         let text = std::fs::read_to_string(path).map_err(|error| PassError::Unreadable { path: path.into(), error })?;
         let pass: Pass = toml::from_str(&text)
             .map_err(|error| PassError::Malformed { path: path.into(), error: Box::new(error) })?;
+        // They become names of files, subjects, and words of scripts.
+        for name in [&pass.fleet, &pass.name] {
+            names::check(name).map_err(|error| PassError::Name { path: path.into(), error })?;
+        }
         match pass.key() {
             Some(_) => Ok(pass),
             None => Err(PassError::Key { path: path.into() }),

@@ -14,8 +14,10 @@ const SSH: &str = include_str!("ssh.sh");
 /// What ssh runs there.
 const THERE: &str = include_str!("there.sh");
 
-/// The longest name of a thing in Kubernetes that becomes a label.
-const LONGEST_LABEL: usize = 63;
+/// The longest name of a Job: a pod's is that with `-` and its index, in 63 characters.
+const LONGEST_JOB: usize = 52;
+/// The folder of a node of Kubernetes for what is not stored yet.
+const NODE_SPOOL: &str = "/var/lib/skillbench/spool";
 
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
@@ -23,6 +25,8 @@ pub enum LaunchError {
     Quote(#[from] Unquotable),
     #[error("'{0}' is no option of sbatch: expected a name such as partition, or NAME=VALUE")]
     Option(String),
+    #[error("'{0}': an option of sbatch cannot hold a backslash here")]
+    Backslash(String),
     #[error("expected {expected}, found '{found}'")]
     Pair { expected: &'static str, found: String },
     #[error("'{0}' is no machine that ssh could reach")]
@@ -38,15 +42,21 @@ pub struct Start {
     pub program: String,
     /// The file of the pass. Kubernetes and ssh bring it to a place of their own.
     pub pass: String,
-    /// Flags of the agent.
+    /// Where results lie until the server has them, where that was asked for.
+    pub spool: Option<String>,
+    /// The other flags of the agent.
     pub arguments: Vec<String>,
 }
 
 impl Start {
-    fn command(&self, pass: &str, more: &[&str]) -> Vec<String> {
-        let begin = [self.program.as_str(), "fleet", "agent", pass];
-        let words = begin.into_iter().chain(more.iter().copied()).map(String::from);
-        words.chain(self.arguments.iter().cloned()).collect()
+    fn command(&self, pass: &str) -> Vec<String> {
+        let begin = [self.program.as_str(), "fleet", "agent", pass].map(String::from);
+        begin.into_iter().chain(self.flags()).collect()
+    }
+
+    fn flags(&self) -> Vec<String> {
+        let spool = self.spool.iter().flat_map(|spool| ["--spool".into(), spool.clone()]);
+        spool.chain(self.arguments.iter().cloned()).collect()
     }
 
     /// A batch script: an array of agents, with the user's own options of sbatch.
@@ -59,7 +69,7 @@ impl Start {
             SLURM,
             context! {
                 fleet => &self.fleet, last => nodes.saturating_sub(1), options => options?, program => shell(&self.program)?,
-                pass => shell(&self.pass)?, arguments => shell_words(&self.arguments)?
+                pass => shell(&self.pass)?, arguments => shell_words(&self.flags())?
             },
         )
     }
@@ -75,23 +85,28 @@ impl Start {
         selectors: &[String],
         resources: &[String],
     ) -> Result<String, LaunchError> {
-        let command = self.command("/pass/site.fleet", &["--name", "$(NODE)", "--spool", "/spool"]);
+        // Kubernetes puts variables in for `$(NAME)`, also where a user's text has that.
+        let own = |words: &[String]| words.iter().map(|word| word.replace('$', "$$")).collect::<Vec<_>>();
+        let fixed = ["fleet", "agent", "/pass/site.fleet", "--name", "$(NODE)", "--spool", "/spool", "--stopped-fails"];
+        let program = own(std::slice::from_ref(&self.program));
+        let command = [program, fixed.map(String::from).into(), own(&self.arguments)].concat();
         render(
             KUBERNETES,
             context! {
                 fleet => &self.fleet, name => label(&self.fleet), nodes, image => yaml(image)?, command => yaml(&command)?,
+                spool => yaml(self.spool.as_deref().unwrap_or(NODE_SPOOL))?,
                 selectors => yaml(&pairs("KEY=VALUE, such as kubernetes.io/arch=arm64", selectors)?)?,
                 resources => yaml(&pairs("NAME=COUNT, such as nvidia.com/gpu=8", resources)?)?,
             },
         )
     }
 
-    /// A unit for this machine. `None`: root is the user.
+    /// A unit for this machine, of the user with this number.
     ///
     /// # Errors
     /// A path that a unit cannot hold.
-    pub fn systemd(&self, user: Option<u32>) -> Result<String, LaunchError> {
-        let command = quoted::unit_command(&self.command(&self.pass, &[]))?;
+    pub fn systemd(&self, user: u32) -> Result<String, LaunchError> {
+        let command = quoted::unit_command(&self.command(&self.pass))?;
         render(SYSTEMD, context! { fleet => &self.fleet, command, user })
     }
 
@@ -105,7 +120,7 @@ impl Start {
         if let Some(machine) = machines.iter().find(is_none) {
             return Err(LaunchError::Machine(machine.clone()));
         }
-        let arguments = shell_words(&self.arguments)?;
+        let arguments = shell_words(&self.flags())?;
         let there = render(THERE, context! { fleet => &self.fleet, program => shell(&self.program)?, arguments })?;
         // Whatever shell the user has there, a POSIX one reads the script.
         let there = format!("sh -c {}", quoted_lines(&there));
@@ -154,6 +169,8 @@ fn sbatch(option: &str) -> Result<String, LaunchError> {
         return Err(LaunchError::Option(option.into()));
     }
     Ok(match value {
+        // Within quotes sbatch takes it away, unlike a shell.
+        Some(value) if value.contains('\\') => return Err(LaunchError::Backslash(option.into())),
         Some(value) => format!("--{name}={}", shell(value)?),
         None => format!("--{name}"),
     })
@@ -170,7 +187,7 @@ fn pairs(expected: &'static str, texts: &[String]) -> Result<BTreeMap<String, St
 /// What a fleet's things are called in Kubernetes.
 fn label(fleet: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
-    let name: String = "skillbench-".chars().chain(fleet.chars().map(plain)).take(LONGEST_LABEL).collect();
+    let name: String = "skillbench-".chars().chain(fleet.chars().map(plain)).take(LONGEST_JOB).collect();
     name.trim_end_matches('-').into()
 }
 
@@ -183,7 +200,8 @@ mod tests {
             fleet: "lab".into(),
             program: "/opt/skill bench/host".into(),
             pass: "/home/ann's/site.fleet".into(),
-            arguments: ["--idle-exit", "600", "--label", "note=a $b \"c\" %d"].map(String::from).into(),
+            spool: Some("/var/spool place".into()),
+            arguments: ["--idle-exit", "600", "--label", "note=a $(b) \"c\" %d"].map(String::from).into(),
         }
     }
 
@@ -204,10 +222,11 @@ mod tests {
             script.contains("#SBATCH --constraint='a&b'\n") && script.contains("#SBATCH --spread-job\n"),
             "{script}"
         );
-        let line = script.lines().last().unwrap().strip_prefix("exec ").unwrap();
+        let line =
+            script.lines().find_map(|line| line.strip_prefix("'/opt").filter(|line| line.ends_with(" &"))).unwrap();
+        let line = format!("'/opt{}", line.trim_end_matches(" &"));
         let node = "$SLURMD_NODENAME";
-        let command =
-            [&start.command(&start.pass, &[])[..4], &["--name".into(), node.into()], &start.arguments].concat();
+        let command = [&start.command(&start.pass)[..4], &["--name".into(), node.into()], &start.flags()[..]].concat();
         assert_eq!(words(&line.replace(&format!("\"{node}\""), &format!("'{node}'"))), command);
 
         let script = start.ssh(&["h1".into(), "ann@h2".into()]).unwrap();
@@ -217,8 +236,8 @@ mod tests {
         let inner = std::process::Command::new("sh").args(["-c", &there.replacen("sh -c", "printf %s", 1)]).output();
         let inner = String::from_utf8(inner.unwrap().stdout).unwrap();
         let line = inner.lines().find_map(|line| line.strip_prefix("nohup ")).unwrap();
-        let line = line.split(" > ").next().unwrap().replace("\"$folder/pass.fleet\"", "PASS");
-        assert_eq!(words(&line), start.command("PASS", &[]));
+        let line = line.split(" >> ").next().unwrap().replace("\"$folder/pass.fleet\"", "PASS");
+        assert_eq!(words(&line), start.command("PASS"));
     }
 
     #[test]
@@ -230,28 +249,28 @@ mod tests {
         assert!(text.contains("  name: skillbench-the-lab\n") && text.contains("  completions: 3\n"), "{text}");
         assert!(text.contains(r#"nodeSelector: {"a/b":"c: d"}"#), "{text}");
         assert!(text.contains(r#"limits: {"nvidia.com/gpu":"8"}"#), "{text}");
-        assert!(text.contains(r#""--label","note=a $b \"c\" %d"]"#), "{text}");
-        assert!(label(&"x".repeat(64)).len() <= LONGEST_LABEL);
+        assert!(text.contains(r#""--label","note=a $$(b) \"c\" %d"]"#), "{text}");
+        assert!(text.contains(r#"path: "/var/spool place""#) && text.matches("--spool").count() == 1, "{text}");
+        assert_eq!(label(&"x".repeat(64)).len() + "-4294967295".len(), 63);
     }
 
     #[test]
     fn a_unit_has_the_command_as_systemd_reads_it() {
-        let text = start().systemd(Some(1000)).unwrap();
+        let text = start().systemd(1000).unwrap();
         assert!(text.contains("User=1000\n"), "{text}");
         assert!(
             text.contains(r#"ExecStart="/opt/skill bench/host" "fleet" "agent" "/home/ann's/site.fleet""#),
             "{text}"
         );
-        assert!(text.contains(r#""note=a $$b \"c\" %%d""#), "{text}");
-        assert!(!start().systemd(None).unwrap().contains("User="));
+        assert!(text.contains(r#""note=a $$(b) \"c\" %%d""#), "{text}");
     }
 
     #[test]
     fn what_could_end_a_line_or_is_no_option_is_refused() {
         let lines = |text: &str| Start { pass: text.into(), ..start() };
         assert!(lines("a\nb").slurm(1, &[]).is_err() && lines("a\nb").ssh(&["h1".into()]).is_err());
-        assert!(lines("a\nb").systemd(None).is_err());
-        for option in ["", "=gpu", "-p", "a b", "partition=a\nb", "wrap\n"] {
+        assert!(lines("a\nb").systemd(0).is_err());
+        for option in ["", "=gpu", "-p", "a b", "partition=a\nb", "wrap\n", "comment=a\\b"] {
             assert!(start().slurm(1, &[option.into()]).is_err(), "{option:?}");
         }
         assert!(start().kubernetes("i", 1, &["nothing".into()], &[]).is_err());

@@ -4,12 +4,16 @@
 #SBATCH --array=0-{{ last }}
 #SBATCH --nodes=1
 #SBATCH --exclusive
-# A node that is preempted is given another time, and the agent the minute before its time is over.
+# A task that is preempted is put back. The agent is told a minute before its time is over.
 #SBATCH --requeue
 #SBATCH --signal=B:TERM@60
 #SBATCH --open-mode=append
 {% for option in options -%}
 #SBATCH {{ option }}
 {% endfor -%}
+# The agent gives its lot back, and Slurm ends the task: one that ended by itself would not be put back.
+trap 'kill -TERM "$agent"; wait "$agent"; sleep 600' TERM
 # A name stands for one machine: that of the node, not the number in the array.
-exec {{ program }} fleet agent {{ pass }} --name "$SLURMD_NODENAME" {{ arguments }}
+{{ program }} fleet agent {{ pass }} --name "$SLURMD_NODENAME" {{ arguments }} &
+agent=$!
+wait "$agent"

@@ -46,6 +46,7 @@ pub fn agent(global: &Global, args: &AgentArgs) -> Done {
         Word::Cell { name, outcome } => output::say(&format!("{name}: {outcome}")),
     });
     match told {
+        Ok(()) if args.stopped_fails && global.stop.asked() => Ok(Exit::Stopped),
         Ok(()) => Ok(Exit::Good),
         Err(error @ AgentError::Taken { .. }) => Err(usage(error)),
         Err(error) => Err(failed(error)),
@@ -123,7 +124,7 @@ fn machine(
 }
 
 /// The global flags, for the hosts that measure.
-fn arguments(global: &Global) -> Vec<OsString> {
+pub fn arguments(global: &Global) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = vec![];
     let mut add = |flag: &str, value: OsString| arguments.extend([flag.into(), value]);
     let absolute = |path: &std::path::PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());

@@ -1,6 +1,7 @@
 //! `host fleet launch`: prints what starts agents.
 
-use crate::cli::{AgentFlags, LaunchArgs, LaunchCommand};
+use super::agent;
+use crate::cli::{AgentFlags, Global, LaunchArgs, LaunchCommand};
 use crate::commands::{CommandError, Done, Exit, failed, usage};
 use crate::output;
 use skillbench_fleet::keys::{Pass, Role};
@@ -12,23 +13,21 @@ const IDLE_EXIT: u64 = 600;
 /// The program where it is installed.
 const INSTALLED: &str = "skillbench";
 
-pub fn launch(command: &LaunchCommand) -> Done {
+pub fn launch(global: &Global, command: &LaunchCommand) -> Done {
     let text = match command {
         LaunchCommand::Slurm { pass, nodes, options, how } => {
-            start(pass, Whose::Site, how, Some(IDLE_EXIT), Where::Here)?.slurm(nodes.get(), options)
+            start(global, pass, Whose::Site, how, Some(IDLE_EXIT), Where::Here)?.slurm(nodes.get(), options)
         }
         LaunchCommand::Kubernetes { pass, image, nodes, selectors, resources, how } => {
-            start(pass, Whose::Site, how, Some(IDLE_EXIT), Where::There)?.kubernetes(
-                image,
-                nodes.get(),
-                selectors,
-                resources,
-            )
+            let start = start(global, pass, Whose::Site, how, Some(IDLE_EXIT), Where::There)?;
+            start.kubernetes(image, nodes.get(), selectors, resources)
         }
-        LaunchCommand::Systemd { pass, how } => start(pass, Whose::Any, how, None, Where::Here)?.systemd(owner(pass)),
+        LaunchCommand::Systemd { pass, how } => {
+            start(global, pass, Whose::Any, how, None, Where::Here)?.systemd(owner(pass)?)
+        }
         LaunchCommand::Ssh { pass, machines, how } => {
             let whose = if machines.len() > 1 { Whose::Site } else { Whose::Any };
-            start(pass, whose, how, Some(IDLE_EXIT), Where::There)?.ssh(machines)
+            start(global, pass, whose, how, Some(IDLE_EXIT), Where::There)?.ssh(machines)
         }
     };
     output::print(&text.map_err(usage)?);
@@ -42,19 +41,26 @@ enum Whose {
     Any,
 }
 
-/// Which program is meant where none is named.
+/// Whose files the agents see.
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Where {
     Here,
     There,
 }
 
-fn start(file: &Path, whose: Whose, how: &LaunchArgs, idle: Option<u64>, place: Where) -> Result<Start, CommandError> {
+fn start(
+    global: &Global,
+    file: &Path,
+    whose: Whose,
+    how: &LaunchArgs,
+    idle: Option<u64>,
+    place: Where,
+) -> Result<Start, CommandError> {
     let pass = Pass::read(file).map_err(usage)?;
     if !pass.role.measures() || (whose == Whose::Site && pass.role != Role::Site) {
-        let wanted = if whose == Whose::Site {
-            "several machines need one of a site"
-        } else {
-            "agents need one of an agent or a site"
+        let wanted = match whose {
+            Whose::Site => "several machines need one of a site",
+            Whose::Any => "agents need one of an agent or a site",
         };
         return Err(usage(format!(
             "the pass of {} is for a {}: {wanted} (host fleet user DIR NAME --role site)",
@@ -62,17 +68,32 @@ fn start(file: &Path, whose: Whose, how: &LaunchArgs, idle: Option<u64>, place: 
             pass.role.name()
         )));
     }
+    if place == Where::There && !(global.registry.is_none() && global.search.is_empty()) {
+        let why =
+            "--registry and --search-path name files of this machine, which the agents do not see: set them up there";
+        return Err(usage(why));
+    }
+    // A path of this machine is the same from wherever the agents are started.
+    let own = |path: &PathBuf| match place {
+        Where::Here => text(&std::path::absolute(path).map_err(failed)?),
+        Where::There => text(path),
+    };
     let program = match (&how.program, place) {
-        (Some(program), _) => program.clone(),
-        (None, Where::Here) => std::env::current_exe().map_err(failed)?,
-        (None, Where::There) => PathBuf::from(INSTALLED),
+        (Some(program), _) => own(program)?,
+        (None, Where::Here) => text(&std::env::current_exe().map_err(failed)?)?,
+        (None, Where::There) => INSTALLED.into(),
     };
     let flags = AgentFlags { idle_exit: how.agent.idle_exit.or(idle), ..how.agent.clone() };
+    let mut arguments = arguments(&flags);
+    for argument in agent::arguments(global) {
+        arguments.push(text(Path::new(&argument))?);
+    }
     Ok(Start {
         fleet: pass.fleet,
-        program: text(&program)?,
+        program,
         pass: text(&std::path::absolute(file).map_err(failed)?)?,
-        arguments: arguments(&flags)?,
+        spool: flags.spool.as_ref().map(own).transpose()?,
+        arguments,
     })
 }
 
@@ -82,33 +103,29 @@ fn text(path: &Path) -> Result<String, CommandError> {
     Ok(text.into())
 }
 
-/// The flags as words of a command line.
-fn arguments(flags: &AgentFlags) -> Result<Vec<String>, CommandError> {
-    let AgentFlags { labels, plugin, spool, idle_exit, once } = flags;
+/// The flags as words of a command line, but for the spool.
+fn arguments(AgentFlags { labels, plugin, spool: _, idle_exit, once }: &AgentFlags) -> Vec<String> {
     let mut words: Vec<String> = vec![];
     let mut add = |flag: &str, value: String| words.extend([flag.to_string(), value]);
     labels.iter().for_each(|label| add("--label", label.clone()));
     plugin.iter().for_each(|id| add("--plugin", id.clone()));
-    if let Some(spool) = spool {
-        add("--spool", text(spool)?);
-    }
     idle_exit.iter().for_each(|seconds| add("--idle-exit", seconds.to_string()));
     if *once {
         words.push("--once".into());
     }
-    Ok(words)
+    words
 }
 
-/// Whose the file is; `None`: root's, or nobody can say.
-fn owner(file: &Path) -> Option<u32> {
+/// The number of the user whose the file is.
+fn owner(file: &Path) -> Result<u32, CommandError> {
     #[cfg(unix)]
     {
-        let uid = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(file).ok()?);
-        Some(uid).filter(|uid| *uid != 0)
+        let read = std::fs::metadata(file).map_err(|error| usage(format!("{}: {error}", file.display())))?;
+        Ok(std::os::unix::fs::MetadataExt::uid(&read))
     }
     #[cfg(not(unix))]
     {
         let _ = file;
-        None
+        Err(usage("systemd is of Linux: print its unit there"))
     }
 }

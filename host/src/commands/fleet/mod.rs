@@ -35,7 +35,7 @@ pub fn fleet(global: &Global, command: &FleetCommand) -> Done {
         FleetCommand::Users { dir } => keys::users(global, dir),
         FleetCommand::Revoke { dir, name } => keys::revoke(global, dir, name),
         FleetCommand::Agent(args) => agent::agent(global, args),
-        FleetCommand::Launch(command) => launch::launch(command),
+        FleetCommand::Launch(command) => launch::launch(global, command),
         FleetCommand::Agents(asked) => show::agents(global, &Contact::of(asked.fleet.as_deref())?),
         FleetCommand::Devices(asked) => show::devices(global, &Contact::of(asked.fleet.as_deref())?),
         FleetCommand::Status { id, asked } => {

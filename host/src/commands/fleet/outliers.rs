@@ -17,7 +17,8 @@ pub fn outliers(global: &Global, id: &str, results: Option<&Path>) -> Done {
         "plugin",
         "device",
         "machine",
-        "machines",
+        "id",
+        "peers",
         "cells",
         "ratio",
         "ratio of means",
@@ -34,7 +35,8 @@ pub fn outliers(global: &Global, id: &str, results: Option<&Path>) -> Done {
             Cell::text(&peer.plugin),
             Cell::text(&peer.device),
             Cell::text(&peer.machine),
-            Cell::count(peer.machines as u64),
+            Cell::text(&peer.id),
+            Cell::count(peer.peers as u64),
             Cell::count(peer.cells as u64),
             Cell::maybe(peer.ratio, Cell::number),
             Cell::maybe(peer.ratio_of_means, Cell::number),
@@ -63,19 +65,29 @@ fn kept(id: &str, results: &Path) -> Result<Vec<Run>, CommandError> {
     });
     let mut folders: Vec<_> = of_submission.map(|entry| entry.path()).collect();
     folders.sort();
-    if folders.is_empty() {
-        return Err(usage(format!("{} has no runs of {id}: host fleet follow {id}", results.display())));
+    let mut runs = vec![];
+    for folder in folders {
+        let run = journal::read(&folder).map_err(failed)?.run;
+        if run.environment.fleet.as_ref().is_some_and(|fleet| fleet.submission == id) {
+            runs.push(run);
+        }
     }
-    folders.iter().map(|folder| Ok(journal::read(folder).map_err(failed)?.run)).collect()
+    match runs.is_empty() {
+        true => Err(usage(format!("{} has no runs of {id}: host fleet follow {id}", results.display()))),
+        false => Ok(runs),
+    }
 }
 
 /// Says which machines of some runs are slow.
 pub fn tell_slow<'r>(runs: impl IntoIterator<Item = &'r Run>) {
     for peer in peers(runs).into_iter().filter(|peer| peer.standing == Standing::Slow) {
-        let Peer { machine, plugin, device, machines, cells, settled, .. } = &peer;
-        let [median, mean] = [peer.ratio, peer.ratio_of_means].map(Option::unwrap_or_default);
+        let Peer { machine, plugin, id, device, peers, cells, settled, .. } = &peer;
+        let figures = [("median", peer.ratio), ("mean", peer.ratio_of_means)];
+        let told = figures.into_iter().filter_map(|(what, ratio)| Some(format!("{what} {:.2}", ratio?)));
+        let told: Vec<String> = told.collect();
         output::warning(&format!(
-            "{machine} is slow: its median latency is {median:.2} and its mean {mean:.2} times that of the median of {machines} machines with {device} ({plugin}, {cells} cells, {settled} of them settled)"
+            "{machine} is slow: latency {} times that of the median of {peers} {device} ({plugin} {id}, {cells} cells, {settled} of them settled)",
+            told.join(" and ")
         ));
     }
 }

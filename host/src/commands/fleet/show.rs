@@ -6,10 +6,10 @@ use crate::commands::devices::SHORT;
 use crate::commands::{Done, Exit, failed, usage};
 use crate::output;
 use skillbench_fleet::agent;
-use skillbench_fleet::form::{Doing, Machine};
+use skillbench_fleet::form::Doing;
 use skillbench_fleet::place::{Present, usable};
 use skillbench_fleet::status::{self, Status};
-use skillbench_fleet::submit::{self, present};
+use skillbench_fleet::submit::{self, other_model, present};
 use skillbench_fleet::verify;
 use skillbench_models::SkillDescription;
 use skillbench_record::BackendChoice;
@@ -20,7 +20,7 @@ use std::path::Path;
 pub fn agents(global: &Global, contact: &Contact) -> Done {
     let (machines, problems) = present(&contact.courier, &contact.trust).map_err(failed)?;
     let mut table =
-        Table::new(["machine", "doing", "usable backends", "system", "host", "clock off by (ms)", "labels"]);
+        Table::new(["machine", "doing", "usable backends", "system", "host", "server ahead by (ms)", "labels"]);
     for present in &machines {
         let machine = &present.machine;
         let has_device =
@@ -84,7 +84,10 @@ pub fn why(global: &Global, contact: &Contact, backend: &str, model: Option<&str
     let (mut table, mut can_any) = (Table::new(["machine", "can use it", "device", "why not"]), false);
     for Present { machine, .. } in &machines {
         let found = usable(machine, &choice);
-        let lacks = model.as_ref().and_then(|model| lacks(machine, &model.description));
+        let lacks = model.as_ref().and_then(|model| {
+            let SkillDescription { id, content, .. } = &model.description;
+            other_model(machine, id, content).map(|reason| reason.message)
+        });
         let name = found.as_ref().map_or_else(|_| Cell::none(), |(_, device)| Cell::text(&device.name));
         let why = lacks.or(found.err());
         can_any |= why.is_none();
@@ -94,15 +97,6 @@ pub fn why(global: &Global, contact: &Contact, backend: &str, model: Option<&str
     output::table(&table, global.format.into());
     problems.iter().for_each(|problem| output::warning(problem));
     Ok(if can_any { Exit::Good } else { Exit::Unavailable })
-}
-
-/// Why a machine cannot measure a model as it is here.
-fn lacks(machine: &Machine, model: &SkillDescription) -> Option<String> {
-    match machine.environment.models.get(&model.id) {
-        Some(there) if *there == model.content => None,
-        Some(_) => Some(format!("its {} is another model than here: update the older of the two hosts", model.id)),
-        None => Some(format!("it has no model {}", model.id)),
-    }
 }
 
 pub fn status(global: &Global, contact: &Contact, id: Option<&str>) -> Done {

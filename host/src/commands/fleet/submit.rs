@@ -10,8 +10,8 @@ use crate::commands::{CommandError, Done, Exit, failed, gate, run, usage};
 use crate::output;
 use crate::screen::Screen;
 use crate::screen::stop_on_ctrl_c;
-use skillbench_fleet::collect::{Collected, Collector};
-use skillbench_fleet::form::{Machine, MachineRun, Submission};
+use skillbench_fleet::collect::{Collected, Collector, is_kept};
+use skillbench_fleet::form::{Machine, Submission};
 use skillbench_fleet::keys::Role;
 use skillbench_fleet::place::{On, Placed, Present, Property, place};
 use skillbench_fleet::seal::Signer;
@@ -58,7 +58,7 @@ pub fn run(global: &Global, fleet: &str, args: &FleetArgs, request: &RunRequest,
         return Ok(Exit::Good);
     }
     let left_out = if placed.nowhere.is_empty() { Exit::Good } else { Exit::Unmeasured };
-    Ok(collect(global, &contact, &submission, persist)?.or(left_out))
+    Ok(collect(global, &contact, &submission, persist, Shown::Tables)?.or(left_out))
 }
 
 /// Who is there, and who measures what: at once, or after a wait for machines that can.
@@ -77,11 +77,12 @@ fn placed(
             "--spread has each model measured on one machine of a class, --on each-machine on all: ask for one of them",
         ));
     }
-    let mut is_told = false;
+    let (least, mut is_told) = (args.machines.unwrap_or(1), false);
     loop {
         let (present, problems) = submit::present(&contact.courier, &contact.trust).map_err(failed)?;
         let placed = place(&present, backends, &on, properties, args.spread);
-        let is_whole = placed.as_ref().is_ok_and(|placed| placed.nowhere.is_empty() && !placed.machines.is_empty());
+        let able = placed.as_ref().map_or(0, |placed| placed.able.len());
+        let is_whole = able >= least && placed.as_ref().is_ok_and(|placed| placed.nowhere.is_empty());
         if is_whole || began.elapsed() >= wait {
             problems.iter().for_each(|problem| output::warning(problem));
             return placed.map(|placed| (present, placed)).map_err(usage);
@@ -105,8 +106,8 @@ fn tell_clocks(present: &[Present], placed: &Placed) {
     let meant = present.iter().filter(|present| placed.machines.contains_key(&present.machine.name));
     for Machine { name, clock, .. } in meant.map(|present| &present.machine) {
         if let Some(clock) = clock.filter(|clock| clock.is_beyond(MOST_MS)) {
-            let (seconds, side) =
-                (clock.offset_ms.unsigned_abs() / 1000, if clock.offset_ms > 0 { "behind" } else { "before" });
+            let side = if clock.offset_ms > 0 { "behind" } else { "ahead of" };
+            let seconds = clock.offset_ms.unsigned_abs() / 1000;
             output::warning(&format!(
                 "the clock of {name} is {seconds} s {side} the server's: times of day in its results are its own"
             ));
@@ -126,43 +127,59 @@ pub fn follow(global: &Global, fleet: Option<&str>, id: &str, args: &PersistArgs
     stop_on_ctrl_c(&global.stop);
     let contact = Contact::waiting(find_pass(fleet)?, &global.stop)?;
     let submission = submit::find(&contact.courier, &contact.trust, id).map_err(not_submitted)?;
-    collect(global, &contact, &submission, &Persist::new(global, args))
+    collect(global, &contact, &submission, &Persist::new(global, args), Shown::Tables)
 }
 
-/// Collects of these submissions, or of all, what has ended and is not kept here.
+/// Collects of these submissions, or of all, those that have ended and are not kept here.
 pub fn collect_ended(global: &Global, contact: &Contact, ids: &[String], args: &PersistArgs) -> Done {
     let persist = Persist::new(global, args);
-    let is_of_all = ids.is_empty();
-    let ids = if is_of_all { status::submissions(&contact.courier).map_err(failed)? } else { ids.to_vec() };
+    let ids = match ids {
+        [] => status::submissions(&contact.courier).map_err(failed)?,
+        ids => ids.to_vec(),
+    };
+    let is_of_all = ids.len() != 1;
     let (mut exit, mut collected) = (Exit::Good, 0);
     for id in ids {
-        let found = status::status(&contact.courier, &contact.trust, &id)
-            .and_then(|status| Ok((submit::find(&contact.courier, &contact.trust, &id)?, status)));
-        let (submission, status) = match found {
-            Ok(found) => found,
-            // One that cannot be read hides no other.
-            Err(error) if is_of_all => {
-                output::warning(&error.to_string());
-                continue;
+        match collect_if_ended(global, contact, &id, &persist) {
+            Ok(Some(Exit::Stopped)) => return Ok(Exit::Stopped),
+            Ok(Some(more)) => {
+                exit = exit.or(more);
+                collected += 1;
             }
-            Err(error) => return Err(not_submitted(error)),
-        };
-        let is_kept =
-            |run: &MachineRun| persist.output_dir.join(submission.run_id(&run.machine)).join("run.json").is_file();
-        if status.state() == "running" {
-            let ended: usize = status.machines.values().map(|share| share.ended).sum();
-            let cells: usize = status.machines.values().map(|share| share.cells).sum();
-            output::warning(&format!("{id} is left: {ended} of {cells} cells have ended"));
-            exit = exit.or(if is_of_all { Exit::Good } else { Exit::Unmeasured });
-        } else if !submission.runs.iter().all(is_kept) {
-            exit = exit.or(collect(global, contact, &submission, &persist)?);
-            collected += 1;
+            Ok(None) => {}
+            // One that cannot be read or kept hides no other.
+            Err(error) if is_of_all => {
+                output::error(&error.to_string());
+                exit = exit.or(Exit::Broken);
+            }
+            Err(error) => return Err(error),
         }
     }
     if !global.quiet {
         output::say(&format!("{collected} submissions were collected"));
     }
     Ok(exit)
+}
+
+/// `None`: it is kept already, or goes on.
+fn collect_if_ended(
+    global: &Global,
+    contact: &Contact,
+    id: &str,
+    persist: &Persist,
+) -> Result<Option<Exit>, CommandError> {
+    let status = status::status(&contact.courier, &contact.trust, id).map_err(not_submitted)?;
+    let submission = submit::find(&contact.courier, &contact.trust, id).map_err(not_submitted)?;
+    if status.state() == "running" {
+        let ended: usize = status.machines.values().map(|share| share.ended).sum();
+        let cells: usize = status.machines.values().map(|share| share.cells).sum();
+        output::warning(&format!("{id} goes on and is not collected yet: {ended} of {cells} cells have ended"));
+        return Ok(None);
+    }
+    match is_kept(&submission, &persist.output_dir, status.is_cancelled) {
+        true => Ok(None),
+        false => Ok(Some(collect(global, contact, &submission, persist, Shown::Nothing)?)),
+    }
 }
 
 /// Has the rest of a submission measured.
@@ -193,7 +210,14 @@ fn needs_submitter(contact: &Contact) -> Result<(), CommandError> {
     }
 }
 
-fn collect(global: &Global, contact: &Contact, submission: &Submission, persist: &Persist) -> Done {
+/// What is printed of runs that were collected.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Tables,
+    Nothing,
+}
+
+fn collect(global: &Global, contact: &Contact, submission: &Submission, persist: &Persist, shown: Shown) -> Done {
     if persist.gate.baseline.is_some() || persist.gate.save_baseline.is_some() {
         return Err(usage(
             "a fleet's runs are held to limits, not to baselines: what looks worse is measured again, which happens where the machine is",
@@ -226,7 +250,9 @@ fn collect(global: &Global, contact: &Contact, submission: &Submission, persist:
     for kept in &kept {
         exit = exit.or(persist.after(global, kept));
     }
-    show(global, &kept)?;
+    if shown == Shown::Tables {
+        show(global, &kept)?;
+    }
     tell_slow(kept.iter().map(|kept| &kept.recorded.run));
     for kept in &kept {
         let verdict = asked.verdict(kept, None).map_err(failed)?;
