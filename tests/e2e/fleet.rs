@@ -266,7 +266,7 @@ fn what_starts_agents_is_printed_for_whoever_starts_them() {
     assert!(checked.unwrap().success());
     world.host(&["fleet", "launch", "systemd", "h1.fleet"]).exits_with(0).tells("h1.fleet\"");
     world.host(&["fleet", "launch", "ssh", "h1.fleet", "h1"]).exits_with(0).tells("for machine in h1; do");
-    let manifest = ["fleet", "launch", "kubernetes", "cluster.fleet", "--image", "skillbench:1"];
+    let manifest = ["fleet", "launch", "kubernetes", "cluster.fleet", "skillbench:1"];
     world.host(&manifest).exits_with(0).tells(r#"image: "skillbench:1""#);
 
     for (arguments, text) in [
@@ -276,7 +276,7 @@ fn what_starts_agents_is_printed_for_whoever_starts_them() {
         (vec!["slurm", "nothing.fleet"], "nothing.fleet"),
         (vec!["slurm", "cluster.fleet", "--sbatch", "a b"], "is no option of sbatch"),
         (vec!["slurm", "cluster.fleet", "--nodes", "0"], "nodes"),
-        (vec!["kubernetes", "cluster.fleet", "--image", "i", "--resource", "gpu"], "NAME=COUNT"),
+        (vec!["kubernetes", "cluster.fleet", "i", "--resource", "gpu"], "NAME=COUNT"),
         (vec!["ssh", "h1.fleet", "a b"], "no machine that ssh could reach"),
         (vec!["ssh", "h1.fleet", "h1", "--search-path", "here"], "do not see"),
         (vec!["systemd", "odd.fleet"], "cannot be a name in a fleet"),

@@ -24,8 +24,7 @@ pub enum LaunchCommand {
     Kubernetes {
         /// A site's pass
         pass: PathBuf,
-        /// The image, such as the one of scripts/packaging/Containerfile
-        #[arg(long)]
+        /// The container's image, such as one made with scripts/packaging/Containerfile
         image: String,
         /// So many nodes
         #[arg(long, default_value_t = NonZeroU32::MIN)]
