@@ -19,7 +19,7 @@ pub struct Peer {
     pub device: String,
     /// So many devices the class has here, this one counted.
     pub peers: usize,
-    /// So many cells were measured on at least [`LEAST`] of them, this one among them.
+    /// So many cells were measured on at least three of them, this one among them.
     pub cells: usize,
     /// Its median latency over that of the median machine; of all cells the median. `None`: nothing was measured on three machines.
     pub ratio: Option<f64>,
