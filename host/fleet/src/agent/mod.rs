@@ -130,6 +130,10 @@ impl<'a> Agent<'a> {
                     if !std::mem::replace(&mut is_away, true) {
                         tell(Word::Warning(&format!("{error}; it is waited for")));
                     }
+                    // A node is not held for a server that does not come back.
+                    if until.idle.is_some_and(|idle| idle_since.elapsed() >= idle) {
+                        break;
+                    }
                     std::thread::sleep(LOOK);
                     continue;
                 }
