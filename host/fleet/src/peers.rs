@@ -13,7 +13,7 @@ const LEAST: usize = 3;
 pub struct Peer {
     pub machine: String,
     pub plugin: String,
-    /// The device's own id, such as `cuda:1`.
+    /// What the backend calls the device among its own.
     pub id: String,
     /// What the devices of the class are called.
     pub device: String,

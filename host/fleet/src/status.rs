@@ -61,15 +61,23 @@ pub fn submissions(courier: &dyn Courier) -> Result<Vec<String>, CourierError> {
 /// # Errors
 /// There is none, or the courier's.
 pub fn status(courier: &dyn Courier, trust: &Trust, id: &str) -> Result<Status, SubmitError> {
-    let submission = submit::find(courier, trust, id)?;
+    of(courier, &submit::find(courier, trust, id)?)
+}
+
+/// How far a submission is that was found.
+///
+/// # Errors
+/// The courier's.
+pub fn of(courier: &dyn Courier, submission: &Submission) -> Result<Status, SubmitError> {
+    let id = &submission.id;
     let is_cancelled = submit::is_cancelled(courier, id)?;
     let stored = subjects(courier, &names::all_of(id))?;
     Ok(Status {
-        id: id.into(),
+        id: id.clone(),
         by: submission.by.clone(),
         at: submission.at.clone(),
         is_cancelled,
-        machines: shares(&submission, &stored),
+        machines: shares(submission, &stored),
     })
 }
 

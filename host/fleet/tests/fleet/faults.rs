@@ -1,6 +1,7 @@
 //! What is not as it should be is told as what it is, and the rest goes on.
 
 use crate::world::{Ended, Fate, ID, Keys, World, environment};
+use skillbench_fleet::agent::Word;
 use skillbench_fleet::courier::{Courier, Table};
 use skillbench_fleet::form::{self, Machine, Outcome};
 use skillbench_fleet::keys::Role;
@@ -160,4 +161,19 @@ fn a_machine_says_how_far_its_clock_is_from_the_servers() {
     let truth = announced.at_ms - before;
     assert!((clock.offset_ms - truth).abs() <= clock.bound_ms + (now() - before), "{clock:?}, truly {truth}");
     assert!(clock.is_beyond(2000) && clock.bound_ms < 2000, "{clock:?}");
+}
+
+#[test]
+fn an_agent_with_an_idle_exit_does_not_wait_for_a_server_that_does_not_come_back() {
+    let keys = Keys::new();
+    let world = World::new(&keys);
+    let mut warnings = vec![];
+    world
+        .agent_that(0, environment(), &mut |word| match word {
+            Word::Ready => world.courier.away(true),
+            Word::Warning(text) => warnings.push(text.to_string()),
+            _ => {}
+        })
+        .unwrap();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
 }

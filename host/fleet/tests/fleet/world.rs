@@ -266,6 +266,16 @@ impl<'k> World<'k> {
     }
 
     pub fn agent_as(&self, number: usize, environment: Environment) -> Result<(), Ended> {
+        self.agent_that(number, environment, &mut |_| {})
+    }
+
+    /// As [`World::agent`], with a listener.
+    pub fn agent_that(
+        &self,
+        number: usize,
+        environment: Environment,
+        tell: &mut dyn FnMut(Word<'_>),
+    ) -> Result<(), Ended> {
         self.sessions.set(self.sessions.get() + 1);
         let pass = &self.keys.agents[number];
         let machine = Machine {
@@ -283,7 +293,7 @@ impl<'k> World<'k> {
         let spool = Spool::at(self.disk.path().join("spool").join(&pass.name)).unwrap();
         let agent = Agent::new(&self.courier, pass, machine, &self.bench, spool, Stop::default()).unwrap();
         let until = Until { once: false, idle: Some(Duration::ZERO) };
-        Ok(agent.run(until, &mut |_: Word<'_>| {})?)
+        Ok(agent.run(until, tell)?)
     }
 
     pub fn collect(&self) -> Result<Vec<Run>, Ended> {

@@ -168,8 +168,8 @@ fn collect_if_ended(
     id: &str,
     persist: &Persist,
 ) -> Result<Option<Exit>, CommandError> {
-    let status = status::status(&contact.courier, &contact.trust, id).map_err(not_submitted)?;
     let submission = submit::find(&contact.courier, &contact.trust, id).map_err(not_submitted)?;
+    let status = status::of(&contact.courier, &submission).map_err(not_submitted)?;
     if status.state() == "running" {
         let ended: usize = status.machines.values().map(|share| share.ended).sum();
         let cells: usize = status.machines.values().map(|share| share.cells).sum();
