@@ -116,7 +116,7 @@ fn a_fallback_to_another_device_is_refused() {
 
 #[test]
 fn an_error_keeps_its_text_and_the_vendors_code() {
-    misbehaving("error", "run", "failed", "resource-exhausted", "(code -42)", 4);
+    misbehaving("error", "run", "failed", "out-of-memory", "(code -42)", 4);
 }
 
 #[test]

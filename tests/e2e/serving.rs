@@ -56,6 +56,16 @@ fn a_limit_that_no_rate_keeps_gives_no_figure_and_says_what_was_seen() {
 }
 
 #[test]
+fn a_target_that_is_overloaded_is_not_tried_with_smaller_batches() {
+    let world = World::default();
+    let asked = ["--plugin", "rten", "--model", "bert-tiny", "--sequence-lengths", "512", "--threads", "1"];
+    let (ran, document) = world.run(&[&asked[..], &["--rate", "500", "--batch-sizes", "4"]].concat());
+    ran.exits_with(4).tells("overloaded");
+    assert_eq!(cells(&document).len(), 1, "{document:#}");
+    assert_eq!(cells(&document)[0]["reason"]["code"], "resource-exhausted");
+}
+
+#[test]
 fn sequences_that_arrive_make_tokens_alone_and_side_by_side() {
     let world = World::default();
     let asked = ["--plugin", "rten,cpu", "--model", "llama-tiny", "--threads", "1", "--batch-sizes", "1,3"];

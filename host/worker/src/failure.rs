@@ -9,6 +9,10 @@ use std::fmt;
 /// The code of a failure that only says: the outputs differ from the reference that was given.
 pub const DIFFERS: &str = "differs";
 
+/// The code of a plugin's failure for want of memory, which a smaller batch may need less of. What else runs out (a disk, threads, a
+/// server's patience) keeps the code of its status.
+pub const OUT_OF_MEMORY: &str = "out-of-memory";
+
 /// How it went wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -51,7 +55,9 @@ impl Failure {
             Code::WrongOutput => FailureKind::Wrong,
             _ => FailureKind::Failed,
         };
-        Failure { why: error.why.0, ..Failure::new(kind, error.code.name(), error.to_string()) }
+        let memory = error.code == Code::ResourceExhausted && error.why.0 & Why::MEMORY.0 != 0;
+        let code = if memory { OUT_OF_MEMORY } else { error.code.name() };
+        Failure { why: error.why.0, ..Failure::new(kind, code, error.to_string()) }
     }
 
     /// Whether this stands in the way, by the plugin's own account.
@@ -92,3 +98,19 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_want_of_memory_is_called_out_of_memory() {
+        let code = |error: Error| Failure::from_plugin(&error).reason.code;
+        let exhausted = || Error::new(Code::ResourceExhausted, "no room");
+
+        assert_eq!(code(exhausted().because(Why::MEMORY)), OUT_OF_MEMORY);
+        assert_eq!(code(exhausted()), "resource-exhausted");
+        assert_eq!(code(exhausted().because(Why::RUNTIME)), "resource-exhausted");
+        assert_eq!(code(Error::new(Code::Internal, "odd").because(Why::MEMORY)), "internal");
+    }
+}

@@ -47,7 +47,7 @@ pub use description::{
 };
 pub use device_record::{DeviceRecord, DeviceState};
 pub use devices::{Chosen, JOINED_BY, choose};
-pub use failure::{DIFFERS, Failure, FailureKind};
+pub use failure::{DIFFERS, Failure, FailureKind, OUT_OF_MEMORY};
 pub use frame::{Frames, write_frame};
 pub use library::Library;
 pub use limits::{Limits, memory_available};

@@ -3,14 +3,13 @@
 
 use super::plan::{Plan, PlannedCell};
 use skillbench_record::{Axes, Cell, Outcome, Reason};
+use skillbench_worker::OUT_OF_MEMORY;
 use std::collections::HashSet;
 use std::time::Duration;
 
 /// How often a benchmark runs a model at least: for the first inference, to warm up and three times measured; or with several
 /// requests that are verified each.
 const RUNS: [f64; 2] = [5.0, 12.0];
-/// What plugins say where memory does not suffice.
-const NO_MEMORY: &str = "resource-exhausted";
 
 pub(super) struct Backoff<'a> {
     plan: &'a Plan,
@@ -83,7 +82,7 @@ impl<'a> Backoff<'a> {
                 let first = metrics.init_ms.first_inference.as_ref().map(|stats| stats.median / 1e3);
                 self.emulated.extend(first.map(|seconds| (planned.clone(), seconds)));
             }
-            Outcome::Failed(reason) if reason.code == NO_MEMORY && !self.plan.request.no_fix => {
+            Outcome::Failed(reason) if reason.code == OUT_OF_MEMORY && !self.plan.request.no_fix => {
                 let batch = planned.axes.get("batch").copied().filter(|batch| *batch > 1)?;
                 let mut smaller = planned.clone();
                 smaller.axes.insert("batch".into(), batch / 2);
