@@ -46,7 +46,7 @@ pub fn npm_archive(what: &str, into: &Path) -> Result<PathBuf, ClientError> {
     let failed = |text: String| ClientError::Failed { client: CLIENT, what: what.into(), text };
     let program = if cfg!(windows) { "npm.cmd" } else { "npm" };
     let mut command = Command::new(program);
-    command.args(["pack", "--silent", "--ignore-scripts", "--pack-destination"]).arg(into).arg(what);
+    command.args(["pack", "--loglevel=error", "--ignore-scripts", "--pack-destination"]).arg(into).arg(what);
     // npm wants a folder that has nothing to do with anybody's project.
     let Ok(output) = command.current_dir(into).output() else {
         return Err(ClientError::NotFound { client: CLIENT });
@@ -57,14 +57,32 @@ pub fn npm_archive(what: &str, into: &Path) -> Result<PathBuf, ClientError> {
     }
 }
 
-/// What a client said was wrong: the lines with its mark, or everything.
+/// What a client said was wrong: the lines with its mark down to the first stack frame, or everything.
 fn said(output: &Output, mark: &str) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
-    let lines: Vec<&str> = text.lines().filter(|line| line.contains(mark)).collect();
+    let lines: Vec<&str> =
+        text.lines().filter(|line| line.contains(mark)).take_while(|line| !line.contains("    at ")).collect();
     if lines.is_empty() { text.trim().to_string() } else { lines.join("; ") }
 }
 
 fn downloaded(folder: &Path, extension: &str) -> Option<PathBuf> {
     let mut files = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
     files.find(|path| path.extension().is_some_and(|found| found == extension))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn an_error_of_npm_is_passed_on_without_its_stack() {
+        use std::os::unix::process::ExitStatusExt;
+
+        let stderr =
+            "npm error code ECONNREFUSED\nnpm error FetchError: request failed\nnpm error     at emit (node:events)\n";
+        let output = Output { status: ExitStatusExt::from_raw(256), stdout: Vec::new(), stderr: stderr.into() };
+
+        assert_eq!(said(&output, "npm error"), "npm error code ECONNREFUSED; npm error FetchError: request failed");
+    }
 }
