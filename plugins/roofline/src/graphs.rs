@@ -34,10 +34,7 @@ pub fn write(part: Part) -> Vec<u8> {
             graph.constant("one", FLOAT, &[], 1f32.to_le_bytes().into());
             graph.node("Add", &[&part.input(), "one"], &out);
         }
-        Part::Read => {
-            graph.weights(Matrix::READ);
-            graph.node("MatMul", &[&part.input(), "w"], &out);
-        }
+        Part::Read { passes } => graph.read(part, passes),
     }
     let element = if matches!(part, Part::Products { form: Form::Float16, .. }) { FLOAT16 } else { FLOAT };
     let port = |name: &str, shape: [u64; 2]| {
@@ -81,6 +78,19 @@ impl Building {
         };
         let dims = [matrix.rows as i64, matrix.columns as i64];
         self.constants.push(Tensor::in_file("w", data_type, &dims, &matrix.file(), 0..matrix.bytes()));
+    }
+
+    /// What comes of one pass is half as wide as what goes in: twice of it is the input of the next.
+    fn read(&mut self, part: Part, passes: u64) {
+        self.weights(Matrix::READ);
+        let mut input = part.input();
+        for pass in 1..passes {
+            let (half, next) = (format!("y{pass}"), format!("x{pass}"));
+            self.node("MatMul", &[&input, "w"], &half);
+            self.nodes.push(Node::new("Concat", &[&half, &half], &next).with("axis", 1));
+            input = next;
+        }
+        self.node("MatMul", &[&input, "w"], &output(part));
     }
 
     /// The largest value of each column.

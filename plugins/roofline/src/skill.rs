@@ -60,7 +60,7 @@ fn described() -> Map<String, Value> {
         // As wide as the weights it is added to; see graphs.
         let fill = match part {
             Part::Products { size, .. } => format!("normal:0:{}", 1.0 / (size as f64).sqrt()),
-            Part::Copy | Part::Read => "normal".into(),
+            Part::Copy | Part::Read { .. } => "normal".into(),
         };
         json!({"part": part.name(), "name": part.input(), "dtype": dtype, "dims": part.input_shape(), "fill": fill})
     };

@@ -20,7 +20,7 @@ fn each_part_loads_in_both_engines() {
         assert_eq!(precision(&onnxruntime, &format!("matmul-int8-{size}")), "int8");
         assert_eq!(precision(&onnxruntime, &format!("matmul-qdq-{size}")), "int8", "read back from its kernels");
     }
-    for part in ["copy-64MiB", "read-128MiB"] {
+    for part in ["copy-64MiB", "read-128MiB", "read-128MiB-16-times"] {
         assert_eq!((precision(&rten, part), precision(&onnxruntime, part)), ("float32".into(), "float32".into()));
     }
 }
@@ -36,6 +36,15 @@ fn engines_agree_and_values_neither_grow_nor_vanish() {
         assert!((0.1..0.6).contains(&largest), "{part}: {largest}");
         assert!(apart <= tolerance * largest, "{part}: {apart} of {largest}");
     }
+    let mut deviations = vec![];
+    for part in ["read-128MiB", "read-128MiB-16-times"] {
+        let (one, two) = (outputs(&rten, part), outputs(&onnxruntime, part));
+        let deviation = (one.iter().map(|value| value * value).sum::<f32>() / one.len() as f32).sqrt();
+        let apart = one.iter().zip(&two).fold(0f32, |most, (one, two)| most.max((one - two).abs()));
+        assert!(apart <= 1e-4 * deviation, "{part}: {apart} of {deviation}");
+        deviations.push(deviation);
+    }
+    assert!((0.5..2.0).contains(&(deviations[1] / deviations[0])), "{deviations:?}");
     assert_eq!(outputs(&rten, "copy-64MiB"), outputs(&onnxruntime, "copy-64MiB"));
 }
 

@@ -21,7 +21,7 @@ fn a_build_writes_a_graph_for_each_part_and_the_manifest() {
     let manifest: serde_json::Value =
         serde_json::from_str(&std::fs::read_to_string(built().join("skill.json")).unwrap()).unwrap();
     let parts = manifest["parts"].as_array().unwrap();
-    assert_eq!(parts.len(), 4 * 5 + 2);
+    assert_eq!(parts.len(), 4 * 5 + 3);
     for part in parts {
         let graph = built().join(part["graph"].as_str().unwrap());
         assert!(std::fs::metadata(&graph).unwrap().len() < 10_000, "{} holds weights", graph.display());

@@ -40,6 +40,8 @@ fn peaks_are_the_best_rates_of_the_samples_by_the_precision_that_ran() {
     assert_eq!(single("peak.int8"), best(&record, "matmul.int8"));
     assert_eq!(single("peak.bandwidth"), best(&record, "copy").max(best(&record, "read")));
     assert!(single("peak.float32") > 1e8 && single("peak.bandwidth") > 1e7, "{:?}", record.series);
+    let is_quick = median(record.values("read.128MiB")) <= 1e6;
+    assert_eq!(record.values("read.128MiB.16.times").is_empty(), !is_quick, "only what is over at once is done again");
 }
 
 #[test]
