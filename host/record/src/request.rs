@@ -5,9 +5,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// A backend, and a device within it: "openvino:GPU", "cuda:1".
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BackendChoice {
     pub plugin: String,
     pub device: Option<String>,
@@ -36,7 +37,7 @@ impl std::fmt::Display for BackendChoice {
 pub type PluginOptions = BTreeMap<String, String>;
 
 /// `KEY=VALUE` for every plugin that takes the key, or `PLUGIN:KEY=VALUE` for one.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OptionChoice {
     pub plugin: Option<String>,
     pub key: String,
@@ -73,7 +74,7 @@ impl OptionChoice {
 }
 
 /// A cell by what was asked for, wherever it stands in a plan.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct CellName {
     pub plugin: String,
     /// `None`: the backend's first usable one.
@@ -110,7 +111,7 @@ impl CellName {
 }
 
 /// A run, as it was asked for. Empty lists stand for the defaults.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct RunRequest {
     pub backends: Vec<BackendChoice>,
     /// The backend that was chosen for a model, where none was asked for.
@@ -196,8 +197,16 @@ pub struct RunRequest {
     pub exactly: Vec<CellName>,
 }
 
+impl RunRequest {
+    /// How long a cell may take: as asked for; else the default in seconds, or twice the time for which it is measured, whichever is longer.
+    pub fn time_limit(&self, default_s: f64) -> Duration {
+        let longest = self.budget_s.map_or(default_s, |budget| default_s.max(2.0 * budget));
+        Duration::from_secs_f64(self.timeout_s.unwrap_or(longest))
+    }
+}
+
 /// Models by what they are.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Selection {
     pub set: Option<ModelSet>,
@@ -261,5 +270,20 @@ impl Selection {
             None if self.custom.is_some() => Some(ModelSet::Custom),
             None => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_budget_has_time_for_itself_unless_a_limit_was_given() {
+        let limit = |budget_s, timeout_s| RunRequest { budget_s, timeout_s, ..RunRequest::default() }.time_limit(600.0);
+
+        assert_eq!(limit(None, None), Duration::from_secs(600));
+        assert_eq!(limit(Some(60.0), None), Duration::from_secs(600));
+        assert_eq!(limit(Some(1600.0), None), Duration::from_secs(3200));
+        assert_eq!(limit(Some(1600.0), Some(5.0)), Duration::from_secs(5));
     }
 }

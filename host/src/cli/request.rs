@@ -86,7 +86,7 @@ pub struct RequestArgs {
     /// Set another dimension of the models, or a number that a benchmark takes, such as queue_depth=4
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "NAME=N", value_parser = dimension)]
     pub dim: Vec<(String, i64)>,
-    /// Concurrent requests of the throughput benchmarks
+    /// Requests that are served at once, of throughput and serving benchmarks
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=256))]
     pub concurrent_workers: Option<u64>,
     /// Threads of each backend [default: as many as usable processors]
@@ -160,10 +160,10 @@ pub struct SeriesArgs {
     /// Minimum number of warm-up iterations
     #[arg(long, value_name = "N")]
     pub warmup: Option<u64>,
-    /// Time for the measured rounds of one series, in seconds [default: 1]
+    /// Time for the measured rounds of one series, in seconds [default: 1; with --rate and at once 30; of a search by --slo 60]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub budget: Option<f64>,
-    /// Time limit of a cell, in seconds [default: 600]
+    /// Time limit of a cell, in seconds [default: 600, or twice the budget]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<f64>,
 }

@@ -10,7 +10,6 @@ use skillbench_worker::{
 };
 use std::io;
 use std::path::Path;
-use std::time::Duration;
 
 /// Calls each function of a plan in a worker of its own, with the run as it begins. Attachments go into `attachments` of the run's folder, one
 /// folder for each function. `stop` skips those that have not begun.
@@ -92,7 +91,7 @@ fn call(
     stop: &Stop,
     observer: &mut dyn Observer,
 ) -> Result<(FunctionReport, Watched), Failure> {
-    let timeout = Duration::from_secs_f64(request.timeout_s.unwrap_or(defaults().run.timeout_s));
+    let timeout = request.time_limit(defaults().run.timeout_s);
     let limits = Limits::working(timeout, request.memory_limit_mb.map(|mib| mib << 20), stop);
     let command = Command::Function(Box::new(job.clone()));
     let (reply, watched) = Worker::start(&command)?.call(&command, &limits, &mut |event| match event {

@@ -21,7 +21,6 @@ use skillbench_record::{Cell, HardwareRecord, Outcome, ParallelRecord, Run, Samp
 use skillbench_worker::{DeviceRecord, Failure, FailureKind, Limits, choose};
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::path::Path;
-use std::time::Duration;
 
 /// Runs every cell of a plan that is not `done` yet, telling the observer. Attachments of benchmarks go into `folder`.
 ///
@@ -38,7 +37,7 @@ pub fn execute(
     plan.warnings.iter().for_each(|warning| observer.warning(warning));
     let request = &plan.request;
     let memory = request.memory_limit_mb.map(|mib| mib << 20);
-    let timeout = Duration::from_secs_f64(request.timeout_s.unwrap_or(defaults().run.timeout_s));
+    let timeout = request.time_limit(defaults().run.timeout_s);
     let mut pending: VecDeque<PlannedCell> =
         plan.cells.iter().filter(|cell| !done.contains(&cell.index)).cloned().collect();
     let mut backoff = Backoff::new(plan, timeout, done);

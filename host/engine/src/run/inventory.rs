@@ -5,6 +5,7 @@ use crate::describe::DescriptionCache;
 use crate::registry::{Entry, Found, Need, Registry, Sources};
 use crate::runtime;
 use crate::skill::{Catalog, Tell};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skillbench_record::PluginOptions;
 use skillbench_worker::options;
@@ -26,7 +27,7 @@ pub struct Plugin {
 }
 
 /// An entry or a library that is no usable plugin.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rejected {
     pub id: String,
     pub origin: String,

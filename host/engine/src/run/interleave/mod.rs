@@ -99,7 +99,7 @@ impl<'a> Interleave<'a> {
     /// Plans whose requests say `verify_only`: each side's own cell measures nothing.
     pub fn new(plans: [&'a Plan; 2], folder: &'a Path, id: &'a str) -> Interleave<'a> {
         let request = &plans[0].request;
-        let timeout = Duration::from_secs_f64(request.timeout_s.unwrap_or(defaults().run.timeout_s));
+        let timeout = request.time_limit(defaults().run.timeout_s);
         let mut limits = Limits::working(timeout, request.memory_limit_mb.map(|mib| mib << 20), &plans[0].stop);
         if request.memory_limit_mb.is_none() {
             // Both models are in memory together.
