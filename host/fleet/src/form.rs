@@ -2,6 +2,7 @@
 //! a message that names one of them in `must_understand`.
 
 use crate::names;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skillbench_engine::run::Rejected;
 use skillbench_record::hash::sha256_text;
@@ -51,7 +52,7 @@ pub fn read<T: for<'d> Deserialize<'d>>(form: &'static str, text: &str) -> Resul
 }
 
 /// What one request asks of a fleet: a run on each of some machines.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Submission {
     pub schema: String,
     pub id: String,
@@ -69,7 +70,7 @@ pub struct Submission {
 }
 
 /// The part of a submission that is a run of one machine.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct MachineRun {
     pub machine: String,
     pub request: RunRequest,
@@ -82,7 +83,7 @@ pub struct MachineRun {
     pub kinds: Vec<Cell>,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct AskedCell {
     pub key: String,
     pub name: CellName,
@@ -142,7 +143,7 @@ pub fn key_of(asked: &[AskedCell], cell: &Cell) -> String {
 }
 
 /// What is sent at once: the cells of one backend and one model on one machine, which share what was loaded and what was learnt.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Lot {
     pub id: String,
     /// Index into [`Submission::runs`].
@@ -152,7 +153,7 @@ pub struct Lot {
 }
 
 /// What an agent is asked to measure.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Job {
     pub schema: String,
     pub submission: String,
@@ -178,7 +179,7 @@ impl Job {
 }
 
 /// How a cell ended.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Outcome {
     pub schema: String,
     pub submission: String,
@@ -198,7 +199,7 @@ pub struct Outcome {
 }
 
 /// All cells of a lot have outcomes, or none of it could be measured.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LotEnd {
     pub schema: String,
     pub submission: String,
@@ -210,7 +211,7 @@ pub struct LotEnd {
 }
 
 /// A machine and what it has, as its agent announces it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Machine {
     pub schema: String,
     pub name: String,
@@ -232,7 +233,7 @@ pub struct Machine {
 }
 
 /// A backend of a machine, opened to see its devices.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Announced {
     pub id: String,
     /// Other names that the registry gives it.
@@ -244,14 +245,14 @@ pub struct Announced {
 }
 
 /// A sign of life, which may be lost.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Beat {
     pub session: String,
     pub doing: Doing,
 }
 
 /// What an agent does.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "is")]
 pub enum Doing {
     Idle,

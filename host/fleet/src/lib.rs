@@ -1,7 +1,7 @@
 //! One run over many machines: a submitter lays cells out for the machines of a fleet, agents measure them there, and a collector keeps what
 //! they send as the runs of those machines. Messages go over NATS JetStream, which this crate alone knows.
 //!
-//! - [`form`]: the messages. [`names`]: the subjects they have. [`seal`]: who signed them.
+//! - [`form`]: the messages, and their [`schema`]. [`names`]: the subjects they have. [`seal`]: who signed them.
 //! - [`courier`]: what carries them, in eight calls; `courier::nats` is JetStream, `courier::memory` a deterministic one for tests.
 //! - [`keys`]: who may do what in a fleet. [`server`]: the program that carries the messages, and its configuration.
 //! - [`place`]: which machine measures what. [`class`]: devices that are alike. [`spread`]: models dealt out over a class.
@@ -27,6 +27,7 @@ pub mod lease;
 pub mod names;
 pub mod peers;
 pub mod place;
+pub mod schema;
 pub mod seal;
 pub mod server;
 pub mod spread;

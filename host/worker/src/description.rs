@@ -1,6 +1,7 @@
 //! What a plugin says of itself: data that a worker reads from it.
 
 use crate::loader::Entry;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a plugin may offer.
@@ -25,7 +26,7 @@ impl PluginKind {
 }
 
 /// A plugin's descriptor: data, read by a worker.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Description {
     pub id: String,
     pub name: String,
@@ -52,7 +53,7 @@ impl Description {
 /// What a benchmark that needs no target may be of.
 pub const CATEGORIES: [&str; 3] = ["unit", "integration", "performance"];
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BackendDescription {
     pub id: String,
     pub options_schema: String,
@@ -60,7 +61,7 @@ pub struct BackendDescription {
     pub slots: Vec<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SkillsetDescription {
     pub id: String,
     pub summary: String,
@@ -68,7 +69,7 @@ pub struct SkillsetDescription {
     pub skills: Vec<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BenchmarkDescription {
     pub id: String,
     pub version: String,

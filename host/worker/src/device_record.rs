@@ -1,10 +1,11 @@
 //! A device as host and worker speak of it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use skillbench_record::HardwareRecord;
 
 /// A device, or several that a model is loaded onto together.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceRecord {
     pub id: String,
     pub name: String,

@@ -3,4 +3,6 @@
 
 mod crashes;
 mod faults;
+mod many;
+mod messages;
 mod world;

@@ -16,6 +16,7 @@ use skillbench_worker::Stop;
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -113,12 +114,12 @@ fn blank(name: &CellName) -> Cell {
     }
 }
 
-/// One run of each machine, with a cell in each that a rule skips.
-pub fn submission() -> Submission {
+/// One run of each machine with so many lots of so many cells, and a cell that a rule skips.
+pub fn submission_for(machines: &[String], lots: usize, cells_of_lot: usize) -> Submission {
     let run = |machine: &str| {
         let (mut cells, mut kinds) = (vec![], vec![]);
-        for lot in 0..LOTS {
-            for batch in 1..=CELLS {
+        for lot in 0..lots {
+            for batch in 1..=cells_of_lot {
                 let name = CellName {
                     plugin: format!("p{lot}"),
                     device: None,
@@ -147,8 +148,8 @@ pub fn submission() -> Submission {
         }
     };
     let lot = |number: usize| {
-        let first = number % LOTS * CELLS;
-        Lot { id: number.to_string(), run: number / LOTS, cells: (first..first + CELLS).collect() }
+        let first = number % lots * cells_of_lot;
+        Lot { id: number.to_string(), run: number / lots, cells: (first..first + cells_of_lot).collect() }
     };
     Submission {
         schema: form::SUBMISSION.into(),
@@ -157,14 +158,15 @@ pub fn submission() -> Submission {
         at: "2026-01-31T12:00:00Z".into(),
         command: vec![],
         seed: 42,
-        runs: MACHINES.map(run).to_vec(),
-        lots: (0..MACHINES.len() * LOTS).map(lot).collect(),
+        runs: machines.iter().map(|machine| run(machine)).collect(),
+        lots: (0..machines.len() * lots).map(lot).collect(),
         must_understand: vec![],
     }
 }
 
-/// So many cells a submission has, with those that are skipped.
-pub const ALL_CELLS: usize = MACHINES.len() * (LOTS * CELLS + 1);
+pub fn submission() -> Submission {
+    submission_for(&MACHINES.map(String::from), LOTS, CELLS)
+}
 
 /// What stops a part of a fleet.
 #[derive(Debug)]
@@ -214,6 +216,8 @@ pub struct Keys {
     _folder: TempDir,
     pub me: Pass,
     pub agents: Vec<Pass>,
+    /// Of machines of any name.
+    pub site: Pass,
 }
 
 impl Keys {
@@ -222,7 +226,8 @@ impl Keys {
         let mut lab = Folder::init(folder.path(), "lab", "127.0.0.1").unwrap();
         let me = lab.issue("me", Role::Submitter, None).unwrap();
         let agents = MACHINES.iter().map(|name| lab.issue(name, Role::Agent, None).unwrap()).collect();
-        Keys { _folder: folder, me, agents }
+        let site = lab.issue("site", Role::Site, None).unwrap();
+        Keys { _folder: folder, me, agents, site }
     }
 }
 
@@ -233,18 +238,22 @@ pub struct World<'k> {
     pub disk: TempDir,
     pub submission: Submission,
     /// So many processes of agents there were.
-    sessions: std::cell::Cell<u32>,
+    sessions: AtomicU32,
 }
 
 impl<'k> World<'k> {
     pub fn new(keys: &'k Keys) -> World<'k> {
+        World::of(keys, submission())
+    }
+
+    pub fn of(keys: &'k Keys, submission: Submission) -> World<'k> {
         World {
             keys,
             courier: MemoryCourier::default(),
             bench: Bench::default(),
             disk: tempfile::tempdir().unwrap(),
-            submission: submission(),
-            sessions: std::cell::Cell::new(0),
+            submission,
+            sessions: AtomicU32::default(),
         }
     }
 
@@ -276,12 +285,22 @@ impl<'k> World<'k> {
         environment: Environment,
         tell: &mut dyn FnMut(Word<'_>),
     ) -> Result<(), Ended> {
-        self.sessions.set(self.sessions.get() + 1);
         let pass = &self.keys.agents[number];
+        self.agent_with(pass, &pass.name, environment, tell)
+    }
+
+    /// An agent of a machine, with a pass for it.
+    pub fn agent_with(
+        &self,
+        pass: &Pass,
+        name: &str,
+        environment: Environment,
+        tell: &mut dyn FnMut(Word<'_>),
+    ) -> Result<(), Ended> {
         let machine = Machine {
             schema: form::MACHINE.into(),
-            name: pass.name.clone(),
-            session: format!("session-{}", self.sessions.get()),
+            name: name.into(),
+            session: format!("session-{}", self.sessions.fetch_add(1, Ordering::SeqCst)),
             accepts: vec![form::JOB.into()],
             environment,
             backends: vec![],
@@ -290,7 +309,7 @@ impl<'k> World<'k> {
             clock: None,
             must_understand: vec![],
         };
-        let spool = Spool::at(self.disk.path().join("spool").join(&pass.name)).unwrap();
+        let spool = Spool::at(self.disk.path().join("spool").join(name)).unwrap();
         let agent = Agent::new(&self.courier, pass, machine, &self.bench, spool, Stop::default()).unwrap();
         let until = Until { once: false, idle: Some(Duration::ZERO) };
         Ok(agent.run(until, tell)?)
@@ -320,6 +339,6 @@ impl<'k> World<'k> {
     pub fn verified(&self) {
         let verified = verify::verify(&self.courier, &self.trust(), ID, &self.results()).unwrap();
         assert!(verified.is_clean(), "{verified:?}");
-        assert_eq!(verified.cells, ALL_CELLS);
+        assert_eq!(verified.cells, self.submission.runs.iter().map(|run| run.cells.len()).sum::<usize>());
     }
 }
