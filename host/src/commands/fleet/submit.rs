@@ -124,14 +124,30 @@ fn tell_placed(placed: &Placed) {
 
 /// Collects a submission that was made before, or elsewhere.
 pub fn follow(global: &Global, fleet: Option<&str>, id: &str, args: &PersistArgs) -> Done {
+    refuse_what_measures(args)?;
     stop_on_ctrl_c(&global.stop);
     let contact = Contact::waiting(find_pass(fleet)?, &global.stop)?;
     let submission = submit::find(&contact.courier, &contact.trust, id).map_err(not_submitted)?;
     collect(global, &contact, &submission, &Persist::new(global, args), Shown::Tables)
 }
 
+/// Nothing is measured where a submission is collected, and all of it is kept.
+fn refuse_what_measures(args: &PersistArgs) -> Result<(), CommandError> {
+    let given = [
+        ("--lock-wait", args.lock.lock_wait.is_some()),
+        ("--no-lock", args.lock.no_lock),
+        ("--plot-only", args.plot_only.is_some()),
+        ("--update-matrix-only", args.update_matrix_only.is_some()),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        Some((flag, _)) => Err(usage(format!("{flag} has no meaning where a submission is collected: leave it out"))),
+        None => Ok(()),
+    }
+}
+
 /// Collects of these submissions, or of all, those that have ended and are not kept here.
 pub fn collect_ended(global: &Global, contact: &Contact, ids: &[String], args: &PersistArgs) -> Done {
+    refuse_what_measures(args)?;
     let persist = Persist::new(global, args);
     let ids = match ids {
         [] => status::submissions(&contact.courier).map_err(failed)?,
