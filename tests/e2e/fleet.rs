@@ -145,6 +145,7 @@ fn what_a_fleet_cannot_do_is_said_before_anything_is_sent() {
         (vec!["run", "--on", "h1"], "--fleet"),
         (vec!["fleet", "serve", "nothing"], "is no folder of a fleet"),
         (vec!["fleet", "agents"], "no fleet is known here"),
+        (vec!["fleet", "follow", "20260131-120000-00000000", "--no-lock"], "where a submission is collected"),
         (vec!["fleet", "init", "lab", "--address", "a b"], "is no address"),
     ] {
         world.host(&arguments).exits_with(2).tells(text);
