@@ -77,7 +77,7 @@ enum {
   SB_WHY_DRIVER = 4,
   SB_WHY_DEVICE = 8,
   SB_WHY_MODEL = 16,
-  SB_WHY_MEMORY = 32,
+  SB_WHY_MEMORY = 32,         /* with SB_RESOURCE_EXHAUSTED, of a load or a run: the host tries a smaller batch */
   SB_WHY_PRECISION = 64
 };
 

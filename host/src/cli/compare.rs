@@ -74,7 +74,7 @@ pub struct LiveArgs {
     /// Pairs of rounds in each process [default: 24]
     #[arg(long, value_name = "N", requires = "interleave", value_parser = clap::value_parser!(u64).range(1..=100_000))]
     pub pairs: Option<u64>,
-    /// Time limit of a cell, in seconds [default: 600, or twice the budget]
+    /// Time limit of a cell, in seconds [default: 600]
     #[arg(long, value_name = "SECONDS", requires = "interleave", value_parser = seconds)]
     pub timeout: Option<f64>,
     /// Seed of inputs, of the order of rounds and of intervals [default: 42]

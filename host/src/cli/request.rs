@@ -160,10 +160,10 @@ pub struct SeriesArgs {
     /// Minimum number of warm-up iterations
     #[arg(long, value_name = "N")]
     pub warmup: Option<u64>,
-    /// Time for the measured rounds of one series, in seconds [default: 1; with --rate and at once 30; of a search by --slo 60]
+    /// Time for the measured rounds of one series, in seconds [default: 1; 30 with --rate or --scenario offline; 60 for a search by --slo]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub budget: Option<f64>,
-    /// Time limit of a cell, in seconds [default: 600, or twice the budget]
+    /// Time limit of a cell, in seconds [default: 600, or twice --budget where that is longer]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<f64>,
 }

@@ -45,7 +45,8 @@ pub trait Backend: Send + Sync + Sized + 'static {
     ///
     /// # Errors
     /// `InvalidArgument` for a broken file, `Unimplemented` for what the engine lacks (a precision is applied or refused, never
-    /// ignored), `ResourceExhausted` where memory does not suffice.
+    /// ignored), `ResourceExhausted` because of `Why::MEMORY` where memory does not suffice: a smaller batch is
+    /// tried then.
     fn load(&self, load: &Load) -> Result<Self::Model>;
 
     /// Memory of a device, where the runtime can tell; asked where `OFFERS` says so.
@@ -132,7 +133,7 @@ pub trait Model: Send + Sync + 'static {
     /// Memory for a tensor at a place of the backend's; asked where `OFFERS` says so.
     ///
     /// # Errors
-    /// `Unimplemented` for a place that it has not, `ResourceExhausted` where memory does not suffice.
+    /// `Unimplemented` for a place that it has not, `ResourceExhausted` because of `Why::MEMORY` where memory does not suffice.
     fn allocate(self: &Arc<Self>, _dtype: DType, _shape: &[usize], _place: Place) -> Result<OwnedTensor> {
         Err(Error::unimplemented(Why::NONE, "this backend has no memory of its own"))
     }

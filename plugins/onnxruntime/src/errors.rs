@@ -17,11 +17,14 @@ pub(crate) fn of<R>(error: &ort::Error<R>) -> Error {
         _ => Code::Internal,
     };
     let text = error.message();
-    // Memory that ends in a run is told like any other failure.
     // What a shader needs, and this device has not, shows in its first run.
     let code = if text.contains(NO_FEATURE) { Code::Unimplemented } else { code };
-    let code = if NO_MEMORY.iter().any(|said| text.contains(said)) { Code::ResourceExhausted } else { code };
-    Error { vendor_code: number(error.code()), ..Error::new(code, short(text)) }
+    // Memory that ends in a run is told like any other failure, but for the reason: a smaller batch may do.
+    let (code, why) = match NO_MEMORY.iter().any(|said| text.contains(said)) {
+        true => (Code::ResourceExhausted, Why::MEMORY),
+        false => (code, Why::NONE),
+    };
+    Error { vendor_code: number(error.code()), ..Error::new(code, short(text)).because(why) }
 }
 
 /// What the WebGPU provider says of an operator in float16 on a device without.
@@ -121,13 +124,25 @@ pub(crate) fn loader_words(error: &libloading::Error) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::short;
+    use super::{Code, Why, of, short};
 
     #[test]
     fn a_long_text_is_cut_between_characters() {
         let text = short(&"ä\n".repeat(500));
         assert!(text.ends_with(" ...") && text.chars().count() == 244);
         assert_eq!(short(" one\n two "), "one two");
+    }
+
+    #[test]
+    fn memory_that_ends_is_named_as_the_reason_in_a_run_too() {
+        let reason = |text: &str| {
+            let error = of(&ort::Error::<()>::new(text));
+            (error.code, error.why)
+        };
+
+        assert_eq!(reason("CUDA failure 2: out of memory ; GPU=0"), (Code::ResourceExhausted, Why::MEMORY));
+        assert_eq!(reason("Failed to allocate memory for requested buffer"), (Code::ResourceExhausted, Why::MEMORY));
+        assert_eq!(reason("CUDNN_STATUS_EXECUTION_FAILED"), (Code::Internal, Why::NONE));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::limit::Limit;
 use crate::series::MOST;
 use crate::session::{Batching, Plan, Request, Serve, Served};
 use crate::timer::ExactSleep;
-use skillbench_plugin_api::{Code, Error, Result};
+use skillbench_plugin_api::{Code, Error, Result, Why};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
@@ -385,7 +385,8 @@ impl Shift<'_> {
     }
 }
 
-/// What a target says that has too much to do; anything else is no matter of the load.
+/// What a target says that has too much to do; anything else is no matter of the load, and neither is memory that a batch does not fit in.
 fn is_refusal(error: &Error) -> bool {
-    matches!(error.code, Code::ResourceExhausted | Code::DeadlineExceeded)
+    let is_memory = error.why.0 & Why::MEMORY.0 != 0;
+    matches!(error.code, Code::ResourceExhausted | Code::DeadlineExceeded) && !is_memory
 }

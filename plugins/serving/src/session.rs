@@ -272,6 +272,7 @@ mod tests {
     use super::*;
     use crate::arrivals::Arrivals;
     use crate::limit::Metric;
+    use skillbench_plugin_api::Why;
 
     const PATIENT: Patience<'static> = Patience { drain: Duration::from_secs(10), over: None, takes_refusals: false };
 
@@ -443,6 +444,9 @@ mod tests {
         }
         assert_eq!(served(Code::ResourceExhausted, PATIENT).unwrap_err().code, Code::ResourceExhausted);
         assert_eq!(served(Code::Internal, taking).unwrap_err().code, Code::Internal);
+        let no_memory = || Err(Error::new(Code::ResourceExhausted, "no memory").because(Why::MEMORY));
+        let told = with([no_memory], &due, taking, Batching::NONE).unwrap_err();
+        assert_eq!(told.message, "no memory", "which less load would not mend");
         let many = Some(Over { limits: &[LONG], most: 3 });
         let given_up = served(Code::ResourceExhausted, Patience { over: many, ..taking }).unwrap();
         assert!(given_up.given_up && given_up.requests.len() < 40, "refusals are beyond every limit");

@@ -13,7 +13,6 @@ use skillbench_record::defaults::defaults;
 use skillbench_record::{BackendChoice, RunRequest};
 use skillbench_worker::{Command, DeviceRecord, Failure, Limits, Worker};
 use std::collections::HashMap;
-use std::time::Duration;
 
 impl Resolved<'_> {
     /// Takes, for each model, the first backend that has a device here and loads it. Returns a sentence for each choice.
@@ -57,7 +56,7 @@ struct Chooser<'a> {
 impl<'a> Chooser<'a> {
     /// The backend's id, and why it is that one.
     fn for_model(&mut self, skill: &Skill, axes: &Axes) -> Result<(String, String), RequestError> {
-        let limits = Limits::working(Duration::from_secs_f64(defaults().run.timeout_s), None, &self.inventory.stop);
+        let limits = Limits::working(self.request.time_limit(defaults().run.timeout_s), None, &self.inventory.stop);
         let asked = self.request.precision.as_deref();
         let form = skill.form_for(asked);
         let built = skill::build(skill, form, &limits).map_err(|failure| RequestError(failure.to_string()))?;

@@ -47,6 +47,23 @@ pub enum Collected {
     Stopped,
 }
 
+/// The journal of each run is open until all have ended, and a process may have 1,024 open files on most systems until it asks for more.
+#[cfg(unix)]
+fn allow_open_files(runs: usize) {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    const OTHERS: u64 = 512;
+    let limit = getrlimit(Resource::Nofile);
+    let needed = runs as u64 + OTHERS;
+    if limit.current.is_some_and(|current| current < needed) {
+        let current = limit.maximum.map_or(needed, |most| most.min(needed));
+        // Where the system allows no more, the first file that cannot be opened says so.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(current), maximum: limit.maximum });
+    }
+}
+
+#[cfg(not(unix))]
+fn allow_open_files(_runs: usize) {}
+
 /// Whoever collects.
 pub struct Collector<'c> {
     pub courier: &'c dyn Courier,
@@ -77,6 +94,7 @@ impl<'c> Collector<'c> {
         stop: &dyn Fn() -> bool,
         on: &mut Listener<'_>,
     ) -> Result<Collected, CollectError> {
+        allow_open_files(submission.runs.len());
         let mut keeping = Keeping::begin(submission, fleet, output)?;
         on(Event::RunBegun { names: &keeping.titles() });
         keeping.tell_kept(on);

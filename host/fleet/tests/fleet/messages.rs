@@ -1,7 +1,8 @@
 //! The messages that parts of a fleet send each other, and the schema in the documents.
 
-use crate::world::{Keys, World};
+use crate::world::{Keys, World, environment};
 use serde_json::{Value, json};
+use skillbench_fleet::agent::Word;
 use skillbench_fleet::courier::{Courier, Table, all_stored};
 use skillbench_fleet::schema::message_schema;
 use skillbench_fleet::{form, names};
@@ -36,7 +37,13 @@ fn every_message_that_is_sent_is_one_of_the_schema() {
     let job = world.courier.next_job("h1", std::time::Duration::ZERO).unwrap().unwrap();
     let mut messages = vec![unsealed(&job.body)];
     world.revive();
-    world.agent(0).unwrap();
+    let mut signs: Vec<Value> = vec![];
+    let mut look = |_: Word<'_>| {
+        let keys = world.courier.keys(Table::Agents).unwrap().into_iter();
+        let found = keys.filter_map(|key| world.courier.read(Table::Agents, &key).unwrap());
+        signs.extend(found.map(|entry| serde_json::from_slice::<Value>(&entry.body).unwrap()));
+    };
+    world.agent_that(0, environment(), &mut look).unwrap();
     world.agent(1).unwrap();
     messages
         .extend(all_stored(&world.courier, names::SUBMISSIONS).unwrap().iter().map(|message| unsealed(&message.body)));
@@ -46,6 +53,8 @@ fn every_message_that_is_sent_is_one_of_the_schema() {
     }
 
     let schema = jsonschema::validator_for(&message_schema()).unwrap();
+    assert!(signs.iter().any(|sign| sign["doing"]["is"] == "measuring"), "{signs:#?}");
+    assert!(signs.iter().all(|sign| schema.is_valid(sign)), "{signs:#?}");
     let mut forms: Vec<String> = vec![];
     for message in &messages {
         let wrong: Vec<String> = schema.iter_errors(message).map(|error| error.to_string()).collect();
