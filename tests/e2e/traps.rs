@@ -201,14 +201,13 @@ fn an_audit_says_which_numbers_of_a_run_stand() {
     let journal = world.path().join("results").join(id);
     let file = std::fs::read_dir(&journal).unwrap().flatten().map(|entry| entry.path());
     let file = file.into_iter().find(|path| path.ends_with("journal.ndjson")).expect("a journal");
-    let text = std::fs::read_to_string(&file).unwrap();
-    let median = cells(&document)[0]["metrics"]["latency_ms"]["median"].to_string();
-    let faster = format!("{}", median.parse::<f64>().unwrap() / 100.0);
-    std::fs::write(
-        &file,
-        without_sums(&text).replace(&format!("\"median\":{median}"), &format!("\"median\":{faster}")),
-    )
-    .unwrap();
+    let text = without_sums(&std::fs::read_to_string(&file).unwrap());
+    // As it stands in the file: read and written again, its last digit may be another one.
+    let (_, latency) = text.split_once("\"latency_ms\":{").unwrap();
+    let (_, median) = latency.split_once("\"median\":").unwrap();
+    let median = &median[..median.find([',', '}']).unwrap()];
+    let faster = median.parse::<f64>().unwrap() / 100.0;
+    std::fs::write(&file, text.replace(&format!("\"median\":{median}"), &format!("\"median\":{faster}"))).unwrap();
     let told = world.host(&["audit", id, "--cells", "2", "--format", "json"]);
     told.exits_with(1);
     let rows: Vec<Value> = serde_json::from_str(&told.stdout()).unwrap();
