@@ -189,14 +189,20 @@ fn a_library_between_worker_and_host_that_divides_times_is_caught_by_the_hosts_c
 #[test]
 fn an_audit_says_which_numbers_of_a_run_stand() {
     let world = World::default();
-    let asked = ["--plugin", "rten", "--model", "probe-mlp", "--bench", "inference", "--batch-sizes", "1,4"];
-    let (ran, document) = world.run(&asked);
+    let asked = ["--plugin", "rten", "--model", "probe-mlp", "--threads", "1", "--bench", "inference"];
+    let (ran, document) = world.run(&[&asked[..], &["--batch-sizes", "1,4"]].concat());
     ran.exits_with(0);
     let id = document["run_id"].as_str().unwrap();
-    let told = world.host(&["audit", id, "--cells", "2", "--format", "json"]);
-    told.exits_with(0);
-    let rows: Vec<Value> = serde_json::from_str(&told.stdout()).unwrap();
-    assert_eq!(rows.iter().filter(|row| row["stands"] == "yes").count(), 2, "{rows:#?}");
+    let audit = || {
+        let told = world.host(&["audit", id, "--cells", "2", "--format", "json"]);
+        let rows: Vec<Value> = serde_json::from_str(&told.stdout()).unwrap();
+        assert_eq!(rows.len(), 2, "{rows:#?}");
+        (told.code(), rows)
+    };
+    // A machine may be half as quick from one moment to the next.
+    let stands =
+        |(code, rows): (Option<i32>, Vec<Value>)| code == Some(0) && rows.iter().all(|row| row["stands"] == "yes");
+    assert!((0..4).any(|_| stands(audit())), "what was measured can be measured again: {:#?}", audit());
     // A number that nobody can repeat: the document says a hundredth of what was measured.
     let journal = world.path().join("results").join(id);
     let file = std::fs::read_dir(&journal).unwrap().flatten().map(|entry| entry.path());
@@ -208,14 +214,12 @@ fn an_audit_says_which_numbers_of_a_run_stand() {
     let median = &median[..median.find([',', '}']).unwrap()];
     let faster = median.parse::<f64>().unwrap() / 100.0;
     std::fs::write(&file, text.replace(&format!("\"median\":{median}"), &format!("\"median\":{faster}"))).unwrap();
-    let told = world.host(&["audit", id, "--cells", "2", "--format", "json"]);
-    told.exits_with(1);
-    let rows: Vec<Value> = serde_json::from_str(&told.stdout()).unwrap();
-    assert_eq!(rows.iter().filter(|row| row["stands"] == "no").count(), 1, "{rows:#?}");
-    assert!(
-        rows.iter().any(|row| row["why_not"].as_str().is_some_and(|why| why.contains("times as slow"))),
-        "{rows:#?}"
-    );
+    let (code, rows) = audit();
+    assert_eq!(code, Some(1), "{rows:#?}");
+    let changed = rows.iter().find(|row| row["ratio"].as_f64().is_some_and(|ratio| ratio > 20.0));
+    let changed = changed.unwrap_or_else(|| panic!("no number is far off: {rows:#?}"));
+    assert_eq!(changed["stands"], "no");
+    assert!(changed["why_not"].as_str().is_some_and(|why| why.contains("times as slow")), "{changed:#}");
 }
 
 #[test]
