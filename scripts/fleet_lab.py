@@ -1,6 +1,6 @@
 """A fleet on this machine, for scripts: a server, agents with a machine name, a lock and a spool of their own, and a submitter."""
 
-import collections, json, os, pathlib, shutil, socket, subprocess, time
+import json, os, pathlib, shutil, socket, subprocess, time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
@@ -13,7 +13,7 @@ class Fleet:
     """Its processes, by name: `serve`, `m0`, `m1` ... The pass of the submitter is `me.fleet`."""
 
     def __init__(self, host, world, agents):
-        self.host, self.world, self.running, self.started = host.resolve(), world, {}, collections.Counter()
+        self.host, self.world, self.running = host.resolve(), world, {}
         self.environment = {**os.environ, "SKILLBENCH_CONFIG": str(world / "config")}
         self.agents, self.port = [f"m{number}" for number in range(agents)], free_port()
         self.call("fleet", "init", "lab", "--name", f"lab-{self.port}", "--address", f"127.0.0.1:{self.port}", "--quiet")
@@ -35,7 +35,6 @@ class Fleet:
         log = open(self.world / f"{part}.log", "a")
         environment = {**self.environment, "SKILLBENCH_LOCK": str(self.world / f"lock-{part}")}
         self.running[part] = subprocess.Popen([self.host, *self.parts[part]], cwd=self.world, env=environment, stdout=log, stderr=log)
-        self.started[part] += 1
 
     def start_all(self):
         """Starts server and agents, and waits until all are ready."""

@@ -7,6 +7,7 @@ use crate::output;
 use skillbench_engine::run::{Evidence, Inventory, Plugin, Probe, first_point};
 use skillbench_engine::runtime;
 use skillbench_engine::skill;
+use skillbench_record::defaults::defaults;
 use skillbench_record::{OptionChoice, PluginOptions, RunRequest};
 use skillbench_report::Table;
 use skillbench_worker::{Command, DeviceState, Limits, Reply, Stop, Worker};
@@ -96,7 +97,7 @@ fn model_story(
     let skill = inventory.catalog().find(model).map_err(usage)?;
     let axes = first_point(&skill, &RunRequest::default()).map_err(usage)?;
     let backend = plugin.opened_with(own, None).map_err(usage)?;
-    let limits = Limits::working(std::time::Duration::from_secs(600), None, &inventory.stop);
+    let limits = Limits::working(RunRequest::default().time_limit(defaults().run.timeout_s), None, &inventory.stop);
     let built = match skill::build(&skill, skill.form_for(None), &limits) {
         Ok(built) => built,
         Err(failure) => {
