@@ -229,6 +229,34 @@ fn a_submission_can_be_left_looked_at_taken_back_and_collected() {
 }
 
 #[test]
+fn submissions_take_turns_on_a_machine_and_a_higher_priority_comes_first() {
+    let world = world();
+    let _server = lab(&world);
+    let h1 = agent(&world, "h1", "rten");
+    h1.signal("STOP");
+    let ask = |models: &str, priority: &str| {
+        let asked = ["--plugin", "rten", "--model", models, "--sequence-lengths", "32", "--detach"];
+        let asked = run(&world, &[&asked[..], &["--priority", priority]].concat()).exits_with(0).stdout();
+        asked.trim().to_string()
+    };
+    let (one, other) = (ask("probe-mlp,bert-tiny", "0"), ask("probe-mlp,bert-tiny", "-3"));
+    let urgent = ask("probe-mlp", "7");
+    world.host(&["fleet", "status", &urgent]).exits_with(0).tells("7");
+    world.host(&["fleet", "priority", &other, "0"]).exits_with(0).tells("has priority 0");
+    world.host(&["fleet", "priority", &other, "101"]).exits_with(2);
+    world.host(&["fleet", "priority", "20260131-120000-00000000", "1"]).exits_with(2).tells("there is no submission");
+    h1.signal("CONT");
+    for id in [&one, &other, &urgent] {
+        world.host(&["fleet", "follow", id]).exits_with(0);
+    }
+    let told = std::fs::read_to_string(&h1.log).unwrap();
+    let order: Vec<&str> =
+        told.lines().filter_map(|line| line.strip_prefix("lot ")?.split([' ', ',']).nth(2)).collect();
+    assert_eq!(order.first(), Some(&&*urgent), "{told}");
+    assert!(order.len() == 5 && order[1..].windows(2).all(|pair| pair[0] != pair[1]), "{told}");
+}
+
+#[test]
 fn models_are_dealt_out_over_machines_of_one_class() {
     let world = world();
     let _server = lab(&world);
@@ -239,6 +267,33 @@ fn models_are_dealt_out_over_machines_of_one_class() {
         runs.iter().map(|run| cells(run).iter().map(|cell| cell["skill"].as_str().unwrap()).collect()).collect();
     assert_eq!(models, [["probe-mlp"], ["bert-tiny"]]);
     run(&world, &[&asked[..], &["--spread", "--on", "each-machine"]].concat()).exits_with(2).tells("--spread");
+}
+
+#[test]
+fn what_a_machine_that_is_gone_left_undone_is_measured_on_another_of_its_class() {
+    let world = world();
+    let _server = lab(&world);
+    let h1 = agent(&world, "h1", "rten");
+    let asked = ["--plugin", "rten", "--model", "probe-mlp,bert-tiny", "--sequence-lengths", "32", "--detach"];
+    h1.signal("STOP");
+    let id = run(&world, &asked).exits_with(0).stdout().trim().to_string();
+    h1.signal("KILL");
+    let _h2 = agent(&world, "h2", "rten");
+    let followed = world.host(&["fleet", "follow", &id, "--failover", "1", "--format", "json"]);
+    let runs = documents(followed.exits_with(0).tells("h1 is given up: 2 of its cells are measured on h2"));
+    let of = |run: &Value| run["environment"]["fleet"]["machine"].as_str().unwrap().to_string();
+    assert_eq!(runs.iter().map(of).collect::<Vec<_>>(), ["h1", "h2"]);
+    assert_eq!(outcomes(&runs[0]), ["skipped", "skipped"]);
+    assert_eq!(cells(&runs[0])[0]["reason"]["code"], "failed-over");
+    assert_eq!(outcomes(&runs[1]), ["measured", "measured"]);
+    world.host(&["fleet", "status", &id]).exits_with(0).tells("moved to");
+    world.host(&["fleet", "verify", &id]).exits_with(0).tells("2 cells: 0 lost, 0 twice");
+    // Whoever follows it without the flag finds where it went.
+    world.host(&["fleet", "follow", &id, "--results-dir", "again"]).exits_with(0).tells("h2");
+    // A machine that comes back does not begin with it.
+    let h1 = Part::start(&world, "h1", &["fleet", "agent", "h1.fleet", "--plugin", "rten", "--idle-exit", "2"]);
+    h1.ends_with(0);
+    world.host(&["fleet", "resume", &id]).exits_with(0).tells("nothing to measure");
 }
 
 #[test]

@@ -5,6 +5,7 @@
 //! - [`courier`]: what carries them, in eight calls; `courier::nats` is JetStream, `courier::memory` a deterministic one for tests.
 //! - [`keys`]: who may do what in a fleet. [`server`]: the program that carries the messages, and its configuration.
 //! - [`place`]: which machine measures what. [`class`]: devices that are alike. [`spread`]: models dealt out over a class.
+//!   [`failover`]: what a machine that is gone left undone.
 //!   [`peers`]: which machine of a class is slow. [`submit`]: a submission and its jobs. [`collect`]: its outcomes become runs.
 //! - [`agent`]: a machine at work. [`lease`]: what was begun there, and how often in vain.
 //! - [`launch`]: what starts agents on a cluster, as a service or over ssh.
@@ -20,6 +21,7 @@ pub mod agent;
 pub mod class;
 pub mod collect;
 pub mod courier;
+pub mod failover;
 pub mod form;
 pub mod keys;
 pub mod launch;

@@ -58,6 +58,16 @@ pub fn queue(machine: &str) -> String {
     format!("skb.job.v1.{machine}.>")
 }
 
+/// The jobs of a submission in the queue of a machine.
+pub fn jobs_of_machine(machine: &str, submission: &str) -> String {
+    format!("skb.job.v1.{machine}.{submission}.>")
+}
+
+/// The submission that a job is of, by its subject.
+pub fn submission_of_job(subject: &str) -> Option<String> {
+    matches(JOBS, subject).then(|| subject.split('.').nth(4).map(String::from))?
+}
+
 /// The jobs of a submission, in whichever queue.
 pub fn jobs_of(submission: &str) -> String {
     format!("skb.job.*.*.{submission}.>")
@@ -81,6 +91,16 @@ pub fn outcome(submission: &str, machine: &str, key: &str) -> String {
 
 pub fn end(submission: &str, machine: &str, lot: &str) -> String {
     format!("skb.of.{submission}.end.{machine}.{lot}")
+}
+
+/// The key of a submission's priority.
+pub fn priority(submission: &str) -> String {
+    format!("priority-{submission}")
+}
+
+/// The key of the submission that a machine's undone cells were moved to.
+pub fn failover(submission: &str, machine: &str) -> String {
+    format!("failover-{submission}.{machine}")
 }
 
 /// The key of what was begun of a lot.
@@ -124,6 +144,9 @@ mod tests {
         assert!(matches("skb.job.v1.h1.>", &job("h1", "s", "0")));
         assert!(!matches("skb.job.v1.h1.>", &job("h10", "s", "0")));
         assert!(matches(&jobs_of("s"), &job("h1", "s", "0")) && !matches(&jobs_of("s"), &job("h1", "t", "0")));
+        assert!(matches(&jobs_of_machine("h1", "s"), &job("h1", "s", "0")));
+        assert_eq!(submission_of_job(&job("h1", "s", "0")).as_deref(), Some("s"));
+        assert_eq!(submission_of_job(&head("s")), None);
         assert!(matches(HEADS, &head("s")) && !matches(HEADS, &end("s", "h1", "0")) && !matches("a.>", "a"));
     }
 }

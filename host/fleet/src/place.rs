@@ -136,8 +136,7 @@ pub fn place(
     if meant.is_empty() {
         return Err(PlaceError::NoneLeft(known()));
     }
-    // Who is idle comes first; by name among those who are equal, so that a second submission goes to the same machines.
-    meant.sort_by_key(|present| (rank(&present.doing), present.machine.name.clone()));
+    idle_first(&mut meant);
     let mut placed = Placed::default();
     for choice in choices_of(&meant, choices) {
         let (mut classes, mut reasons) = (BTreeMap::<Class, Shared>::new(), vec![]);
@@ -168,6 +167,11 @@ pub fn place(
         }
     }
     Ok(placed)
+}
+
+/// Who is idle comes first; by name among those who are equal, so that a second submission goes to the same machines.
+pub(crate) fn idle_first(present: &mut [&Present]) {
+    present.sort_by_key(|present| (rank(&present.doing), present.machine.name.clone()));
 }
 
 fn rank(doing: &Doing) -> u8 {

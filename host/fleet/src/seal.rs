@@ -34,6 +34,7 @@ struct Sealed {
 
 /// Whoever signs.
 pub struct Signer {
+    name: String,
     key: KeyPair,
     token: String,
 }
@@ -60,7 +61,11 @@ impl Signer {
     /// The pass has no key.
     pub fn of(pass: &Pass) -> Result<Signer, SealError> {
         let key = pass.key().ok_or(SealError::Key)?;
-        Ok(Signer { key, token: pass.token.clone() })
+        Ok(Signer { name: pass.name.clone(), key, token: pass.token.clone() })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     /// # Errors

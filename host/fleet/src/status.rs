@@ -14,7 +14,10 @@ pub struct Status {
     pub by: String,
     pub at: String,
     pub is_cancelled: bool,
+    pub priority: i64,
     pub machines: BTreeMap<String, Share>,
+    /// Machines that are gone, each with the submission that has its undone cells.
+    pub moved: BTreeMap<String, String>,
 }
 
 /// What of a submission is one machine's.
@@ -29,7 +32,7 @@ pub struct Share {
 
 impl Status {
     pub fn is_whole(&self) -> bool {
-        self.machines.values().all(|share| share.lots == share.lots_ended)
+        self.machines.iter().all(|(machine, share)| share.lots == share.lots_ended || self.moved.contains_key(machine))
     }
 
     /// "running", "ended" or "cancelled".
@@ -77,7 +80,9 @@ pub fn of(courier: &dyn Courier, submission: &Submission) -> Result<Status, Subm
         by: submission.by.clone(),
         at: submission.at.clone(),
         is_cancelled,
+        priority: submit::priority(courier, id)?,
         machines: shares(submission, &stored),
+        moved: submit::moved(courier, submission)?,
     })
 }
 

@@ -1,6 +1,7 @@
 //! A request becomes a submission, and a submission jobs: the head first (I1), so that whoever comes later can put back what is missing.
 
 use crate::courier::{Courier, CourierError, Over, Table, all_stored};
+use crate::failover::moved_to;
 use crate::form::{self, Announced, AskedCell, Job, Lot, Machine, MachineRun, Submission};
 use crate::keys::Role;
 use crate::names;
@@ -73,6 +74,15 @@ pub fn present(courier: &dyn Courier, trust: &Trust) -> Result<(Vec<Present>, Ve
     }
     machines.sort_by(|one, other| one.machine.name.cmp(&other.machine.name));
     Ok((machines, problems))
+}
+
+/// What a machine announced last, whether it is there or not; `None`: nothing that can be believed.
+///
+/// # Errors
+/// The courier's.
+pub fn announced(courier: &dyn Courier, trust: &Trust, name: &str) -> Result<Option<Machine>, CourierError> {
+    let entry = courier.read(Table::Machines, name)?;
+    Ok(entry.and_then(|entry| machine(trust, name, &entry.body).ok()))
 }
 
 fn machine(trust: &Trust, name: &str, body: &[u8]) -> Result<Machine, String> {
@@ -317,7 +327,7 @@ pub fn cancel(courier: &dyn Courier, id: &str) -> Result<u64, SubmitError> {
 }
 
 /// Has the lots of a submission that have not ended measured after all: one that was taken back, or whose jobs are in no queue. Returns how
-/// many lots that are.
+/// many lots that are. Those that were moved from a machine that was gone are measured elsewhere.
 ///
 /// # Errors
 /// The courier's.
@@ -328,11 +338,48 @@ pub fn resume(courier: &dyn Courier, signer: &Signer, submission: &Submission) -
         let run = submission.runs.get(lot.run);
         run.is_none_or(|run| stored.contains(&names::end(&submission.id, &run.machine, &lot.id)))
     };
-    let open: Vec<&Lot> = submission.lots.iter().filter(|lot| !has_ended(lot)).collect();
+    let moved = moved(courier, submission)?;
+    let is_moved = |lot: &Lot| submission.runs.get(lot.run).is_some_and(|run| moved.contains_key(&run.machine));
+    let open: Vec<&Lot> = submission.lots.iter().filter(|lot| !has_ended(lot) && !is_moved(lot)).collect();
     // The state first: an agent takes no job of a submission that is cancelled.
     courier.write(Table::States, &submission.id, RUNNING, Over::Anything)?;
     open.iter().try_for_each(|lot| send_lot(courier, signer, submission, lot))?;
     Ok(open.len())
+}
+
+/// The machines of a submission whose undone cells were moved, each with the submission that has them.
+///
+/// # Errors
+/// The courier's.
+pub fn moved(courier: &dyn Courier, submission: &Submission) -> Result<BTreeMap<String, String>, CourierError> {
+    let mut moved = BTreeMap::new();
+    for MachineRun { machine, .. } in &submission.runs {
+        if let Some(to) = moved_to(courier, &submission.id, machine)? {
+            moved.insert(machine.clone(), to);
+        }
+    }
+    Ok(moved)
+}
+
+/// Priorities that a submission can have. That of most is 0.
+pub const PRIORITIES: std::ops::RangeInclusive<i64> = -100..=100;
+
+/// Has the lots of a submission come before those of lower priority, from the next lot on.
+///
+/// # Errors
+/// The courier's.
+pub fn prioritize(courier: &dyn Courier, id: &str, priority: i64) -> Result<(), CourierError> {
+    courier.write(Table::States, &names::priority(id), priority.to_string().as_bytes(), Over::Anything).map(|_| ())
+}
+
+/// The priority of a submission; where none was said, 0.
+///
+/// # Errors
+/// The courier's.
+pub fn priority(courier: &dyn Courier, id: &str) -> Result<i64, CourierError> {
+    let said = courier.read(Table::States, &names::priority(id))?;
+    let said = said.and_then(|entry| String::from_utf8(entry.body).ok()?.parse().ok());
+    Ok(said.filter(|said| PRIORITIES.contains(said)).unwrap_or_default())
 }
 
 /// Whether a submission was taken back.

@@ -1,8 +1,9 @@
 //! `host fleet`: many machines, and what is asked of them. And the flags with which a run goes to a fleet.
 
 use super::launch::LaunchCommand;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum, value_parser};
 use skillbench_fleet::keys::Role;
+use skillbench_fleet::submit::PRIORITIES;
 use std::path::PathBuf;
 
 /// A run that the machines of a fleet measure.
@@ -23,6 +24,12 @@ pub struct FleetArgs {
     /// Do not wait: print the submission's id, for `host fleet follow`
     #[arg(long, requires = "fleet", conflicts_with_all = ["report", "plots", "limit"])]
     pub detach: bool,
+    /// Come before submissions of lower priority on each machine, from -100 to 100; those of one priority take turns [default: 0]
+    #[arg(long, value_name = "NUMBER", requires = "fleet", allow_negative_numbers = true, value_parser = value_parser!(i64).range(PRIORITIES))]
+    pub priority: Option<i64>,
+    /// Move the cells of a machine that gave no sign of life for so long to another of its class [default: they wait for it]
+    #[arg(long, value_name = "SECONDS", requires = "fleet", conflicts_with = "detach")]
+    pub failover: Option<u64>,
     /// Wait up to so long for machines that can use what is asked for
     #[arg(long, value_name = "SECONDS", requires = "fleet")]
     pub wait: Option<u64>,
@@ -131,6 +138,9 @@ pub enum FleetCommand {
     Follow {
         /// The submission's id
         id: String,
+        /// Move the cells of a machine that gave no sign of life for so long to another of its class [default: they wait for it]
+        #[arg(long, value_name = "SECONDS")]
+        failover: Option<u64>,
         #[command(flatten)]
         asked: Asked,
         #[command(flatten)]
@@ -149,6 +159,16 @@ pub enum FleetCommand {
     Resume {
         /// The submission's id
         id: String,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// Change the priority of a submission, from the next lot of each machine on
+    Priority {
+        /// The submission's id
+        id: String,
+        /// From -100 to 100; that of most is 0
+        #[arg(allow_negative_numbers = true, value_parser = value_parser!(i64).range(PRIORITIES))]
+        priority: i64,
         #[command(flatten)]
         asked: Asked,
     },

@@ -4,12 +4,12 @@
 use super::measure::{Answer, Finished, Step};
 use super::{Agent, AgentError, Word, Words};
 use crate::courier::{CourierError, Delivery, Settle};
+use crate::failover::is_over_for;
 use crate::form::{self, AskedCell, Doing, Job, LotEnd};
 use crate::keys::Role;
 use crate::lease::{CellStart, Lease};
 use crate::names;
 use crate::seal::When;
-use crate::submit::is_cancelled;
 use skillbench_record::journal::Contents;
 use skillbench_record::time::now_utc;
 use skillbench_record::{CellName, Outcome as Ended, Reason, Run};
@@ -38,7 +38,8 @@ pub(super) struct Work<'w, 'a> {
     pub(super) lease: Lease,
     /// The cell that is being measured.
     pub(super) begun: Option<String>,
-    is_cancelled: bool,
+    /// Taken back, or moved to another machine.
+    is_over: bool,
 }
 
 impl Agent<'_> {
@@ -55,7 +56,7 @@ impl Agent<'_> {
             return Ok(Handled::Done);
         };
         let is_over = self.sure(|| self.courier.stored(&names::end(submission, &self.machine.name, lot)))?.is_some()
-            || self.sure(|| is_cancelled(self.courier, submission))?;
+            || self.sure(|| is_over_for(self.courier, submission, &self.machine.name))?;
         if !is_over {
             match self.read(delivery, machine, submission, lot) {
                 Ok((job, by)) => {
@@ -67,7 +68,7 @@ impl Agent<'_> {
                         unmeasured: BTreeMap::new(),
                         lease: Lease::default(),
                         begun: None,
-                        is_cancelled: false,
+                        is_over: false,
                     };
                     if work.measure_all(does, tell)? == Handled::Stopped {
                         work.take_back()?;
@@ -75,7 +76,7 @@ impl Agent<'_> {
                         return Ok(Handled::Stopped);
                     }
                     work.send_missing()?;
-                    if !work.is_cancelled {
+                    if !work.is_over {
                         self.end(submission, lot, None)?;
                     }
                 }
@@ -163,7 +164,7 @@ impl Work<'_, '_> {
                 Step::Begin(place) => self.begin(&open, place, does),
                 Step::Ended(line) => self.ended(line, tell).map(|()| Answer::Go),
             })?;
-            if self.is_cancelled {
+            if self.is_over {
                 return Ok(Handled::Done);
             }
             if let Some(reason) = refused {
@@ -253,9 +254,9 @@ impl Work<'_, '_> {
             return Ok(Answer::Stop);
         }
         // A server that is away does not stop what is begun.
-        match is_cancelled(agent.courier, &job.submission) {
+        match is_over_for(agent.courier, &job.submission, &job.machine) {
             Ok(true) => {
-                self.is_cancelled = true;
+                self.is_over = true;
                 return Ok(Answer::Stop);
             }
             Err(error) if !error.is_passing() => return Err(error),

@@ -3,7 +3,7 @@
 //! - `lot`: what is done with one lot, whoever measures it and whatever is there already. `outcomes`: how its cells ended, signed and stored.
 //!   `begun`: how often each was begun.
 //! - `measure`: who measures. `child`: a host of its own for each lot, which may die without taking the agent down.
-//! - `spool`: what was measured here, until the server has it. `life`: the name that an agent holds, and its signs of life.
+//! - `turns`: whose lot is next. `spool`: what was measured here, until the server has it. `life`: the name that an agent holds, and its signs of life.
 
 mod begun;
 mod child;
@@ -12,6 +12,7 @@ mod lot;
 mod measure;
 mod outcomes;
 mod spool;
+mod turns;
 
 pub use child::{ASK, BEGIN, ChildHost, ENDED, GO, STOP};
 pub use life::session;
@@ -26,6 +27,7 @@ use life::Life;
 use lot::Handled;
 use skillbench_worker::Stop;
 use std::time::{Duration, Instant};
+use turns::Turns;
 
 /// So long one look into the queue takes.
 const LOOK: Duration = Duration::from_secs(1);
@@ -117,12 +119,12 @@ impl<'a> Agent<'a> {
     }
 
     fn work(&self, life: &Life<'_, '_>, until: Until, tell: &mut Words<'_>) -> Result<(), AgentError> {
-        let mut idle_since = Instant::now();
+        let (mut idle_since, mut turns) = (Instant::now(), Turns::default());
         let mut is_away = false;
         while !self.stop.asked() && !life.is_lost() {
             let found = match self.drained().and_then(|drained| match drained {
                 true => Ok(None),
-                false => self.courier.next_job(&self.machine.name, LOOK).map(Some),
+                false => turns.next_job(self.courier, &self.machine.name, LOOK).map(Some),
             }) {
                 Ok(Some(found)) => found,
                 Ok(None) => break,

@@ -2,7 +2,7 @@
 
 use super::{CollectError, believed};
 use crate::courier::Message;
-use crate::form::{self, LotEnd, MachineRun, Submission};
+use crate::form::{self, Lot, LotEnd, MachineRun, Submission};
 use crate::keys::Role;
 use crate::seal::{Trust, When};
 use skillbench_record::journal::Contents;
@@ -15,9 +15,22 @@ use std::path::Path;
 /// Why a cell was not measured whose submission was taken back.
 pub(super) const CANCELLED: &str = "cancelled";
 
+/// Why a cell was not measured whose machine was gone.
+const FAILED_OVER: &str = "failed-over";
+
 /// Whether a cell says that its submission was taken back.
 fn is_cancelled(cell: &Cell) -> bool {
-    matches!(&cell.outcome, Ended::Skipped(reason) if reason.code == CANCELLED)
+    is_skipped(cell, &[CANCELLED])
+}
+
+fn is_skipped(cell: &Cell, codes: &[&str]) -> bool {
+    matches!(&cell.outcome, Ended::Skipped(reason) if codes.contains(&reason.code.as_str()))
+}
+
+/// Whether all cells that a run lacks were moved to other machines: what becomes of them is said by the runs of those.
+pub fn is_moved_whole(run: &Run) -> bool {
+    run.cells.iter().all(|cell| cell.outcome.metrics().is_some() || matches!(cell.outcome, Ended::Skipped(_)))
+        && run.cells.iter().any(|cell| is_skipped(cell, &[FAILED_OVER]))
 }
 
 /// Whether all runs of a submission are kept in a folder of runs, as far as they have ended: a submission that was taken back has cells that
@@ -39,6 +52,8 @@ pub(super) struct Keeping<'s> {
     runs: Vec<RunKept<'s>>,
     /// The lots that have ended, each with the reason why nothing of it could be measured.
     pub(super) ended: BTreeMap<String, Option<String>>,
+    /// Machines that are gone, each with the submission that has its undone cells.
+    pub(super) moved: BTreeMap<String, String>,
     /// So many cells there are, and so many were told.
     asked: usize,
     told: usize,
@@ -77,7 +92,7 @@ impl<'s> Keeping<'s> {
             };
             let mut received = Received::open(output, &asked.request, &head)?;
             // What was said here of a cell without an outcome holds until there is one.
-            received.forget(is_cancelled);
+            received.forget(|cell| is_skipped(cell, &[CANCELLED, FAILED_OVER]));
             let mut places: BTreeMap<String, usize> =
                 asked.cells.iter().enumerate().map(|(place, cell)| (cell.key.clone(), place)).collect();
             let beyond = received.kept().range(asked.cells.len()..);
@@ -94,7 +109,7 @@ impl<'s> Keeping<'s> {
             runs.push(RunKept { asked, received, places, offset });
             offset += asked.cells.len();
         }
-        Ok(Keeping { submission, runs, ended: BTreeMap::new(), asked: offset, told: 0 })
+        Ok(Keeping { submission, runs, ended: BTreeMap::new(), moved: BTreeMap::new(), asked: offset, told: 0 })
     }
 
     /// What the cells of all runs are called: "h1: bert-tiny on rten, inference, batch=1".
@@ -117,14 +132,32 @@ impl<'s> Keeping<'s> {
         }
     }
 
-    /// Machines with lots that have not ended.
+    /// Lots that have not ended, of machines that are not given up.
+    pub(super) fn open_lots(&self) -> impl Iterator<Item = &'s Lot> {
+        let is_moved = |lot: &Lot| {
+            let run = self.submission.runs.get(lot.run);
+            run.is_some_and(|run| self.moved.contains_key(&run.machine))
+        };
+        self.submission.lots.iter().filter(move |lot| !self.ended.contains_key(&lot.id) && !is_moved(lot))
+    }
+
+    /// Machines with such lots.
     pub(super) fn waited_for(&self) -> BTreeSet<&'s str> {
-        let open = self.submission.lots.iter().filter(|lot| !self.ended.contains_key(&lot.id));
-        open.filter_map(|lot| self.submission.runs.get(lot.run)).map(|run| run.machine.as_str()).collect()
+        self.open_lots().filter_map(|lot| self.submission.runs.get(lot.run)).map(|run| run.machine.as_str()).collect()
     }
 
     pub(super) fn is_whole(&self) -> bool {
-        self.submission.lots.iter().all(|lot| self.ended.contains_key(&lot.id))
+        self.open_lots().next().is_none()
+    }
+
+    /// The keys of a machine's cells that have no outcome.
+    pub(super) fn undone(&self, machine: &str) -> BTreeSet<String> {
+        let runs = self.runs.iter().filter(|run| run.asked.machine == machine);
+        let undone = runs.flat_map(|run| {
+            let cells = run.asked.cells.iter().enumerate();
+            cells.filter(|(place, _)| !run.received.kept().contains_key(place)).map(|(_, cell)| cell.key.clone())
+        });
+        undone.collect()
     }
 
     /// Takes one stored message.
@@ -232,7 +265,8 @@ impl<'s> Keeping<'s> {
         for (index, RunKept { asked, mut received, .. }) in self.runs.into_iter().enumerate() {
             let lacks = (0..asked.cells.len()).filter(|place| !received.kept().contains_key(place));
             for place in lacks.collect::<Vec<_>>() {
-                let outcome = match &without {
+                let moved = self.moved.get(&asked.machine).map(|to| failed_over(&asked.machine, to));
+                let outcome = match moved.as_ref().or(without.as_ref()) {
                     Some(reason) => Ended::Skipped(reason.clone()),
                     None => Ended::Failed(no_outcome(&asked.machine, problem_of(index, place))),
                 };
@@ -243,6 +277,13 @@ impl<'s> Keeping<'s> {
         }
         Ok(all)
     }
+}
+
+fn failed_over(machine: &str, to: &str) -> Reason {
+    Reason::new(
+        FAILED_OVER,
+        format!("{machine} gave no sign of life: submission {to} has this cell, on another machine"),
+    )
 }
 
 fn no_outcome(machine: &str, problem: Option<String>) -> Reason {

@@ -1,23 +1,26 @@
 //! A submission's outcomes become runs: one of each machine, kept here as cells end there. Collecting can stop anywhere and go on later, here
 //! or elsewhere: what is stored is read again from its beginning, and what is kept is known by its key.
 //!
-//! `keeping`: the runs, as far as they came. `outage`: times without the server.
+//! `keeping`: the runs, as far as they came. `outage`: times without the server. `silence`: machines that give no sign of life.
 
 mod keeping;
 mod outage;
+mod silence;
 
 use crate::courier::{Courier, CourierError, Follow, Message, Table};
+use crate::failover::Failover;
 use crate::form::{self, Beat, Doing, Outcome, Submission};
 use crate::keys::{Pass, Role};
 use crate::names;
 use crate::seal::{Signer, Trust, When};
 use crate::submit::{self, SubmitError};
 use keeping::Keeping;
-pub use keeping::is_kept;
+pub use keeping::{is_kept, is_moved_whole};
 use outage::Outage;
+use silence::Silence;
 use skillbench_record::Reason;
 use skillbench_session::{Event, Listener, MeasureError, Measured};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -41,8 +44,8 @@ pub enum CollectError {
 
 /// How collecting ended.
 pub enum Collected {
-    /// All there is of each machine's run.
-    All(Vec<Measured>),
+    /// All there is of each machine's run, and the submissions that have what machines left undone that are gone.
+    All { runs: Vec<Measured>, moved: Vec<String> },
     /// The user stopped it. The machines go on.
     Stopped,
 }
@@ -70,6 +73,8 @@ pub struct Collector<'c> {
     pub trust: Trust,
     /// `None`: a viewer, who cannot put back what is missing.
     pub signer: Option<Signer>,
+    /// `None`: a machine that is gone is waited for.
+    pub failover: Option<Failover<'c>>,
 }
 
 impl<'c> Collector<'c> {
@@ -79,7 +84,7 @@ impl<'c> Collector<'c> {
     /// The pass cannot sign.
     pub fn of(courier: &'c dyn Courier, pass: &Pass) -> Result<Collector<'c>, SubmitError> {
         let signer = (pass.role == Role::Submitter).then(|| Signer::of(pass)).transpose()?;
-        Ok(Collector { courier, trust: Trust::of(pass), signer })
+        Ok(Collector { courier, trust: Trust::of(pass), signer, failover: None })
     }
 
     /// Collects a submission into a folder of runs until all of it has ended, or `stop` says so.
@@ -100,8 +105,13 @@ impl<'c> Collector<'c> {
         keeping.tell_kept(on);
         let mut follow = self.courier.follow(&names::all_of(&submission.id))?;
         let mut outage = Outage::default();
-        let mut review =
-            Review { at: Instant::now(), silent: BTreeSet::new(), is_first: true, is_quiet: false, has_lost: false };
+        let mut review = Review {
+            at: Instant::now(),
+            silence: Silence::default(),
+            is_first: true,
+            is_quiet: false,
+            has_lost: false,
+        };
         loop {
             let was_away = outage.is_on();
             let news = self.news(&mut *follow, &mut outage, on)?;
@@ -121,16 +131,16 @@ impl<'c> Collector<'c> {
                 keeping.take(&self.trust, message, on)?;
             }
             if keeping.is_whole() {
-                return Ok(Collected::All(keeping.end(None, on)?));
+                return all(keeping, None, on);
             }
             if stop() {
                 return Ok(Collected::Stopped);
             }
             // What is stored was read: what has not ended by now is waited for, and put back where it is missing.
             if news.is_none() && !outage.is_on() && review.is_due() {
-                match self.review(&keeping, &mut review, on) {
+                match self.review(&mut keeping, &mut review, on) {
                     Ok(Next::Wait) => {}
-                    Ok(Next::Cancelled) => return Ok(Collected::All(keeping.end(Some(cancelled()), on)?)),
+                    Ok(Next::Cancelled) => return all(keeping, Some(cancelled()), on),
                     Err(SubmitError::Courier(error)) if error.is_passing() => outage.tell(&error, on),
                     Err(error) => return Err(error.into()),
                 }
@@ -160,7 +170,12 @@ impl<'c> Collector<'c> {
 
     /// Looks at the agents, and puts back jobs that are in no queue though their lots have not ended: the submitter was killed while it sent
     /// them, or the server lost its disk.
-    fn review(&self, keeping: &Keeping<'_>, review: &mut Review, on: &mut Listener<'_>) -> Result<Next, SubmitError> {
+    fn review(
+        &self,
+        keeping: &mut Keeping<'_>,
+        review: &mut Review,
+        on: &mut Listener<'_>,
+    ) -> Result<Next, SubmitError> {
         review.at = Instant::now();
         let submission = keeping.submission;
         let beats = self.beats()?;
@@ -179,24 +194,14 @@ impl<'c> Collector<'c> {
         }
         if review.is_first {
             review.is_first = false;
+            keeping.moved = submit::moved(self.courier, submission)?;
             if let Some(signer) = &self.signer {
-                for lot in submission.lots.iter().filter(|lot| !keeping.ended.contains_key(&lot.id)) {
+                for lot in keeping.open_lots() {
                     submit::send_lot(self.courier, signer, submission, lot)?;
                 }
             }
         }
-        for machine in keeping.waited_for() {
-            if beats.contains_key(machine) {
-                if review.silent.remove(machine) {
-                    on(Event::Note(&format!("{machine} is there again")));
-                }
-            } else if review.silent.insert(machine.into()) {
-                let id = &submission.id;
-                on(Event::Warning(&format!(
-                    "{machine} gives no sign of life: its cells wait for it; `host fleet cancel {id}` ends the wait"
-                )));
-            }
-        }
+        self.look_for_gone(keeping, &beats, &mut review.silence, on)?;
         Ok(Next::Wait)
     }
 
@@ -212,6 +217,11 @@ impl<'c> Collector<'c> {
     }
 }
 
+fn all(keeping: Keeping<'_>, without: Option<Reason>, on: &mut Listener<'_>) -> Result<Collected, CollectError> {
+    let moved = keeping.moved.values().cloned().collect();
+    Ok(Collected::All { runs: keeping.end(without, on)?, moved })
+}
+
 enum Next {
     Wait,
     Cancelled,
@@ -221,10 +231,10 @@ fn cancelled() -> Reason {
     Reason::new(keeping::CANCELLED, "the submission was taken back before this cell was measured")
 }
 
-/// When the agents were looked at, and which were not there.
+/// When the agents were looked at, and what was seen.
 struct Review {
     at: Instant,
-    silent: BTreeSet<String>,
+    silence: Silence,
     is_first: bool,
     /// Nobody was at a cancelled submission when the agents were looked at last.
     is_quiet: bool,

@@ -3,7 +3,7 @@
 use super::{ALIVE, Courier, CourierError, Delivery, Entry, Follow, HELD, Handle, Message, Over, Settle, Table};
 use crate::names;
 use parking_lot::Mutex;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Where the clock begins, in seconds since 1970: any moment does.
@@ -69,6 +69,19 @@ impl MemoryCourier {
     /// So many jobs are in the queues.
     pub fn jobs(&self) -> usize {
         self.state.lock().jobs.len()
+    }
+
+    /// The first job of a filter that nobody holds.
+    fn deliver(&self, filter: &str) -> Result<Option<Delivery>, CourierError> {
+        self.call(|state| {
+            let now = state.now;
+            let is_free = |job: &Job| job.held_until <= now && names::matches(filter, &job.subject);
+            let (sequence, job) = state.jobs.iter_mut().find(|(_, job)| is_free(job))?;
+            job.held_until = now + HELD;
+            job.deliveries += 1;
+            let handle = Handle::Memory { sequence: *sequence, delivery: job.deliveries };
+            Some(Delivery { subject: job.subject.clone(), body: job.body.clone(), handle })
+        })
     }
 
     /// Does one call. One that is killed on it has done it half of the time: before or after it took effect.
@@ -142,15 +155,18 @@ impl Courier for MemoryCourier {
     }
 
     fn next_job(&self, machine: &str, _: Duration) -> Result<Option<Delivery>, CourierError> {
+        self.deliver(&names::queue(machine))
+    }
+
+    fn next_job_of(&self, machine: &str, submission: &str) -> Result<Option<Delivery>, CourierError> {
+        self.deliver(&names::jobs_of_machine(machine, submission))
+    }
+
+    fn waiting(&self, machine: &str) -> Result<BTreeSet<String>, CourierError> {
         let queue = names::queue(machine);
         self.call(|state| {
-            let now = state.now;
-            let is_free = |job: &Job| job.held_until <= now && names::matches(&queue, &job.subject);
-            let (sequence, job) = state.jobs.iter_mut().find(|(_, job)| is_free(job))?;
-            job.held_until = now + HELD;
-            job.deliveries += 1;
-            let handle = Handle::Memory { sequence: *sequence, delivery: job.deliveries };
-            Some(Delivery { subject: job.subject.clone(), body: job.body.clone(), handle })
+            let subjects = state.jobs.values().map(|job| job.subject.as_str());
+            subjects.filter(|subject| names::matches(&queue, subject)).filter_map(names::submission_of_job).collect()
         })
     }
 

@@ -7,6 +7,7 @@
 pub mod memory;
 pub mod nats;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 #[derive(Clone, Debug, thiserror::Error)]
@@ -40,7 +41,8 @@ pub enum Table {
     Machines,
     /// What was begun of each lot.
     Leases,
-    /// "running" or "cancelled", by submission; under `drain-MACHINE` the session of the agent that is to end.
+    /// "running" or "cancelled", by submission; under `priority-SUBMISSION` its priority; under `failover-SUBMISSION.MACHINE` the submission
+    /// that has the machine's undone cells; under `drain-MACHINE` the session of the agent that is to end.
     States,
 }
 
@@ -129,6 +131,18 @@ pub trait Courier: Send + Sync {
     /// # Errors
     /// As [`Courier::store`].
     fn next_job(&self, machine: &str, wait: Duration) -> Result<Option<Delivery>, CourierError>;
+
+    /// The next job of one submission in a machine's queue, past those of others; `None`: none is there that can be delivered now.
+    ///
+    /// # Errors
+    /// As [`Courier::store`].
+    fn next_job_of(&self, machine: &str, submission: &str) -> Result<Option<Delivery>, CourierError>;
+
+    /// The submissions with jobs in a machine's queue, delivered ones included.
+    ///
+    /// # Errors
+    /// As [`Courier::store`].
+    fn waiting(&self, machine: &str) -> Result<BTreeSet<String>, CourierError>;
 
     /// # Errors
     /// As [`Courier::store`].

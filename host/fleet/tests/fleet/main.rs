@@ -2,6 +2,7 @@
 //! call.
 
 mod crashes;
+mod failover;
 mod faults;
 mod many;
 mod messages;

@@ -4,20 +4,21 @@ use parking_lot::Mutex;
 use skillbench_fleet::agent::{Agent, AgentError, Answer, Finished, Measure, Spool, Step, Until, Word};
 use skillbench_fleet::collect::{CollectError, Collected, Collector};
 use skillbench_fleet::courier::memory::MemoryCourier;
-use skillbench_fleet::courier::{ALIVE, CourierError};
-use skillbench_fleet::form::{self, AskedCell, Lot, Machine, MachineRun, Submission};
+use skillbench_fleet::courier::{ALIVE, Courier, CourierError, Over, Table};
+use skillbench_fleet::form::{self, Announced, AskedCell, Beat, Doing, Lot, Machine, MachineRun, Submission};
 use skillbench_fleet::keys::{Folder, Pass, Role};
 use skillbench_fleet::seal::{Signer, Trust};
-use skillbench_fleet::submit::{SubmitError, send};
+use skillbench_fleet::submit::{self, SubmitError, send};
 use skillbench_fleet::{names, verify};
 use skillbench_record::journal::Line;
-use skillbench_record::{Cell, CellName, Environment, Metrics, Outcome, Reason, Run, RunRequest};
-use skillbench_worker::Stop;
+use skillbench_record::{BackendChoice, Cell, CellName, Environment, Metrics, Outcome, Reason, Run, RunRequest};
+use skillbench_session::Event;
+use skillbench_worker::{Description, DeviceRecord, Entry, Stop};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 pub const MACHINES: [&str; 2] = ["h1", "h2"];
@@ -140,7 +141,10 @@ pub fn submission_for(machines: &[String], lots: usize, cells_of_lot: usize) -> 
         cells.push(AskedCell { key: names::key(&name), name, kind: kinds.len() - 1 });
         MachineRun {
             machine: machine.into(),
-            request: RunRequest::default(),
+            request: RunRequest {
+                backends: (0..lots).map(|lot| BackendChoice { plugin: format!("p{lot}"), device: None }).collect(),
+                ..RunRequest::default()
+            },
             environment: environment(),
             clock: None,
             cells,
@@ -237,6 +241,8 @@ pub struct World<'k> {
     pub bench: Bench,
     pub disk: TempDir,
     pub submission: Submission,
+    /// What kind of device a machine has: those of one kind are of one class. One that is not named has none.
+    pub devices: BTreeMap<String, String>,
     /// So many processes of agents there were.
     sessions: AtomicU32,
 }
@@ -253,6 +259,7 @@ impl<'k> World<'k> {
             bench: Bench::default(),
             disk: tempfile::tempdir().unwrap(),
             submission,
+            devices: BTreeMap::new(),
             sessions: AtomicU32::default(),
         }
     }
@@ -269,6 +276,43 @@ impl<'k> World<'k> {
         Ok(send(&self.courier, &Signer::of(&self.keys.me).unwrap(), &self.submission)?)
     }
 
+    /// The backends of a machine, on its one device.
+    fn backends(&self, machine: &str) -> Vec<Announced> {
+        let Some(device) = self.devices.get(machine) else { return vec![] };
+        let backend = |id: String| Announced {
+            description: Description {
+                id: id.clone(),
+                name: id.clone(),
+                version: "1".into(),
+                vendor: "v".into(),
+                license: "MIT".into(),
+                url: String::new(),
+                entry: Entry::C,
+                contract: (1, 0),
+                backend: None,
+                skillset: None,
+                benchmarks: vec![],
+            },
+            id,
+            aliases: vec![],
+            devices: vec![DeviceRecord {
+                id: "0".into(),
+                name: device.clone(),
+                kind: "gpu".into(),
+                vendor: "v".into(),
+                arch: "a".into(),
+                driver: "1".into(),
+                memory_bytes: None,
+                emulated: false,
+                remote: false,
+                usable: true,
+                reason: String::new(),
+            }],
+            why_not: None,
+        };
+        (0..LOTS).map(|lot| backend(format!("p{lot}"))).collect()
+    }
+
     /// An agent starts, works its queue off, and ends.
     pub fn agent(&self, number: usize) -> Result<(), Ended> {
         self.agent_as(number, environment())
@@ -276,6 +320,14 @@ impl<'k> World<'k> {
 
     pub fn agent_as(&self, number: usize, environment: Environment) -> Result<(), Ended> {
         self.agent_that(number, environment, &mut |_| {})
+    }
+
+    /// An agent of a machine gives a sign of life now, as it was announced last.
+    pub fn beat(&self, machine: &str) {
+        let announced = submit::announced(&self.courier, &self.trust(), machine).unwrap().unwrap();
+        let beat = Beat { session: announced.session, doing: Doing::Idle };
+        let beat = serde_json::to_vec(&beat).unwrap();
+        self.courier.write(Table::Agents, machine, &beat, Over::Anything).unwrap();
     }
 
     /// As [`World::agent`], with a listener.
@@ -303,7 +355,7 @@ impl<'k> World<'k> {
             session: format!("session-{}", self.sessions.fetch_add(1, Ordering::SeqCst)),
             accepts: vec![form::JOB.into()],
             environment,
-            backends: vec![],
+            backends: self.backends(name),
             rejected: vec![],
             labels: BTreeMap::new(),
             clock: None,
@@ -317,9 +369,26 @@ impl<'k> World<'k> {
 
     pub fn collect(&self) -> Result<Vec<Run>, Ended> {
         let collector = Collector::of(&self.courier, &self.keys.me).unwrap();
-        let collected = collector.collect(&self.submission, "lab", &self.results(), &|| false, &mut |_| {})?;
-        let Collected::All(measured) = collected else { return Err(Ended::Other("stopped".into())) };
-        Ok(measured.into_iter().map(|measured| measured.recorded.run).collect())
+        self.collect_with(&collector, &self.submission).map(|(runs, _)| runs)
+    }
+
+    /// Collects a submission. Returns the runs, and the submissions that have what was moved.
+    pub fn collect_with(
+        &self,
+        collector: &Collector<'_>,
+        submission: &Submission,
+    ) -> Result<(Vec<Run>, Vec<String>), Ended> {
+        let (began, mut told) = (Instant::now(), vec![]);
+        let takes_too_long = || began.elapsed() > Duration::from_secs(60);
+        let collected = collector.collect(submission, "lab", &self.results(), &takes_too_long, &mut |event| {
+            if let Event::Warning(text) = event {
+                told.push(text.to_string());
+            }
+        })?;
+        let Collected::All { runs, moved } = collected else {
+            return Err(Ended::Other(format!("it would wait for ever: {told:?}")));
+        };
+        Ok((runs.into_iter().map(|measured| measured.recorded.run).collect(), moved))
     }
 
     /// All that there is to do, in order.

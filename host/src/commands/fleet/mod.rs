@@ -41,11 +41,16 @@ pub fn fleet(global: &Global, command: &FleetCommand) -> Done {
         FleetCommand::Status { id, asked } => {
             show::status(global, &Contact::of(asked.fleet.as_deref())?, id.as_deref())
         }
-        FleetCommand::Follow { id, asked, persist } => submit::follow(global, asked.fleet.as_deref(), id, persist),
+        FleetCommand::Follow { id, failover, asked, persist } => {
+            submit::follow(global, asked.fleet.as_deref(), id, *failover, persist)
+        }
         FleetCommand::Collect { ids, asked, persist } => {
             submit::collect_ended(global, &Contact::of(asked.fleet.as_deref())?, ids, persist)
         }
         FleetCommand::Resume { id, asked } => submit::resume(global, &Contact::of(asked.fleet.as_deref())?, id),
+        FleetCommand::Priority { id, priority, asked } => {
+            submit::prioritize(global, &Contact::of(asked.fleet.as_deref())?, id, *priority)
+        }
         FleetCommand::Why { backend, model, asked } => {
             show::why(global, &Contact::of(asked.fleet.as_deref())?, backend, model.as_deref())
         }

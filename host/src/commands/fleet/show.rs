@@ -105,7 +105,8 @@ pub fn status(global: &Global, contact: &Contact, id: Option<&str>) -> Done {
         Some(id) => vec![id.to_string()],
         None => status::submissions(&contact.courier).map_err(failed)?,
     };
-    let mut table = Table::new(["submission", "by", "state", "machine", "cells ended", "cells", "lots ended", "lots"]);
+    let mut table =
+        Table::new(["submission", "by", "state", "priority", "machine", "cells ended", "cells", "lots ended", "lots"]);
     for id in ids {
         match status::status(&contact.courier, &contact.trust, &id) {
             Ok(status) => rows(&mut table, &status),
@@ -121,10 +122,15 @@ pub fn status(global: &Global, contact: &Contact, id: Option<&str>) -> Done {
 fn rows(table: &mut Table, status: &Status) {
     for (machine, share) in &status.machines {
         let number = |count: usize| Cell::count(count as u64);
+        let state = match status.moved.get(machine) {
+            Some(to) => Cell::text(format!("moved to {to}")),
+            None => status.state().into(),
+        };
         table.row([
             Cell::text(&status.id),
             Cell::text(&status.by),
-            status.state().into(),
+            state,
+            Cell::text(status.priority.to_string()),
             Cell::text(machine),
             number(share.ended),
             number(share.cells),

@@ -10,17 +10,18 @@ use crate::commands::{CommandError, Done, Exit, failed, gate, run, usage};
 use crate::output;
 use crate::screen::Screen;
 use crate::screen::stop_on_ctrl_c;
-use skillbench_fleet::collect::{Collected, Collector, is_kept};
+use skillbench_fleet::collect::{Collected, Collector, is_kept, is_moved_whole};
+use skillbench_fleet::failover::Failover;
 use skillbench_fleet::form::{Machine, Submission};
 use skillbench_fleet::keys::Role;
 use skillbench_fleet::place::{On, Placed, Present, Property, place};
 use skillbench_fleet::seal::Signer;
 use skillbench_fleet::status;
-use skillbench_fleet::submit;
+use skillbench_fleet::submit::{self, SubmitError};
 use skillbench_record::{BackendChoice, Run, RunRequest};
 use skillbench_report::Format;
 use skillbench_results::{frames, questions};
-use skillbench_session::Kept;
+use skillbench_session::{Kept, Measured};
 use std::time::{Duration, Instant};
 
 /// Carries a request out on a fleet.
@@ -49,6 +50,9 @@ pub fn run(global: &Global, fleet: &str, args: &FleetArgs, request: &RunRequest,
     let submission =
         submit::submission(planned.runs, request.seed, typed(), &contact.pass.name).map_err(not_submitted)?;
     let signer = Signer::of(&contact.pass).map_err(failed)?;
+    if let Some(priority) = args.priority {
+        submit::prioritize(&contact.courier, &submission.id, priority).map_err(failed)?;
+    }
     submit::send(&contact.courier, &signer, &submission).map_err(not_submitted)?;
     if args.detach {
         output::print(&format!("{}\n", submission.id));
@@ -58,7 +62,7 @@ pub fn run(global: &Global, fleet: &str, args: &FleetArgs, request: &RunRequest,
         return Ok(Exit::Good);
     }
     let left_out = if placed.nowhere.is_empty() { Exit::Good } else { Exit::Unmeasured };
-    Ok(collect(global, &contact, &submission, persist, Shown::Tables)?.or(left_out))
+    Ok(collect(global, &contact, submission, persist, args.failover, Shown::Tables)?.or(left_out))
 }
 
 /// Who is there, and who measures what: at once, or after a wait for machines that can.
@@ -123,12 +127,15 @@ fn tell_placed(placed: &Placed) {
 }
 
 /// Collects a submission that was made before, or elsewhere.
-pub fn follow(global: &Global, fleet: Option<&str>, id: &str, args: &PersistArgs) -> Done {
+pub fn follow(global: &Global, fleet: Option<&str>, id: &str, failover: Option<u64>, args: &PersistArgs) -> Done {
     refuse_what_measures(args)?;
     stop_on_ctrl_c(&global.stop);
     let contact = Contact::waiting(find_pass(fleet)?, &global.stop)?;
+    if failover.is_some() {
+        needs_submitter(&contact)?;
+    }
     let submission = submit::find(&contact.courier, &contact.trust, id).map_err(not_submitted)?;
-    collect(global, &contact, &submission, &Persist::new(global, args), Shown::Tables)
+    collect(global, &contact, submission, &Persist::new(global, args), failover, Shown::Tables)
 }
 
 /// Nothing is measured where a submission is collected, and all of it is kept.
@@ -194,7 +201,7 @@ fn collect_if_ended(
     }
     match is_kept(&submission, &persist.output_dir, status.is_cancelled) {
         true => Ok(None),
-        false => Ok(Some(collect(global, contact, &submission, persist, Shown::Nothing)?)),
+        false => Ok(Some(collect(global, contact, submission, persist, None, Shown::Nothing)?)),
     }
 }
 
@@ -216,6 +223,17 @@ pub fn resume(global: &Global, contact: &Contact, id: &str) -> Done {
     Ok(Exit::Good)
 }
 
+/// Changes when the lots of a submission have their turn.
+pub fn prioritize(global: &Global, contact: &Contact, id: &str, priority: i64) -> Done {
+    needs_submitter(contact)?;
+    submit::find(&contact.courier, &contact.trust, id).map_err(not_submitted)?;
+    submit::prioritize(&contact.courier, id, priority).map_err(failed)?;
+    if !global.quiet {
+        output::say(&format!("{id} has priority {priority} from the next lot of each machine on"));
+    }
+    Ok(Exit::Good)
+}
+
 fn needs_submitter(contact: &Contact) -> Result<(), CommandError> {
     let (name, role) = (&contact.pass.name, contact.pass.role);
     match role == Role::Submitter {
@@ -233,7 +251,14 @@ enum Shown {
     Nothing,
 }
 
-fn collect(global: &Global, contact: &Contact, submission: &Submission, persist: &Persist, shown: Shown) -> Done {
+fn collect(
+    global: &Global,
+    contact: &Contact,
+    submission: Submission,
+    persist: &Persist,
+    failover: Option<u64>,
+    shown: Shown,
+) -> Done {
     if persist.gate.baseline.is_some() || persist.gate.save_baseline.is_some() {
         return Err(usage(
             "a fleet's runs are held to limits, not to baselines: what looks worse is measured again, which happens where the machine is",
@@ -241,25 +266,7 @@ fn collect(global: &Global, contact: &Contact, submission: &Submission, persist:
     }
     let asked = gate::asked(global, &persist.gate, persist)?;
     stop_on_ctrl_c(&global.stop);
-    let collector = Collector::of(&contact.courier, &contact.pass).map_err(failed)?;
-    let mut screen = Screen::new(global);
-    if !global.quiet {
-        output::say(&format!("submission {}", submission.id));
-    }
-    let stop = || global.stop.asked();
-    let collected =
-        collector.collect(submission, &contact.pass.fleet, &persist.output_dir, &stop, &mut |event| screen.on(event));
-    drop(screen);
-    let measured = match collected.map_err(failed)? {
-        Collected::All(measured) => measured,
-        Collected::Stopped => {
-            let (id, fleet) = (&submission.id, &contact.pass.fleet);
-            output::say(&format!(
-                "the machines go on; collect with: host fleet follow {id} --fleet {fleet}; or take it back: host fleet cancel {id} --fleet {fleet}"
-            ));
-            return Ok(Exit::Stopped);
-        }
-    };
+    let Some(measured) = measured(global, contact, submission, persist, failover)? else { return Ok(Exit::Stopped) };
     let session = persist.session();
     let kept: Vec<Kept> = measured.into_iter().map(|measured| session.keep.keep(measured, false)).collect();
     let mut exit = Exit::Good;
@@ -272,9 +279,58 @@ fn collect(global: &Global, contact: &Contact, submission: &Submission, persist:
     tell_slow(kept.iter().map(|kept| &kept.recorded.run));
     for kept in &kept {
         let verdict = asked.verdict(kept, None).map_err(failed)?;
-        exit = exit.or(gate::tell(global, persist, kept, &verdict)?).or(run::exit(&kept.recorded));
+        exit = exit.or(gate::tell(global, persist, kept, &verdict)?);
+        if !is_moved_whole(&kept.recorded.run) {
+            exit = exit.or(run::exit(&kept.recorded));
+        }
     }
     Ok(exit)
+}
+
+/// The runs of a submission and of those that have what gone machines left undone; `None`: the user stopped the collecting.
+fn measured(
+    global: &Global,
+    contact: &Contact,
+    submission: Submission,
+    persist: &Persist,
+    failover: Option<u64>,
+) -> Result<Option<Vec<Measured>>, CommandError> {
+    let inventory = failover.map(|_| global.inventory());
+    let plan = |present: &[Present], placed: &Placed, request: &RunRequest| match &inventory {
+        Some(inventory) => submit::plan(inventory, present, placed, request),
+        None => Err(SubmitError::Nothing),
+    };
+    let mut collector = Collector::of(&contact.courier, &contact.pass).map_err(failed)?;
+    collector.failover = failover.map(|seconds| Failover { after: Duration::from_secs(seconds), plan: &plan });
+    let (mut all, mut next) = (vec![], vec![submission]);
+    while let Some(submission) = next.pop() {
+        if !global.quiet {
+            output::say(&format!("submission {}", submission.id));
+        }
+        let mut screen = Screen::new(global);
+        let (stop, output) = (|| global.stop.asked(), &persist.output_dir);
+        let collected =
+            collector.collect(&submission, &contact.pass.fleet, output, &stop, &mut |event| screen.on(event));
+        drop(screen);
+        match collected.map_err(failed)? {
+            Collected::All { runs, moved } => {
+                all.extend(runs);
+                for id in moved {
+                    next.push(submit::find(&contact.courier, &contact.trust, &id).map_err(not_submitted)?);
+                }
+            }
+            Collected::Stopped => {
+                let (id, fleet) = (&submission.id, &contact.pass.fleet);
+                output::say(&format!(
+                    "the machines go on; collect with: host fleet follow {id} --fleet {fleet}; or take it back: host fleet cancel {id} --fleet {fleet}"
+                ));
+                return Ok(None);
+            }
+        }
+        // What takes a second machine down would take all.
+        collector.failover = None;
+    }
+    Ok(Some(all))
 }
 
 /// The runs, each under the name of its machine; for programs all in one.

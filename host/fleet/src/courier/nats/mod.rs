@@ -12,6 +12,7 @@ mod settings;
 
 use super::{Courier, CourierError, Delivery, Entry, Follow, Handle, LARGEST, Message, Over, Settle, Table};
 use crate::keys::Pass;
+use crate::names;
 use answers::{away, code, is_refused, whole};
 use async_nats::jetstream::consumer::PullConsumer;
 use async_nats::jetstream::{self, AckKind, kv, stream};
@@ -20,7 +21,7 @@ use follow::NatsFollow;
 use futures_util::StreamExt;
 use parking_lot::Mutex;
 use settings::{JOBS, SUBMISSIONS, jobs, name, queue, settings, submissions};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -224,27 +225,25 @@ impl Courier for NatsCourier {
     }
 
     fn next_job(&self, machine: &str, wait: Duration) -> Result<Option<Delivery>, CourierError> {
-        self.runtime.block_on(async {
-            let consumer = tokio::time::timeout(ANSWER, self.queue(machine)).await;
-            let consumer = consumer.map_err(|_| CourierError::Away("it did not answer".into()))??;
-            let fetched = async {
-                let mut batch = consumer.fetch().max_messages(1).expires(wait).messages().await.map_err(away)?;
-                batch.next().await.transpose().map_err(|error| CourierError::Away(error.to_string()))
-            };
-            let found = match tokio::time::timeout(wait + ANSWER, fetched).await {
-                Ok(Ok(found)) => found,
-                Ok(Err(error)) => {
-                    // The place of reading may be gone with the server's disk.
-                    self.queues.lock().remove(machine);
-                    return Err(error);
-                }
-                Err(_) => None,
-            };
-            Ok(found.map(|message| Delivery {
-                subject: message.subject.to_string(),
-                body: message.payload.to_vec(),
-                handle: Handle::Nats(Box::new(message)),
-            }))
+        self.ask_queue(machine, wait, async |consumer| {
+            let mut batch = consumer.fetch().max_messages(1).expires(wait).messages().await.map_err(away)?;
+            let found = batch.next().await.transpose();
+            Ok(found.map_err(|error| CourierError::Away(error.to_string()))?.map(delivery))
+        })
+    }
+
+    fn next_job_of(&self, machine: &str, submission: &str) -> Result<Option<Delivery>, CourierError> {
+        self.ask_queue(machine, ANSWER, async |consumer| find_job(consumer, submission).await)
+    }
+
+    fn waiting(&self, machine: &str) -> Result<BTreeSet<String>, CourierError> {
+        self.wait(async {
+            let stream = self.jetstream.get_stream_no_info(JOBS).await.map_err(away)?;
+            let subjects = stream.info_with_subjects(names::queue(machine)).await.map_err(away)?;
+            let subjects: Vec<_> = subjects.collect().await;
+            let subjects: Result<Vec<(String, usize)>, _> = subjects.into_iter().collect();
+            let subjects = subjects.map_err(|error| CourierError::Away(error.to_string()))?;
+            Ok(subjects.iter().filter_map(|(subject, _)| names::submission_of_job(subject)).collect())
         })
     }
 
@@ -314,6 +313,27 @@ impl Courier for NatsCourier {
 }
 
 impl NatsCourier {
+    /// Asks the queue of a machine for jobs. The place of reading is looked for anew after an error: it may be gone with the server's disk.
+    fn ask_queue(
+        &self,
+        machine: &str,
+        wait: Duration,
+        ask: impl AsyncFnOnce(&PullConsumer) -> Result<Option<Delivery>, CourierError>,
+    ) -> Result<Option<Delivery>, CourierError> {
+        self.runtime.block_on(async {
+            let consumer = tokio::time::timeout(ANSWER, self.queue(machine)).await;
+            let consumer = consumer.map_err(|_| CourierError::Away("it did not answer".into()))??;
+            match tokio::time::timeout(wait + ANSWER, ask(&consumer)).await {
+                Ok(Ok(found)) => Ok(found),
+                Ok(Err(error)) => {
+                    self.queues.lock().remove(machine);
+                    Err(error)
+                }
+                Err(_) => Ok(None),
+            }
+        })
+    }
+
     /// A table of memory is gone with the server: it is looked for anew.
     fn forget_on_error<T>(&self, table: Table, result: Result<T, CourierError>) -> Result<T, CourierError> {
         if result.is_err() {
@@ -321,4 +341,45 @@ impl NatsCourier {
         }
         result
     }
+}
+
+fn delivery(message: jetstream::Message) -> Delivery {
+    Delivery {
+        subject: message.subject.to_string(),
+        body: message.payload.to_vec(),
+        handle: Handle::Nats(Box::new(message)),
+    }
+}
+
+/// Takes jobs until one of this submission comes, and gives the others back. A queue has one place of reading, at which jobs come in the order in
+/// which they were stored: two of them may not overlap, and one of each submission would take a right on the queues of other machines.
+async fn find_job(consumer: &PullConsumer, submission: &str) -> Result<Option<Delivery>, CourierError> {
+    const AT_ONCE: usize = 200;
+    let (mut others, mut found, mut failed) = (vec![], None, None);
+    while found.is_none() && failed.is_none() {
+        let before = others.len();
+        let mut batch = consumer.fetch().max_messages(AT_ONCE).messages().await.map_err(away)?;
+        while let Some(message) = batch.next().await {
+            match message {
+                Ok(message)
+                    if found.is_none() && names::submission_of_job(&message.subject).as_deref() == Some(submission) =>
+                {
+                    found = Some(delivery(message));
+                }
+                Ok(mut message) => {
+                    message.message.payload = Default::default();
+                    others.push(message);
+                }
+                Err(error) => failed = Some(CourierError::Away(error.to_string())),
+            }
+        }
+        if others.len() == before {
+            break;
+        }
+    }
+    for other in others {
+        // One that is not given back comes again by itself, later.
+        let _ = other.ack_with(AckKind::Nak(None)).await;
+    }
+    failed.map_or(Ok(found), Err)
 }

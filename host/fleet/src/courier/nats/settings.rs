@@ -20,6 +20,9 @@ const QUEUE_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 /// Jobs have so much room, so that outcomes always have some.
 const ROOM_FOR_JOBS: i64 = 2 << 30;
 
+/// So many jobs of a machine are delivered and not settled at once.
+const MOST_HELD: i64 = 20_000;
+
 pub(super) fn jobs() -> stream::Config {
     stream::Config {
         name: JOBS.into(),
@@ -59,6 +62,8 @@ pub(super) fn queue(machine: &str) -> pull::Config {
         ack_policy: AckPolicy::Explicit,
         ack_wait: HELD,
         max_deliver: -1,
+        // Whoever looks for the jobs of one submission holds those of others meanwhile.
+        max_ack_pending: MOST_HELD,
         inactive_threshold: QUEUE_KEPT,
         ..Default::default()
     }

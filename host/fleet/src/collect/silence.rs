@@ -1,0 +1,87 @@
+//! Machines that give no sign of life: they are told, and where that was asked for their undone cells are moved to others.
+
+use super::Collector;
+use super::keeping::Keeping;
+use crate::failover::{Failover, Moved, move_cells, moved_to};
+use crate::form::Beat;
+use crate::submit::SubmitError;
+use skillbench_session::{Event, Listener};
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// Machines that are waited for and silent, each since it was first missed.
+#[derive(Default)]
+pub(super) struct Silence {
+    machines: BTreeMap<String, Missed>,
+}
+
+struct Missed {
+    since: Instant,
+    /// Why nobody can stand in, as it was told last.
+    told: Option<String>,
+}
+
+impl Collector<'_> {
+    /// Looks which of the machines that are waited for are there.
+    pub(super) fn look_for_gone(
+        &self,
+        keeping: &mut Keeping<'_>,
+        beats: &BTreeMap<String, Beat>,
+        silence: &mut Silence,
+        on: &mut Listener<'_>,
+    ) -> Result<(), SubmitError> {
+        let id = &keeping.submission.id;
+        for machine in keeping.waited_for() {
+            if beats.contains_key(machine) {
+                if silence.machines.remove(machine).is_some() {
+                    on(Event::Note(&format!("{machine} is there again")));
+                }
+                continue;
+            }
+            let missed = silence.machines.entry(machine.into()).or_insert_with(|| {
+                let then = match &self.failover {
+                    Some(failover) => format!("its cells are moved in {} s", failover.after.as_secs()),
+                    None => format!("its cells wait for it; `host fleet cancel {id}` ends the wait"),
+                };
+                on(Event::Warning(&format!("{machine} gives no sign of life: {then}")));
+                Missed { since: Instant::now(), told: None }
+            });
+            // Another collector may have moved them.
+            if let Some(to) = moved_to(self.courier, id, machine)? {
+                keeping.moved.insert(machine.into(), to);
+            } else if let Some(failover) =
+                self.failover.as_ref().filter(|failover| missed.since.elapsed() >= failover.after)
+            {
+                self.move_from(machine, keeping, failover, missed, on)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn move_from(
+        &self,
+        machine: &str,
+        keeping: &mut Keeping<'_>,
+        failover: &Failover<'_>,
+        missed: &mut Missed,
+        on: &mut Listener<'_>,
+    ) -> Result<(), SubmitError> {
+        let (Some(signer), Some((_, run))) = (&self.signer, keeping.submission.run_of(machine)) else { return Ok(()) };
+        let undone = keeping.undone(machine);
+        match move_cells(self.courier, &self.trust, signer, failover.plan, keeping.submission, run, &undone)? {
+            Moved::To { submission, machines } => {
+                let (count, machines) = (undone.len(), machines.join(", "));
+                on(Event::Warning(&format!(
+                    "{machine} is given up: {count} of its cells are measured on {machines}, as submission {submission}"
+                )));
+                keeping.moved.insert(machine.into(), submission);
+            }
+            Moved::Nowhere(why) if missed.told.as_ref() != Some(&why) => {
+                on(Event::Warning(&format!("the cells of {machine} still wait for it: {why}")));
+                missed.told = Some(why);
+            }
+            Moved::Nowhere(_) => {}
+        }
+        Ok(())
+    }
+}
