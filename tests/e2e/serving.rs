@@ -95,6 +95,11 @@ fn sequences_that_arrive_make_tokens_alone_and_side_by_side() {
         assert!((mean("itl_ms") / mean("tpot_ms") - 1.0).abs() < 1e-3, "all requests make as many tokens");
         assert!(mean("ttft_from_issue_ms") <= mean("ttft_ms"));
         assert_eq!(serving["within_slo"], 1.0, "{serving:#}");
+        assert_eq!(
+            serving["slo_kept"],
+            serving["requests"].as_u64().unwrap() >= 459,
+            "so many say so of p99: {serving:#}"
+        );
     }
 }
 

@@ -178,6 +178,9 @@ pub struct ServingMetrics {
     pub slo: Option<String>,
     /// The share of all requests that kept it; of several limits, each of them.
     pub within_slo: Option<f64>,
+    /// Whether it is kept, by the rule of MLPerf's LoadGen for its scenario Server: with 99% confidence for each limit, by so many requests.
+    #[serde(default)]
+    pub slo_kept: Option<bool>,
     /// Requests that kept it, a second.
     pub goodput_per_s: Option<f64>,
     /// The share of all requests that the target refused, for want of room or of time; `None`: without a limit one ends the cell.

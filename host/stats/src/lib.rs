@@ -30,6 +30,6 @@ pub use capacity::{Capacity, capacity};
 pub use fences::fences;
 pub use mann_whitney::{MannWhitney, mann_whitney};
 pub use outliers::outliers;
-pub use percentile::{least_samples, percentile};
+pub use percentile::{is_kept, least_samples, percentile};
 pub use rules::{CompareRules, Rules, TrendRules, rules};
 pub use summary::{median, median_interval, summarize, summarize_rounds};

@@ -7,6 +7,12 @@ use super::binomial::cdf;
 
 const DOUBT: f64 = 0.01;
 
+/// Whether a limit on the percentile `p` is kept by `n` requests of which `over` were beyond it: LoadGen's verdict on its scenario Server. The
+/// estimate of [`percentile`] is the cautious one of the two, as LoadGen's own is: it may lie beyond a limit that is kept.
+pub fn is_kept(over: u64, n: u64, p: f64) -> bool {
+    over <= n && cdf(over, n, 1.0 - p) <= DOUBT
+}
+
 /// The largest t for `n` samples and the percentile `p` (0.9 for p90); 0 where n does not suffice.
 fn highest(n: u64, p: f64) -> u64 {
     let enough = |t: u64| cdf(t, n, 1.0 - p) <= DOUBT;

@@ -60,6 +60,8 @@ struct Arriving {
 /// Where there are limits.
 struct Within {
     share: Series,
+    /// Of each limit, how many requests were over it.
+    over: Vec<Series>,
     refused: Series,
 }
 
@@ -67,11 +69,18 @@ impl OfRequests {
     /// `of`: what requests ask for.
     pub fn announce(reporter: &Reporter, asked: &Asked, of: Of) -> Result<OfRequests> {
         let time = |name| reporter.series(&times(name, asked.items));
-        let plain = |name, unit, kind| reporter.series(&figure(name, unit, kind, None));
+        let plain = |name: &str, unit, kind| reporter.series(&figure(name, unit, kind, None));
         let arrive = asked.load != Load::Offline;
+        let over_each = |reporter: &Reporter, limits: &[Limit]| {
+            let allowed: Vec<f64> = limits.iter().map(Limit::allowed).collect();
+            reporter.figures(plain("slo.allowed", "", SeriesKind::Ratio)?, &allowed)?;
+            let over = |limit| plain(&format!("slo.over.{limit}"), "requests", SeriesKind::Count);
+            (0..limits.len()).map(over).collect::<Result<Vec<Series>>>()
+        };
         let within = || {
             Ok(Within {
                 share: reporter.series(&figure("within_slo", "", SeriesKind::Ratio, Some(true)))?,
+                over: over_each(reporter, &asked.limits)?,
                 refused: reporter.series(&figure("refused", "requests", SeriesKind::Count, Some(false)))?,
             })
         };
@@ -151,7 +160,10 @@ impl OfRequests {
         reporter.figures(series.lateness, &of(&|request| Some(request.lateness())))?;
         reporter.figures(series.queue, &of(&|request| Some(request.served?[0].saturating_sub(request.issued))))?;
         reporter.single(series.rate, all as f64 / (last.issued.max(1) as f64 * 1e-9))?;
-        let Some(Within { share, refused }) = &series.within else { return Ok(()) };
+        let Some(Within { share, over, refused }) = &series.within else { return Ok(()) };
+        for (series, limit) in over.iter().zip(limits) {
+            reporter.single(*series, served.over(limit) as f64)?;
+        }
         reporter.single(*refused, served.refused() as f64)?;
         reporter.single(*share, (all - served.over_any(limits)) as f64 / all.max(1) as f64)
     }

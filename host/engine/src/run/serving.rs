@@ -4,7 +4,7 @@ use super::energy::{Counted, per_item};
 use super::summarize::measured;
 use skillbench_record::defaults::defaults;
 use skillbench_record::{CapacityMetrics, CapacityTrial, ServingMetrics, TokenMetrics};
-use skillbench_stats::{Capacity, capacity as of_trials, half_widths, summarize};
+use skillbench_stats::{Capacity, capacity as of_trials, half_widths, is_kept, summarize};
 use skillbench_worker::SeriesRecord;
 
 const NS_TO_MS: f64 = 1e-6;
@@ -121,10 +121,22 @@ pub(super) fn serving(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<S
         requests_per_run: mean("requests_per_run"),
         slo: asked.slo.map(String::from),
         within_slo: within.map(|within| within / requests.max(1.0)),
+        slo_kept: slo_kept(report, requests as u64),
         goodput_per_s: within.map(|within| within / seconds(sessions)),
         error_rate: find(report, "refused").map(|refused| refused.singles.iter().sum::<f64>() / requests.max(1.0)),
         tokens: tokens(report, sessions),
     })
+}
+
+/// `None`: there are no limits.
+fn slo_kept(report: &[SeriesRecord], requests: u64) -> Option<bool> {
+    let allowed = singles(report, "slo.allowed");
+    let kept = |(limit, allowed): (usize, &f64)| {
+        let over = &find(report, &format!("slo.over.{limit}"))?.singles;
+        Some(is_kept(over.iter().sum::<f64>() as u64, requests, 1.0 - allowed))
+    };
+    let kept = allowed.iter().enumerate().map(kept).collect::<Option<Vec<bool>>>()?;
+    (!kept.is_empty()).then(|| kept.iter().all(|kept| *kept))
 }
 
 /// `None`: nothing was searched, or the trials have no edge, which is then a failure of the cell.
@@ -227,17 +239,25 @@ mod tests {
             ..RoundRecord::default()
         };
         let session = SeriesRecord { rounds: vec![round.clone(), round], ..series("session", &[]) };
-        let report = vec![
+        let mut report = vec![
             session,
             series("latency", &[1e6; 300]),
             series("service", &[1e6; 300]),
             series("requests", &[100.0, 200.0]),
             series("within_slo", &[1.0, 0.5]),
             series("refused", &[0.0, 30.0]),
+            series("slo.allowed", &[0.5, 0.01]),
+            series("slo.over.0", &[0.0, 100.0]),
+            series("slo.over.1", &[0.0, 0.0]),
         ];
         assert_eq!(items_per_s(&report), Some(270.0 * 4.0 / 2.0), "what was refused was not served");
         let found = serving(&report, SLO).unwrap();
         assert_eq!((found.requests, found.within_slo, found.goodput_per_s), (300, Some(200.0 / 300.0), Some(100.0)));
+        assert_eq!(found.slo_kept, Some(false), "300 requests do not suffice for p99");
+        assert_eq!(serving(&report[..6], SLO).unwrap().slo_kept, None);
+        report.truncate(8);
+        report[6].singles.truncate(1);
+        assert_eq!(serving(&report, SLO).unwrap().slo_kept, Some(true), "100 of 300 over the median");
         assert!(has_refusals(&report));
         assert_eq!(found.error_rate, Some(0.1));
         assert!((found.audit_ms.unwrap() - 200.0 / 300.0).abs() < 1e-9);

@@ -137,7 +137,7 @@ impl Courier for MemoryCourier {
                 state.jobs.insert(sequence, Job { subject, body, held_until: Duration::ZERO, deliveries: 0 });
             } else {
                 let at = state.seconds();
-                state.stored.insert(sequence, Message { subject, body, at, behind: 0 });
+                state.stored.insert(sequence, Message { subject, body, at, has_more: false });
             }
             true
         })
@@ -249,7 +249,7 @@ impl Follow for MemoryFollow<'_> {
             let behind = state.stored.range(self.after + 1..);
             let mut behind = behind.filter(|(_, message)| names::matches(&self.filter, &message.subject));
             let (sequence, message) = behind.next()?;
-            Some((*sequence, Message { behind: behind.count() as u64, ..message.clone() }))
+            Some((*sequence, Message { has_more: behind.next().is_some(), ..message.clone() }))
         })?;
         Ok(found.map(|(sequence, message)| {
             self.after = sequence;

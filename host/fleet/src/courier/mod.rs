@@ -79,8 +79,8 @@ pub struct Message {
     pub body: Vec<u8>,
     /// When the server took it, in seconds since 1970 by its own clock.
     pub at: i64,
-    /// So many more the reader finds behind it.
-    pub behind: u64,
+    /// Whether the reader found more behind it.
+    pub has_more: bool,
 }
 
 /// What becomes of a job that was delivered.
@@ -179,8 +179,8 @@ pub fn all_stored(courier: &dyn Courier, filter: &str) -> Result<Vec<Message>, C
     let mut follow = courier.follow(filter)?;
     let mut all: Vec<Message> = vec![];
     loop {
-        match (follow.next(ANSWER)?, all.last().is_some_and(|last| last.behind > 0)) {
-            (Some(message), _) if message.behind > 0 => all.push(message),
+        match (follow.next(ANSWER)?, all.last().is_some_and(|last| last.has_more)) {
+            (Some(message), _) if message.has_more => all.push(message),
             (Some(last), _) => {
                 all.push(last);
                 return Ok(all);

@@ -6,6 +6,7 @@ use skillbench_fleet::agent::Word;
 use skillbench_fleet::courier::{Courier, Table, all_stored};
 use skillbench_fleet::schema::message_schema;
 use skillbench_fleet::{form, names};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// With BLESS=1 in the environment the file is written anew.
@@ -29,8 +30,8 @@ fn unsealed(body: &[u8]) -> Value {
     serde_json::from_str(sealed["body"].as_str().unwrap()).unwrap()
 }
 
-#[test]
-fn every_message_that_is_sent_is_one_of_the_schema() {
+/// The messages of a submission that two machines measure, and the signs of life that they give meanwhile.
+fn sent() -> (Vec<Value>, Vec<Value>) {
     let keys = Keys::new();
     let world = World::new(&keys);
     world.submit().unwrap();
@@ -51,7 +52,83 @@ fn every_message_that_is_sent_is_one_of_the_schema() {
         let announced = world.courier.read(Table::Machines, &key).unwrap().unwrap().body;
         messages.push(unsealed(&announced));
     }
+    (messages, signs)
+}
 
+/// Reads a message as the form that it says it has.
+fn is_read(message: &Value) -> bool {
+    let text = message.to_string();
+    match message["schema"].as_str().unwrap() {
+        form::SUBMISSION => form::read::<form::Submission>(form::SUBMISSION, &text).is_ok(),
+        form::JOB => form::read::<form::Job>(form::JOB, &text).is_ok(),
+        form::OUTCOME => form::read::<form::Outcome>(form::OUTCOME, &text).is_ok(),
+        form::LOT_END => form::read::<form::LotEnd>(form::LOT_END, &text).is_ok(),
+        form::MACHINE => form::read::<form::Machine>(form::MACHINE, &text).is_ok(),
+        other => panic!("{other} is none of the forms"),
+    }
+}
+
+/// The places of all objects in a message: "/runs/*/environment".
+fn objects(value: &Value, place: &str, found: &mut Vec<(String, String)>, pointer: &str) {
+    match value {
+        Value::Object(fields) => {
+            found.push((place.into(), pointer.into()));
+            for (name, field) in fields {
+                objects(field, &format!("{place}/{name}"), found, &format!("{pointer}/{name}"));
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                objects(item, &format!("{place}/*"), found, &format!("{pointer}/{index}"));
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn a_field_that_a_later_host_adds_anywhere_in_a_message_is_passed_over() {
+    let mut refused = BTreeSet::new();
+    for message in sent().0 {
+        let mut places = vec![];
+        objects(&message, "", &mut places, "");
+        for (place, pointer) in places {
+            let mut later = message.clone();
+            later.pointer_mut(&pointer).unwrap()["of_tomorrow"] = json!(1);
+            if !is_read(&later) {
+                refused.insert(place);
+            }
+        }
+    }
+    // What is listed by name, with values of one kind.
+    let maps = ["chosen", "labels", "models", "names", "options", "plugin_sha256", "plugins", "runtime_sha256"];
+    refused.retain(|place| place.rsplit('/').next().is_none_or(|name| !maps.contains(&name)));
+    assert_eq!(refused.iter().map(String::as_str).collect::<Vec<_>>(), [""; 0]);
+}
+
+/// With BLESS=1 the messages of a version that has none yet are written; those of versions before stay as they were sent.
+#[test]
+fn messages_of_earlier_versions_are_read() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fleet/recorded");
+    let own = folder.join(concat!(env!("CARGO_PKG_VERSION"), ".json"));
+    if std::env::var_os("BLESS").is_some() && !own.exists() {
+        std::fs::write(&own, serde_json::to_string_pretty(&sent().0).unwrap() + "\n").unwrap();
+    }
+    let mut forms = BTreeSet::new();
+    for file in std::fs::read_dir(&folder).unwrap() {
+        let file = file.unwrap().path();
+        let messages: Vec<Value> = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        for message in messages {
+            assert!(is_read(&message), "{}: {message:#}", file.display());
+            forms.insert(message["schema"].as_str().unwrap().to_string());
+        }
+    }
+    assert_eq!(forms.len(), 5, "{forms:?}");
+}
+
+#[test]
+fn every_message_that_is_sent_is_one_of_the_schema() {
+    let (messages, signs) = sent();
     let schema = jsonschema::validator_for(&message_schema()).unwrap();
     assert!(signs.iter().any(|sign| sign["doing"]["is"] == "measuring"), "{signs:#?}");
     assert!(signs.iter().all(|sign| schema.is_valid(sign)), "{signs:#?}");

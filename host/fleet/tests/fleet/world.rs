@@ -379,7 +379,8 @@ impl<'k> World<'k> {
         submission: &Submission,
     ) -> Result<(Vec<Run>, Vec<String>), Ended> {
         let (began, mut told) = (Instant::now(), vec![]);
-        let takes_too_long = || began.elapsed() > Duration::from_secs(60);
+        let longest = Duration::from_secs(60 + submission.runs.len() as u64);
+        let takes_too_long = || began.elapsed() > longest;
         let collected = collector.collect(submission, "lab", &self.results(), &takes_too_long, &mut |event| {
             if let Event::Warning(text) = event {
                 told.push(text.to_string());

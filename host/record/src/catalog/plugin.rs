@@ -53,6 +53,8 @@ const OF_SERVING: [&str; 17] = [
     "itl",
 ];
 
+const PARTS_OF_SERVING: [&str; 2] = ["trial.", "slo."];
+
 /// Series of the benchmarks that come with the host, which have a figure of their own elsewhere, and what they are split into.
 const KNOWN: [&str; 3] = ["first_inference", "time_per_output_token", "cache_kept_by_backend"];
 const SPLIT: [&str; 3] = ["first_inference.", "latency.", "part."];
@@ -70,7 +72,9 @@ fn is_catalogued(series: &str) -> bool {
 /// All of a cell, the series first.
 pub fn plugin_metrics(metrics: &Metrics) -> impl Iterator<Item = PluginMetric<'_>> {
     let serves = metrics.serving.is_some() || metrics.capacity.is_some();
-    let of_serving = move |name: &str| serves && (OF_SERVING.contains(&name) || name.starts_with("trial."));
+    let of_serving = move |name: &str| {
+        serves && (OF_SERVING.contains(&name) || PARTS_OF_SERVING.iter().any(|of| name.starts_with(of)))
+    };
     let others = metrics.series.iter().filter(move |(name, _)| !is_catalogued(name) && !of_serving(name));
     let series = others.map(|(name, series)| PluginMetric {
         name,

@@ -42,7 +42,7 @@ impl Follow for NatsFollow<'_> {
                     let info = message.info().map_err(|error| CourierError::Away(error.to_string()))?;
                     let (sequence, at) = (info.stream_sequence, info.published.unix_timestamp());
                     let (subject, body) = (message.subject.to_string(), message.payload.to_vec());
-                    Ok(Some((sequence, Message { subject, body, at, behind: info.pending })))
+                    Ok(Some((sequence, Message { subject, body, at, has_more: info.pending > 0 })))
                 }
             }
         });

@@ -211,7 +211,7 @@ impl Courier for NatsCourier {
                     subject: subject.into(),
                     body: found.payload.to_vec(),
                     at: found.time.unix_timestamp(),
-                    behind: 0,
+                    has_more: false,
                 })),
                 Err(error) if error.kind() == stream::DirectGetErrorKind::NotFound => Ok(None),
                 Err(error) if code(&error) == Some(NO_MESSAGE) => Ok(None),
