@@ -250,8 +250,10 @@ fn submissions_take_turns_on_a_machine_and_a_higher_priority_comes_first() {
         world.host(&["fleet", "follow", id]).exits_with(0);
     }
     let told = std::fs::read_to_string(&h1.log).unwrap();
-    let order: Vec<&str> =
-        told.lines().filter_map(|line| line.strip_prefix("lot ")?.split([' ', ',']).nth(2)).collect();
+    let lots = told.lines().filter_map(|line| line.strip_prefix("lot ")?.split_once(" of "));
+    let lots: Vec<(&str, &str)> = lots.filter_map(|(lot, rest)| Some((lot, rest.split_once(',')?.0))).collect();
+    let order: Vec<&str> = lots.iter().map(|(_, of)| *of).collect();
+    assert!(lots.iter().rev().take(2).all(|(lot, _)| *lot == "1"), "the lots of each come in order: {told}");
     assert_eq!(order.first(), Some(&&*urgent), "{told}");
     assert!(order.len() == 5 && order[1..].windows(2).all(|pair| pair[0] != pair[1]), "{told}");
 }
@@ -279,7 +281,7 @@ fn what_a_machine_that_is_gone_left_undone_is_measured_on_another_of_its_class()
     let id = run(&world, &asked).exits_with(0).stdout().trim().to_string();
     h1.signal("KILL");
     let _h2 = agent(&world, "h2", "rten");
-    let followed = world.host(&["fleet", "follow", &id, "--failover", "1", "--format", "json"]);
+    let followed = world.host(&["fleet", "follow", &id, "--failover", "20", "--format", "json"]);
     let runs = documents(followed.exits_with(0).tells("h1 is given up: 2 of its cells are measured on h2"));
     let of = |run: &Value| run["environment"]["fleet"]["machine"].as_str().unwrap().to_string();
     assert_eq!(runs.iter().map(of).collect::<Vec<_>>(), ["h1", "h2"]);

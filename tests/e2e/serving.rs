@@ -78,7 +78,7 @@ fn sequences_that_arrive_make_tokens_alone_and_side_by_side() {
     let world = World::default();
     let asked = ["--plugin", "rten,cpu", "--model", "llama-tiny", "--threads", "1", "--batch-sizes", "1,3"];
     // Long limits: what is late on a busy machine is still within them.
-    let load = ["--rate", "6", "--slo", "ttft.p99<=60s,tpot.p99<=60s", "--prompt-lengths", "8", "--new-tokens", "4"];
+    let load = ["--rate", "6", "--slo", "ttft.p50<=60s,tpot.p50<=60s", "--prompt-lengths", "8", "--new-tokens", "4"];
     let (ran, document) = world.run(&[&asked[..], &load].concat());
     ran.exits_with(0);
     assert_eq!(cells(&document).len(), 4);
@@ -95,11 +95,7 @@ fn sequences_that_arrive_make_tokens_alone_and_side_by_side() {
         assert!((mean("itl_ms") / mean("tpot_ms") - 1.0).abs() < 1e-3, "all requests make as many tokens");
         assert!(mean("ttft_from_issue_ms") <= mean("ttft_ms"));
         assert_eq!(serving["within_slo"], 1.0, "{serving:#}");
-        assert_eq!(
-            serving["slo_kept"],
-            serving["requests"].as_u64().unwrap() >= 459,
-            "so many say so of p99: {serving:#}"
-        );
+        assert_eq!(serving["slo_kept"], true, "of a median seven requests say so: {serving:#}");
     }
 }
 

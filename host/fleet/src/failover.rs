@@ -86,13 +86,19 @@ pub fn move_cells(
         Ok(placed) => placed,
         Err(lacks) => return Ok(Moved::Nowhere(format!("no other machine there has a device like that of {lacks}"))),
     };
+    let (mut lacks, mut lacked) = (undone.clone(), None);
     let made = plan(&present, &placed, &run.request).and_then(|mut planned| {
         for run in &mut planned.runs {
             run.cells.retain(|cell| undone.contains(&cell.key));
+            run.cells.iter().for_each(|cell| drop(lacks.remove(&cell.key)));
         }
         planned.runs.retain(|run| !run.cells.is_empty());
+        lacked = run.cells.iter().find(|cell| lacks.contains(&cell.key)).map(|cell| cell.name.to_string());
         submit::submission(planned.runs, Some(submission.seed), submission.command.clone(), signer.name())
     });
+    if let Some(cell) = lacked {
+        return Ok(Moved::Nowhere(format!("this host, which would plan them anew, does not know {cell}: update it")));
+    }
     let made = match made {
         Ok(made) => made,
         Err(SubmitError::Courier(error)) => return Err(error.into()),

@@ -2,7 +2,7 @@
 //! they send as the runs of those machines. Messages go over NATS JetStream, which this crate alone knows.
 //!
 //! - [`form`]: the messages, and their [`schema`]. [`names`]: the subjects they have. [`seal`]: who signed them.
-//! - [`courier`]: what carries them, in eight calls; `courier::nats` is JetStream, `courier::memory` a deterministic one for tests.
+//! - [`courier`]: what carries them, in a dozen calls; `courier::nats` is JetStream, `courier::memory` a deterministic one for tests.
 //! - [`keys`]: who may do what in a fleet. [`server`]: the program that carries the messages, and its configuration.
 //! - [`place`]: which machine measures what. [`class`]: devices that are alike. [`spread`]: models dealt out over a class.
 //!   [`failover`]: what a machine that is gone left undone.
@@ -12,7 +12,7 @@
 //! - [`status`]: how far a submission is. [`verify`]: whether journals and server say the same.
 //!
 //! The rules that hold everywhere: a submission's head is stored before any of its jobs (I1), an outcome before the end of its lot (I2), and a
-//! job leaves the queue after the end of its lot is stored, or with its submission (I3). What is stored under a subject is stored once: the
+//! job leaves the queue after the end of its lot is stored, with its submission, or with what is moved to another machine (I3). What is stored under a subject is stored once: the
 //! server refuses a second. So nothing is lost where any process is killed, and nothing counts twice.
 //!
 //! Not here: how a cell is measured (engine), how a run is kept (session, store), printing and grammar (host).

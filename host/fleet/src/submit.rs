@@ -332,6 +332,16 @@ pub fn cancel(courier: &dyn Courier, id: &str) -> Result<u64, SubmitError> {
 /// # Errors
 /// The courier's.
 pub fn resume(courier: &dyn Courier, signer: &Signer, submission: &Submission) -> Result<usize, SubmitError> {
+    // The state first: an agent takes no job of a submission that is cancelled.
+    courier.write(Table::States, &submission.id, RUNNING, Over::Anything)?;
+    put_back(courier, signer, submission)
+}
+
+/// Sends the lots of a submission that have not ended and are in no queue. Returns how many have not ended.
+///
+/// # Errors
+/// The courier's.
+pub fn put_back(courier: &dyn Courier, signer: &Signer, submission: &Submission) -> Result<usize, SubmitError> {
     let stored: BTreeSet<String> =
         all_stored(courier, &names::all_of(&submission.id))?.into_iter().map(|message| message.subject).collect();
     let has_ended = |lot: &Lot| {
@@ -341,8 +351,6 @@ pub fn resume(courier: &dyn Courier, signer: &Signer, submission: &Submission) -
     let moved = moved(courier, submission)?;
     let is_moved = |lot: &Lot| submission.runs.get(lot.run).is_some_and(|run| moved.contains_key(&run.machine));
     let open: Vec<&Lot> = submission.lots.iter().filter(|lot| !has_ended(lot) && !is_moved(lot)).collect();
-    // The state first: an agent takes no job of a submission that is cancelled.
-    courier.write(Table::States, &submission.id, RUNNING, Over::Anything)?;
     open.iter().try_for_each(|lot| send_lot(courier, signer, submission, lot))?;
     Ok(open.len())
 }
@@ -352,10 +360,12 @@ pub fn resume(courier: &dyn Courier, signer: &Signer, submission: &Submission) -
 /// # Errors
 /// The courier's.
 pub fn moved(courier: &dyn Courier, submission: &Submission) -> Result<BTreeMap<String, String>, CourierError> {
+    let of_submission = names::failover(&submission.id, "");
     let mut moved = BTreeMap::new();
-    for MachineRun { machine, .. } in &submission.runs {
+    for key in courier.keys(Table::States)? {
+        let Some(machine) = key.strip_prefix(&of_submission) else { continue };
         if let Some(to) = moved_to(courier, &submission.id, machine)? {
-            moved.insert(machine.clone(), to);
+            moved.insert(machine.to_string(), to);
         }
     }
     Ok(moved)

@@ -1,6 +1,6 @@
 //! Whether what is kept here is what the machines of a fleet signed: each cell of a submission once, none more, none other.
 
-use crate::collect::believed;
+use crate::collect::{FAILED_OVER, believed};
 use crate::courier::{Courier, CourierError, all_stored};
 use crate::form::{self, Submission};
 use crate::names;
@@ -66,6 +66,12 @@ pub fn verify(courier: &dyn Courier, trust: &Trust, id: &str, output: &Path) -> 
             match (outcome, kept.get(key).and_then(|cells| cells.first())) {
                 (Err(why), _) => verified.other.push(format!("{machine}: {why}")),
                 (Ok((cell, _)), None) => verified.lost.push(format!("{machine}: {}", CellName::of(cell))),
+                (Ok(_), Some(here)) if here.outcome.reason().is_some_and(|reason| reason.code == FAILED_OVER) => {
+                    let name = CellName::of(here);
+                    verified
+                        .other
+                        .push(format!("{machine}: {name} came after the machine was given up: follow it again"));
+                }
                 (Ok((_, samples)), Some(here)) if other_samples(samples, &recorded.samples, here.index) => {
                     let name = CellName::of(here);
                     verified.other.push(format!("{machine}: the samples of {name} are not those it signed"));

@@ -6,6 +6,9 @@ use skillbench_fleet::keys::Role;
 use skillbench_fleet::submit::PRIORITIES;
 use std::path::PathBuf;
 
+/// A server that was started again has no sign of life of anybody for half as long.
+const LEAST_SILENCE: u64 = 20;
+
 /// A run that the machines of a fleet measure.
 #[derive(Args, Clone, Default)]
 pub struct FleetArgs {
@@ -28,7 +31,7 @@ pub struct FleetArgs {
     #[arg(long, value_name = "NUMBER", requires = "fleet", allow_negative_numbers = true, value_parser = value_parser!(i64).range(PRIORITIES))]
     pub priority: Option<i64>,
     /// Move the cells of a machine that gave no sign of life for so long to another of its class [default: they wait for it]
-    #[arg(long, value_name = "SECONDS", requires = "fleet", conflicts_with = "detach")]
+    #[arg(long, value_name = "SECONDS", requires = "fleet", conflicts_with = "detach", value_parser = value_parser!(u64).range(LEAST_SILENCE..))]
     pub failover: Option<u64>,
     /// Wait up to so long for machines that can use what is asked for
     #[arg(long, value_name = "SECONDS", requires = "fleet")]
@@ -139,7 +142,7 @@ pub enum FleetCommand {
         /// The submission's id
         id: String,
         /// Move the cells of a machine that gave no sign of life for so long to another of its class [default: they wait for it]
-        #[arg(long, value_name = "SECONDS")]
+        #[arg(long, value_name = "SECONDS", value_parser = value_parser!(u64).range(LEAST_SILENCE..))]
         failover: Option<u64>,
         #[command(flatten)]
         asked: Asked,

@@ -110,11 +110,13 @@ impl<'a> Agent<'a> {
         let life = Life::begin(self, tell)?;
         std::thread::scope(|scope| {
             let heart = scope.spawn(|| life.beat_until_over());
+            // However the work ends: an agent that gives signs of life and takes no work would be waited for.
+            let _over = AtEnd(|| {
+                life.is_over();
+                heart.thread().unpark();
+            });
             tell(Word::Ready);
-            let worked = self.work(&life, until, tell);
-            life.is_over();
-            heart.thread().unpark();
-            worked
+            self.work(&life, until, tell)
         })
     }
 
@@ -170,6 +172,15 @@ impl<'a> Agent<'a> {
     fn drained(&self) -> Result<bool, CourierError> {
         let asked = self.courier.read(Table::States, &drain_key(&self.machine.name))?;
         Ok(asked.is_some_and(|asked| asked.body == self.machine.session.as_bytes()))
+    }
+}
+
+/// Does that when it is dropped.
+struct AtEnd<F: Fn()>(F);
+
+impl<F: Fn()> Drop for AtEnd<F> {
+    fn drop(&mut self) {
+        (self.0)();
     }
 }
 

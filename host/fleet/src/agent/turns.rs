@@ -29,17 +29,19 @@ impl Turns {
         let Some(first) = courier.next_job(machine, wait)? else { return Ok(None) };
         let Some(its) = names::submission_of_job(&first.subject) else { return Ok(Some(first)) };
         let waiting = courier.waiting(machine)?;
-        for submission in if waiting.len() > 1 { self.order(courier, waiting)? } else { vec![] } {
-            if submission == its {
-                break;
-            }
+        let order = if waiting.len() > 1 { self.order(courier, waiting)? } else { vec![] };
+        if order.first().is_none_or(|next| *next == its) {
+            return Ok(Some(self.taken(its, first)));
+        }
+        // Given back before others are: so it comes before them again.
+        courier.settle(&first, Settle::Again(Duration::ZERO))?;
+        for submission in order {
             // What is waiting may be held by an agent that was killed, for some seconds more.
             if let Some(found) = courier.next_job_of(machine, &submission)? {
-                courier.settle(&first, Settle::Again(Duration::ZERO))?;
                 return Ok(Some(self.taken(submission, found)));
             }
         }
-        Ok(Some(self.taken(its, first)))
+        Ok(None)
     }
 
     fn taken(&mut self, submission: String, delivery: Delivery) -> Delivery {

@@ -5,6 +5,7 @@ use crate::courier::Message;
 use crate::form::{self, Lot, LotEnd, MachineRun, Submission};
 use crate::keys::Role;
 use crate::seal::{Trust, When};
+use crate::status::Status;
 use skillbench_record::journal::Contents;
 use skillbench_record::{Cell, Environment, FleetRecord, Outcome as Ended, RUN_SCHEMA, Reason, Run, Samples};
 use skillbench_session::{Event, Listener, Measured, Received};
@@ -16,7 +17,7 @@ use std::path::Path;
 pub(super) const CANCELLED: &str = "cancelled";
 
 /// Why a cell was not measured whose machine was gone.
-const FAILED_OVER: &str = "failed-over";
+pub(crate) const FAILED_OVER: &str = "failed-over";
 
 /// Whether a cell says that its submission was taken back.
 fn is_cancelled(cell: &Cell) -> bool {
@@ -35,13 +36,16 @@ pub fn is_moved_whole(run: &Run) -> bool {
 
 /// Whether all runs of a submission are kept in a folder of runs, as far as they have ended: a submission that was taken back has cells that
 /// are not measured, and one that goes on again has none.
-pub fn is_kept(submission: &Submission, output: &Path, was_cancelled: bool) -> bool {
+pub fn is_kept(submission: &Submission, output: &Path, status: &Status) -> bool {
     submission.runs.iter().all(|run| {
+        // What a machine has sent that was given up is no longer measured by another alone.
+        let lacks = status.machines.get(&run.machine).map_or(0, |share| share.cells.saturating_sub(share.ended));
         let recorded = journal::read(&output.join(submission.run_id(&run.machine)));
         recorded.is_ok_and(|Recorded { run: kept, .. }| {
             let places: BTreeSet<usize> = kept.cells.iter().map(|cell| cell.index).collect();
             let is_whole = (0..run.cells.len()).all(|place| places.contains(&place));
-            is_whole && (was_cancelled || !kept.cells.iter().any(is_cancelled))
+            let moved = kept.cells.iter().filter(|cell| is_skipped(cell, &[FAILED_OVER])).count();
+            is_whole && moved <= lacks && (status.is_cancelled || !kept.cells.iter().any(is_cancelled))
         })
     })
 }
@@ -148,6 +152,13 @@ impl<'s> Keeping<'s> {
 
     pub(super) fn is_whole(&self) -> bool {
         self.open_lots().next().is_none()
+    }
+
+    /// Nothing more is waited for of a machine.
+    pub(super) fn end_lots(&mut self, machine: &str) {
+        let its = |lot: &&Lot| self.submission.runs.get(lot.run).is_some_and(|run| run.machine == machine);
+        let open: Vec<String> = self.open_lots().filter(its).map(|lot| lot.id.clone()).collect();
+        self.ended.extend(open.into_iter().map(|lot| (lot, None)));
     }
 
     /// The keys of a machine's cells that have no outcome.

@@ -14,6 +14,7 @@ use crate::keys::{Pass, Role};
 use crate::names;
 use crate::seal::{Signer, Trust, When};
 use crate::submit::{self, SubmitError};
+pub(crate) use keeping::FAILED_OVER;
 use keeping::Keeping;
 pub use keeping::{is_kept, is_moved_whole};
 use outage::Outage;
@@ -124,6 +125,8 @@ impl<'c> Collector<'c> {
                     _ => {}
                 }
                 keeping.ended.clear();
+                // Nobody could give a sign of life.
+                review.silence = Silence::default();
                 review.is_first = true;
                 continue;
             }
@@ -179,6 +182,10 @@ impl<'c> Collector<'c> {
         review.at = Instant::now();
         let submission = keeping.submission;
         let beats = self.beats()?;
+        if review.is_first {
+            keeping.moved = submit::moved(self.courier, submission)?;
+            keeping.moved.values().try_for_each(|to| self.send_moved(to))?;
+        }
         if submit::is_cancelled(self.courier, &submission.id)? {
             let is_at_it =
                 |beat: &Beat| matches!(&beat.doing, Doing::Measuring { submission: of, .. } if *of == submission.id);
@@ -194,7 +201,6 @@ impl<'c> Collector<'c> {
         }
         if review.is_first {
             review.is_first = false;
-            keeping.moved = submit::moved(self.courier, submission)?;
             if let Some(signer) = &self.signer {
                 for lot in keeping.open_lots() {
                     submit::send_lot(self.courier, signer, submission, lot)?;

@@ -4,7 +4,7 @@ use super::Collector;
 use super::keeping::Keeping;
 use crate::failover::{Failover, Moved, move_cells, moved_to};
 use crate::form::Beat;
-use crate::submit::SubmitError;
+use crate::submit::{self, SubmitError};
 use skillbench_session::{Event, Listener};
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -48,6 +48,7 @@ impl Collector<'_> {
             });
             // Another collector may have moved them.
             if let Some(to) = moved_to(self.courier, id, machine)? {
+                self.send_moved(&to)?;
                 keeping.moved.insert(machine.into(), to);
             } else if let Some(failover) =
                 self.failover.as_ref().filter(|failover| missed.since.elapsed() >= failover.after)
@@ -56,6 +57,16 @@ impl Collector<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Sends what whoever moved the cells may have been killed before.
+    pub(super) fn send_moved(&self, to: &str) -> Result<(), SubmitError> {
+        let Some(signer) = &self.signer else { return Ok(()) };
+        if submit::is_cancelled(self.courier, to)? {
+            return Ok(());
+        }
+        let moved = submit::find(self.courier, &self.trust, to)?;
+        submit::put_back(self.courier, signer, &moved).map(|_| ())
     }
 
     fn move_from(
@@ -68,6 +79,11 @@ impl Collector<'_> {
     ) -> Result<(), SubmitError> {
         let (Some(signer), Some((_, run))) = (&self.signer, keeping.submission.run_of(machine)) else { return Ok(()) };
         let undone = keeping.undone(machine);
+        if undone.is_empty() {
+            // It was gone before it said that its lots had ended.
+            keeping.end_lots(machine);
+            return Ok(());
+        }
         match move_cells(self.courier, &self.trust, signer, failover.plan, keeping.submission, run, &undone)? {
             Moved::To { submission, machines } => {
                 let (count, machines) = (undone.len(), machines.join(", "));

@@ -7,7 +7,7 @@ use skillbench_fleet::failover::Failover;
 use skillbench_fleet::form::{MachineRun, Submission};
 use skillbench_fleet::place::{Placed, Present};
 use skillbench_fleet::seal::Signer;
-use skillbench_fleet::submit::{Planned, SubmitError, find, resume};
+use skillbench_fleet::submit::{Planned, SubmitError, cancel, find, resume};
 use skillbench_fleet::{names, status};
 use skillbench_record::{Run, RunRequest};
 use std::collections::BTreeMap;
@@ -88,7 +88,8 @@ fn a_machine_of_another_class_does_not_stand_in() {
     let mut collector = Collector::of(&world.courier, &world.keys.me).unwrap();
     collector.failover = Some(Failover { after: Duration::ZERO, plan: &plan });
     let told = std::cell::RefCell::new(vec![]);
-    let stop = || told.borrow().len() > 1;
+    let began = std::time::Instant::now();
+    let stop = || told.borrow().len() > 1 || began.elapsed() > Duration::from_secs(60);
     let _ = collector.collect(&world.submission, "lab", &world.results(), &stop, &mut |event| {
         if let skillbench_session::Event::Warning(text) = event {
             told.borrow_mut().push(text.to_string());
@@ -97,6 +98,69 @@ fn a_machine_of_another_class_does_not_stand_in() {
     assert!(told.borrow()[1].contains("no other machine there has a device like that of p0"), "{told:?}");
     world.agent(0).unwrap();
     assert_eq!(count(&world.collect().unwrap()[0], "measured"), 6, "h1 measures them when it is there again");
+}
+
+#[test]
+fn a_machine_that_was_gone_before_it_said_that_its_lots_had_ended_leaves_nothing_to_move() {
+    let keys = Keys::new();
+    let mut world = World::of(&keys, submission_for(&["h1".into()], 1, 1));
+    world.devices = BTreeMap::from([("h1".into(), "gpu".into()), ("h2".into(), "gpu".into())]);
+    world.agent(1).unwrap();
+    let outcome = names::outcome(ID, "h1", &world.submission.runs[0].cells[0].key);
+    let mut kill = 0;
+    // Killed one call later each time, until the outcome is stored and the end is not.
+    loop {
+        world.submit().unwrap();
+        world.courier.kill_after(Some(kill));
+        assert!(matches!(world.agent(0), Err(Ended::Killed)), "it ends its lot before it is killed");
+        world.revive();
+        if world.courier.stored(&outcome).unwrap().is_some() {
+            break;
+        }
+        world.courier.lose();
+        world.agent(1).unwrap();
+        kill += 1;
+    }
+    world.beat("h2");
+    let (runs, moved) = collect(&world, &world.submission).unwrap();
+    assert_eq!((count(&runs[0], "measured"), moved), (1, vec![]));
+}
+
+#[test]
+fn cells_are_moved_where_all_of_them_can_be_planned_anew() {
+    let keys = Keys::new();
+    let world = world_without_h1(&keys, "gpu");
+    world.beat("h2");
+    let less = |_: &[Present], placed: &Placed, _: &RunRequest| {
+        let mut planned = plan(&world.submission, placed)?;
+        planned.runs[0].cells.truncate(4);
+        Ok(planned)
+    };
+    let mut collector = Collector::of(&world.courier, &world.keys.me).unwrap();
+    collector.failover = Some(Failover { after: Duration::ZERO, plan: &less });
+    let told = std::cell::RefCell::new(vec![]);
+    let began = std::time::Instant::now();
+    let stop = || told.borrow().len() > 1 || began.elapsed() > Duration::from_secs(60);
+    let _ = collector.collect(&world.submission, "lab", &world.results(), &stop, &mut |event| {
+        if let skillbench_session::Event::Warning(text) = event {
+            told.borrow_mut().push(text.to_string());
+        }
+    });
+    assert!(told.borrow()[1].contains("does not know"), "{told:?}");
+    assert_eq!(world.courier.jobs(), 2, "those of h1 stay in its queue");
+}
+
+#[test]
+fn whoever_follows_a_submission_that_was_moved_and_taken_back_finds_where_it_went() {
+    let keys = Keys::new();
+    let world = world_without_h1(&keys, "gpu");
+    world.beat("h2");
+    let (_, moved) = collect(&world, &world.submission).unwrap();
+    cancel(&world.courier, ID).unwrap();
+    std::fs::remove_dir_all(world.results()).unwrap();
+    let (runs, again) = collect(&world, &world.submission).unwrap();
+    assert_eq!((count(&runs[0], "failed-over"), &again), (5, &moved));
+    measured_by_both(&world, &moved);
 }
 
 #[test]

@@ -141,8 +141,13 @@ fn rows(table: &mut Table, status: &Status) {
 }
 
 pub fn cancel(global: &Global, contact: &Contact, id: &str) -> Done {
-    submit::find(&contact.courier, &contact.trust, id).map_err(not_submitted)?;
+    let submission = submit::find(&contact.courier, &contact.trust, id).map_err(not_submitted)?;
     let taken = submit::cancel(&contact.courier, id).map_err(not_submitted)?;
+    for (machine, moved) in submit::moved(&contact.courier, &submission).map_err(failed)? {
+        output::warning(&format!(
+            "what {machine} left undone is measured elsewhere: `host fleet cancel {moved}` takes that back"
+        ));
+    }
     if !global.quiet {
         output::say(&format!("{id} is taken back: {taken} lots had not ended; what is measured stays"));
     }

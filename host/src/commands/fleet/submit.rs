@@ -199,7 +199,7 @@ fn collect_if_ended(
         output::warning(&format!("{id} goes on and is not collected yet: {ended} of {cells} cells have ended"));
         return Ok(None);
     }
-    match is_kept(&submission, &persist.output_dir, status.is_cancelled) {
+    match is_kept(&submission, &persist.output_dir, &status) {
         true => Ok(None),
         false => Ok(Some(collect(global, contact, submission, persist, None, Shown::Nothing)?)),
     }
@@ -214,7 +214,7 @@ pub fn resume(global: &Global, contact: &Contact, id: &str) -> Done {
     if !global.quiet {
         let fleet = &contact.pass.fleet;
         output::say(&match lots {
-            0 => format!("all lots of {id} have ended: there is nothing to measure"),
+            0 => format!("all lots of {id} have ended, or were moved: there is nothing to measure"),
             lots => {
                 format!("{lots} lots of {id} are measured; collect them with: host fleet follow {id} --fleet {fleet}")
             }
@@ -266,7 +266,9 @@ fn collect(
     }
     let asked = gate::asked(global, &persist.gate, persist)?;
     stop_on_ctrl_c(&global.stop);
-    let Some(measured) = measured(global, contact, submission, persist, failover)? else { return Ok(Exit::Stopped) };
+    let Some(measured) = measured(global, contact, submission, persist, failover, shown)? else {
+        return Ok(Exit::Stopped);
+    };
     let session = persist.session();
     let kept: Vec<Kept> = measured.into_iter().map(|measured| session.keep.keep(measured, false)).collect();
     let mut exit = Exit::Good;
@@ -294,6 +296,7 @@ fn measured(
     submission: Submission,
     persist: &Persist,
     failover: Option<u64>,
+    shown: Shown,
 ) -> Result<Option<Vec<Measured>>, CommandError> {
     let inventory = failover.map(|_| global.inventory());
     let plan = |present: &[Present], placed: &Placed, request: &RunRequest| match &inventory {
@@ -315,7 +318,8 @@ fn measured(
         match collected.map_err(failed)? {
             Collected::All { runs, moved } => {
                 all.extend(runs);
-                for id in moved {
+                // Who collects what has ended finds the others by themselves, and does not wait for them.
+                for id in moved.into_iter().filter(|_| shown == Shown::Tables) {
                     next.push(submit::find(&contact.courier, &contact.trust, &id).map_err(not_submitted)?);
                 }
             }

@@ -18,9 +18,9 @@ use async_nats::jetstream::consumer::PullConsumer;
 use async_nats::jetstream::{self, AckKind, kv, stream};
 use async_nats::{Client, ConnectOptions, HeaderMap};
 use follow::NatsFollow;
-use futures_util::StreamExt;
+use futures_util::{StreamExt, TryStreamExt};
 use parking_lot::Mutex;
-use settings::{JOBS, SUBMISSIONS, jobs, name, queue, settings, submissions};
+use settings::{JOBS, MOST_HELD, SUBMISSIONS, jobs, name, queue, settings, submissions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::sync::Arc;
@@ -164,8 +164,9 @@ impl NatsCourier {
         }
         let stream = self.jetstream.get_stream_no_info(JOBS).await.map_err(away)?;
         let found: PullConsumer = match stream.get_consumer(machine).await {
-            Ok(found) => found,
-            Err(_) => stream.create_consumer(queue(machine)).await.map_err(away)?,
+            Ok(found) if found.cached_info().config.max_ack_pending == MOST_HELD => found,
+            // There is none, or one of an earlier version.
+            _ => stream.create_consumer(queue(machine)).await.map_err(away)?,
         };
         self.queues.lock().insert(machine.into(), found.clone());
         Ok(found)
@@ -240,8 +241,8 @@ impl Courier for NatsCourier {
         self.wait(async {
             let stream = self.jetstream.get_stream_no_info(JOBS).await.map_err(away)?;
             let subjects = stream.info_with_subjects(names::queue(machine)).await.map_err(away)?;
-            let subjects: Vec<_> = subjects.collect().await;
-            let subjects: Result<Vec<(String, usize)>, _> = subjects.into_iter().collect();
+            // It must not be asked for more after an error.
+            let subjects: Result<Vec<(String, usize)>, _> = subjects.try_collect().await;
             let subjects = subjects.map_err(|error| CourierError::Away(error.to_string()))?;
             Ok(subjects.iter().filter_map(|(subject, _)| names::submission_of_job(subject)).collect())
         })
@@ -255,6 +256,7 @@ impl Courier for NatsCourier {
             let settled = match how {
                 Settle::Done => message.double_ack().await,
                 Settle::Progress => message.ack_with(AckKind::Progress).await,
+                Settle::Again(Duration::ZERO) => message.ack_with(AckKind::Nak(None)).await,
                 Settle::Again(after) => message.ack_with(AckKind::Nak(Some(after))).await,
             };
             settled.map_err(|error| CourierError::Away(error.to_string()))
@@ -355,23 +357,34 @@ fn delivery(message: jetstream::Message) -> Delivery {
 /// which they were stored: two of them may not overlap, and one of each submission would take a right on the queues of other machines.
 async fn find_job(consumer: &PullConsumer, submission: &str) -> Result<Option<Delivery>, CourierError> {
     const AT_ONCE: usize = 200;
+    let until = tokio::time::Instant::now() + ANSWER;
     let (mut others, mut found, mut failed) = (vec![], None, None);
     while found.is_none() && failed.is_none() {
         let before = others.len();
-        let mut batch = consumer.fetch().max_messages(AT_ONCE).messages().await.map_err(away)?;
-        while let Some(message) = batch.next().await {
-            match message {
-                Ok(message)
-                    if found.is_none() && names::submission_of_job(&message.subject).as_deref() == Some(submission) =>
-                {
-                    found = Some(delivery(message));
+        match tokio::time::timeout_at(until, consumer.fetch().max_messages(AT_ONCE).messages()).await {
+            Ok(Ok(mut batch)) => loop {
+                match tokio::time::timeout_at(until, batch.next()).await {
+                    Ok(Some(Ok(message))) => match names::submission_of_job(&message.subject) {
+                        Some(of) if found.is_none() && of == submission => found = Some(delivery(message)),
+                        _ => {
+                            let mut message = message;
+                            message.message.payload = Default::default();
+                            others.push(message);
+                        }
+                    },
+                    Ok(None) => break,
+                    Ok(Some(Err(error))) => {
+                        failed = Some(CourierError::Away(error.to_string()));
+                        break;
+                    }
+                    Err(_) => {
+                        failed = Some(CourierError::Away("it stopped in the middle of a queue".into()));
+                        break;
+                    }
                 }
-                Ok(mut message) => {
-                    message.message.payload = Default::default();
-                    others.push(message);
-                }
-                Err(error) => failed = Some(CourierError::Away(error.to_string())),
-            }
+            },
+            Ok(Err(error)) => failed = Some(away(error)),
+            Err(_) => failed = Some(CourierError::Away("it did not answer".into())),
         }
         if others.len() == before {
             break;
@@ -381,5 +394,8 @@ async fn find_job(consumer: &PullConsumer, submission: &str) -> Result<Option<De
         // One that is not given back comes again by itself, later.
         let _ = other.ack_with(AckKind::Nak(None)).await;
     }
-    failed.map_or(Ok(found), Err)
+    match (found, failed) {
+        (None, Some(error)) => Err(error),
+        (found, _) => Ok(found),
+    }
 }

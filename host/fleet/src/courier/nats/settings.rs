@@ -21,7 +21,7 @@ const QUEUE_KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 const ROOM_FOR_JOBS: i64 = 2 << 30;
 
 /// So many jobs of a machine are delivered and not settled at once.
-const MOST_HELD: i64 = 20_000;
+pub(super) const MOST_HELD: i64 = 20_000;
 
 pub(super) fn jobs() -> stream::Config {
     stream::Config {
