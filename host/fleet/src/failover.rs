@@ -90,7 +90,7 @@ pub fn move_cells(
     let made = plan(&present, &placed, &run.request).and_then(|mut planned| {
         for run in &mut planned.runs {
             run.cells.retain(|cell| undone.contains(&cell.key));
-            run.cells.iter().for_each(|cell| drop(lacks.remove(&cell.key)));
+            lacks.retain(|key| !run.cells.iter().any(|cell| cell.key == *key));
         }
         planned.runs.retain(|run| !run.cells.is_empty());
         lacked = run.cells.iter().find(|cell| lacks.contains(&cell.key)).map(|cell| cell.name.to_string());
