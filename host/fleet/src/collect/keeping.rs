@@ -28,9 +28,10 @@ fn is_skipped(cell: &Cell, codes: &[&str]) -> bool {
     matches!(&cell.outcome, Ended::Skipped(reason) if codes.contains(&reason.code.as_str()))
 }
 
-/// Whether all cells that a run lacks were moved to other machines: what becomes of them is said by the runs of those.
+/// Whether a run has nothing but cells that were skipped, some of them since they were moved to other machines: the runs of those say what
+/// became of them.
 pub fn is_moved_whole(run: &Run) -> bool {
-    run.cells.iter().all(|cell| cell.outcome.metrics().is_some() || matches!(cell.outcome, Ended::Skipped(_)))
+    run.cells.iter().all(|cell| matches!(cell.outcome, Ended::Skipped(_)))
         && run.cells.iter().any(|cell| is_skipped(cell, &[FAILED_OVER]))
 }
 

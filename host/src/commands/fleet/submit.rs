@@ -305,7 +305,7 @@ fn measured(
     };
     let mut collector = Collector::of(&contact.courier, &contact.pass).map_err(failed)?;
     collector.failover = failover.map(|seconds| Failover { after: Duration::from_secs(seconds), plan: &plan });
-    let (mut all, mut next) = (vec![], vec![submission]);
+    let (asked, mut all, mut next) = (submission.id.clone(), vec![], vec![submission]);
     while let Some(submission) = next.pop() {
         if !global.quiet {
             output::say(&format!("submission {}", submission.id));
@@ -324,9 +324,9 @@ fn measured(
                 }
             }
             Collected::Stopped => {
-                let (id, fleet) = (&submission.id, &contact.pass.fleet);
+                let fleet = &contact.pass.fleet;
                 output::say(&format!(
-                    "the machines go on; collect with: host fleet follow {id} --fleet {fleet}; or take it back: host fleet cancel {id} --fleet {fleet}"
+                    "the machines go on; collect with: host fleet follow {asked} --fleet {fleet}; or take it back: host fleet cancel {asked} --fleet {fleet}"
                 ));
                 return Ok(None);
             }
