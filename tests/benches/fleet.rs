@@ -55,6 +55,21 @@ fn main() {
         milliseconds(start)
     };
     show("a job published and acknowledged", (0..MESSAGES).map(publish).collect());
+    let ask = |_: usize| {
+        let start = Instant::now();
+        assert_eq!(agent.waiting("h1").expect("the queue can be read").len(), 1);
+        milliseconds(start)
+    };
+    show("whose jobs wait, of 1,000 in the queue", (0..MESSAGES / 10).map(ask).collect());
+    let overtake = |lot: usize| {
+        submitter.store(&names::job("h1", "other", &lot.to_string()), &body).expect("a job can be published");
+        let start = Instant::now();
+        let delivery = agent.next_job_of("h1", "other").expect("the queue can be read").expect("its job is there");
+        let time = milliseconds(start);
+        agent.settle(&delivery, Settle::Done).expect("a job can be ended");
+        time
+    };
+    show("a job behind 1,000 of another submission, delivered", (0..MESSAGES / 10).map(overtake).collect());
     let deliver = |_: usize| {
         let start = Instant::now();
         let delivery = agent.next_job("h1", WAIT).expect("the queue can be read").expect("there are jobs");

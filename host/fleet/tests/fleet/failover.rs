@@ -1,17 +1,19 @@
 //! A machine that is gone: another of its class measures what it left undone, as a run of its own.
 
 use crate::world::{Ended, Fate, ID, Keys, World, submission_for};
-use skillbench_fleet::collect::Collector;
+use skillbench_fleet::collect::{Collected, Collector};
 use skillbench_fleet::courier::{Courier, Over, Table};
-use skillbench_fleet::failover::Failover;
+use skillbench_fleet::failover::{Failover, Plan};
 use skillbench_fleet::form::{MachineRun, Submission};
 use skillbench_fleet::place::{Placed, Present};
 use skillbench_fleet::seal::Signer;
 use skillbench_fleet::submit::{Planned, SubmitError, cancel, find, resume};
 use skillbench_fleet::{names, status};
 use skillbench_record::{Run, RunRequest};
+use skillbench_session::Event;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A world in which h1 is gone after its first cell, and in which h2 has such a device.
 fn world_without_h1<'k>(keys: &'k Keys, device_of_h2: &str) -> World<'k> {
@@ -79,23 +81,28 @@ fn what_it_left_undone_is_measured_on_another_of_its_class() {
     world.verified();
 }
 
+/// Collects until two warnings were told: that a machine is silent, and why its cells wait for it.
+fn warned(world: &World<'_>, plan: &Plan<'_>) -> Vec<String> {
+    let mut collector = Collector::of(&world.courier, &world.keys.me).unwrap();
+    collector.failover = Some(Failover { after: Duration::ZERO, plan });
+    let (told, began) = (RefCell::new(vec![]), Instant::now());
+    let stop = || told.borrow().len() > 1 || began.elapsed() > Duration::from_secs(60);
+    let collected = collector.collect(&world.submission, "lab", &world.results(), &stop, &mut |event| {
+        if let Event::Warning(text) = event {
+            told.borrow_mut().push(text.to_string());
+        }
+    });
+    assert!(matches!(collected.unwrap(), Collected::Stopped));
+    told.into_inner()
+}
+
 #[test]
 fn a_machine_of_another_class_does_not_stand_in() {
     let keys = Keys::new();
     let world = world_without_h1(&keys, "another gpu");
     world.beat("h2");
-    let plan = |_: &[Present], placed: &Placed, _: &RunRequest| plan(&world.submission, placed);
-    let mut collector = Collector::of(&world.courier, &world.keys.me).unwrap();
-    collector.failover = Some(Failover { after: Duration::ZERO, plan: &plan });
-    let told = std::cell::RefCell::new(vec![]);
-    let began = std::time::Instant::now();
-    let stop = || told.borrow().len() > 1 || began.elapsed() > Duration::from_secs(60);
-    let _ = collector.collect(&world.submission, "lab", &world.results(), &stop, &mut |event| {
-        if let skillbench_session::Event::Warning(text) = event {
-            told.borrow_mut().push(text.to_string());
-        }
-    });
-    assert!(told.borrow()[1].contains("no other machine there has a device like that of p0"), "{told:?}");
+    let told = warned(&world, &|_, placed, _| plan(&world.submission, placed));
+    assert!(told[1].contains("no other machine there has a device like that of p0"), "{told:?}");
     world.agent(0).unwrap();
     assert_eq!(count(&world.collect().unwrap()[0], "measured"), 6, "h1 measures them when it is there again");
 }
@@ -131,22 +138,12 @@ fn cells_are_moved_where_all_of_them_can_be_planned_anew() {
     let keys = Keys::new();
     let world = world_without_h1(&keys, "gpu");
     world.beat("h2");
-    let less = |_: &[Present], placed: &Placed, _: &RunRequest| {
+    let told = warned(&world, &|_, placed, _| {
         let mut planned = plan(&world.submission, placed)?;
         planned.runs[0].cells.truncate(4);
         Ok(planned)
-    };
-    let mut collector = Collector::of(&world.courier, &world.keys.me).unwrap();
-    collector.failover = Some(Failover { after: Duration::ZERO, plan: &less });
-    let told = std::cell::RefCell::new(vec![]);
-    let began = std::time::Instant::now();
-    let stop = || told.borrow().len() > 1 || began.elapsed() > Duration::from_secs(60);
-    let _ = collector.collect(&world.submission, "lab", &world.results(), &stop, &mut |event| {
-        if let skillbench_session::Event::Warning(text) = event {
-            told.borrow_mut().push(text.to_string());
-        }
     });
-    assert!(told.borrow()[1].contains("does not know"), "{told:?}");
+    assert!(told[1].contains("does not know"), "{told:?}");
     assert_eq!(world.courier.jobs(), 2, "those of h1 stay in its queue");
 }
 

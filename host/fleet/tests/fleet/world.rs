@@ -135,7 +135,8 @@ pub fn submission_for(machines: &[String], lots: usize, cells_of_lot: usize) -> 
                 cells.push(AskedCell { key: names::key(&name), name, kind: lot });
             }
         }
-        let name = CellName { axes: "batch=99".parse().unwrap(), ..cells[0].name.clone() };
+        let too_large = 99.max(cells_of_lot + 1);
+        let name = CellName { axes: format!("batch={too_large}").parse().unwrap(), ..cells[0].name.clone() };
         let skipped = Outcome::Skipped(Reason::new("rule", "too large"));
         kinds.push(Cell { outcome: skipped, axes: Default::default(), ..blank(&name) });
         cells.push(AskedCell { key: names::key(&name), name, kind: kinds.len() - 1 });
