@@ -1,4 +1,4 @@
-//! What a machine leaves undone that is gone is measured on another of its class, as a submission of its own: a run stays one machine's, and
+//! What a gone machine left undone is measured on another of its class, as a submission of its own: a run stays one machine's, and
 //! figures of two machines are never mixed.
 //!
 //! Which submission that is stands on the server before anything is moved, so that of two collectors one moves it, and whoever comes later

@@ -6,7 +6,7 @@ use skillbench_fleet::keys::Role;
 use skillbench_fleet::submit::PRIORITIES;
 use std::path::PathBuf;
 
-/// A server that was started again has no sign of life of anybody for half as long.
+/// After a restart of the server it takes up to half as long until every agent has given a sign of life.
 const LEAST_SILENCE: u64 = 20;
 
 /// A run that the machines of a fleet measure.

@@ -39,7 +39,7 @@ pub fn is_moved_whole(run: &Run) -> bool {
 /// are not measured, and one that goes on again has none.
 pub fn is_kept(submission: &Submission, output: &Path, status: &Status) -> bool {
     submission.runs.iter().all(|run| {
-        // What a machine has sent that was given up is no longer measured by another alone.
+        // A machine that was given up may have sent outcomes since: then fewer cells lack one than are kept as moved.
         let lacks = status.machines.get(&run.machine).map_or(0, |share| share.cells.saturating_sub(share.ended));
         let recorded = journal::read(&output.join(submission.run_id(&run.machine)));
         recorded.is_ok_and(|Recorded { run: kept, .. }| {

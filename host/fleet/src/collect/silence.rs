@@ -1,4 +1,4 @@
-//! Machines that give no sign of life: they are told, and where that was asked for their undone cells are moved to others.
+//! Machines that give no sign of life: the user is warned of them, and with failover their undone cells are moved to others.
 
 use super::Collector;
 use super::keeping::Keeping;
@@ -17,8 +17,8 @@ pub(super) struct Silence {
 
 struct Missed {
     since: Instant,
-    /// Why nobody can stand in, as it was told last.
-    told: Option<String>,
+    /// Why nobody can stand in, as the last warning said.
+    warned: Option<String>,
 }
 
 impl Collector<'_> {
@@ -44,7 +44,7 @@ impl Collector<'_> {
                     None => format!("its cells wait for it; `host fleet cancel {id}` ends the wait"),
                 };
                 on(Event::Warning(&format!("{machine} gives no sign of life: {then}")));
-                Missed { since: Instant::now(), told: None }
+                Missed { since: Instant::now(), warned: None }
             });
             // Another collector may have moved them.
             if let Some(to) = moved_to(self.courier, id, machine)? {
@@ -92,9 +92,9 @@ impl Collector<'_> {
                 )));
                 keeping.moved.insert(machine.into(), submission);
             }
-            Moved::Nowhere(why) if missed.told.as_ref() != Some(&why) => {
+            Moved::Nowhere(why) if missed.warned.as_ref() != Some(&why) => {
                 on(Event::Warning(&format!("the cells of {machine} still wait for it: {why}")));
-                missed.told = Some(why);
+                missed.warned = Some(why);
             }
             Moved::Nowhere(_) => {}
         }

@@ -17,7 +17,7 @@ use skillbench_fleet::keys::Role;
 use skillbench_fleet::place::{On, Placed, Present, Property, place};
 use skillbench_fleet::seal::Signer;
 use skillbench_fleet::status;
-use skillbench_fleet::submit::{self, SubmitError};
+use skillbench_fleet::submit;
 use skillbench_record::{BackendChoice, Run, RunRequest};
 use skillbench_report::Format;
 use skillbench_results::{frames, questions};
@@ -298,10 +298,8 @@ fn measured(
     failover: Option<u64>,
     shown: Shown,
 ) -> Result<Option<Vec<Measured>>, CommandError> {
-    let inventory = failover.map(|_| global.inventory());
-    let plan = |present: &[Present], placed: &Placed, request: &RunRequest| match &inventory {
-        Some(inventory) => submit::plan(inventory, present, placed, request),
-        None => Err(SubmitError::Nothing),
+    let plan = |present: &[Present], placed: &Placed, request: &RunRequest| {
+        submit::plan(&global.inventory(), present, placed, request)
     };
     let mut collector = Collector::of(&contact.courier, &contact.pass).map_err(failed)?;
     collector.failover = failover.map(|seconds| Failover { after: Duration::from_secs(seconds), plan: &plan });
