@@ -1,4 +1,4 @@
-"""Generators of load that ours are held against, fetched once into target/peers."""
+"""Generators of load that ours are held against, each fetched once: LoadGen into target/peers, AIPerf (1.2 GB) into target/peers-aiperf."""
 
 import pathlib
 import subprocess
@@ -7,9 +7,19 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PEERS = ROOT / "target" / "peers"
 LOADGEN = "mlcommons-loadgen==6.0.17"
+PEERS_AIPERF = ROOT / "target" / "peers-aiperf"
+AIPERF = "aiperf==0.13.0"
 
 
 def fetch():
     if not list(PEERS.glob("mlperf_loadgen*")):
-        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--target", str(PEERS)]
-        subprocess.run([*pip, LOADGEN], check=True)
+        install(LOADGEN, PEERS)
+
+
+def fetch_aiperf():
+    if not (PEERS_AIPERF / "aiperf").is_dir():
+        install(AIPERF, PEERS_AIPERF)
+
+
+def install(package, folder):
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--target", str(folder), package], check=True)

@@ -9,10 +9,11 @@ use std::process::Command;
 const PAGE: &str = "docs/ci.md";
 
 /// Each has its test below.
-const RECIPES: [&str; 6] = [
+const RECIPES: [&str; 7] = [
     ".github/workflows/benchmark.yml",
     ".gitlab-ci.yml",
     "benchmark.sh",
+    "follow.sh",
     ".github/workflows/rules.yml",
     ".github/workflows/nightly.yml",
     "runner.sh",
@@ -233,8 +234,31 @@ fn a_limit_that_is_broken_fails_a_job_of_any_service() {
 }
 
 #[test]
-fn a_plugin_is_held_against_the_rules_and_told_as_junit() {
+fn services_that_follow_figures_get_each_run_in_their_form() {
     let (runner, steps) = (Runner::new(), recipe(RECIPES[3]));
+    runner.all("", &steps);
+    let folder = std::fs::read_dir(runner.world.path().join("followed")).unwrap().flatten();
+    let names: Vec<String> = folder.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    let text = |ending: &str| {
+        let name = names.iter().find(|name| name.ends_with(ending)).unwrap_or_else(|| panic!("{ending}: {names:?}"));
+        runner.text(&format!("followed/{name}"))
+    };
+    let json = |ending: &str| serde_json::from_str::<serde_json::Value>(&text(ending)).unwrap();
+    let bencher = json(".bencher.json");
+    let (name, figures) = bencher.as_object().unwrap().iter().next().unwrap();
+    assert!(name.starts_with("probe-mlp/float32/rten") && name.contains("/inference/batch_1"), "{name}");
+    let latency = figures["latency"]["value"].as_f64().unwrap();
+    let smaller = json(".smaller.json");
+    assert_eq!(smaller[0]["name"], format!("{name}: median latency"));
+    assert!((smaller[0]["value"].as_f64().unwrap() * 1e6 / latency - 1.0).abs() < 1e-9, "{smaller} {bencher}");
+    assert_eq!(json(".bigger.json")[0]["unit"], "1/s");
+    let metrics = text(".openmetrics.txt");
+    assert!(metrics.contains("skillbench_latency_median_seconds{") && metrics.ends_with("# EOF\n"), "{metrics}");
+}
+
+#[test]
+fn a_plugin_is_held_against_the_rules_and_told_as_junit() {
+    let (runner, steps) = (Runner::new(), recipe(RECIPES[4]));
     runner.all("head", &steps);
     assert!(runner.text("head/check.xml").contains("<testcase"));
     for document in ["head/report.json", "head/ladder.json"] {
@@ -244,7 +268,7 @@ fn a_plugin_is_held_against_the_rules_and_told_as_junit() {
 
 #[test]
 fn a_night_adds_to_the_history_and_tells_what_is_missing() {
-    let (mut runner, steps) = (Runner::new(), recipe(RECIPES[4]));
+    let (mut runner, steps) = (Runner::new(), recipe(RECIPES[5]));
     runner.all("", &steps);
     assert!(runner.world.path().join("history.duckdb").is_file() && !runner.text("summary.md").is_empty());
     // Nobody has this device on Linux.
@@ -254,7 +278,7 @@ fn a_night_adds_to_the_history_and_tells_what_is_missing() {
 
 #[test]
 fn a_runner_is_looked_at_and_its_noise_is_kept() {
-    let (runner, steps) = (Runner::new(), recipe(RECIPES[5]));
+    let (runner, steps) = (Runner::new(), recipe(RECIPES[6]));
     runner.all("", &steps);
     // Kept where the next verdict finds it.
     let data = std::fs::read_dir(runner.world.path().join("data")).unwrap().flatten();

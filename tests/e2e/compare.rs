@@ -67,6 +67,36 @@ fn a_throughput_benchmark_is_compared_in_turns_too() {
 }
 
 #[test]
+fn which_of_two_bears_more_is_told_by_searches_in_turns_and_of_the_runs_that_they_leave() {
+    let world = world();
+    let more =
+        ["--slo", "latency.p90<=10ms", "--budget", "8", "--launches", "1", "--threads", "1", "--batch-sizes", "1"];
+    let (ran, document) = in_turns(&world, "misbehave@work=50", "misbehave@work=200", &more);
+    assert_eq!(document["mode"], "interleaved");
+    if let Some(reason) = document["cells"][0]["reason"]["message"].as_str() {
+        // Beside other tests requests may be issued too late.
+        assert!(reason.contains("void"), "{document:#}");
+        ran.exits_with(3);
+        return;
+    }
+    let capacity = metric(&document, "capacity_per_s");
+    let figure = |name: &str| capacity[name].as_f64().unwrap_or_else(|| panic!("{name}: {capacity:#}"));
+    assert!(figure("ratio") < 0.7 && figure("before") > figure("after"), "{capacity:#}");
+    let ends: Vec<f64> = capacity["interval"].as_array().unwrap().iter().filter_map(Value::as_f64).collect();
+    assert!(ends[0] < figure("ratio") && figure("ratio") < ends[1], "{capacity:#}");
+    assert!(figure("rounds") >= 5.0 && capacity["launches"] == 1, "{capacity:#}");
+    let folder = std::fs::read_dir(world.path().join("results/comparisons")).unwrap().flatten();
+    let mut runs: Vec<String> =
+        folder.filter(|entry| entry.path().is_dir()).map(|entry| entry.path().display().to_string()).collect();
+    runs.sort();
+    assert_eq!(runs.len(), 2, "{runs:?}");
+    let stored = ["compare", &runs[0], &runs[1], "--across", "options", "--format", "json"];
+    let stored: Value = serde_json::from_str(&host(&world, &stored).stdout()).unwrap();
+    let again = metric(&stored, "capacity_per_s")["ratio"].as_f64().unwrap();
+    assert!((again / figure("ratio") - 1.0).abs() < 1e-6, "the same searches: {stored:#}");
+}
+
+#[test]
 fn several_sides_are_each_held_against_the_first() {
     let sides = ["compare", "misbehave@work=20", "misbehave@work=60", "misbehave@work=100", "--interleave"];
     let more = ["--model", "probe-mlp", "--launches", "1", "--pairs", "3", "--format", "json"];

@@ -14,7 +14,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 /// Where the file of a model of the zoo is.
-fn file_of(world: &World, model: &str) -> PathBuf {
+pub fn file_of(world: &World, model: &str) -> PathBuf {
     let rows: Vec<Value> =
         serde_json::from_str(&world.host(&["why", "rten", model, "--format", "json"]).exits_with(0).stdout()).unwrap();
     let row = rows.iter().find(|row| row.as_object().unwrap().values().any(|text| text == "model")).expect("its file");

@@ -153,7 +153,17 @@ fn a_run_whose_id_is_another_place_is_told_and_written_nowhere() {
         let sql: Vec<String> = tables.iter().map(|table| format!("UPDATE {table} SET run = '{id}'")).collect();
         changed(&world, &sql.join("; "));
         let before = files(world.path());
-        for form in ["parquet", "csv", "suite-json", "flat-json", "flat-csv", "skillset-json"] {
+        for form in [
+            "parquet",
+            "csv",
+            "suite-json",
+            "flat-json",
+            "flat-csv",
+            "skillset-json",
+            "bencher-json",
+            "action-json",
+            "openmetrics",
+        ] {
             let ran = world.host(&["db", "export", "--form", form, "--output", inner.to_str().unwrap()]);
             ran.exits_with(1).tells("cannot be the id of a run");
         }

@@ -64,6 +64,10 @@ fn every_form_that_other_tools_read_is_exported_from_the_database() {
         ("flat-json", "flat.json"),
         ("flat-csv", "flat.csv"),
         ("skillset-json", "skillset.json"),
+        ("bencher-json", "bencher.json"),
+        ("action-json", "smaller.json"),
+        ("action-json", "bigger.json"),
+        ("openmetrics", "openmetrics.txt"),
     ] {
         let name = format!("{run}.{ending}");
         world.host(&["db", "export", "--form", form, "--output", "forms"]).exits_with(0).tells(&name);

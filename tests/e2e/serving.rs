@@ -47,6 +47,25 @@ fn requests_of_one_item_are_served_together_as_far_as_the_batch_has_room() {
 }
 
 #[test]
+fn a_rate_that_changes_over_time_keeps_its_mean_and_says_whether_limits_are_kept() {
+    let world = World::default();
+    let load =
+        ["--rate", "60", "--slo", "latency.p50<=10s", "--budget", "3", "--option", "serving:over_time=steps:1,5"];
+    let cell = cell(&world, &[&load[..], &["--limit", "slo_kept>=1"]].concat());
+    assert_eq!(cell["outcome"], "measured", "{cell:#}");
+    assert_eq!(cell["options"]["over_time"], "steps:1,5", "another measurement than one at a steady rate");
+    let serving = &cell["metrics"]["serving"];
+    let per_s = serving["issued_per_s"].as_f64().unwrap();
+    assert!((50.0..=70.0).contains(&per_s), "{serving:#}");
+    let table = world.host(&["report", "latest", "--format", "csv"]).exits_with(0).stdout();
+    assert!(table.contains("slo_kept") && table.contains("yes"), "{table}");
+    let steady = self::cell(&world, &["--slo", "latency.p99<=1s", "--option", "serving:over_time=ramp:1-2"]);
+    assert!(steady["reason"].to_string().contains("a search needs steady ones"), "{steady:#}");
+    let no_rates = ["--rate", "9", "--option", "serving:over_time=ramp:1"];
+    world.host(&[&["run"], &CELL[..], &no_rates].concat()).exits_with(2).tells("steps:RATE,RATE");
+}
+
+#[test]
 fn a_limit_that_no_rate_keeps_gives_no_figure_and_says_what_was_seen() {
     let world = World::default();
     let cell = cell(&world, &["--slo", "latency.p99<=1ns", "--budget", "2"]);

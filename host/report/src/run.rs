@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// How people read a column of figures of `questions::summary`: its heading with the unit, and the columns that a narrow terminal
 /// does without come last. The last two are kept longest.
-const FIGURES: [(&str, &str); 46] = [
+const FIGURES: [(&str, &str); 47] = [
     ("median_ms", "latency (ms)"),
     ("first_token_ms", "first token (ms)"),
     ("per_token_ms", "per token (ms)"),
@@ -30,6 +30,7 @@ const FIGURES: [(&str, &str); 46] = [
     ("p99_ms", "p99 (ms)"),
     ("p90_ms", "p90 (ms)"),
     ("within_slo_pct", "within limit (%)"),
+    (column::SLO_KEPT, "limit kept"),
     ("refused_pct", "refused (%)"),
     ("utilization_pct", "busy (%)"),
     (column::REQUESTS_PER_RUN, "requests a run"),

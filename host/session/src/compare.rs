@@ -49,6 +49,11 @@ fn party(name: &str, stored: &Stored) -> Party {
     }
 }
 
+/// A side that was measured now, on this machine.
+pub(crate) fn party_here(name: String) -> Party {
+    Party { name, run: None, started_at: None, machine: machine::label() }
+}
+
 /// The document of a comparison that was made now.
 pub fn document(mode: Mode, [before, after]: [Party; 2], command: Vec<String>, cells: Vec<ComparedCell>) -> Comparison {
     let compared_at = now_utc();

@@ -1,13 +1,12 @@
 //! Two targets measured round by round in turns: their plans, and which of their cells are held against each other.
 
-use crate::compare::document;
+use crate::compare::{document, party_here};
 use crate::event::{Event, Listener, Relay};
 use skillbench_engine::compare::{Live, Side};
 use skillbench_engine::run::{self, Interleave, Inventory, Plan, PlannedCell, RequestError};
 use skillbench_record::RunRequest;
 use skillbench_record::defaults::defaults;
-use skillbench_record::machine;
-use skillbench_stats::compare::{ComparedCell, Comparison, Mode, Party};
+use skillbench_stats::compare::{ComparedCell, Comparison, Mode};
 use std::path::Path;
 
 #[derive(Debug, thiserror::Error)]
@@ -36,11 +35,11 @@ pub fn with_defaults(request: RunRequest) -> RunRequest {
 
 const INFERENCE: &str = "inference";
 
-/// The plan of one side. Its own cells measure nothing: the rounds come in turns.
+/// What is asked of one side, whose library and runtime the inventory has from here on.
 ///
 /// # Errors
-/// A name or value that cannot be, or a library that is no plugin.
-pub fn plan_of(inventory: &mut Inventory, side: &Side, request: &RunRequest) -> Result<Plan, InterleaveError> {
+/// A library that is no plugin, or a runtime that is not installed.
+pub fn request_of(inventory: &mut Inventory, side: &Side, request: &RunRequest) -> Result<RunRequest, InterleaveError> {
     let plugin = match &side.library {
         None => side.backend.clone(),
         Some(library) => {
@@ -50,7 +49,16 @@ pub fn plan_of(inventory: &mut Inventory, side: &Side, request: &RunRequest) -> 
     if let Some(version) = &side.runtime {
         inventory.use_runtime(&plugin, version).map_err(InterleaveError::Runtime)?;
     }
-    let mut plan = run::plan(inventory, side.of(request, &plugin))?;
+    Ok(side.of(request, &plugin))
+}
+
+/// The plan of one side. Its own cells measure nothing: the rounds come in turns.
+///
+/// # Errors
+/// As for [`request_of`], and a name or value that cannot be.
+pub fn plan_of(inventory: &mut Inventory, side: &Side, request: &RunRequest) -> Result<Plan, InterleaveError> {
+    let request = request_of(inventory, side, request)?;
+    let mut plan = run::plan(inventory, request)?;
     plan.request.verify_only = true;
     plan.rounds_follow = true;
     Ok(plan)
@@ -85,10 +93,8 @@ pub fn compare(
             }
         }
     }
-    let machine = machine::label();
-    let party = |name: String| Party { name, run: None, started_at: None, machine: machine.clone() };
     let names: Vec<&str> = others.iter().map(|(_, side)| side.name.as_str()).collect();
-    let parties = [party(first.1.name.clone()), party(names.join(", "))];
+    let parties = [party_here(first.1.name.clone()), party_here(names.join(", "))];
     Ok(document(Mode::Interleaved, parties, command, cells))
 }
 

@@ -68,7 +68,13 @@ pub struct LiveArgs {
     /// Threads of both sides, unless a side sets its own
     #[arg(long, value_name = "N", requires = "interleave", value_parser = clap::value_parser!(u64).range(1..=1024))]
     pub threads: Option<u64>,
-    /// Minimum number of fresh processes of each side [default: 5]
+    /// Search the load that keeps these limits, on each side in turns: latency.p99<=20ms
+    #[arg(long, value_name = "LIMITS", requires = "interleave", conflicts_with_all = ["bench", "pairs"])]
+    pub slo: Option<String>,
+    /// Time for each search, in seconds [default: 60]
+    #[arg(long, value_name = "SECONDS", requires = "slo", value_parser = seconds)]
+    pub budget: Option<f64>,
+    /// Minimum number of fresh processes of each side [default: 5]; with --slo the searches of each [default: 2]
     #[arg(long, value_name = "N", requires = "interleave", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub launches: Option<u64>,
     /// Pairs of rounds in each process [default: 24]

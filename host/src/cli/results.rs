@@ -90,6 +90,13 @@ pub enum ExportForm {
     SkillsetJson,
     /// One file for all of them: what runs where
     MatrixJson,
+    /// A file for each run: Bencher Metric Format, for its adapter `json`
+    BencherJson,
+    /// Two files for each run, for github-action-benchmark: what is better smaller, and bigger
+    ActionJson,
+    /// A file for each run: every metric of every cell, at the time of the run
+    #[value(name = "openmetrics")]
+    OpenMetrics,
 }
 
 #[derive(Args)]

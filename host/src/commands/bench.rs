@@ -8,6 +8,7 @@ use crate::commands::plugin::tell_problems;
 use crate::output;
 use crate::screen::Screen;
 use skillbench_engine::bench::{self, Discovery, Found, Summary};
+use skillbench_record::catalog::{self, Metric};
 use skillbench_record::{Cell as Measured, Run, RunRequest, Selection};
 use skillbench_report::{Cell, Table};
 use skillbench_session::{Ended, Kept};
@@ -139,21 +140,25 @@ fn print(global: &Global, run: &Run) -> Result<(), String> {
         }
         FormatArg::Csv => output::print(&bench::csv(run)),
         FormatArg::Table | FormatArg::Markdown | FormatArg::Html => {
-            let mut table = Table::new([
-                "benchmark",
-                "category",
-                "model",
-                "outcome",
-                "median_ms",
-                "cpu_ms",
-                "peak_mb",
-                "per_second",
-                "n",
+            let figures: Vec<&Metric> = OF_LOAD.iter().filter_map(|name| catalog::metric(name)).collect();
+            let has = |metric: &&&Metric| run.cells.iter().any(|cell| figure(cell, metric).is_some());
+            let figures: Vec<&Metric> = figures.iter().filter(has).copied().collect();
+            let columns = COLUMNS.iter().copied().chain(figures.iter().map(|metric| metric.id)).chain(["reason"]);
+            let columns = columns.map(String::from).collect();
+            let mut table = Table { columns, ..Table::default() }.least([
                 "stable",
-                "reason",
-            ])
-            .least(["stable", "n", "peak_mb", "cpu_ms", "category", "per_second", "model"]);
-            run.cells.iter().for_each(|cell| table.row(row(cell)));
+                "n",
+                "peak_mb",
+                "cpu_ms",
+                "category",
+                "per_second",
+                "model",
+            ]);
+            for cell in &run.cells {
+                let of_load = figures.iter().map(|metric| Cell::maybe(figure(cell, metric), Cell::number));
+                let reason = Cell::maybe(cell.outcome.reason().map(|reason| reason.message.clone()), Cell::from);
+                table.rows.push(row(cell).into_iter().chain(of_load).chain([reason]).collect());
+            }
             output::table(&table, global.format.into());
             let summary = Summary::of(&run.cells);
             let rate = summary.success_rate.map_or(String::new(), |rate| format!(" ({:.0}%)", rate * 100.0));
@@ -163,7 +168,31 @@ fn print(global: &Global, run: &Run) -> Result<(), String> {
     Ok(())
 }
 
-fn row(cell: &Measured) -> [Cell; 11] {
+const COLUMNS: [&str; 10] =
+    ["benchmark", "category", "model", "outcome", "median_ms", "cpu_ms", "peak_mb", "per_second", "n", "stable"];
+
+/// What is shown of requests that arrive, where a function has any.
+const OF_LOAD: [&str; 10] = [
+    "latency_ms.p99",
+    "capacity_per_s",
+    "capacity.ci95.0",
+    "capacity.ci95.1",
+    "goodput_per_s",
+    "serving.tokens.ttft_ms.median",
+    "serving.tokens.ttft_ms.p99",
+    "serving.tokens.tpot_ms.median",
+    "serving.tokens.tokens_per_s",
+    "error_rate",
+];
+
+fn figure(cell: &Measured, metric: &Metric) -> Option<f64> {
+    cell.outcome
+        .metrics()
+        .filter(|metrics| metrics.serving.is_some() || metrics.capacity.is_some())
+        .and_then(metric.value)
+}
+
+fn row(cell: &Measured) -> [Cell; 10] {
     let metrics = cell.outcome.metrics();
     let time = metrics.and_then(|metrics| metrics.latency_ms.as_ref());
     let cpu = metrics.and_then(|metrics| metrics.cpu_ms.as_ref());
@@ -178,6 +207,5 @@ fn row(cell: &Measured) -> [Cell; 11] {
         Cell::maybe(metrics.and_then(|metrics| metrics.throughput_per_s), Cell::number),
         Cell::maybe(time.map(|stats| stats.n), Cell::count),
         Cell::flag(cell.stable),
-        Cell::maybe(cell.outcome.reason().map(|reason| reason.message.clone()), Cell::from),
     ]
 }

@@ -16,6 +16,7 @@ pub struct Rules {
 pub struct CompareRules {
     pub launches: u64,
     pub most_launches: u64,
+    pub searches: u64,
     pub interval: f64,
     pub pairs: u64,
     pub round_ms: f64,

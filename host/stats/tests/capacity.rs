@@ -1,9 +1,9 @@
 //! The search of the benchmark `serving` and the capacity that is read from its trials, on servers whose capacity is known.
 
 use fastrand::Rng;
+use skillbench_load::arrivals::Arrivals;
+use skillbench_load::search::{Search, Trial};
 use skillbench_record::CapacityTrial;
-use skillbench_serving::arrivals::Arrivals;
-use skillbench_serving::search::{Search, Trial};
 use skillbench_stats::{Capacity, capacity};
 
 /// As many as the benchmark lays its budget out for.

@@ -104,6 +104,13 @@ pub fn takes(schema: &str, key: &str) -> bool {
     serde_json::from_str::<Value>(schema).is_ok_and(|schema| property(&schema, key).is_some())
 }
 
+/// The options that a schema wants in any case.
+pub fn required(schema: &str) -> Vec<String> {
+    let schema: Value = serde_json::from_str(schema).unwrap_or_default();
+    let names = schema.get("required").and_then(Value::as_array);
+    names.into_iter().flatten().filter_map(Value::as_str).map(String::from).collect()
+}
+
 /// What a schema says an option is where nobody gives it.
 pub fn default_of(schema: &str, key: &str) -> Option<Value> {
     property(&serde_json::from_str::<Value>(schema).ok()?, key)?.get("default").cloned()

@@ -4,7 +4,7 @@ use crate::settings::{Settings, without_query};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use skillbench_plugin_api::{Code, Error, Result, Why};
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::time::Duration;
 use ureq::http::{HeaderMap, Response};
 use ureq::{Agent, Body, RequestBuilder};
@@ -86,7 +86,7 @@ impl Client {
         let answer = self.accepted(answer)?;
         self.read_up_to(LONGEST_DESCRIPTION, answer, &mut bytes)?;
         serde_json::from_slice(&bytes).map_err(|error| {
-            let text = format!("{}{path} answers what is not of the Open Inference Protocol: {error}", self.url);
+            let text = format!("{}{path} answers what is not of the protocol: {error}", self.url);
             Error::invalid(text).because(Why::RUNTIME)
         })
     }
@@ -121,6 +121,11 @@ impl Client {
     /// Where it does not come whole.
     pub fn read(&self, answer: Answer, into: &mut Vec<u8>) -> Result<()> {
         self.read_up_to(LONGEST_ANSWER, answer, into)
+    }
+
+    /// The body of an answer that comes line by line, as it comes.
+    pub fn lines(&self, answer: Answer) -> impl BufRead {
+        BufReader::new(answer.body.into_with_config().limit(LONGEST_ANSWER).reader())
     }
 
     fn read_up_to(&self, limit: u64, answer: Answer, into: &mut Vec<u8>) -> Result<()> {
@@ -192,10 +197,19 @@ fn lost(url: &str, error: &std::io::Error) -> Error {
 fn refused(url: &str, status: u16, said: &[u8]) -> Error {
     #[derive(Deserialize)]
     struct Said {
-        error: String,
+        error: Reason,
     }
-    let said =
-        serde_json::from_slice::<Said>(said).map_or_else(|_| String::from_utf8_lossy(said).into(), |it| it.error);
+    /// As the Open Inference Protocol has it, and as OpenAI's.
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Reason {
+        Text(String),
+        Object { message: String },
+    }
+    let said = match serde_json::from_slice::<Said>(said) {
+        Ok(Said { error: Reason::Text(text) | Reason::Object { message: text } }) => text,
+        Err(_) => String::from_utf8_lossy(said).into(),
+    };
     let text = format!("{url} answers {status}: {}", plain(&said));
     match status {
         401 | 403 => {

@@ -1,8 +1,8 @@
 //! Workers that make tokens: one sequence after the other, or several side by side.
 
-use crate::board::Shift;
-use crate::session::{Batching, Serve};
 use fastrand::Rng;
+use skillbench_load::board::Shift;
+use skillbench_load::session::{Batching, Serve};
 use skillbench_plugin_api::Result;
 use skillbench_sequences::Work;
 use skillbench_sequences::decoder::Keeper;

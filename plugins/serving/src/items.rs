@@ -1,8 +1,9 @@
 //! The benchmark `serving`: requests for items.
 
-use crate::crew::Crew;
-use crate::options::{Asked, Load, OF_ITEMS, Of};
-use crate::server::{Server, Tokens};
+use crate::options::OF_ITEMS;
+use skillbench_load::crew::Crew;
+use skillbench_load::options::{Asked, Load, Of};
+use skillbench_load::server::{Server, Tokens};
 use skillbench_pipeline::{self as pipeline, Prepared};
 use skillbench_plugin_api::sdk::{Benchmark, Context};
 use skillbench_plugin_api::{Error, Result, SeriesInfo};
@@ -22,7 +23,7 @@ impl Benchmark for Serving {
 
     fn run(context: &Context<'_>) -> Result<()> {
         let target = context.target()?;
-        let asked = Asked::read(&context.options, target, Of::Items)?;
+        let asked = Asked::read(&context.options, target.batch_size(), Of::Items)?;
         let order = pipeline::order(target)?;
         let models = pipeline::load(target, &order)?;
         let mut lanes: Vec<Prepared<'_>> = (0..asked.workers)

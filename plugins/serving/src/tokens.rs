@@ -1,9 +1,10 @@
 //! The benchmark `generation-serving`: requests for tokens, each of a sequence of its own.
 
-use crate::crew::Crew;
 use crate::engine::{Engine, Lengths};
-use crate::options::{Asked, OF_TOKENS, Of};
-use crate::server::{Server, Tokens};
+use crate::options::OF_TOKENS;
+use skillbench_load::crew::Crew;
+use skillbench_load::options::{Asked, Of};
+use skillbench_load::server::{Server, Tokens};
 use skillbench_plugin_api::sdk::{Benchmark, Context};
 use skillbench_plugin_api::{Error, Result};
 use skillbench_sequences::{Loads, Work};
@@ -23,7 +24,7 @@ impl Benchmark for GenerationServing {
 
     fn run(context: &Context<'_>) -> Result<()> {
         let target = context.target()?;
-        let asked = Asked::read(&context.options, target, Of::Tokens)?;
+        let asked = Asked::read(&context.options, target.batch_size(), Of::Tokens)?;
         let loads = Loads::new(context.host, target, &context.options, true)?;
         let models = loads.models();
         let Loads { manifest, plan, sizes, .. } = &loads;

@@ -7,7 +7,8 @@ use skillbench_record::{PluginOptions, RunRequest};
 use skillbench_worker::CATEGORIES;
 
 impl Discovery {
-    /// The benchmarks that a request means, in the order in which they were found. A category or a model without any is no error.
+    /// The benchmarks that a request means, in the order in which they were found. One that needs an option, such as an address, is meant only where it
+    /// is named, or given that. A category or a model without any is no error.
     ///
     /// # Errors
     /// A name that nothing has, with the nearest ones.
@@ -25,7 +26,8 @@ impl Discovery {
             wanted.is_empty() || has.is_some_and(|has| wanted.iter().any(|one| folded(one) == folded(has)))
         };
         let chosen = self.benchmarks.iter().filter(|found| {
-            (request.benchmarks.is_empty() || request.benchmarks.iter().any(|name| found.is_called(name)))
+            let is_named = request.benchmarks.iter().any(|name| found.is_called(name));
+            (is_named || request.benchmarks.is_empty() && found.has_what_it_needs(request))
                 && asked(&request.selection.categories, found.category.as_ref())
                 && asked(&models, found.model.as_ref())
         });
@@ -64,6 +66,12 @@ impl Found {
 
     fn is_called(&self, name: &str) -> bool {
         [&self.description.id, &self.plugin].iter().any(|known| folded(known) == folded(name))
+    }
+
+    fn has_what_it_needs(&self, request: &RunRequest) -> bool {
+        let given = self.own_options(request);
+        let needed = skillbench_worker::options::required(&self.description.options_schema);
+        needed.iter().all(|option| given.contains_key(option))
     }
 
     /// The options of a request that are for this benchmark.

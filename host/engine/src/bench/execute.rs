@@ -2,11 +2,12 @@
 
 use super::metrics::metrics;
 use super::{FunctionPlan, PlannedFunction};
+use crate::run::serving::{AskedLoad, BUDGET, usual_budget_s};
 use crate::run::{Observer, clocks, of_series, stable};
 use skillbench_record::defaults::defaults;
 use skillbench_record::{Cell, Outcome, Reason, Run, RunRequest, Samples};
 use skillbench_worker::{
-    Command, Event, Failure, FunctionJob, FunctionReport, Limits, Policy, Reply, Stop, Watched, Worker,
+    Command, Event, Failure, FunctionJob, FunctionReport, Limits, Policy, Reply, Stop, Watched, Worker, options,
 };
 use std::io;
 use std::path::Path;
@@ -54,7 +55,7 @@ fn measured(
                 stable: stable(&report.series),
                 implausible: clocks(&report.series, &watched),
                 conditions: watched.conditions.clone(),
-                outcome: Outcome::Measured(Box::new(metrics(&report, &watched))),
+                outcome: Outcome::Measured(Box::new(metrics(&report, &watched, load(function)))),
                 ..cell
             };
             (cell, samples)
@@ -63,20 +64,32 @@ fn measured(
     }
 }
 
+/// What a function of requests that arrive was asked for.
+fn load(function: &PlannedFunction) -> AskedLoad<'_> {
+    let of = |option: &str| function.options.get(option).map(String::as_str);
+    AskedLoad { slo: of("slo"), workers: of("workers").and_then(|workers| workers.parse().ok()) }
+}
+
 fn job(function: &PlannedFunction, request: &RunRequest, folder: &Path) -> FunctionJob {
     let run = &defaults().run;
+    let mut options = function.options.clone();
+    let is_told = options::takes(&function.found.description.options_schema, BUDGET);
+    let budget = request.budget_s.unwrap_or_else(|| usual_budget_s(&options, is_told));
+    if is_told {
+        options.insert(BUDGET.into(), budget.to_string());
+    }
     let attachments = folder.join("attachments").join(function.found.id());
     FunctionJob {
         library: function.found.library.clone(),
         benchmark: function.found.id().into(),
-        options: function.options.clone(),
+        options,
         policy: Policy {
             warmup: request.warmup.unwrap_or(run.warmup),
             warmup_ns: request.warmup.is_none().then_some((run.warmup_limit_s * 1e9) as u64),
             iterations: request.iterations,
             interval: run.interval,
             rate_interval: run.rate_interval,
-            budget_ns: (request.budget_s.unwrap_or(run.budget_s) * 1e9) as u64,
+            budget_ns: (budget * 1e9) as u64,
             verify_only: false,
             interleaved_round_ns: None,
         },

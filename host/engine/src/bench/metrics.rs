@@ -1,5 +1,6 @@
 //! What the worker of a function reported becomes the figures of a cell.
 
+use crate::run::serving::{self, AskedLoad};
 use crate::run::{cpu_per_iteration, interval, measured, rate, series_metrics};
 use skillbench_record::{InitMetrics, MemoryMetrics, Metrics};
 use skillbench_stats::{half_widths, summarize, summarize_rounds};
@@ -7,17 +8,23 @@ use skillbench_worker::{FunctionReport, SeriesRecord, Watched};
 
 const NS_TO_MS: f64 = 1e-6;
 
-/// The latency is that of one call, timed from outside; of a function that announces no `execution_time`, its one series of durations. The
-/// rate is in items over the time they took; a call is one item where the function counts none. The first call of the process is in
+/// The latency is that of one call, timed from outside; of a function that announces no `execution_time`, its one series of durations; of requests that
+/// arrive, theirs. The rate is in items over the time they took; a call is one item where the function counts none. The first call of the process is in
 /// no other figure. `load_peak` is the highest memory of the first calls.
-pub(super) fn metrics(report: &FunctionReport, watched: &Watched) -> Metrics {
-    let execution = execution(report);
+pub(super) fn metrics(report: &FunctionReport, watched: &Watched, load: AskedLoad<'_>) -> Metrics {
+    let is_load = serving::sessions(&report.series).is_some() || load.slo.is_some();
+    let execution = execution(report).filter(|_| !is_load);
+    let of_requests =
+        || report.series.iter().find(|series| series.name == "latency" && !serving::has_refusals(&report.series));
     let first = report.series.iter().find(|series| series.name == "first_execution" && series.kind == "duration");
     let around = |series: &SeriesRecord| interval(rate(series)?, half_widths(&measured(series), None)?.mean);
     Metrics {
-        latency_ms: execution.and_then(|series| summarize_rounds(&measured(series), NS_TO_MS, None)),
+        latency_ms: match is_load {
+            true => of_requests().and_then(|series| summarize_rounds(&series.singles, NS_TO_MS, None)),
+            false => execution.and_then(|series| summarize_rounds(&measured(series), NS_TO_MS, None)),
+        },
         cpu_ms: execution.and_then(|series| summarize(&cpu_per_iteration(series), NS_TO_MS)),
-        throughput_per_s: execution.and_then(rate),
+        throughput_per_s: serving::items_per_s(&report.series).or_else(|| execution.and_then(rate)),
         throughput_ci95: execution.and_then(around),
         ci95_covers: execution.map(|_| "within one launch".into()),
         init_ms: InitMetrics {
@@ -25,6 +32,8 @@ pub(super) fn metrics(report: &FunctionReport, watched: &Watched) -> Metrics {
             ..InitMetrics::default()
         },
         memory_mb: memory(report, watched),
+        serving: serving::serving(&report.series, load),
+        capacity: serving::capacity(&report.series, load),
         series: report.series.iter().filter_map(|one| Some((one.name.clone(), series_metrics(one)?))).collect(),
         ..Metrics::default()
     }

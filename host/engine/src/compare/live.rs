@@ -37,7 +37,7 @@ impl Live<'_> {
         observer: &mut dyn Observer,
     ) -> Result<ComparedCell, Stopped> {
         let pair = interleave.verify(cells, observer);
-        let blank = blank(&pair);
+        let blank = blank(&pair.cells);
         if let Some(reason) = refused(&pair) {
             return if reason.code == "stopped" {
                 Err(Stopped)
@@ -45,7 +45,7 @@ impl Live<'_> {
                 Ok(ComparedCell { reason: Some(reason), ..blank })
             };
         }
-        if let Some(reason) = apart(&pair, &blank) {
+        if let Some(reason) = apart(&pair.cells, &blank) {
             return Ok(ComparedCell { reason: Some(reason), ..blank });
         }
         let first = match self.launches(interleave, &pair, 0, observer)? {
@@ -154,7 +154,8 @@ impl Live<'_> {
     }
 }
 
-const SIDES: [&str; 2] = ["before", "after"];
+/// What the two are called.
+pub const SIDES: [&str; 2] = ["before", "after"];
 
 fn describe(side: usize, failure: Failure) -> Reason {
     Reason::new(&failure.reason.code, format!("{}: {failure}", SIDES[side]))
@@ -173,7 +174,7 @@ fn refused(pair: &Pair) -> Option<Reason> {
 }
 
 /// Why two cells that could be measured are not held against each other.
-fn apart(pair: &Pair, blank: &ComparedCell) -> Option<Reason> {
+pub fn apart(cells: &[Cell; 2], blank: &ComparedCell) -> Option<Reason> {
     let (a, b) = (blank.before.trust, blank.after.trust);
     // A service is held against what is here where somebody asks for it; the pair is labelled as remote.
     let verified = |trust: Option<Trust>| trust.is_some_and(Trust::is_verified);
@@ -187,7 +188,7 @@ fn apart(pair: &Pair, blank: &ComparedCell) -> Option<Reason> {
         let fix = cell.fixes.iter().find(|fix| fix.what == "precision")?;
         Some(Reason::new("precision", format!("{side}: {}: {}", fix.describe(), fix.why)))
     };
-    pair.cells.iter().zip(SIDES).find_map(other)
+    cells.iter().zip(SIDES).find_map(other)
 }
 
 fn subject(cell: &Cell) -> Subject {
@@ -209,8 +210,9 @@ fn subject(cell: &Cell) -> Subject {
     }
 }
 
-fn blank(pair: &Pair) -> ComparedCell {
-    let [before, after] = pair.cells.each_ref().map(subject);
+/// Two cells held against each other, of which nothing is known yet.
+pub fn blank(cells: &[Cell; 2]) -> ComparedCell {
+    let [before, after] = cells.each_ref().map(subject);
     let mut labels: Vec<String> = vec![];
     for trust in Trust::ALL.into_iter().filter(|trust| !trust.is_comparable()) {
         if [&before, &after].iter().any(|subject| subject.trust == Some(trust)) {
@@ -222,10 +224,10 @@ fn blank(pair: &Pair) -> ComparedCell {
     {
         labels.push(format!("precision {one} against {other}"));
     }
-    for (cell, side) in pair.cells.iter().zip(SIDES) {
+    for (cell, side) in cells.iter().zip(SIDES) {
         labels.extend(cell.fixes.iter().map(|fix| format!("{side}: {}", fix.describe())));
     }
-    let cell = &pair.cells[0];
+    let cell = &cells[0];
     ComparedCell {
         model: cell.skill.clone(),
         benchmark: cell.benchmark.clone(),

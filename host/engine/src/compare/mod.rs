@@ -9,6 +9,6 @@ mod live;
 mod paired;
 mod side;
 
-pub use live::{Live, Stopped};
+pub use live::{Live, SIDES, Stopped, apart, blank};
 pub use paired::{Paired, paired};
 pub use side::Side;

@@ -3,11 +3,11 @@
 use super::cross_check;
 use super::execute::Runner;
 use super::launches;
-use super::named::BUDGET;
 use super::phases;
-use super::plan::{PlannedCell, RATE, RATE_PER_HOUR};
+use super::plan::PlannedCell;
 use super::profile::profile;
 use super::room::Room;
+use super::serving::{BUDGET, usual_budget_s};
 use super::workarounds::Attempt;
 use crate::cores;
 use skillbench_models::stored;
@@ -360,15 +360,8 @@ impl Runner<'_, '_> {
         let mut benchmark_options = benchmark.options.clone();
         let of_axes = planned.axes.iter().filter(|(name, _)| self.plan.is_option(planned.benchmark, name));
         benchmark_options.extend(of_axes.map(|(name, value)| (name.clone(), value.to_string())));
-        let has = |option: &str| benchmark_options.contains_key(option);
         let takes_budget = self.plan.is_option(planned.benchmark, BUDGET);
-        let usual = match takes_budget {
-            // A limit alone is searched for.
-            true if has("slo") && !has(RATE) && !has(RATE_PER_HOUR) => run.search_budget_s,
-            true => run.load_budget_s,
-            false => run.budget_s,
-        };
-        let budget = request.budget_s.unwrap_or(usual);
+        let budget = request.budget_s.unwrap_or_else(|| usual_budget_s(&benchmark_options, takes_budget));
         if takes_budget {
             benchmark_options.insert(BUDGET.into(), budget.to_string());
         }

@@ -39,7 +39,7 @@ mod resolve;
 mod room;
 mod samples;
 mod select;
-mod serving;
+pub(crate) mod serving;
 mod summarize;
 mod tell_apart;
 mod workarounds;

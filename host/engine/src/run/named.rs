@@ -279,7 +279,7 @@ impl PlannedBenchmark {
 }
 
 /// The option by which the host says to a benchmark of load how many seconds it has.
-pub(super) const BUDGET: &str = "budget_s";
+pub(crate) const BUDGET: &str = "budget_s";
 
 /// Benchmarks and plugins of benchmarks, as a request names them.
 fn benchmark_names(request: &RunRequest) -> Vec<String> {

@@ -1,9 +1,11 @@
 //! Figures of requests that arrive: what became of them, and the load that a target bears.
 
 use super::energy::{Counted, per_item};
+pub(crate) use super::named::BUDGET;
+use super::plan::{RATE, RATE_PER_HOUR};
 use super::summarize::measured;
 use skillbench_record::defaults::defaults;
-use skillbench_record::{CapacityMetrics, CapacityTrial, ServingMetrics, TokenMetrics};
+use skillbench_record::{CapacityMetrics, CapacityTrial, PluginOptions, ServingMetrics, TokenMetrics};
 use skillbench_stats::{Capacity, capacity as of_trials, half_widths, is_kept, summarize};
 use skillbench_worker::SeriesRecord;
 
@@ -11,10 +13,21 @@ const NS_TO_MS: f64 = 1e-6;
 
 /// What the cell was asked for, beside its point.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct AskedLoad<'a> {
+pub(crate) struct AskedLoad<'a> {
     /// "latency.p99<=20ms".
     pub slo: Option<&'a str>,
     pub workers: Option<u64>,
+}
+
+/// Seconds for a benchmark with these options, where nobody gave others. `is_told`: it takes them as an option.
+pub(crate) fn usual_budget_s(options: &PluginOptions, is_told: bool) -> f64 {
+    let (run, has) = (&defaults().run, |option: &str| options.contains_key(option));
+    match is_told {
+        // A limit alone is searched for.
+        true if has("slo") && !has(RATE) && !has(RATE_PER_HOUR) => run.search_budget_s,
+        true => run.load_budget_s,
+        false => run.budget_s,
+    }
 }
 
 /// Figures without rounds, by the name of their series.
@@ -27,14 +40,14 @@ fn find<'a>(report: &'a [SeriesRecord], name: &str) -> Option<&'a SeriesRecord> 
 }
 
 /// Rounds of sessions, in each of which many requests were served.
-pub(super) fn sessions(report: &[SeriesRecord]) -> Option<&SeriesRecord> {
+pub(crate) fn sessions(report: &[SeriesRecord]) -> Option<&SeriesRecord> {
     find(report, "session")
         .filter(|series| series.kind == "duration" && !measured(series).is_empty())
         .filter(|_| !singles(report, "requests").is_empty())
 }
 
 /// Whether requests were refused: those that were answered have latencies, which say nothing of all.
-pub(super) fn has_refusals(report: &[SeriesRecord]) -> bool {
+pub(crate) fn has_refusals(report: &[SeriesRecord]) -> bool {
     sessions(report).is_some() && singles(report, "refused").iter().any(|refused| *refused > 0.0)
 }
 
@@ -45,7 +58,7 @@ fn seconds(sessions: &SeriesRecord) -> f64 {
 }
 
 /// Items a second that were served; `None`: there were no sessions.
-pub(super) fn items_per_s(report: &[SeriesRecord]) -> Option<f64> {
+pub(crate) fn items_per_s(report: &[SeriesRecord]) -> Option<f64> {
     let (sessions, items) = (sessions(report)?, find(report, "service")?.items_per_sample);
     let sum = |name: &str| singles(report, name).iter().sum::<f64>();
     let served = sum("requests") - sum("refused");
@@ -97,7 +110,7 @@ fn tokens(report: &[SeriesRecord], sessions: &SeriesRecord) -> Option<TokenMetri
 }
 
 /// `None`: no requests arrived.
-pub(super) fn serving(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<ServingMetrics> {
+pub(crate) fn serving(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<ServingMetrics> {
     let sessions = sessions(report)?;
     let times = |name: &str| summarize(singles(report, name), NS_TO_MS);
     let mean = |name: &str| summarize(singles(report, name), 1.0).map(|stats| stats.mean);
@@ -140,7 +153,7 @@ fn slo_kept(report: &[SeriesRecord], requests: u64) -> Option<bool> {
 }
 
 /// `None`: nothing was searched, or the trials have no edge, which is then a failure of the cell.
-pub(super) fn capacity(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<CapacityMetrics> {
+pub(crate) fn capacity(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<CapacityMetrics> {
     let column = |name: &str| singles(report, name);
     let (per_s, requests, over) = (column("trial.per_s"), column("trial.requests"), column("trial.over"));
     let refused = column("trial.refused");
@@ -199,7 +212,7 @@ fn edge(trials: &[CapacityTrial], allowed: &[f64], of_length: f64) -> Option<(f6
 const TIGHT: f64 = 0.05;
 
 /// Whether the figures that the cell is known by are tight; `None`: it is no cell of requests that arrive.
-pub(super) fn stable(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<bool> {
+pub(crate) fn stable(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<bool> {
     if let Some(found) = capacity(report, asked) {
         return Some((found.ci95[1] - found.ci95[0]) / 2.0 <= TIGHT * found.per_s);
     }

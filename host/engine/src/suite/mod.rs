@@ -20,5 +20,5 @@ mod schema;
 pub use file::{Format, Schedule, SuiteFile};
 pub use generate::{Generated, Offered, generate, list_of, offered, starter};
 pub use read::{SuiteError, parse, read};
-pub use request::{FAMILIES, how, left_undone, to_request};
+pub use request::{FAMILIES, how, left_undone, serving, to_request};
 pub use schema::suite_schema;

@@ -66,7 +66,7 @@ const OF_TOKENS: &str = "generation-serving";
 const TOKEN_LIMITS: [&str; 2] = ["ttft.", "tpot."];
 
 /// What is asked of the benchmarks of requests that arrive; one of them is meant where no other is named.
-fn serving(suite: &SuiteFile, request: &mut RunRequest) {
+pub fn serving(suite: &SuiteFile, request: &mut RunRequest) {
     let asked = [("scenario", &suite.scenario), ("arrivals", &suite.arrivals), ("slo", &suite.slo)];
     let options = asked.into_iter().filter_map(|(key, value)| {
         Some(OptionChoice { plugin: Some(SERVING.into()), key: key.into(), value: value.clone()? })

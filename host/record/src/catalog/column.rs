@@ -86,6 +86,7 @@ names! {
     CAPACITY_CI95_HIGH_PER_SEC = "capacity_ci95_high_per_sec",
     GOODPUT_PER_SEC = "goodput_per_sec",
     WITHIN_SLO = "within_slo",
+    SLO_KEPT = "slo_kept",
     ERROR_RATE = "error_rate",
     ISSUED_PER_SEC = "issued_per_sec",
     UTILIZATION = "utilization",

@@ -583,6 +583,16 @@ pub(super) static METRICS: &[Metric] = &[
         "Of all requests that were issued, those within the limit",
         |m| m.serving.as_ref()?.within_slo
     ),
+    count!(
+        slo_kept,
+        "slo_kept",
+        "serving.slo_kept",
+        "",
+        Higher,
+        "limits kept",
+        "1: all limits on requests are kept, with 99% confidence by MLPerf's rule; 0: not",
+        |m| m.serving.as_ref()?.slo_kept.map(u64::from)
+    ),
     figure!(
         error_rate,
         "error_rate",

@@ -10,7 +10,9 @@ use polars::prelude::PolarsResult;
 use sides::{SideCell, cells};
 use skillbench_record::catalog::{self, column};
 use skillbench_record::{Reason, Trust};
-use skillbench_stats::compare::{Bar, ComparedCell, ComparedMetric, Evidence, Metric, Noise, Subject, judge, of_apart};
+use skillbench_stats::compare::{
+    Bar, ComparedCell, ComparedMetric, Evidence, Metric, Noise, Subject, judge, of_apart, of_estimates,
+};
 
 /// What is compared although it is not the same, because that was asked for.
 #[derive(Clone, Copy, Debug, Default)]
@@ -222,6 +224,10 @@ fn of_cells(before: &SideCell, after: &SideCell, question: &Question<'_>) -> Com
         let Some((_, old)) = before.figures.iter().find(|(old, _)| old == metric) else { continue };
         let evidence = of_apart(&[*old], &[*new], question.seed);
         metrics.extend(evidence.map(|evidence| judged(metric, evidence, before, after, question)));
+    }
+    if let (Some(old), Some(new)) = (before.capacity, after.capacity) {
+        let metric = Metric::capacity();
+        metrics.extend(of_estimates(&[old], &[new]).map(|evidence| judged(&metric, evidence, before, after, question)));
     }
     match metrics.is_empty() {
         true => {

@@ -5,7 +5,7 @@ use crate::questions::latest;
 use polars::prelude::*;
 use skillbench_record::catalog::{self, Better, column};
 use skillbench_record::{Axes, Reason};
-use skillbench_stats::compare::{Metric, Subject};
+use skillbench_stats::compare::{Estimate, Metric, Subject};
 use std::collections::HashMap;
 
 /// A metric in every round of a cell.
@@ -28,6 +28,8 @@ pub(super) struct SideCell {
     pub rounds: Vec<Rounds>,
     /// One figure each: memory, the metrics that are asked for, and those that plugins added.
     pub figures: Vec<(Metric, f64)>,
+    /// The load that it bears; `None`: it was not searched.
+    pub capacity: Option<Estimate>,
 }
 
 /// Reads columns by row; what is not there is not told.
@@ -48,7 +50,7 @@ impl Reader<'_> {
 /// The rows that count of a side.
 pub(super) fn cells(stored: &Stored, metrics: &[&'static catalog::Metric]) -> PolarsResult<Vec<SideCell>> {
     let frame = latest::latest(latest::placed(stored.cells.clone())?.collect()?)?;
-    let rounds = rounds(stored)?;
+    let (rounds, sessions) = (rounds(stored)?, sessions(stored)?);
     let read = Reader(&frame);
     let cell = |row: usize| {
         let text = |column: &str| read.text(row, column);
@@ -82,10 +84,30 @@ pub(super) fn cells(stored: &Stored, metrics: &[&'static catalog::Metric]) -> Po
             outcome,
             reason,
             figures: figures(&read, row, metrics, stored, &key, &rounds_of),
+            capacity: capacity(&read, row, sessions.get(&key).copied().unwrap_or_default()),
             rounds: rounds_of,
         }
     };
     Ok((0..frame.height()).map(cell).collect())
+}
+
+fn capacity(read: &Reader<'_>, row: usize, sessions: u64) -> Option<Estimate> {
+    let of = |column: &str| read.number(row, column);
+    let ci95 = [of(column::CAPACITY_CI95_LOW_PER_SEC)?, of(column::CAPACITY_CI95_HIGH_PER_SEC)?];
+    Some(Estimate { value: of(column::CAPACITY_PER_SEC)?, ci95, rounds: sessions })
+}
+
+/// How many sessions each search had, by run and cell.
+fn sessions(stored: &Stored) -> PolarsResult<HashMap<(String, i64), u64>> {
+    let Some(samples) = &stored.samples else { return Ok(HashMap::new()) };
+    let of_searches = samples.clone().lazy().filter(col("series").eq(lit("trial.per_s")));
+    let counted = of_searches.group_by([col(column::RUN), col(column::CELL)]).agg([len().alias("n")]).collect()?;
+    let read = Reader(&counted);
+    let one = |row: usize| {
+        let key = (read.text(row, column::RUN)?, read.number(row, column::CELL)? as i64);
+        Some((key, read.number(row, "n")? as u64))
+    };
+    Ok((0..counted.height()).filter_map(one).collect())
 }
 
 /// What has one figure in a cell. What has rounds is compared by them.
@@ -98,7 +120,9 @@ fn figures(
     rounds: &[Rounds],
 ) -> Vec<(Metric, f64)> {
     let memory = read.number(row, column::PEAK_MEMORY_MB).map(|value| (Metric::memory(), value));
-    let asked = metrics.iter().filter(|metric| metric.id != column::PEAK_MEMORY_MB).filter_map(|metric| {
+    // Those of these names have a place of their own.
+    let other = |metric: &&&catalog::Metric| ![column::PEAK_MEMORY_MB, column::CAPACITY_PER_SEC].contains(&metric.id);
+    let asked = metrics.iter().filter(other).filter_map(|metric| {
         let higher_is_better = metric.better == Better::Higher;
         Some((Metric::new(metric.name, metric.unit, higher_is_better), read.number(row, metric.id)?))
     });

@@ -52,6 +52,12 @@ pub fn summary(cells: DataFrame, added: &[Added]) -> PolarsResult<DataFrame> {
         col(column::CAPACITY_CI95_HIGH_PER_SEC).alias("capacity_to_per_s"),
         col(column::GOODPUT_PER_SEC).alias("goodput_per_s"),
         (col(column::WITHIN_SLO) * lit(100.0)).alias("within_slo_pct"),
+        when(col(column::SLO_KEPT).gt(lit(0)))
+            .then(lit("yes"))
+            .when(col(column::SLO_KEPT).is_not_null())
+            .then(lit("no"))
+            .otherwise(lit(NULL))
+            .alias(column::SLO_KEPT),
         when(col(column::ERROR_RATE).gt(lit(0.0)))
             .then(col(column::ERROR_RATE) * lit(100.0))
             .otherwise(lit(NULL))

@@ -2,6 +2,7 @@
 
 use crate::made::{golden, pretty};
 use skillbench_record::Run;
+use skillbench_record::catalog::Better;
 use skillbench_results::{export, frames, matrix};
 
 pub fn real() -> Run {
@@ -17,6 +18,14 @@ fn the_suite_result_of_a_real_run_is_the_file_that_is_kept() {
 fn the_flat_result_of_a_real_run_is_the_file_that_is_kept() {
     golden("export", "flat.json", &pretty(&export::flat(&real())));
     golden("export", "flat.csv", &export::flat_csv([&real()]).unwrap());
+}
+
+#[test]
+fn what_services_that_follow_a_real_run_get_are_the_files_that_are_kept() {
+    golden("export", "bencher.json", &pretty(&export::bencher(&real()).unwrap()));
+    golden("export", "smaller.json", &pretty(&export::action(&real(), Better::Lower).unwrap()));
+    golden("export", "bigger.json", &pretty(&export::action(&real(), Better::Higher).unwrap()));
+    golden("export", "openmetrics.txt", &export::openmetrics(&real()));
 }
 
 #[test]

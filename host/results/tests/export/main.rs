@@ -7,6 +7,7 @@ mod made;
 
 mod files;
 mod flat;
+mod followed;
 mod keys;
 mod rebuilt;
 mod skillset;

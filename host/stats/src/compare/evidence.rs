@@ -74,10 +74,120 @@ pub fn of_apart(before: &[f64], after: &[f64], seed: u64) -> Option<Evidence> {
     })
 }
 
+/// A figure that has an interval of its own, such as the capacity that one search found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    pub value: f64,
+    pub ci95: [f64; 2],
+    /// What it was made of: sessions of a search.
+    pub rounds: u64,
+}
+
+/// Of figures with intervals of their own, one for each launch. The interval of the ratio is made of the distances to the ends of both, on a scale of
+/// logarithms (MOVER, after Zou and Donner 2008). Launches that are further apart than their intervals allow make it wider, by Birge's ratio. `None`
+/// where a side has none, or what is no positive number.
+pub fn of_estimates(before: &[Estimate], after: &[Estimate]) -> Option<Evidence> {
+    let (first, second) = (Pooled::of(before)?, Pooled::of(after)?);
+    let difference = second.middle - first.middle;
+    let low = difference - second.below.hypot(first.above);
+    let high = difference + second.above.hypot(first.below);
+    // How far it is to no difference, in standard deviations.
+    let half = if difference > 0.0 { difference - low } else { high - difference };
+    let z = if half > 0.0 { NORMAL_95 * difference.abs() / half } else { f64::INFINITY };
+    let p = if difference == 0.0 { 1.0 } else { libm::erfc(z / std::f64::consts::SQRT_2) };
+    let rounds = |side: &[Estimate]| side.iter().map(|one| one.rounds).sum::<u64>();
+    Some(Evidence {
+        before: first.middle.exp(),
+        after: second.middle.exp(),
+        ratio: difference.exp(),
+        interval: Some([low.exp(), high.exp()]),
+        p: Some(p),
+        rounds: rounds(before).min(rounds(after)),
+        launches: before.len().min(after.len()) as u64,
+        levels: before.iter().zip(after).map(|(before, after)| [before.value, after.value]).collect(),
+    })
+}
+
+/// So many standard deviations from the middle of a normal distribution to the ends of its 95% interval.
+const NORMAL_95: f64 = 1.959_963_984_540_054;
+
+/// The logarithm of a side's figures: their mean, and how far the ends of its 95% interval are.
+struct Pooled {
+    middle: f64,
+    below: f64,
+    above: f64,
+}
+
+impl Pooled {
+    fn of(estimates: &[Estimate]) -> Option<Pooled> {
+        let logs: Vec<[f64; 3]> =
+            estimates.iter().map(|one| [one.ci95[0], one.value, one.ci95[1]].map(f64::ln)).collect();
+        if logs.is_empty() || logs.as_flattened().iter().any(|log| !log.is_finite()) {
+            return None;
+        }
+        let n = logs.len() as f64;
+        let middle = logs.iter().map(|[_, log, _]| log).sum::<f64>() / n;
+        let of_mean = |distance: fn(&[f64; 3]) -> f64| {
+            logs.iter().map(|one| distance(one).max(0.0).powi(2)).sum::<f64>().sqrt() / n
+        };
+        let off =
+            |[low, log, high]: &[f64; 3]| (log - middle) / ((high - low) / (2.0 * NORMAL_95)).max(f64::MIN_POSITIVE);
+        let birge = match logs.len() {
+            1 => 1.0,
+            _ => (logs.iter().map(|one| off(one).powi(2)).sum::<f64>() / (n - 1.0)).sqrt().max(1.0),
+        };
+        let [below, above] = [of_mean(|[low, log, _]| log - low), of_mean(|[_, log, high]| high - log)];
+        Some(Pooled { middle, below: below * birge, above: above * birge })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use fastrand::Rng;
+
+    fn estimate(value: f64, share: f64) -> Estimate {
+        Estimate { value, ci95: [value / (1.0 + share), value * (1.0 + share)], rounds: 40 }
+    }
+
+    #[test]
+    fn figures_with_intervals_of_their_own_give_a_ratio_with_one() {
+        let found = of_estimates(&[estimate(200.0, 0.05)], &[estimate(300.0, 0.05)]).unwrap();
+        let [low, high] = found.interval.unwrap();
+        let wanted = 1.05_f64.ln() * std::f64::consts::SQRT_2;
+        assert!((low - 1.5 * (-wanted).exp()).abs() < 1e-9 && (high - 1.5 * wanted.exp()).abs() < 1e-9, "{found:?}");
+        assert!(found.p.unwrap() < 1e-6 && (found.rounds, found.launches) == (40, 1));
+        let near = of_estimates(&[estimate(200.0, 0.05)], &[estimate(204.0, 0.05)]).unwrap();
+        assert!(near.interval.unwrap()[0] < 1.0 && near.p.unwrap() > 0.5, "{near:?}");
+    }
+
+    #[test]
+    fn an_interval_that_reaches_further_on_one_side_does_so_in_the_ratio() {
+        let lopsided = Estimate { value: 100.0, ci95: [70.0, 101.0], rounds: 40 };
+        let exact = Estimate { value: 100.0, ci95: [100.0, 100.0], rounds: 40 };
+        let [low, high] = of_estimates(&[exact], &[lopsided]).unwrap().interval.unwrap();
+        assert!((low - 0.7).abs() < 1e-9 && (high - 1.01).abs() < 1e-9);
+        let [low, high] = of_estimates(&[lopsided], &[exact]).unwrap().interval.unwrap();
+        assert!((low - 1.0 / 1.01).abs() < 1e-9 && (high - 1.0 / 0.7).abs() < 1e-9);
+    }
+
+    #[test]
+    fn several_searches_narrow_the_interval_and_those_that_contradict_each_other_widen_it() {
+        let width = |before: &[f64]| {
+            let side: Vec<Estimate> = before.iter().map(|value| estimate(*value, 0.05)).collect();
+            let [low, high] = of_estimates(&side, &[estimate(100.0, 0.0)]).unwrap().interval.unwrap();
+            high / low
+        };
+        assert!(width(&[100.0, 101.0]) < width(&[100.0]));
+        assert!(width(&[80.0, 125.0]) > width(&[100.0]));
+    }
+
+    #[test]
+    fn what_is_no_positive_number_compares_with_nothing() {
+        let nothing = Estimate { value: 1.0, ci95: [0.0, 2.0], rounds: 40 };
+        assert_eq!(of_estimates(&[nothing], &[estimate(1.0, 0.1)]), None);
+        assert_eq!(of_estimates(&[], &[estimate(1.0, 0.1)]), None);
+    }
 
     /// Launches in which the machine itself changes its speed, and `after` costs `factor` of `before`.
     fn launches(factor: f64, seed: u64) -> Vec<Vec<[f64; 2]>> {

@@ -24,6 +24,11 @@ impl Metric {
         Metric::new("cpu_ms", "ms", false)
     }
 
+    /// The load that keeps limits.
+    pub fn capacity() -> Metric {
+        Metric::new("capacity_per_s", "1/s", true)
+    }
+
     pub fn memory() -> Metric {
         Metric::new(Metric::MEMORY, "MiB", false)
     }

@@ -11,7 +11,7 @@ mod noise;
 mod verdict;
 
 pub use document::{COMPARISON_SCHEMA, ComparedCell, ComparedMetric, Comparison, Mode, Party, Subject};
-pub use evidence::{Evidence, of_apart, of_pairs};
+pub use evidence::{Estimate, Evidence, of_apart, of_estimates, of_pairs};
 pub use metric::Metric;
 pub use noise::{Deviations, Floor, FloorFrom, Noise};
 pub use verdict::{Bar, Gate, Verdict, gate, judge};

@@ -142,7 +142,7 @@ fn who_does_not_answer_or_is_no_model_server_is_told_when_it_is_opened() {
     assert_eq!((error.code, error.why), (Code::Unavailable, Why::RUNTIME), "{error}");
     assert!(error.message.contains("start the server"), "{error}");
     let page = Server::start(|_: &Asked| json("<html>a page</html>"));
-    assert!(told(&page.url).message.contains("not of the Open Inference Protocol"));
+    assert!(told(&page.url).message.contains("not of the protocol"));
     let elsewhere = Server::start(|_: &Asked| Answer::Http(302, "Location: /login\r\n", String::new()));
     assert!(told(&elsewhere.url).message.contains("sends requests on to /login"));
 }

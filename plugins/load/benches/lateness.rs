@@ -1,9 +1,9 @@
 //! How late requests are issued at a rate, with a worker that is done at once: the generator's own error on this machine. Run by a person:
 //! `cargo bench --profile release --workspace --bench lateness -- RATE[,RATE] [SECONDS]`. Prints a line of JSON for each rate, in microseconds.
 
-use skillbench_serving::arrivals::Arrivals;
-use skillbench_serving::session::{Batching, Patience, Plan, Request, alone};
-use skillbench_serving::timer::Timer;
+use skillbench_load::arrivals::Arrivals;
+use skillbench_load::session::{Batching, Patience, Plan, Request, alone};
+use skillbench_load::timer::Timer;
 use std::process::ExitCode;
 use std::time::Duration;
 

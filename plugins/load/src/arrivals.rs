@@ -1,5 +1,6 @@
 //! When requests are due.
 
+use crate::over_time::OverTime;
 use fastrand::Rng;
 use skillbench_plugin_api::{Error, Result};
 
@@ -37,8 +38,8 @@ impl Arrivals {
     }
 
     /// Nanoseconds from the start of a session at which `count` requests are due, in order. They fill `count / per_s` seconds: how far
-    /// they are apart is left to chance, how many they are is not, so that the rate is the one that was asked for.
-    pub fn due(self, per_s: f64, count: usize, seed: u64) -> Vec<u64> {
+    /// they are apart is left to chance, how many they are is not, so that the mean rate is the one that was asked for.
+    pub fn due_over(self, over_time: &OverTime, per_s: f64, count: usize, seed: u64) -> Vec<u64> {
         let mut rng = Rng::with_seed(seed);
         let mut at = 0.0;
         let mut next = |_| {
@@ -51,12 +52,17 @@ impl Arrivals {
         };
         // Of one request more, whose place is the end of the session: then the others of a Poisson process lie anywhere before it.
         let places: Vec<f64> = (0..=count).map(&mut next).collect();
-        let end = places.last().copied().unwrap_or(1.0);
-        let scale = match self {
-            Arrivals::Constant => 1e9 / per_s,
-            Arrivals::Poisson | Arrivals::Gamma(_) => count as f64 * 1e9 / per_s / end,
+        let end = match self {
+            Arrivals::Constant => count as f64,
+            Arrivals::Poisson | Arrivals::Gamma(_) => places.last().copied().unwrap_or(1.0),
         };
-        places.iter().take(count).map(|place| (place * scale) as u64).collect()
+        let length = count as f64 * 1e9 / per_s;
+        places.iter().take(count).map(|place| (over_time.when(place / end) * length) as u64).collect()
+    }
+
+    /// The same at a rate that stays.
+    pub fn due(self, per_s: f64, count: usize, seed: u64) -> Vec<u64> {
+        self.due_over(&OverTime::Steady, per_s, count, seed)
     }
 }
 
@@ -119,6 +125,16 @@ mod tests {
             let due = Arrivals::Poisson.due(10.0, 20, seed);
             assert!(due.len() == 20 && due[19] < 2_000_000_000, "{due:?}");
         }
+    }
+
+    #[test]
+    fn a_rate_that_changes_has_the_mean_that_was_asked_for_and_its_share_in_each_part() {
+        let due = Arrivals::Poisson.due_over(&OverTime::parse("steps:1,3").unwrap(), 1_000.0, 40_000, 7);
+        let first = due.partition_point(|due| *due < 20_000_000_000);
+        assert!(due.is_sorted() && due[39_999] < 40_000_000_000);
+        assert!((9_500..10_500).contains(&first), "{first} of 40000 in the first half");
+        let constant = Arrivals::Constant.due_over(&OverTime::parse("ramp:0-2").unwrap(), 10.0, 4, 1);
+        assert_eq!(constant, [200_000_000, 282_842_712, 346_410_161, 400_000_000]);
     }
 
     #[test]

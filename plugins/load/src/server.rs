@@ -285,7 +285,8 @@ impl<'c> Server<'c> {
     fn due(&mut self, per_s: f64, length: Duration) -> Vec<u64> {
         self.sessions += 1;
         let count = ((per_s * length.as_secs_f64()).round() as usize).clamp(FEW, 10 * MOST);
-        self.asked.arrivals.due(per_s, count, self.seed ^ self.sessions.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+        let seed = self.seed ^ self.sessions.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.asked.arrivals.due_over(&self.asked.over_time, per_s, count, seed)
     }
 
     fn session(&mut self, due: &[u64], patience: Patience<'_>) -> Result<Served> {

@@ -1,0 +1,64 @@
+//! The benchmark `openai`: text, chat and embeddings by OpenAI's HTTP, under a load that arrives when it is due. It needs no model of this host: the server
+//! has its own, whose answers nobody here can check.
+//!
+//! - `options`: which of the three, of what length. `prompts`: what is asked. `stream`: an answer that comes token by token.
+//! - `worker`: one connection, over which one request at a time is served.
+//!
+//! Arrivals, sessions, searches and their series are those of the library `load`, as for the benchmarks `serving` and `generation-serving`.
+//!
+//! Not here: retries. A request that fails is counted, or ends the cell.
+
+mod options;
+mod prompts;
+mod stream;
+mod worker;
+
+use crate::settings::Settings;
+use options::{Api, Question};
+use prompts::Prompts;
+use skillbench_load::crew::Crew;
+use skillbench_load::options::{Asked, Load};
+use skillbench_load::server::{Server, Tokens};
+use skillbench_plugin_api::sdk::{Benchmark, Context, Level};
+use skillbench_plugin_api::{Error, Result};
+use std::ffi::CStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use worker::Worker;
+
+pub struct OpenAi;
+
+impl Benchmark for OpenAi {
+    const ID: &'static CStr = c"openai";
+    const VERSION: &'static CStr = c"1";
+    const CATEGORY: &'static CStr = c"performance";
+    const SUMMARY: &'static CStr =
+        c"Time to the first token and of each after it, of a server that speaks OpenAI's HTTP, and the largest rate that keeps limits";
+    const OPTIONS_SCHEMA: &'static CStr = options::SCHEMA;
+    const NEEDS_TARGET: bool = false;
+
+    fn run(context: &Context<'_>) -> Result<()> {
+        let settings = Settings::of(&context.options)?;
+        let question = Question::of(&context.options)?;
+        let asked = Asked::read(&context.options, 1, question.api.makes())?;
+        if asked.load == Load::Stream {
+            let text = "ask for a load: option rate, slo, or scenario=offline with workers, which has as many requests under way as there are workers";
+            return Err(Error::invalid(text));
+        }
+        let (seed, model) = (question.seed, worker::model(&settings)?);
+        let counts_otherwise = Arc::new(AtomicBool::new(false));
+        let one = |number| {
+            let prompts = Prompts::new(seed, number);
+            Worker::new(&settings, &model, &question, prompts, &counts_otherwise)
+        };
+        let workers: Vec<Worker> = (0..asked.workers as u64).map(one).collect();
+        let most = if question.api == Api::Embeddings { 0 } else { question.new_tokens };
+        let tokens = Tokens { most, kept_by_backend: None };
+        std::thread::scope(|scope| Server::new(context, asked, tokens, Crew::hire(scope, workers)?, seed)?.serve())?;
+        if counts_otherwise.load(Relaxed) {
+            let text = "the server counts its tokens otherwise than by the pieces of text that it sends: figures by token are by piece";
+            context.host.log(Level::Warn, text);
+        }
+        Ok(())
+    }
+}

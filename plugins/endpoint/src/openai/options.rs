@@ -1,0 +1,156 @@
+//! What is asked of a server that speaks OpenAI's HTTP.
+
+use skillbench_load::options::{Of, text};
+use skillbench_plugin_api::{Error, Options, Result};
+use std::ffi::CStr;
+
+/// The seed of prompts and arrivals where none is given, as of a run of models.
+const SEED: u64 = 42;
+const PROMPT: usize = 32;
+const NEW_TOKENS: usize = 32;
+
+pub const SCHEMA: &CStr = text(skillbench_load::schema!(
+    r#",
+        "url": {
+            "type": "string",
+            "description": "Where the server is: http://HOST:PORT or https; its paths begin with /v1"
+        },
+        "model": {
+            "type": "string",
+            "description": "What the server calls the model. Default: the only one that it lists"
+        },
+        "timeout_s": {
+            "type": "number",
+            "exclusiveMinimum": 0,
+            "default": 60,
+            "description": "Seconds that one request may take, to its last token"
+        },
+        "api": {
+            "type": "string",
+            "default": "completions",
+            "enum": ["completions", "chat", "embeddings"],
+            "description": "What is asked for: /v1/completions, /v1/chat/completions, or /v1/embeddings, which makes no tokens"
+        },
+        "prompt": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 1000000,
+            "default": 32,
+            "description": "Words of a prompt; how many tokens they are is the server's to say. Each request has others"
+        },
+        "new_tokens": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 100000,
+            "default": 32,
+            "description": "The most tokens that a request makes"
+        },
+        "ignore_eos": {
+            "type": "string",
+            "default": "on",
+            "enum": ["on", "off"],
+            "description": "on asks the server to go on after an end of text, so that answers are of one length: llama.cpp and vLLM know that word, others may refuse it"
+        },
+        "seed": {
+            "type": "integer",
+            "minimum": 0,
+            "default": 42,
+            "description": "Of prompts and arrivals"
+        }"#,
+    r#""url""#
+));
+
+/// What a request asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Api {
+    Completions,
+    Chat,
+    Embeddings,
+}
+
+impl Api {
+    pub fn path(self) -> &'static str {
+        match self {
+            Api::Completions => "/v1/completions",
+            Api::Chat => "/v1/chat/completions",
+            Api::Embeddings => "/v1/embeddings",
+        }
+    }
+
+    /// What its requests make.
+    pub fn makes(self) -> Of {
+        if self == Api::Embeddings { Of::Items } else { Of::Tokens }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Question {
+    pub api: Api,
+    /// Words.
+    pub prompt: usize,
+    pub new_tokens: usize,
+    pub ignore_eos: bool,
+    pub seed: u64,
+}
+
+impl Question {
+    /// # Errors
+    /// `InvalidArgument` for a value that is none.
+    pub fn of(options: &Options) -> Result<Question> {
+        let api = match options.get("api") {
+            None | Some("completions") => Api::Completions,
+            Some("chat") => Api::Chat,
+            Some("embeddings") => Api::Embeddings,
+            Some(other) => {
+                return Err(Error::invalid(format!("option api: '{other}' is none of completions, chat, embeddings")));
+            }
+        };
+        let count = |key: &str, default: usize| match options.parse::<usize>(key)? {
+            Some(0) => Err(Error::invalid(format!("option {key}: 0 is nothing to ask for"))),
+            given => Ok(given.unwrap_or(default)),
+        };
+        Ok(Question {
+            api,
+            prompt: count("prompt", PROMPT)?,
+            new_tokens: count("new_tokens", NEW_TOKENS)?,
+            ignore_eos: options.get("ignore_eos") != Some("off"),
+            seed: options.parse("seed")?.unwrap_or(SEED),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(pairs: &[(&str, &str)]) -> Result<Question> {
+        Question::of(&Options(pairs.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect()))
+    }
+
+    #[test]
+    fn text_of_32_words_and_tokens_is_asked_for_where_nothing_else_is_said() {
+        let question = of(&[]).unwrap();
+        assert_eq!((question.api, question.prompt, question.new_tokens), (Api::Completions, 32, 32));
+        assert!(question.ignore_eos && question.seed == 42);
+        let chat = of(&[("api", "chat"), ("prompt", "5"), ("new_tokens", "7"), ("ignore_eos", "off")]).unwrap();
+        assert_eq!((chat.api.path(), chat.prompt, chat.new_tokens), ("/v1/chat/completions", 5, 7));
+        assert!(!chat.ignore_eos && of(&[("api", "embeddings")]).unwrap().api.makes() == Of::Items);
+    }
+
+    #[test]
+    fn what_asks_for_nothing_is_refused() {
+        for pair in [("api", "images"), ("prompt", "0"), ("new_tokens", "0"), ("prompt", "-1"), ("seed", "x")] {
+            assert!(of(&[pair]).is_err(), "{pair:?}");
+        }
+    }
+
+    #[test]
+    fn the_schema_is_json_that_wants_an_address() {
+        let schema: serde_json::Value = serde_json::from_str(SCHEMA.to_str().unwrap()).unwrap();
+        assert_eq!(schema["required"], serde_json::json!(["url"]));
+        assert!(["rate", "slo", "workers", "over_time"].iter().all(|key| schema["properties"][key].is_object()));
+        for (key, default) in [("prompt", PROMPT), ("new_tokens", NEW_TOKENS), ("seed", SEED as usize)] {
+            assert_eq!(schema["properties"][key]["default"], default, "{key}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! An answer that comes token by token, as server-sent events: lines that begin with `data: `, each with a piece of JSON, the last with `[DONE]`.
+
+use serde::Deserialize;
+use skillbench_plugin_api::{Code, Error, Result, Why};
+use std::io::BufRead;
+
+/// Bytes of one line. A server that sends longer ones sends no tokens.
+const LONGEST_LINE: u64 = 1 << 20;
+
+/// What a piece tells.
+#[derive(Debug, PartialEq, Eq)]
+enum Piece {
+    /// Text that its user sees: a token, as far as anybody can tell from outside.
+    Text,
+    /// Something else: the role, the reason why it ends, how many tokens there were.
+    Other,
+}
+
+#[derive(Deserialize)]
+struct Chunk {
+    #[serde(default)]
+    choices: Vec<Choice>,
+    usage: Option<Usage>,
+    error: Option<serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    text: Option<String>,
+    delta: Option<Delta>,
+}
+
+#[derive(Deserialize)]
+struct Delta {
+    content: Option<String>,
+    /// Of models that think aloud first, under the names that llama.cpp and vLLM give it.
+    #[serde(alias = "reasoning")]
+    reasoning_content: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Usage {
+    completion_tokens: Option<u64>,
+}
+
+/// What came.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// When each piece of text was there, by the clock that was given.
+    pub pieces: Vec<u64>,
+    /// How many tokens the server says they are; `None`: it does not say.
+    pub tokens: Option<u64>,
+}
+
+/// Reads an answer to its end. `url` is for messages, `now` the clock: it is asked as soon as a line is there, before that is read.
+///
+/// # Errors
+/// A stream that breaks off, is no such stream, or says that something went wrong; one without text.
+pub fn read(mut lines: impl BufRead, url: &str, now: impl Fn() -> u64) -> Result<Told> {
+    let broken = |what: String| Error::internal(format!("{url} {what}: see the server's log")).because(Why::RUNTIME);
+    let mut told = Told::default();
+    let mut line = vec![];
+    loop {
+        line.clear();
+        let read = std::io::Read::take(&mut lines, LONGEST_LINE).read_until(b'\n', &mut line);
+        let at = now();
+        match read {
+            Ok(0) => {
+                return Err(broken(format!("closed its stream after {} tokens, before its end", told.pieces.len())));
+            }
+            Ok(length) if length as u64 == LONGEST_LINE => return Err(broken("streams a line without an end".into())),
+            Ok(_) => {}
+            Err(error) => return Err(unread(error, &broken)),
+        }
+        // Comments, which keep a connection open, names of events and empty lines tell nothing.
+        let Some(data) = line.strip_prefix(b"data:") else { continue };
+        match data.trim_ascii() {
+            b"[DONE]" => break,
+            data => {
+                let chunk = serde_json::from_slice(data)
+                    .map_err(|error| broken(format!("streams what is no JSON ({error})")))?;
+                if piece(chunk, &mut told, &broken)? == Piece::Text {
+                    told.pieces.push(at);
+                }
+            }
+        }
+    }
+    match told.pieces.is_empty() {
+        true => Err(broken("ended its answer without a token".into())),
+        false => Ok(told),
+    }
+}
+
+fn unread(error: std::io::Error, broken: &dyn Fn(String) -> Error) -> Error {
+    let timed_out = error.get_ref().is_some_and(|inner| {
+        inner.downcast_ref::<ureq::Error>().is_some_and(|inner| matches!(inner, ureq::Error::Timeout(_)))
+    });
+    match timed_out {
+        true => Error::new(
+            Code::DeadlineExceeded,
+            format!("{}: its timeout was over", broken("did not end its stream".into()).message),
+        ),
+        false => broken(format!("broke off its stream ({error})")),
+    }
+}
+
+fn piece(chunk: Chunk, told: &mut Told, broken: &dyn Fn(String) -> Error) -> Result<Piece> {
+    if let Some(error) = chunk.error {
+        let text: String = error.to_string().chars().filter(|char| !char.is_control()).take(300).collect();
+        return Err(broken(format!("ends its answer with an error ({text})")));
+    }
+    told.tokens = chunk.usage.and_then(|usage| usage.completion_tokens).or(told.tokens);
+    let has_text = chunk.choices.iter().any(|choice| {
+        let delta = choice.delta.as_ref();
+        let texts = [
+            &choice.text,
+            &delta.and_then(|delta| delta.content.clone()),
+            &delta.and_then(|delta| delta.reasoning_content.clone()),
+        ];
+        texts.into_iter().flatten().any(|text| !text.is_empty())
+    });
+    Ok(if has_text { Piece::Text } else { Piece::Other })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    fn told(text: &str) -> Result<Told> {
+        let clock = Cell::new(0);
+        read(text.as_bytes(), "http://a:1", || clock.replace(clock.get() + 1))
+    }
+
+    #[test]
+    fn each_piece_of_text_counts_when_its_line_came() {
+        let text = "data: {\"choices\":[{\"text\":\" a\"}]}\n\n: still here\ndata: {\"choices\":[{\"text\":\"\",\"finish_reason\":\"length\"}]}\r\n\r\n\
+            data: {\"choices\":[{\"text\":\" b\"}],\"usage\":{\"completion_tokens\":2}}\ndata: [DONE]\n";
+        assert_eq!(told(text).unwrap(), Told { pieces: vec![0, 5], tokens: Some(2) });
+    }
+
+    #[test]
+    fn a_chat_tells_its_role_first_and_may_think_aloud() {
+        let text = "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":null}}]}\n\
+            data: {\"choices\":[{\"delta\":{\"reasoning_content\":\"hm\"}}]}\ndata: {\"choices\":[{\"delta\":{\"content\":\"yes\"}}]}\n\
+            data: {\"choices\":[],\"usage\":null}\ndata: [DONE]\n";
+        assert_eq!(told(text).unwrap(), Told { pieces: vec![1, 2], tokens: None });
+    }
+
+    #[test]
+    fn what_is_no_whole_answer_is_told_with_what_happened() {
+        let piece = "data: {\"choices\":[{\"text\":\"a\"}]}\n";
+        for (text, wanted) in [
+            ("", "closed its stream after 0 tokens"),
+            (piece, "closed its stream after 1 tokens"),
+            ("data: {\"choices\": [\n", "no JSON"),
+            ("data: [DONE]\n", "without a token"),
+            ("data: {\"error\":{\"message\":\"no room\"}}\n", "no room"),
+            ("<html>\n", "closed its stream after 0 tokens"),
+        ] {
+            let error = told(text).unwrap_err();
+            assert!(
+                error.message.contains(wanted) && error.message.starts_with("http://a:1 "),
+                "{text}: {}",
+                error.message
+            );
+        }
+        let endless = format!("data: {}", "x".repeat(LONGEST_LINE as usize));
+        assert!(told(&endless).unwrap_err().message.contains("without an end"));
+    }
+
+    /// Whatever bytes a server sends, the answer is a figure or an error, and comes to an end.
+    #[test]
+    fn hostile_bytes_are_an_error_and_nothing_else() {
+        let mut rng = fastrand::Rng::with_seed(7);
+        let parts: [&[u8]; 8] = [
+            b"data: ",
+            b"[DONE]",
+            b"\n",
+            b"{\"choices\":[",
+            b"{\"text\":\"\\ud800\"}",
+            b"]}",
+            b"\xff\xfe",
+            b"data:{\"usage\":{\"completion_tokens\":-1}}\n",
+        ];
+        for _ in 0..2_000 {
+            let bytes: Vec<u8> = (0..rng.usize(..20)).flat_map(|_| parts[rng.usize(..parts.len())].to_vec()).collect();
+            let _ = read(&bytes[..], "http://a:1", || 0);
+        }
+    }
+}

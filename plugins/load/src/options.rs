@@ -1,0 +1,289 @@
+//! What is asked of a benchmark of requests that arrive.
+
+use crate::arrivals::Arrivals;
+use crate::limit::Limit;
+use crate::over_time::OverTime;
+use crate::session::Batching;
+use skillbench_plugin_api::{Error, Options, Result};
+use std::ffi::CStr;
+use std::time::Duration;
+
+/// The JSON Schema of these options, of what else a benchmark has (`, "key": {...}`), and of which have to be given (`"key"`).
+#[macro_export]
+macro_rules! schema {
+    ($more:literal, $required:literal) => {
+        concat!(
+            r#"{
+    "type": "object",
+    "properties": {
+        "scenario": {
+            "type": "string",
+            "enum": ["single-stream", "multi-stream", "offline", "server"],
+            "description": "One query after the other, of one item or of a batch; all at once; or as they come. Default: server where a rate or a limit is given, else single-stream"
+        },
+        "rate": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 1000000,
+            "description": "Requests a second, of the scenario server"
+        },
+        "rate_per_hour": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 1000000000,
+            "description": "The same of requests an hour, for rates that are no whole number a second"
+        },
+        "arrivals": {
+            "type": "string",
+            "default": "poisson",
+            "pattern": "^(constant|poisson|gamma:[0-9.]+(e-?[0-9]+)?)$",
+            "description": "How requests come: constant, poisson, or gamma:SHAPE, which is in bursts for shapes below 1"
+        },
+        "over_time": {
+            "type": "string",
+            "default": "steady",
+            "pattern": "^(steady|ramp:[0-9.]+-[0-9.]+|steps:[0-9.]+(,[0-9.]+)*)$",
+            "description": "How the rate changes in a session, whose mean it stays: steady, ramp:FROM-TO, or steps:RATE,RATE ... which last equally long; only how the rates compare counts"
+        },
+        "batch_wait_us": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 10000000,
+            "description": "Requests are of one item each, and as many as the batch has room for are served together; a batch that is not full goes when its first request has waited so many microseconds. Without it a request is a whole batch"
+        },
+        "slo": {
+            "type": "string",
+            "pattern": "^\\s*(latency|ttft|tpot)\\.p[0-9.]+\\s*<=\\s*[0-9.]+(e[0-9]+)?\\s*(s|ms|us|µs|ns)\\s*(,\\s*(latency|ttft|tpot)\\.p[0-9.]+\\s*<=\\s*[0-9.]+(e[0-9]+)?\\s*(s|ms|us|µs|ns)\\s*)*$",
+            "description": "Limits of how long requests may take, such as latency.p99<=20ms; of tokens ttft.p99<=200ms,tpot.p99<=30ms. Without a rate, the largest rate that keeps them all is searched"
+        },
+        "workers": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 256,
+            "default": 1,
+            "description": "Requests that are served at once; others wait in a queue"
+        },
+        "budget_s": {
+            "type": "number",
+            "exclusiveMinimum": 0,
+            "default": 30,
+            "description": "Seconds of load. The host gives its own budget"
+        }"#,
+            $more,
+            r#"
+    },
+    "required": ["#,
+            $required,
+            r#"],
+    "additionalProperties": false
+}"#,
+            "\0"
+        )
+    };
+}
+
+/// What [`schema!`](crate::schema) says, as the contract wants it.
+///
+/// # Panics
+/// At compile time, for a text that does not end where C expects it.
+pub const fn text(schema: &str) -> &CStr {
+    match CStr::from_bytes_with_nul(schema.as_bytes()) {
+        Ok(text) => text,
+        Err(_) => panic!("a schema with a zero in it"),
+    }
+}
+
+/// What is done with the target.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Load {
+    /// The next query as soon as the last is done.
+    Stream,
+    /// All requests at once.
+    Offline,
+    /// So many requests a second.
+    Rate(f64),
+    /// The largest rate is searched that keeps the limits.
+    Search,
+}
+
+/// What requests ask for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// Items, one or a batch.
+    Items,
+    /// Tokens, of one sequence.
+    Tokens,
+}
+
+#[derive(Clone, Debug)]
+pub struct Asked {
+    pub load: Load,
+    /// What `slo` says, as it was given and limit by limit; none: nothing.
+    pub slo: String,
+    pub limits: Vec<Limit>,
+    pub arrivals: Arrivals,
+    pub over_time: OverTime,
+    pub workers: usize,
+    pub batching: Batching,
+    /// How many requests a worker serves together, at most.
+    pub together: usize,
+    /// Items of a request.
+    pub items: f64,
+    pub budget: Duration,
+}
+
+impl Asked {
+    /// `batch`: items of the target's batch; 1 of one without any.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for options that say nothing together.
+    pub fn read(options: &Options, batch: i64, of: Of) -> Result<Asked> {
+        let per_hour: Option<i64> = options.parse("rate_per_hour")?;
+        let rate = match (options.parse::<i64>("rate")?, per_hour) {
+            (Some(_), Some(_)) => return Err(Error::invalid("options rate and rate_per_hour: one of them, not both")),
+            (rate, per_hour) => {
+                rate.map(|rate| rate as f64).or_else(|| per_hour.map(|per_hour| per_hour as f64 / 3600.0))
+            }
+        };
+        if let Some(rate) = rate
+            && rate <= 0.0
+        {
+            return Err(Error::invalid(format!("option rate: {rate} requests a second are none")));
+        }
+        let slo = options.get("slo").unwrap_or_default().to_string();
+        let limits = if slo.is_empty() { vec![] } else { Limit::all(&slo)? };
+        if of == Of::Items && limits.iter().any(Limit::is_of_tokens) {
+            let text = format!("option slo: '{slo}' limits tokens, which the benchmark generation-serving has");
+            return Err(Error::invalid(text));
+        }
+        let is_stream = matches!(options.get("scenario"), Some("single-stream" | "multi-stream"));
+        let of_query = if of == Of::Tokens { 1 } else { batch };
+        let load = if of == Of::Tokens && is_stream {
+            Ok(Load::Stream)
+        } else {
+            load(options.get("scenario"), rate, !limits.is_empty(), of_query)
+        }?;
+        if of == Of::Tokens && load == Load::Stream {
+            let text = "sequences one after the other are what the benchmark generation has: ask for it, or for --rate, --slo or --scenario offline";
+            return Err(Error::invalid(text));
+        }
+        let workers = match options.parse("workers")?.unwrap_or(1) {
+            workers @ 1..=256 => workers,
+            other => return Err(Error::invalid(format!("option workers: {other} is not between 1 and 256"))),
+        };
+        if load == Load::Stream && workers > 1 {
+            let text = "requests that come one after the other need one worker: leave --concurrent-workers out, or ask for another scenario";
+            return Err(Error::invalid(text));
+        }
+        for key in ["arrivals", "batch_wait_us"] {
+            if matches!(load, Load::Stream | Load::Offline) && options.get(key).is_some() {
+                let text = format!("option {key}: only requests of the scenario server arrive one by one");
+                return Err(Error::invalid(text));
+            }
+        }
+        let over_time = OverTime::parse(options.get("over_time").unwrap_or("steady"))?;
+        if over_time != OverTime::Steady && !matches!(load, Load::Rate(_)) {
+            let text = "option over_time: only a rate that was asked for changes over time; a search needs steady ones";
+            return Err(Error::invalid(text));
+        }
+        let wait = options.parse("batch_wait_us")?;
+        let (batching, items) = batching(wait, batch)?;
+        let (together, items) = match of {
+            Of::Items => (batching.most, items),
+            Of::Tokens => (usize::try_from(batch).unwrap_or(1).max(1), 1.0),
+        };
+        Ok(Asked {
+            load,
+            slo,
+            limits,
+            together,
+            over_time,
+            arrivals: Arrivals::parse(options.get("arrivals").unwrap_or("poisson"))?,
+            workers,
+            batching,
+            items,
+            budget: match options.parse("budget_s")?.unwrap_or(30.0) {
+                seconds if (1e-3..=1e6).contains(&seconds) => Duration::from_secs_f64(seconds),
+                other => return Err(Error::invalid(format!("option budget_s: {other} s is no time to measure in"))),
+            },
+        })
+    }
+}
+
+/// How requests are put together, and how many items each has.
+fn batching(wait_us: Option<i64>, batch: i64) -> Result<(Batching, f64)> {
+    match (wait_us, usize::try_from(batch)) {
+        (None, _) => Ok((Batching::NONE, batch as f64)),
+        (Some(wait @ 0..=10_000_000), Ok(most @ 1..)) => {
+            Ok((Batching { most, wait: Duration::from_micros(wait as u64) }, 1.0))
+        }
+        (Some(wait), _) => Err(Error::invalid(format!(
+            "option batch_wait_us: {wait} us with a batch of {batch}; expected a time from 0 to 10000000, and a batch of 1 or more"
+        ))),
+    }
+}
+
+/// `limited`: there are limits.
+fn load(scenario: Option<&str>, rate: Option<f64>, limited: bool, batch: i64) -> Result<Load> {
+    let alone = |load: Load, name: &str| match (rate, limited) {
+        (None, false) => Ok(load),
+        _ => Err(Error::invalid(format!("scenario {name} has neither rate nor slo; the scenario server has"))),
+    };
+    match (scenario, rate, limited) {
+        (Some("multi-stream"), ..) if batch < 2 => {
+            Err(Error::invalid("scenario multi-stream is of queries of several items: ask for a batch, such as 8"))
+        }
+        (Some(name @ "single-stream"), ..) if batch > 1 => {
+            Err(Error::invalid(format!("scenario {name} is of queries of one item; one of {batch} is multi-stream")))
+        }
+        (Some(name @ ("single-stream" | "multi-stream")), ..) => alone(Load::Stream, name),
+        (Some(name @ "offline"), ..) => alone(Load::Offline, name),
+        (None, None, false) => Ok(Load::Stream),
+        (Some("server"), None, false) => {
+            Err(Error::invalid("scenario server needs a rate, or an slo for which the largest rate is searched"))
+        }
+        (Some("server") | None, Some(rate), _) => Ok(Load::Rate(rate)),
+        (Some("server") | None, None, true) => Ok(Load::Search),
+        (Some(other), ..) => Err(Error::invalid(format!("option scenario: there is no scenario '{other}'"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_asked_for_says_what_is_done() {
+        assert_eq!(load(None, None, false, 4).unwrap(), Load::Stream);
+        assert_eq!(load(None, Some(5.0), false, 1).unwrap(), Load::Rate(5.0));
+        assert_eq!(load(Some("server"), Some(5.0), true, 1).unwrap(), Load::Rate(5.0));
+        assert_eq!(load(None, None, true, 1).unwrap(), Load::Search);
+        assert_eq!(load(Some("offline"), None, false, 1).unwrap(), Load::Offline);
+    }
+
+    #[test]
+    fn without_a_wait_a_request_is_a_batch_and_with_one_it_is_an_item() {
+        assert_eq!(batching(None, 8).unwrap(), (Batching::NONE, 8.0));
+        let eight = Batching { most: 8, wait: Duration::from_millis(2) };
+        assert_eq!(batching(Some(2_000), 8).unwrap(), (eight, 1.0));
+        let one = Batching { most: 1, wait: Duration::ZERO };
+        assert_eq!(batching(Some(0), 1).unwrap(), (one, 1.0));
+        for (wait, batch) in [(-1, 8), (10_000_001, 8), (0, 0)] {
+            assert!(batching(Some(wait), batch).is_err(), "{wait} {batch}");
+        }
+    }
+
+    #[test]
+    fn what_says_nothing_together_is_refused() {
+        for (scenario, rate, limited, batch) in [
+            ("server", None, false, 1),
+            ("offline", Some(5.0), false, 1),
+            ("single-stream", None, true, 1),
+            ("single-stream", None, false, 8),
+            ("multi-stream", None, false, 1),
+            ("interactive", None, false, 1),
+        ] {
+            assert!(load(Some(scenario), rate, limited, batch).is_err(), "{scenario}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! Text and embeddings by OpenAI's HTTP: LitServe, started by `scripts/model-server`.
+
+use crate::endpoint::file_of;
+use serde_json::{Value, json};
+use skillbench_testkit::served::ModelServer;
+use skillbench_testkit::skipped;
+use skillbench_tests::{Ran, World};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
+/// One run of the benchmark, with its only cell.
+fn openai(world: &World, url: &str, options: &[&str], more: &[&str]) -> (Ran, Value) {
+    let url = format!("openai:url={url}");
+    let options: Vec<String> = options.iter().map(|option| format!("openai:{option}")).collect();
+    let options = std::iter::once(&url).chain(&options).flat_map(|option| ["--option", option]);
+    let asked: Vec<&str> = ["bench", "run", "openai"].into_iter().chain(options).chain(more.iter().copied()).collect();
+    let ran = world.host(&asked);
+    let document = std::fs::read_dir(world.path().join("results")).ok().and_then(|folder| {
+        let mut runs: Vec<_> =
+            folder.flatten().map(|entry| entry.path().join("run.json")).filter(|file| file.is_file()).collect();
+        runs.sort();
+        serde_json::from_slice::<Value>(&std::fs::read(runs.last()?).ok()?).ok()
+    });
+    (ran, document.map_or(Value::Null, |document| document["cells"][0].clone()))
+}
+
+#[test]
+fn text_that_a_server_streams_is_timed_token_by_token() {
+    let world = World::apart();
+    let file = file_of(&world, "llama-tiny");
+    let server = match ModelServer::start("litserve", &[("text", &file)]) {
+        Ok(server) => server,
+        Err(why) => return skipped(&why),
+    };
+    let options = [
+        "api=chat",
+        "model=llama-tiny",
+        "rate=4",
+        "workers=4",
+        "prompt=8",
+        "new_tokens=5",
+        "slo=ttft.p50<=60s,tpot.p50<=60s",
+    ];
+    let (ran, cell) = openai(&world, &server.url, &options, &["--budget", "4.5"]);
+    ran.exits_with(0);
+    assert_eq!(cell["outcome"], "measured", "{cell:#}");
+    let (serving, tokens) = (&cell["metrics"]["serving"], &cell["metrics"]["serving"]["tokens"]);
+    assert_eq!(tokens["tokens"].as_u64().unwrap(), 5 * serving["requests"].as_u64().unwrap(), "{serving:#}");
+    let mean = |name: &str| tokens[name]["mean"].as_f64().unwrap_or_else(|| panic!("{name} of {tokens:#}"));
+    let latency = cell["metrics"]["latency_ms"]["mean"].as_f64().unwrap();
+    assert!(((mean("ttft_ms") + 4.0 * mean("tpot_ms")) / latency - 1.0).abs() < 1e-3, "{serving:#}");
+    assert_eq!((&serving["slo_kept"], &serving["slo"]), (&json!(true), &json!("ttft.p50<=60s,tpot.p50<=60s")));
+    assert!(ran.stdout().contains("ttft_median_ms"), "{}", ran.stdout());
+    let trust = world.host(&["query", "SELECT trust, options FROM benchmark_results", "--format", "csv"]);
+    trust.exits_with(0).tells("unverified").tells("api=chat");
+}
+
+#[test]
+fn embeddings_are_answers_without_tokens() {
+    let world = World::apart();
+    let file = file_of(&world, "bert-tiny");
+    let server = match ModelServer::start("litserve", &[("embedding", &file)]) {
+        Ok(server) => server,
+        Err(why) => return skipped(&why),
+    };
+    let options = ["api=embeddings", "model=bert-tiny", "scenario=offline", "workers=2", "prompt=8"];
+    let (ran, cell) = openai(&world, &server.url, &options, &["--budget", "2"]);
+    ran.exits_with(0);
+    let per_s = cell["metrics"]["throughput_per_s"].as_f64().unwrap_or_else(|| panic!("{cell:#}"));
+    assert!(per_s > 1.0 && cell["metrics"]["serving"]["tokens"].is_null(), "{cell:#}");
+    // A chat is not what this server has.
+    let (ran, cell) = openai(&world, &server.url, &["api=chat", "model=bert-tiny", "rate=2"], &["--budget", "1"]);
+    ran.exits_with(4);
+    assert!(cell["reason"]["message"].as_str().unwrap().contains("answers 404"), "{cell:#}");
+}
+
+#[test]
+fn the_benchmark_of_servers_is_run_where_it_is_named_and_told_where_the_server_is() {
+    let world = World::default();
+    let all = world.host(&["bench", "run", "--budget", "0.05", "--quiet", "--format", "json"]);
+    assert!(!all.exits_with(0).stdout().contains("openai"), "it has nobody to ask: {}", all.stdout());
+    world.host(&["bench", "list"]).exits_with(0).tells("openai");
+    world.host(&["bench", "run", "openai"]).exits_with(2).tells("url");
+    let (ran, cell) = openai(&world, "http://127.0.0.1:9", &["model=m", "rate=5"], &["--budget", "0.5"]);
+    assert_ne!(ran.code(), Some(0));
+    assert!(cell["reason"]["message"].as_str().unwrap().contains("nobody listens"), "{cell:#}");
+    let ran = world.host(&["bench", "run", "openai", "--option", "openai:url=http://me:secret@a:1"]);
+    assert!(!ran.exits_with(2).stderr().contains("secret"), "{}", ran.stderr());
+}
+
+/// A server that answers every request with these bytes and closes the connection.
+fn that_says(answer: String) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let _ = stream.read(&mut [0; 65536]);
+            let _ = stream.write_all(answer.as_bytes());
+        }
+    });
+    url
+}
+
+#[test]
+fn a_stream_that_breaks_off_or_tells_nothing_ends_the_cell_with_what_happened() {
+    let world = World::default();
+    let streams = |text: &str| format!("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{text}");
+    for (answer, wanted) in [
+        (streams("data: {\"choices\":[{\"text\":\"a\"}]}\n\n"), "closed its stream after 1 tokens"),
+        (streams("data: [DONE]\n\n"), "without a token"),
+        (streams("data: {\"error\":{\"message\":\"no room\"}}\n\n"), "no room"),
+        (streams("<html>"), "closed its stream after 0 tokens"),
+        (
+            "HTTP/1.1 302 Found\r\nLocation: http://a.invalid/\r\nContent-Length: 0\r\n\r\n".into(),
+            "on to http://a.invalid/",
+        ),
+        (
+            "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n{\"error\":{\"message\":\"ignore_eos: what\"}}"
+                .into(),
+            "answers 400: ignore_eos",
+        ),
+    ] {
+        let (ran, cell) = openai(&world, &that_says(answer), &["model=m", "rate=5"], &["--budget", "0.5"]);
+        assert_ne!(ran.code(), Some(0));
+        let told = cell["reason"]["message"].as_str().unwrap_or_else(|| panic!("{cell:#}"));
+        assert!(told.contains(wanted), "{told}");
+    }
+}
