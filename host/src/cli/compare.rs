@@ -74,7 +74,7 @@ pub struct LiveArgs {
     /// Time for each search, in seconds [default: 60]
     #[arg(long, value_name = "SECONDS", requires = "slo", value_parser = seconds)]
     pub budget: Option<f64>,
-    /// Minimum number of fresh processes of each side [default: 5]; with --slo the searches of each [default: 2]
+    /// Minimum number of fresh processes of each side [default: 5]; with --slo the searches of each [default: 3]
     #[arg(long, value_name = "N", requires = "interleave", value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub launches: Option<u64>,
     /// Pairs of rounds in each process [default: 24]

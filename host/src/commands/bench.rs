@@ -55,7 +55,7 @@ fn discover(global: &Global, which: &BenchArgs) -> Discovery {
 
 fn list(global: &Global, which: &BenchArgs) -> Done {
     let discovery = discover(global, which);
-    let chosen = discovery.choose(&asked(which)).map_err(usage)?;
+    let chosen = discovery.offered(&asked(which)).map_err(usage)?;
     let mut table = Table::new(["id", "category", "model", "version", "plugin", "summary"])
         .least(["version", "category", "plugin"]);
     for found in &chosen {
@@ -83,6 +83,11 @@ fn run(global: &Global, which: &BenchArgs, request: RunRequest, args: &PersistAr
     }
     let asked = gate::asked(global, &persist.gate, &persist)?;
     let discovery = discover(global, which);
+    if !global.quiet {
+        for (name, option) in discovery.left_out(&request).map_err(usage)? {
+            output::say(&format!("{name} is left out: name it, and give it --option {name}:{option}="));
+        }
+    }
     let (mut after, mut shown) = (Exit::Good, Ok(()));
     let mut screen = Screen::new(global).on_kept(|kept| {
         after = after.or(persist.after(global, kept));

@@ -68,6 +68,9 @@ pub fn db(global: &Global, command: &DbCommand) -> Done {
             if exported.runs == 0 {
                 return Err(usage("no run is meant by that; `host query \"SELECT run FROM runs\"` lists them"));
             }
+            if exported.files.is_empty() {
+                output::say("nothing is written: the runs have no figure that may be believed");
+            }
             let mut table = Table::new(["file"]);
             exported.files.iter().for_each(|file| table.row([file.display().to_string().into()]));
             output::table(&table, global.format.into());

@@ -12,6 +12,7 @@ use std::thread::{Builder, Scope};
 /// Its threads end when it is dropped.
 pub struct Crew {
     members: Vec<Member>,
+    at_once: bool,
 }
 
 struct Member {
@@ -58,22 +59,34 @@ impl Crew {
             })?;
             members.push(Member { orders, done });
         }
-        Ok(Crew { members })
+        Ok(Crew { members, at_once: false })
     }
 
     pub fn size(&self) -> usize {
         self.members.len()
     }
 
-    /// Each worker serves one request, one after the other.
+    /// Has all workers begin together where each is to serve one request: for targets somewhere else, which take their time.
+    #[must_use]
+    pub fn at_once(self) -> Crew {
+        Crew { at_once: true, ..self }
+    }
+
+    /// Each worker serves one request, one after the other unless they begin together. Says how many there were one after another.
     ///
     /// # Errors
     /// What the first says that fails.
-    pub fn once(&self) -> Result<()> {
-        self.members.iter().try_for_each(|member| {
-            member.orders.send(Order::Once).map_err(|_| gone())?;
-            member.done.recv().map_err(|_| gone())?
-        })
+    pub fn once(&self) -> Result<u32> {
+        let begin = |member: &Member| member.orders.send(Order::Once).map_err(|_| gone());
+        let end = |member: &Member| member.done.recv().map_err(|_| gone())?;
+        if self.at_once {
+            self.members.iter().try_for_each(begin)?;
+            // All are waited for, or the next order would get the answer to this one.
+            let all: Vec<Result<()>> = self.members.iter().map(end).collect();
+            return all.into_iter().collect::<Result<()>>().map(|()| 1);
+        }
+        self.members.iter().try_for_each(|member| begin(member).and_then(|()| end(member)))?;
+        Ok(self.members.len() as u32)
     }
 
     /// All take their places at a board. A thread ends only with the crew, so that none is missed there.

@@ -265,8 +265,7 @@ impl<'c> Server<'c> {
         let start = Instant::now();
         let mut count = 0;
         while count == 0 || start.elapsed() < WARM_UP {
-            self.crew.once()?;
-            count += self.crew.size() as u32;
+            count += self.crew.once()?;
         }
         self.service = Some(start.elapsed() / count);
         Ok(start.elapsed().as_nanos() as f64)
@@ -275,8 +274,8 @@ impl<'c> Server<'c> {
     fn service(&mut self) -> Result<Duration> {
         if self.service.is_none() {
             let start = Instant::now();
-            self.crew.once()?;
-            self.service = Some(start.elapsed() / self.crew.size() as u32);
+            let served = self.crew.once()?;
+            self.service = Some(start.elapsed() / served);
         }
         Ok(self.service.unwrap_or_default().max(Duration::from_nanos(1)))
     }

@@ -2,17 +2,36 @@
 
 use super::{Discovery, Found, folded};
 use crate::run::RequestError;
+use crate::run::serving::BUDGET;
 use skillbench_record::suggest::did_you_mean;
 use skillbench_record::{PluginOptions, RunRequest};
 use skillbench_worker::CATEGORIES;
 
 impl Discovery {
     /// The benchmarks that a request means, in the order in which they were found. One that needs an option, such as an address, is meant only where it
-    /// is named, or given that. A category or a model without any is no error.
+    /// is named, or given that ([`Discovery::left_out`]). A category or a model without any is no error.
     ///
     /// # Errors
     /// A name that nothing has, with the nearest ones.
     pub fn choose(&self, request: &RunRequest) -> Result<Vec<Found>, RequestError> {
+        let offered = self.offered(request)?.into_iter();
+        Ok(offered.filter(|found| found.is_named(request) || found.lacks(request).is_none()).collect())
+    }
+
+    /// Those that a request leaves out although it names no other, each with the option that it needs.
+    ///
+    /// # Errors
+    /// As for [`Discovery::choose`].
+    pub fn left_out(&self, request: &RunRequest) -> Result<Vec<(String, String)>, RequestError> {
+        let offered = self.offered(request)?.into_iter().filter(|found| !found.is_named(request));
+        Ok(offered.filter_map(|found| Some((found.id().to_string(), found.lacks(request)?))).collect())
+    }
+
+    /// All that a request may mean, with those that need an option.
+    ///
+    /// # Errors
+    /// As for [`Discovery::choose`].
+    pub fn offered(&self, request: &RunRequest) -> Result<Vec<Found>, RequestError> {
         request.benchmarks.iter().try_for_each(|name| self.check_name(name))?;
         for category in &request.selection.categories {
             if !CATEGORIES.iter().any(|known| known.eq_ignore_ascii_case(category)) {
@@ -26,8 +45,7 @@ impl Discovery {
             wanted.is_empty() || has.is_some_and(|has| wanted.iter().any(|one| folded(one) == folded(has)))
         };
         let chosen = self.benchmarks.iter().filter(|found| {
-            let is_named = request.benchmarks.iter().any(|name| found.is_called(name));
-            (is_named || request.benchmarks.is_empty() && found.has_what_it_needs(request))
+            (request.benchmarks.is_empty() || found.is_named(request))
                 && asked(&request.selection.categories, found.category.as_ref())
                 && asked(&models, found.model.as_ref())
         });
@@ -68,10 +86,15 @@ impl Found {
         [&self.description.id, &self.plugin].iter().any(|known| folded(known) == folded(name))
     }
 
-    fn has_what_it_needs(&self, request: &RunRequest) -> bool {
+    fn is_named(&self, request: &RunRequest) -> bool {
+        request.benchmarks.iter().any(|name| self.is_called(name))
+    }
+
+    /// An option that it needs and is not given.
+    fn lacks(&self, request: &RunRequest) -> Option<String> {
         let given = self.own_options(request);
         let needed = skillbench_worker::options::required(&self.description.options_schema);
-        needed.iter().all(|option| given.contains_key(option))
+        needed.into_iter().find(|option| !given.contains_key(option))
     }
 
     /// The options of a request that are for this benchmark.
@@ -100,6 +123,9 @@ pub(super) fn options(chosen: &[Found], request: &RunRequest) -> Result<Vec<Plug
     }
     let checked = |found: &Found| {
         let options = found.own_options(request);
+        if options.contains_key(BUDGET) {
+            return Err(RequestError(format!("{BUDGET} of '{}' is what --budget says: give that", found.id())));
+        }
         skillbench_worker::options::check(
             &options,
             &found.description.options_schema,

@@ -2,7 +2,7 @@
 
 use super::metrics::metrics;
 use super::{FunctionPlan, PlannedFunction};
-use crate::run::serving::{AskedLoad, BUDGET, usual_budget_s};
+use crate::run::serving::{self, AskedLoad, BUDGET, usual_budget_s};
 use crate::run::{Observer, clocks, of_series, stable};
 use skillbench_record::defaults::defaults;
 use skillbench_record::{Cell, Outcome, Reason, Run, RunRequest, Samples};
@@ -52,7 +52,7 @@ fn measured(
         Ok((report, watched)) => {
             let samples = of_series(index, &report.series);
             let cell = Cell {
-                stable: stable(&report.series),
+                stable: serving::stable(&report.series, load(function)).unwrap_or_else(|| stable(&report.series)),
                 implausible: clocks(&report.series, &watched),
                 conditions: watched.conditions.clone(),
                 outcome: Outcome::Measured(Box::new(metrics(&report, &watched, load(function)))),

@@ -31,7 +31,8 @@ pub(super) fn metrics(report: &FunctionReport, watched: &Watched, load: AskedLoa
             first_inference: first.and_then(|series| summarize(&series.singles, NS_TO_MS)),
             ..InitMetrics::default()
         },
-        memory_mb: memory(report, watched),
+        // Whatever bears the load is elsewhere: what can be seen here is the generator's.
+        memory_mb: if is_load { MemoryMetrics::default() } else { memory(report, watched) },
         serving: serving::serving(&report.series, load),
         capacity: serving::capacity(&report.series, load),
         series: report.series.iter().filter_map(|one| Some((one.name.clone(), series_metrics(one)?))).collect(),

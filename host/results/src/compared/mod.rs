@@ -225,7 +225,9 @@ fn of_cells(before: &SideCell, after: &SideCell, question: &Question<'_>) -> Com
         let evidence = of_apart(&[*old], &[*new], question.seed);
         metrics.extend(evidence.map(|evidence| judged(metric, evidence, before, after, question)));
     }
-    if let (Some(old), Some(new)) = (before.capacity, after.capacity) {
+    if let (Some(old), Some(new)) = (before.capacity, after.capacity)
+        && limits(&before.subject) == limits(&after.subject)
+    {
         let metric = Metric::capacity();
         metrics.extend(of_estimates(&[old], &[new]).map(|evidence| judged(&metric, evidence, before, after, question)));
     }
@@ -235,6 +237,11 @@ fn of_cells(before: &SideCell, after: &SideCell, question: &Question<'_>) -> Com
         }
         false => ComparedCell { metrics, ..blank(before, after) },
     }
+}
+
+/// The limits that a capacity keeps: another load keeps others.
+fn limits(subject: &Subject) -> Option<&str> {
+    subject.options.as_deref()?.split(' ').find(|option| option.starts_with("slo="))
 }
 
 fn judged(

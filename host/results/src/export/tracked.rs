@@ -71,11 +71,12 @@ fn name(cell: &Cell) -> String {
         None | Some(Trust::Hardware) => String::new(),
         Some(other) => format!(" [{}]", other.name()),
     };
-    if cell.is_function() {
-        return cell.benchmark.clone() + &trust;
-    }
     let precision = cell.precision().or(cell.precision_requested.as_deref());
     let options = options_text(&cell.options);
+    if cell.is_function() {
+        let options = options.map(|options| format!(" ({options})")).unwrap_or_default();
+        return format!("{}/{}{options}{trust}", cell.plugin, cell.benchmark);
+    }
     let beside = cell.parallel.as_ref().map(|parallel| parallel.beside.join(", "));
     let hardware = HardwareLabel {
         plugin: &cell.plugin,

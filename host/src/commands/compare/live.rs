@@ -88,7 +88,12 @@ fn searched(
         noise,
         effect: effect(args.effect, args.fail_on_regression),
     };
-    let (mut session, mut screen) = (Persist::repeating(folder, &args.lock).session(), Screen::new(global));
+    let persist = Persist::repeating(folder, &args.lock);
+    // What stands in the way of keeping a search is told; its figures count all the same.
+    let mut screen = Screen::new(global).on_kept(|kept| {
+        persist.after(global, kept);
+    });
+    let mut session = persist.session();
     let comparison = bears::compare(&mut session, &targets, &searches, &mut |event| screen.on(event));
     comparison.map_err(ended)?.ok_or_else(|| {
         output::say(&format!("stopped; the searches that are done are kept in {}", folder.display()));

@@ -1,5 +1,6 @@
 //! What measurements tell of a difference.
 
+use crate::batches::student;
 use crate::{grouped_median_interval, mann_whitney, median, ratio_interval};
 use serde::{Deserialize, Serialize};
 
@@ -11,9 +12,9 @@ pub struct Evidence {
     pub after: f64,
     /// After over before: where rounds came in pairs, the median of the pairs' ratios.
     pub ratio: f64,
-    /// 95%, by bootstrap.
+    /// 95%: of rounds by bootstrap, of figures that have intervals by those.
     pub interval: Option<[f64; 2]>,
-    /// Mann–Whitney, two-sided.
+    /// Two-sided: of rounds by Mann–Whitney, of figures that have intervals by those.
     pub p: Option<f64>,
     /// Of the side that has fewer.
     pub rounds: u64,
@@ -84,8 +85,8 @@ pub struct Estimate {
 }
 
 /// Of figures with intervals of their own, one for each launch. The interval of the ratio is made of the distances to the ends of both, on a scale of
-/// logarithms (MOVER, after Zou and Donner 2008). Launches that are further apart than their intervals allow make it wider, by Birge's ratio. `None`
-/// where a side has none, or what is no positive number.
+/// logarithms (MOVER, after Zou and Donner 2008). Launches that are further apart than their intervals allow make it wider: by Birge's ratio, and as
+/// Student's t is wider than the normal distribution, since so few say how far apart they are. `None` where a side has none, or what is no positive number.
 pub fn of_estimates(before: &[Estimate], after: &[Estimate]) -> Option<Evidence> {
     let (first, second) = (Pooled::of(before)?, Pooled::of(after)?);
     let difference = second.middle - first.middle;
@@ -111,6 +112,9 @@ pub fn of_estimates(before: &[Estimate], after: &[Estimate]) -> Option<Evidence>
 /// So many standard deviations from the middle of a normal distribution to the ends of its 95% interval.
 const NORMAL_95: f64 = 1.959_963_984_540_054;
 
+/// An interval is never narrower than so many standard deviations of a logarithm, for what is divided by it.
+const LEAST_DEVIATION: f64 = 1e-9;
+
 /// The logarithm of a side's figures: their mean, and how far the ends of its 95% interval are.
 struct Pooled {
     middle: f64,
@@ -131,13 +135,14 @@ impl Pooled {
             logs.iter().map(|one| distance(one).max(0.0).powi(2)).sum::<f64>().sqrt() / n
         };
         let off =
-            |[low, log, high]: &[f64; 3]| (log - middle) / ((high - low) / (2.0 * NORMAL_95)).max(f64::MIN_POSITIVE);
+            |[low, log, high]: &[f64; 3]| (log - middle) / ((high - low) / (2.0 * NORMAL_95)).max(LEAST_DEVIATION);
         let birge = match logs.len() {
             1 => 1.0,
-            _ => (logs.iter().map(|one| off(one).powi(2)).sum::<f64>() / (n - 1.0)).sqrt().max(1.0),
+            _ => (logs.iter().map(|one| off(one).powi(2)).sum::<f64>() / (n - 1.0)).sqrt(),
         };
+        let wider = if birge > 1.0 { birge * student(logs.len() as u64 - 1) / NORMAL_95 } else { 1.0 };
         let [below, above] = [of_mean(|[low, log, _]| log - low), of_mean(|[_, log, high]| high - log)];
-        Some(Pooled { middle, below: below * birge, above: above * birge })
+        Some(Pooled { middle, below: below * wider, above: above * wider })
     }
 }
 
@@ -180,6 +185,29 @@ mod tests {
         };
         assert!(width(&[100.0, 101.0]) < width(&[100.0]));
         assert!(width(&[80.0, 125.0]) > width(&[100.0]));
+    }
+
+    /// Searches of one side that differ by more than their own intervals say, or not: the ratio's interval holds the truth in about 95% of comparisons, or more.
+    #[test]
+    fn the_interval_holds_the_truth_however_far_searches_are_apart() {
+        let mut rng = Rng::with_seed(3);
+        let mut normal = move || (0..12).map(|_| rng.f64()).sum::<f64>() - 6.0;
+        for (searches, between) in [(1, 0.0), (2, 0.0), (2, 0.05), (3, 0.0), (3, 0.02), (3, 0.1), (5, 0.05)] {
+            let mut side = || -> Vec<Estimate> {
+                let one = |_| {
+                    let value = (0.03 * normal() + between * normal()).exp();
+                    let share = (0.03 * NORMAL_95).exp();
+                    Estimate { value, ci95: [value / share, value * share], rounds: 40 }
+                };
+                (0..searches).map(one).collect()
+            };
+            let holds = (0..2_000).filter(|_| {
+                let [low, high] = of_estimates(&side(), &side()).unwrap().interval.unwrap();
+                low <= 1.0 && 1.0 <= high
+            });
+            let share = holds.count() as f64 / 2_000.0;
+            assert!(share > 0.93, "{searches} searches that differ by {between}: {share}");
+        }
     }
 
     #[test]

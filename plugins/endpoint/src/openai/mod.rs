@@ -15,12 +15,11 @@ mod worker;
 
 use crate::settings::Settings;
 use options::{Api, Question};
-use prompts::Prompts;
 use skillbench_load::crew::Crew;
-use skillbench_load::options::{Asked, Load};
+use skillbench_load::options::Asked;
 use skillbench_load::server::{Server, Tokens};
+use skillbench_plugin_api::Result;
 use skillbench_plugin_api::sdk::{Benchmark, Context, Level};
-use skillbench_plugin_api::{Error, Result};
 use std::ffi::CStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -41,20 +40,17 @@ impl Benchmark for OpenAi {
         let settings = Settings::of(&context.options)?;
         let question = Question::of(&context.options)?;
         let asked = Asked::read(&context.options, 1, question.api.makes())?;
-        if asked.load == Load::Stream {
-            let text = "ask for a load: option rate, slo, or scenario=offline with workers, which has as many requests under way as there are workers";
-            return Err(Error::invalid(text));
-        }
-        let (seed, model) = (question.seed, worker::model(&settings)?);
         let counts_otherwise = Arc::new(AtomicBool::new(false));
-        let one = |number| {
-            let prompts = Prompts::new(seed, number);
-            Worker::new(&settings, &model, &question, prompts, &counts_otherwise)
-        };
-        let workers: Vec<Worker> = (0..asked.workers as u64).map(one).collect();
+        let one = |_| Worker::new(&settings, &question, &counts_otherwise);
+        let workers: Vec<Worker> = (0..asked.workers).map(one).collect();
         let most = if question.api == Api::Embeddings { 0 } else { question.new_tokens };
         let tokens = Tokens { most, kept_by_backend: None };
-        std::thread::scope(|scope| Server::new(context, asked, tokens, Crew::hire(scope, workers)?, seed)?.serve())?;
+        let seed = question.seed;
+        std::thread::scope(|scope| {
+            // A server has its own queue: what each connection needs at first is needed by all together.
+            let crew = Crew::hire(scope, workers)?.at_once();
+            Server::new(context, asked, tokens, crew, seed)?.serve()
+        })?;
         if counts_otherwise.load(Relaxed) {
             let text = "the server counts its tokens otherwise than by the pieces of text that it sends: figures by token are by piece";
             context.host.log(Level::Warn, text);

@@ -4,7 +4,7 @@ use skillbench_load::options::{Of, text};
 use skillbench_plugin_api::{Error, Options, Result};
 use std::ffi::CStr;
 
-/// The seed of prompts and arrivals where none is given, as of a run of models.
+/// The seed of arrivals where none is given, as of a run of models.
 const SEED: u64 = 42;
 const PROMPT: usize = 32;
 const NEW_TOKENS: usize = 32;
@@ -17,7 +17,7 @@ pub const SCHEMA: &CStr = text(skillbench_load::schema!(
         },
         "model": {
             "type": "string",
-            "description": "What the server calls the model. Default: the only one that it lists"
+            "description": "What the server calls the model: /v1/models lists them"
         },
         "timeout_s": {
             "type": "number",
@@ -55,9 +55,9 @@ pub const SCHEMA: &CStr = text(skillbench_load::schema!(
             "type": "integer",
             "minimum": 0,
             "default": 42,
-            "description": "Of prompts and arrivals"
+            "description": "Of arrivals. Prompts are others in each run"
         }"#,
-    r#""url""#
+    r#""url", "model""#
 ));
 
 /// What a request asks for.
@@ -86,6 +86,7 @@ impl Api {
 #[derive(Clone, Debug)]
 pub struct Question {
     pub api: Api,
+    pub model: String,
     /// Words.
     pub prompt: usize,
     pub new_tokens: usize,
@@ -109,8 +110,25 @@ impl Question {
             Some(0) => Err(Error::invalid(format!("option {key}: 0 is nothing to ask for"))),
             given => Ok(given.unwrap_or(default)),
         };
+        let refuse = |key: &str, why: &str| match options.get(key) {
+            None => Ok(()),
+            Some(_) => Err(Error::invalid(format!("option {key}: {why}"))),
+        };
+        refuse("batch_wait_us", "how requests are put together is the server's")?;
+        if api == Api::Embeddings {
+            refuse("new_tokens", "an embedding has no tokens")?;
+            refuse("ignore_eos", "an embedding has no tokens")?;
+        }
+        let has_load = ["rate", "rate_per_hour", "slo"].iter().any(|key| options.get(key).is_some());
+        if !has_load && options.get("scenario") != Some("offline") {
+            let text = "no load is named: give `--option openai:rate=`, `--option openai:slo=`, or `--option openai:scenario=offline` with workers, which has as many requests under way as there are workers";
+            return Err(Error::invalid(text));
+        }
+        let model =
+            options.get("model").ok_or_else(|| Error::invalid("option model: what does the server call it?"))?;
         Ok(Question {
             api,
+            model: model.into(),
             prompt: count("prompt", PROMPT)?,
             new_tokens: count("new_tokens", NEW_TOKENS)?,
             ignore_eos: options.get("ignore_eos") != Some("off"),
@@ -124,7 +142,8 @@ mod tests {
     use super::*;
 
     fn of(pairs: &[(&str, &str)]) -> Result<Question> {
-        Question::of(&Options(pairs.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect()))
+        let usual = [("model", "m"), ("rate", "1")].iter().chain(pairs);
+        Question::of(&Options(usual.map(|(key, value)| ((*key).into(), (*value).into())).collect()))
     }
 
     #[test]
@@ -139,15 +158,26 @@ mod tests {
 
     #[test]
     fn what_asks_for_nothing_is_refused() {
-        for pair in [("api", "images"), ("prompt", "0"), ("new_tokens", "0"), ("prompt", "-1"), ("seed", "x")] {
+        let wrong = [
+            ("api", "images"),
+            ("prompt", "0"),
+            ("new_tokens", "0"),
+            ("prompt", "-1"),
+            ("seed", "x"),
+            ("batch_wait_us", "5"),
+        ];
+        for pair in wrong {
             assert!(of(&[pair]).is_err(), "{pair:?}");
         }
+        assert!(of(&[("api", "embeddings"), ("new_tokens", "5")]).is_err());
+        let without_load = Options([("model".to_string(), "m".to_string())].into());
+        assert!(Question::of(&without_load).unwrap_err().message.contains("openai:rate="));
     }
 
     #[test]
     fn the_schema_is_json_that_wants_an_address() {
         let schema: serde_json::Value = serde_json::from_str(SCHEMA.to_str().unwrap()).unwrap();
-        assert_eq!(schema["required"], serde_json::json!(["url"]));
+        assert_eq!(schema["required"], serde_json::json!(["url", "model"]));
         assert!(["rate", "slo", "workers", "over_time"].iter().all(|key| schema["properties"][key].is_object()));
         for (key, default) in [("prompt", PROMPT), ("new_tokens", NEW_TOKENS), ("seed", SEED as usize)] {
             assert_eq!(schema["properties"][key]["default"], default, "{key}");

@@ -1,4 +1,4 @@
-//! What is asked: words in an order left to chance, others in each request. A prompt that the server has seen before would be read out of a cache.
+//! What is asked: words in an order left to chance, others in each request and in each run. A prompt that the server has seen before would be read out of a cache.
 
 use fastrand::Rng;
 
@@ -14,9 +14,9 @@ pub struct Prompts {
 }
 
 impl Prompts {
-    /// `worker`: each has prompts of its own.
-    pub fn new(seed: u64, worker: u64) -> Prompts {
-        Prompts { rng: Rng::with_seed(seed ^ (worker + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15)) }
+    /// The words of a run and of no other: no seed of the user's gives them again.
+    pub fn new() -> Prompts {
+        Prompts { rng: Rng::new() }
     }
 
     /// The next, of so many words.
@@ -32,10 +32,9 @@ mod tests {
 
     #[test]
     fn prompts_are_as_long_as_asked_and_no_two_are_alike() {
-        let (mut one, mut other) = (Prompts::new(1, 0), Prompts::new(1, 1));
+        let (mut one, mut other) = (Prompts::new(), Prompts::new());
         let all: std::collections::BTreeSet<String> = (0..100).flat_map(|_| [one.draw(16), other.draw(16)]).collect();
         assert_eq!(all.len(), 200);
         assert!(all.iter().all(|prompt| prompt.split(' ').count() == 16));
-        assert_eq!(Prompts::new(1, 0).draw(8), Prompts::new(1, 0).draw(8));
     }
 }

@@ -76,6 +76,7 @@ pub fn read(mut lines: impl BufRead, url: &str, now: impl Fn() -> u64) -> Result
         let Some(data) = line.strip_prefix(b"data:") else { continue };
         match data.trim_ascii() {
             b"[DONE]" => break,
+            b"" => {}
             data => {
                 let chunk = serde_json::from_slice(data)
                     .map_err(|error| broken(format!("streams what is no JSON ({error})")))?;
@@ -85,6 +86,8 @@ pub fn read(mut lines: impl BufRead, url: &str, now: impl Fn() -> u64) -> Result
             }
         }
     }
+    // Only a connection whose answer was read to its end is used again.
+    let _ = std::io::copy(&mut std::io::Read::take(&mut lines, LONGEST_LINE), &mut std::io::sink());
     match told.pieces.is_empty() {
         true => Err(broken("ended its answer without a token".into())),
         false => Ok(told),
@@ -135,8 +138,8 @@ mod tests {
     #[test]
     fn each_piece_of_text_counts_when_its_line_came() {
         let text = "data: {\"choices\":[{\"text\":\" a\"}]}\n\n: still here\ndata: {\"choices\":[{\"text\":\"\",\"finish_reason\":\"length\"}]}\r\n\r\n\
-            data: {\"choices\":[{\"text\":\" b\"}],\"usage\":{\"completion_tokens\":2}}\ndata: [DONE]\n";
-        assert_eq!(told(text).unwrap(), Told { pieces: vec![0, 5], tokens: Some(2) });
+            data:\ndata: {\"choices\":[{\"text\":\" b\"}],\"usage\":{\"completion_tokens\":2}}\ndata: [DONE]\n";
+        assert_eq!(told(text).unwrap(), Told { pieces: vec![0, 6], tokens: Some(2) });
     }
 
     #[test]

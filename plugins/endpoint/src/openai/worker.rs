@@ -17,21 +17,10 @@ use std::time::Instant;
 pub struct Worker {
     client: Client,
     url: String,
-    model: String,
     question: Question,
     prompts: Prompts,
     answer: Vec<u8>,
     counts_otherwise: Arc<AtomicBool>,
-}
-
-#[derive(Deserialize)]
-struct Models {
-    data: Vec<Model>,
-}
-
-#[derive(Deserialize)]
-struct Model {
-    id: String,
 }
 
 #[derive(Deserialize)]
@@ -46,19 +35,12 @@ struct Embedding {
 
 impl Worker {
     /// `counts_otherwise` is set where the server says that an answer had more or fewer tokens than pieces of text.
-    pub fn new(
-        settings: &Settings,
-        model: &str,
-        question: &Question,
-        prompts: Prompts,
-        counts_otherwise: &Arc<AtomicBool>,
-    ) -> Worker {
+    pub fn new(settings: &Settings, question: &Question, counts_otherwise: &Arc<AtomicBool>) -> Worker {
         Worker {
             client: Client::new(settings),
             url: settings.url.clone(),
-            model: model.into(),
             question: question.clone(),
-            prompts,
+            prompts: Prompts::new(),
             answer: vec![],
             counts_otherwise: Arc::clone(counts_otherwise),
         }
@@ -68,7 +50,7 @@ impl Worker {
     fn next(&mut self) -> Vec<u8> {
         let Question { api, prompt, new_tokens, ignore_eos, .. } = self.question;
         let text = self.prompts.draw(prompt);
-        let mut body = json!({ "model": self.model });
+        let mut body = json!({ "model": self.question.model });
         match api {
             Api::Embeddings => body["input"] = json!(text),
             Api::Completions => body["prompt"] = json!(text),
@@ -138,30 +120,6 @@ fn settled(url: &str, path: &str) -> String {
     path.to_string()
 }
 
-/// The model that was named, or the only one that the server lists.
-///
-/// # Errors
-/// It lists none, or several, or does not say.
-pub fn model(settings: &Settings) -> Result<String> {
-    if let Some(model) = &settings.model {
-        return Ok(model.clone());
-    }
-    let known: Models = Client::new(settings).get(&settled(&settings.url, "/v1/models"))?;
-    match &known.data[..] {
-        [only] => Ok(only.id.clone()),
-        [] => Err(Error::not_found(format!("{} has no model: start it with one", settings.url)).because(Why::RUNTIME)),
-        several => {
-            let names: Vec<&str> = several.iter().take(8).map(|model| model.id.as_str()).collect();
-            Err(Error::invalid(format!(
-                "{} has {} models: name one with `--option openai:model=` ({})",
-                settings.url,
-                several.len(),
-                names.join(", ")
-            )))
-        }
-    }
-}
-
 /// An answer has to have what was asked for: numbers.
 fn embedded(answer: &[u8], url: &str) -> Result<()> {
     let wrong =
@@ -177,6 +135,55 @@ fn embedded(answer: &[u8], url: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use skillbench_plugin_api::Options;
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+    use std::sync::atomic::AtomicUsize;
+    use std::time::Duration;
+
+    /// Answers each request of each connection with the same stream, and tells how many connections there were.
+    fn streaming() -> (String, Arc<AtomicUsize>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let (url, connections) = (format!("http://{}", listener.local_addr().unwrap()), Arc::new(AtomicUsize::new(0)));
+        let counted = Arc::clone(&connections);
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                counted.fetch_add(1, Relaxed);
+                std::thread::spawn(move || {
+                    let mut asked = [0; 65536];
+                    while stream.read(&mut asked).is_ok_and(|read| read > 0) {
+                        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+                        for event in [
+                            "data: {\"choices\":[{\"text\":\"a\"}]}\n\n",
+                            "data: {\"choices\":[{\"text\":\"b\"}]}\n\n",
+                            "data: [DONE]\n\n",
+                        ] {
+                            std::thread::sleep(Duration::from_millis(20));
+                            let _ = stream.write_all(format!("{:x}\r\n{event}\r\n", event.len()).as_bytes());
+                        }
+                        let _ = stream.write_all(b"0\r\n\r\n");
+                    }
+                });
+            }
+        });
+        (url, connections)
+    }
+
+    #[test]
+    fn tokens_are_timed_as_they_come_and_all_requests_go_over_one_connection() {
+        let (url, connections) = streaming();
+        let options = [("url", url.as_str()), ("model", "m"), ("rate", "1")];
+        let options = Options(options.map(|(key, value)| (key.into(), value.into())).into());
+        let (settings, question) = (Settings::of(&options).unwrap(), Question::of(&options).unwrap());
+        let mut worker = Worker::new(&settings, &question, &Arc::default());
+        for _ in 0..3 {
+            let (body, start) = (worker.next(), Instant::now());
+            let tokens = worker.ask(&body, || start.elapsed().as_millis() as u64).unwrap();
+            let [first, last] = tokens[..] else { panic!("{tokens:?}") };
+            assert!(first >= 20 && last >= first + 15 && last < 5_000, "{tokens:?}");
+        }
+        assert_eq!(connections.load(Relaxed), 1);
+    }
 
     #[test]
     fn an_address_with_and_without_its_version_means_the_same() {
