@@ -51,7 +51,7 @@ pub fn compare(
             let target = &targets[place];
             let name = format!("search {} of {} on {}", time + 1, searches.times, target.side.name);
             on(Event::ComparisonBegun { name: &name });
-            on(Event::Note(&name));
+            on(Event::Note("the load that keeps the limits"));
             // Arrivals that are others each time, and the same for all targets.
             let seed = target.request.seed.unwrap_or(defaults().run.seed).wrapping_add(time);
             let start = Start::New(Box::new(RunRequest { seed: Some(seed), ..target.request.clone() }));

@@ -51,8 +51,26 @@ pub fn check(options: &PluginOptions, schema: &str, owner: &str) -> Result<(), S
                 (ValidationErrorKind::Pattern { .. }, Some(words)) => {
                     Err(format!("option '{key}' of {owner}: {} does not fit: {words}", error.instance()))
                 }
+                (ValidationErrorKind::Required { property }, _) if key.is_empty() => {
+                    Err(format!("{owner} needs the option {property}"))
+                }
                 _ => Err(format!("option '{key}' of {owner}: {error}")),
             }
+        }
+    }
+}
+
+/// Whether a schema is one by which options can be checked, whichever it wants in any case.
+///
+/// # Errors
+/// As for [`check`].
+pub fn check_schema(schema: &str, owner: &str) -> Result<(), String> {
+    let mut parsed: Value = serde_json::from_str(schema).unwrap_or_default();
+    match parsed.as_object_mut() {
+        None => check(&PluginOptions::new(), schema, owner),
+        Some(fields) => {
+            fields.remove("required");
+            check(&PluginOptions::new(), &parsed.to_string(), owner)
         }
     }
 }
@@ -149,6 +167,16 @@ mod tests {
 
     fn describe(key: &str, value: &str) -> Result<(), String> {
         check(&PluginOptions::from([(key.to_string(), value.to_string())]), SCHEMA, "cpu")
+    }
+
+    #[test]
+    fn a_schema_that_wants_an_option_is_one_and_what_is_none_is_told() {
+        let wants = SCHEMA.replace("{\"type\":\"object\",", "{\"type\":\"object\",\"required\":[\"library\"],");
+        assert_eq!(required(&wants), ["library"]);
+        assert!(check(&PluginOptions::new(), &wants, "cpu").unwrap_err().contains("needs the option \"library\""));
+        assert_eq!(check_schema(&wants, "cpu"), Ok(()));
+        assert_eq!((check_schema("", "cpu"), required("")), (Ok(()), vec![]));
+        assert!(check_schema("{", "cpu").is_err() && check_schema(r#"{"type": 5}"#, "cpu").is_err());
     }
 
     #[test]

@@ -17,11 +17,15 @@ use skillbench_record::RunRequest;
 use skillbench_record::defaults::defaults;
 use skillbench_record::machine;
 use skillbench_record::paths;
+use skillbench_session::Event;
 use skillbench_session::bears::{self, Searches, Target};
 use skillbench_session::interleave::{self, pairs, plan_of, with_defaults};
 use skillbench_stats::compare::{Comparison, Noise};
 use skillbench_stats::rules;
 use std::path::Path;
+
+/// What warnings about lengths begin with.
+const OF_LENGTHS: &str = "--sequence-lengths";
 
 pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, CommandError> {
     let sides = sides(args)?;
@@ -34,8 +38,7 @@ pub fn compare(global: &Global, args: &CompareArgs) -> Result<Comparison, Comman
         return Err(usage("at least two sides are compared"));
     }
     // Of a length that nobody gave nothing is told.
-    let given =
-        |warning: &&String| !args.live.sequence_lengths.is_empty() || !warning.starts_with("--sequence-lengths");
+    let given = |warning: &&String| !args.live.sequence_lengths.is_empty() || !warning.starts_with(OF_LENGTHS);
     first.warnings.iter().filter(given).for_each(|warning| output::warning(warning));
     // A slip is an error before any wait for the machine.
     let of = others.iter().map(|other| pairs(first, other).map(|pairs| pairs.len()).map_err(usage));
@@ -94,7 +97,11 @@ fn searched(
         persist.after(global, kept);
     });
     let mut session = persist.session();
-    let comparison = bears::compare(&mut session, &targets, &searches, &mut |event| screen.on(event));
+    let is_given = !args.live.sequence_lengths.is_empty();
+    let comparison = bears::compare(&mut session, &targets, &searches, &mut |event| match event {
+        Event::Warning(text) if !is_given && text.starts_with(OF_LENGTHS) => {}
+        event => screen.on(event),
+    });
     comparison.map_err(ended)?.ok_or_else(|| {
         output::say(&format!("stopped; the searches that are done are kept in {}", folder.display()));
         CommandError::Exit(Exit::Stopped)

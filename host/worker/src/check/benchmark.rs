@@ -35,7 +35,7 @@ pub(super) fn described(_: &'static Services, job: &CheckJob) -> Test {
         if !left_open && !CATEGORIES.contains(&benchmark.category().as_str()) {
             return Err(format!("benchmark '{id}' has category '{}'", benchmark.category()).into());
         }
-        crate::options::check(&PluginOptions::new(), &benchmark.options_schema(), &id)?;
+        crate::options::check_schema(&benchmark.options_schema(), &id)?;
     }
     Ok(())
 }
