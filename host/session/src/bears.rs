@@ -6,6 +6,7 @@ use crate::gate::Asked;
 use crate::run::{Ended, Session, SessionError, Start};
 use skillbench_engine::compare::{SIDES, Side, apart, blank};
 use skillbench_engine::run::Inventory;
+use skillbench_record::catalog::column;
 use skillbench_record::defaults::defaults;
 use skillbench_record::{Cell, Reason, Run, RunRequest};
 use skillbench_stats::compare::{
@@ -116,7 +117,7 @@ fn of_cell(cell: &Cell, runs: [&Vec<Run>; 2], searches: &Searches<'_>) -> Compar
 fn unequal(before: &Cell, after: &Cell) -> Option<Reason> {
     for (cell, side) in [before, after].into_iter().zip(SIDES) {
         if let Some(why) = cell.implausible.first() {
-            return Some(Reason::new("implausible", format!("{side}: {why}")));
+            return Some(Reason::new(column::IMPLAUSIBLE, format!("{side}: {why}")));
         }
     }
     let limits = |cell: &Cell| Some(cell.outcome.metrics()?.capacity.as_ref()?.slo.clone());

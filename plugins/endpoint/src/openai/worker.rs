@@ -148,6 +148,7 @@ mod tests {
         let counted = Arc::clone(&connections);
         std::thread::spawn(move || {
             for mut stream in listener.incoming().flatten() {
+                stream.set_nodelay(true).unwrap();
                 counted.fetch_add(1, Relaxed);
                 std::thread::spawn(move || {
                     let mut asked = [0; 65536];
