@@ -137,9 +137,21 @@ mod tests {
     use super::*;
     use skillbench_plugin_api::Options;
     use std::io::{Read, Write};
-    use std::net::TcpListener;
+    use std::net::{TcpListener, TcpStream};
     use std::sync::atomic::AtomicUsize;
     use std::time::Duration;
+
+    /// Whether a whole question came: its body is an object, which may come after its head.
+    fn question(stream: &mut TcpStream) -> bool {
+        let (mut asked, mut some) = (vec![], [0; 4096]);
+        while !asked.ends_with(b"}") {
+            match stream.read(&mut some) {
+                Ok(read) if read > 0 => asked.extend(&some[..read]),
+                _ => return false,
+            }
+        }
+        true
+    }
 
     /// Answers each request of each connection with the same stream, and tells how many connections there were.
     fn streaming() -> (String, Arc<AtomicUsize>) {
@@ -151,8 +163,7 @@ mod tests {
                 stream.set_nodelay(true).unwrap();
                 counted.fetch_add(1, Relaxed);
                 std::thread::spawn(move || {
-                    let mut asked = [0; 65536];
-                    while stream.read(&mut asked).is_ok_and(|read| read > 0) {
+                    while question(&mut stream) {
                         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
                         for event in [
                             "data: {\"choices\":[{\"text\":\"a\"}]}\n\n",
