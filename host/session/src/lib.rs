@@ -10,7 +10,7 @@
 //! - [`audit`]: which numbers of a stored run stand, measured again with other seeds.
 //! - [`baseline`]: runs that later ones are held against, by name.
 //! - [`incremental`]: what of a plan is missing in the database.
-//! - [`bears`]: targets whose capacities are searched in turns, and which bears more.
+//! - [`capacity`]: targets whose capacities are searched in turns, and which bears more.
 //! - [`interleave`]: the plans of two targets that are measured in turns. [`noise`]: how far the same code is apart from itself.
 //! - [`which`]: which stored results are meant, by one rule for all that read them.
 //! - [`ladder`]: which operators a backend runs, and which to build next.
@@ -21,7 +21,7 @@
 
 pub mod audit;
 pub mod baseline;
-pub mod bears;
+pub mod capacity;
 pub mod compare;
 pub mod conditions;
 pub mod event;

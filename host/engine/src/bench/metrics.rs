@@ -12,7 +12,7 @@ const NS_TO_MS: f64 = 1e-6;
 /// arrive, theirs. The rate is in items over the time they took; a call is one item where the function counts none. The first call of the process is in
 /// no other figure. `load_peak` is the highest memory of the first calls.
 pub(super) fn metrics(report: &FunctionReport, watched: &Watched, load: AskedLoad<'_>) -> Metrics {
-    let is_load = serving::sessions(&report.series).is_some() || load.slo.is_some();
+    let is_load = serving::is_load(&report.series);
     let execution = execution(report).filter(|_| !is_load);
     let of_requests =
         || report.series.iter().find(|series| series.name == "latency" && !serving::has_refusals(&report.series));

@@ -46,6 +46,11 @@ pub(crate) fn sessions(report: &[SeriesRecord]) -> Option<&SeriesRecord> {
         .filter(|_| !singles(report, "requests").is_empty())
 }
 
+/// Whether requests arrived, in sessions or in the trials of a search.
+pub(crate) fn is_load(report: &[SeriesRecord]) -> bool {
+    sessions(report).is_some() || !singles(report, "trial.per_s").is_empty()
+}
+
 /// Whether requests were refused: those that were answered have latencies, which say nothing of all.
 pub(crate) fn has_refusals(report: &[SeriesRecord]) -> bool {
     sessions(report).is_some() && singles(report, "refused").iter().any(|refused| *refused > 0.0)
@@ -268,6 +273,8 @@ mod tests {
         assert_eq!((found.requests, found.within_slo, found.goodput_per_s), (300, Some(200.0 / 300.0), Some(100.0)));
         assert_eq!(found.slo_kept, Some(false), "300 requests do not suffice for p99");
         assert_eq!(serving(&report[..6], SLO).unwrap().slo_kept, None);
+        assert!(is_load(&report) && is_load(&[series("trial.per_s", &[5.0])]));
+        assert!(!is_load(&[series("latency", &[5.0])]), "whatever its options are called");
         report.truncate(8);
         report[6].singles.truncate(1);
         assert_eq!(serving(&report, SLO).unwrap().slo_kept, Some(true), "100 of 300 over the median");

@@ -18,7 +18,7 @@ use skillbench_record::defaults::defaults;
 use skillbench_record::machine;
 use skillbench_record::paths;
 use skillbench_session::Event;
-use skillbench_session::bears::{self, Searches, Target};
+use skillbench_session::capacity::{self, Searches, Target};
 use skillbench_session::interleave::{self, pairs, plan_of, with_defaults};
 use skillbench_stats::compare::{Comparison, Noise};
 use skillbench_stats::rules;
@@ -98,7 +98,7 @@ fn searched(
     });
     let mut session = persist.session();
     let is_given = !args.live.sequence_lengths.is_empty();
-    let comparison = bears::compare(&mut session, &targets, &searches, &mut |event| match event {
+    let comparison = capacity::compare(&mut session, &targets, &searches, &mut |event| match event {
         Event::Warning(text) if !is_given && text.starts_with(OF_LENGTHS) => {}
         event => screen.on(event),
     });

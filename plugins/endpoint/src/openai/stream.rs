@@ -7,15 +7,6 @@ use std::io::BufRead;
 /// Bytes of one line. A server that sends longer ones sends no tokens.
 const LONGEST_LINE: u64 = 1 << 20;
 
-/// What a piece tells.
-#[derive(Debug, PartialEq, Eq)]
-enum Piece {
-    /// Text that its user sees: a token, as far as anybody can tell from outside.
-    Text,
-    /// Something else: the role, the reason why it ends, how many tokens there were.
-    Other,
-}
-
 #[derive(Deserialize)]
 struct Chunk {
     #[serde(default)]
@@ -33,9 +24,9 @@ struct Choice {
 #[derive(Deserialize)]
 struct Delta {
     content: Option<String>,
-    /// Of models that think aloud first, under the names that llama.cpp and vLLM give it.
-    #[serde(alias = "reasoning")]
+    /// Of models that think aloud first. Servers call it one or the other, and some send both.
     reasoning_content: Option<String>,
+    reasoning: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -45,7 +36,7 @@ struct Usage {
 
 /// What came.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct Streamed {
     /// When each piece of text was there, by the clock that was given.
     pub pieces: Vec<u64>,
     /// How many tokens the server says they are; `None`: it does not say.
@@ -56,9 +47,9 @@ pub struct Told {
 ///
 /// # Errors
 /// A stream that breaks off, is no such stream, or says that something went wrong; one without text.
-pub fn read(mut lines: impl BufRead, url: &str, now: impl Fn() -> u64) -> Result<Told> {
+pub fn read(mut lines: impl BufRead, url: &str, now: impl Fn() -> u64) -> Result<Streamed> {
     let broken = |what: String| Error::internal(format!("{url} {what}: see the server's log")).because(Why::RUNTIME);
-    let mut told = Told::default();
+    let mut streamed = Streamed::default();
     let mut line = vec![];
     loop {
         line.clear();
@@ -66,7 +57,10 @@ pub fn read(mut lines: impl BufRead, url: &str, now: impl Fn() -> u64) -> Result
         let at = now();
         match read {
             Ok(0) => {
-                return Err(broken(format!("closed its stream after {} tokens, before its end", told.pieces.len())));
+                return Err(broken(format!(
+                    "closed its stream after {} tokens, before its end",
+                    streamed.pieces.len()
+                )));
             }
             Ok(length) if length as u64 == LONGEST_LINE => return Err(broken("streams a line without an end".into())),
             Ok(_) => {}
@@ -78,19 +72,20 @@ pub fn read(mut lines: impl BufRead, url: &str, now: impl Fn() -> u64) -> Result
             b"[DONE]" => break,
             b"" => {}
             data => {
-                let chunk = serde_json::from_slice(data)
+                let chunk: Chunk = serde_json::from_slice(data)
                     .map_err(|error| broken(format!("streams what is no JSON ({error})")))?;
-                if piece(chunk, &mut told, &broken)? == Piece::Text {
-                    told.pieces.push(at);
+                if has_text(&chunk, &broken)? {
+                    streamed.pieces.push(at);
                 }
+                streamed.tokens = chunk.usage.and_then(|usage| usage.completion_tokens).or(streamed.tokens);
             }
         }
     }
     // Only a connection whose answer was read to its end is used again.
     let _ = std::io::copy(&mut std::io::Read::take(&mut lines, LONGEST_LINE), &mut std::io::sink());
-    match told.pieces.is_empty() {
+    match streamed.pieces.is_empty() {
         true => Err(broken("ended its answer without a token".into())),
-        false => Ok(told),
+        false => Ok(streamed),
     }
 }
 
@@ -107,22 +102,19 @@ fn unread(error: std::io::Error, broken: &dyn Fn(String) -> Error) -> Error {
     }
 }
 
-fn piece(chunk: Chunk, told: &mut Told, broken: &dyn Fn(String) -> Error) -> Result<Piece> {
-    if let Some(error) = chunk.error {
+/// Whether a piece has text that its user sees: a token, as far as anybody can tell from outside. Others have a role, an end, or counts.
+fn has_text(chunk: &Chunk, broken: &dyn Fn(String) -> Error) -> Result<bool> {
+    if let Some(error) = &chunk.error {
         let text: String = error.to_string().chars().filter(|char| !char.is_control()).take(300).collect();
         return Err(broken(format!("ends its answer with an error ({text})")));
     }
-    told.tokens = chunk.usage.and_then(|usage| usage.completion_tokens).or(told.tokens);
-    let has_text = chunk.choices.iter().any(|choice| {
-        let delta = choice.delta.as_ref();
-        let texts = [
-            &choice.text,
-            &delta.and_then(|delta| delta.content.clone()),
-            &delta.and_then(|delta| delta.reasoning_content.clone()),
-        ];
+    let of_delta = |delta: &Delta| {
+        let texts = [&delta.content, &delta.reasoning_content, &delta.reasoning];
         texts.into_iter().flatten().any(|text| !text.is_empty())
-    });
-    Ok(if has_text { Piece::Text } else { Piece::Other })
+    };
+    Ok(chunk.choices.iter().any(|choice| {
+        choice.text.as_ref().is_some_and(|text| !text.is_empty()) || choice.delta.as_ref().is_some_and(of_delta)
+    }))
 }
 
 #[cfg(test)]
@@ -130,7 +122,7 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
-    fn told(text: &str) -> Result<Told> {
+    fn told(text: &str) -> Result<Streamed> {
         let clock = Cell::new(0);
         read(text.as_bytes(), "http://a:1", || clock.replace(clock.get() + 1))
     }
@@ -139,15 +131,15 @@ mod tests {
     fn each_piece_of_text_counts_when_its_line_came() {
         let text = "data: {\"choices\":[{\"text\":\" a\"}]}\n\n: still here\ndata: {\"choices\":[{\"text\":\"\",\"finish_reason\":\"length\"}]}\r\n\r\n\
             data:\ndata: {\"choices\":[{\"text\":\" b\"}],\"usage\":{\"completion_tokens\":2}}\ndata: [DONE]\n";
-        assert_eq!(told(text).unwrap(), Told { pieces: vec![0, 6], tokens: Some(2) });
+        assert_eq!(told(text).unwrap(), Streamed { pieces: vec![0, 6], tokens: Some(2) });
     }
 
     #[test]
     fn a_chat_tells_its_role_first_and_may_think_aloud() {
         let text = "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":null}}]}\n\
-            data: {\"choices\":[{\"delta\":{\"reasoning_content\":\"hm\"}}]}\ndata: {\"choices\":[{\"delta\":{\"content\":\"yes\"}}]}\n\
+            data: {\"choices\":[{\"delta\":{\"reasoning_content\":\"hm\",\"reasoning\":\"hm\"}}]}\ndata: {\"choices\":[{\"delta\":{\"content\":\"yes\"}}]}\n\
             data: {\"choices\":[],\"usage\":null}\ndata: [DONE]\n";
-        assert_eq!(told(text).unwrap(), Told { pieces: vec![1, 2], tokens: None });
+        assert_eq!(told(text).unwrap(), Streamed { pieces: vec![1, 2], tokens: None });
     }
 
     #[test]
