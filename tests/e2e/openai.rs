@@ -5,8 +5,10 @@ use serde_json::{Value, json};
 use skillbench_testkit::served::ModelServer;
 use skillbench_testkit::skipped;
 use skillbench_tests::{Ran, World};
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::TcpListener;
+use std::path::PathBuf;
 
 /// One run of the benchmark, with its only cell.
 fn openai(world: &World, url: &str, options: &[&str], more: &[&str]) -> (Ran, Value) {
@@ -14,13 +16,15 @@ fn openai(world: &World, url: &str, options: &[&str], more: &[&str]) -> (Ran, Va
     let options: Vec<String> = options.iter().map(|option| format!("openai:{option}")).collect();
     let options = std::iter::once(&url).chain(&options).flat_map(|option| ["--option", option]);
     let asked: Vec<&str> = ["bench", "run", "openai"].into_iter().chain(options).chain(more.iter().copied()).collect();
+    let runs = || -> BTreeSet<PathBuf> {
+        let folder = std::fs::read_dir(world.path().join("results"));
+        folder.into_iter().flatten().flatten().map(|entry| entry.path()).collect()
+    };
+    let before = runs();
     let ran = world.host(&asked);
-    let document = std::fs::read_dir(world.path().join("results")).ok().and_then(|folder| {
-        let mut runs: Vec<_> =
-            folder.flatten().map(|entry| entry.path().join("run.json")).filter(|file| file.is_file()).collect();
-        runs.sort();
-        serde_json::from_slice::<Value>(&std::fs::read(runs.last()?).ok()?).ok()
-    });
+    let document = runs()
+        .difference(&before)
+        .find_map(|run| serde_json::from_slice::<Value>(&std::fs::read(run.join("run.json")).ok()?).ok());
     (ran, document.map_or(Value::Null, |document| document["cells"][0].clone()))
 }
 

@@ -13,7 +13,7 @@ use skillbench_engine::run::{Inventory, Plugin, RequestError, resolve};
 use skillbench_engine::skill::SkillSource;
 use skillbench_record::defaults::defaults;
 use skillbench_record::run_id;
-use skillbench_record::time::now_utc;
+use skillbench_record::time::{since_epoch, utc};
 use skillbench_record::{Cell, Outcome, Reason, RunRequest};
 use skillbench_worker::Library;
 use std::collections::{BTreeMap, BTreeSet};
@@ -225,9 +225,9 @@ pub fn submission(
     command: Vec<String>,
     by: &str,
 ) -> Result<Submission, SubmitError> {
-    let at = now_utc();
+    let began = since_epoch();
     let chance = getrandom::u32().map_err(|error| CourierError::Away(error.to_string()))?;
-    let id = run_id::of(&at, chance);
+    let id = run_id::of(began, chance);
     let lots = lots(&runs);
     if lots.is_empty() {
         return Err(SubmitError::Nothing);
@@ -236,7 +236,7 @@ pub fn submission(
         schema: form::SUBMISSION.into(),
         id,
         by: by.into(),
-        at,
+        at: utc(began.as_secs() as i64),
         command,
         seed: seed.unwrap_or(defaults().run.seed),
         runs,

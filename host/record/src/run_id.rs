@@ -1,5 +1,8 @@
 //! The id of a run as the name of a file. Folders and exports are called by it, and rows and documents of others have any text there.
 
+use crate::time::utc;
+use std::time::Duration;
+
 /// The longest name that leaves room for an ending in any file system.
 const LONGEST: usize = 128;
 
@@ -11,12 +14,14 @@ const LONGEST: usize = 128;
 )]
 pub struct NoRunId(String);
 
-/// The id of a run that began at this moment ("2026-01-31T12:00:00Z"): "20260131-120000-0a1b2c3d", with a number by chance. Containers may have
-/// the second, the process id and even the database in common.
-pub fn of(started_at: &str, chance: u32) -> String {
-    let stamp: String = started_at.chars().filter(char::is_ascii_digit).collect();
+/// The id of a run that began so long after 1970-01-01: "20260131-120000-8000b2c3", whose last part is the fraction of the second (12 bits) and a number
+/// by chance (20 bits). Ids of one machine are so in the order in which its runs began; containers may have the moment, the process id and even
+/// the database in common.
+pub fn of(began: Duration, chance: u32) -> String {
+    let stamp: String = utc(began.as_secs() as i64).chars().filter(char::is_ascii_digit).collect();
     let (day, time) = stamp.split_at(8.min(stamp.len()));
-    format!("{day}-{time}-{chance:08x}")
+    let fraction = (u64::from(began.subsec_nanos()) << 12) / 1_000_000_000;
+    format!("{day}-{time}-{fraction:03x}{:05x}", chance & 0xf_ffff)
 }
 
 /// # Errors
@@ -35,9 +40,19 @@ pub fn check(id: &str) -> Result<(), NoRunId> {
 mod tests {
     use super::*;
 
+    const NOON: Duration = Duration::from_secs(1_769_860_800);
+
     #[test]
     fn an_id_begins_with_the_second_in_which_its_run_began() {
-        assert_eq!(of("2026-01-31T12:00:00Z", 0x0a1b_2c3d), "20260131-120000-0a1b2c3d");
+        assert_eq!(of(NOON, 0x0a1b_2c3d), "20260131-120000-000b2c3d");
+    }
+
+    #[test]
+    fn ids_are_in_the_order_in_which_runs_began_within_a_second_too() {
+        let at = |nanos| NOON + Duration::from_nanos(nanos);
+        let ids = [of(at(0), u32::MAX), of(at(300_000), 7), of(at(999_999_999), 3), of(at(1_000_000_000), 0)];
+        assert!(ids.is_sorted(), "{ids:?}");
+        assert_eq!(ids[2], "20260131-120000-fff00003");
     }
 
     #[test]

@@ -1,9 +1,15 @@
 //! Moments in UTC, as text and as numbers.
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
 /// The current time in UTC, as "2026-01-31T12:00:00Z".
 pub fn now_utc() -> String {
-    let seconds = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default().as_secs();
-    utc(seconds as i64)
+    utc(since_epoch().as_secs() as i64)
+}
+
+/// How long it is since 1970-01-01.
+pub fn since_epoch() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
 /// A moment in seconds since 1970-01-01, as "2026-01-31T12:00:00Z".

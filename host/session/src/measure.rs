@@ -7,12 +7,13 @@ use skillbench_engine::run::{Observer, Plan, PlannedCell};
 use skillbench_record::defaults::defaults;
 use skillbench_record::paths;
 use skillbench_record::run_id;
-use skillbench_record::time::now_utc;
+use skillbench_record::time::{since_epoch, utc};
 use skillbench_record::{Cell, Environment, RUN_SCHEMA, Run, RunRequest, Samples};
 use skillbench_store::journal::{Journal, JournalError, Lost, Moved, Recorded};
 use std::collections::{BTreeMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 #[derive(Debug, thiserror::Error)]
 pub enum MeasureError {
@@ -48,14 +49,14 @@ impl Begun {
         environment: Environment,
         command: Vec<String>,
     ) -> Result<Begun, MeasureError> {
-        let started_at = now_utc();
+        let began = since_epoch();
         let no_run = |error| MeasureError::Folder { folder: output.to_path_buf(), error };
-        let (folder, run_id) = claim(output, &started_at).map_err(no_run)?;
+        let (folder, run_id) = claim(output, began).map_err(no_run)?;
         let journal = Journal::create(&folder, request).map_err(no_run)?;
         let head = Run {
             schema: RUN_SCHEMA.into(),
             run_id,
-            started_at,
+            started_at: utc(began.as_secs() as i64),
             command,
             seed: request.seed.unwrap_or(defaults().run.seed),
             environment,
@@ -89,10 +90,10 @@ pub struct Measured {
 const MOST_IDS: u32 = 100;
 
 /// Makes a folder that nobody had, and returns it with its name, which is the id of the run.
-fn claim(output: &Path, started_at: &str) -> io::Result<(PathBuf, String)> {
+fn claim(output: &Path, began: Duration) -> io::Result<(PathBuf, String)> {
     std::fs::create_dir_all(output)?;
     for _ in 0..MOST_IDS {
-        let id = run_id::of(started_at, getrandom::u32().map_err(io::Error::other)?);
+        let id = run_id::of(began, getrandom::u32().map_err(io::Error::other)?);
         match std::fs::create_dir(output.join(&id)) {
             Ok(()) => return Ok((output.join(&id), id)),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
@@ -275,12 +276,13 @@ impl Observer for Keeper<'_, '_, '_> {
 mod tests {
     use super::claim;
     use std::collections::BTreeSet;
+    use std::time::Duration;
 
     #[test]
     fn two_runs_of_one_second_and_one_process_number_have_folders_of_their_own() {
         let output = tempfile::tempdir().unwrap();
         let claims: Vec<_> = std::thread::scope(|scope| {
-            let each = || claim(output.path(), "2026-01-31T12:00:00Z").unwrap();
+            let each = || claim(output.path(), Duration::from_secs(1_769_860_800)).unwrap();
             let threads: Vec<_> = (0..8).map(|_| scope.spawn(each)).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
