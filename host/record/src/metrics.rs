@@ -171,6 +171,9 @@ pub struct ServingMetrics {
     pub issued_per_s: Option<f64>,
     /// The share of their time in which the workers worked.
     pub utilization: Option<f64>,
+    /// Cores that the thread took which issued the requests, by its CPU time: it sleeps, then spins. The CPU time of the worker has it in it.
+    #[serde(default)]
+    pub generator_cores: Option<f64>,
     /// How many requests a run served, on average: more than one where they wait for each other.
     #[serde(default)]
     pub requests_per_run: Option<f64>,

@@ -183,7 +183,8 @@ pub fn write_whole<E: From<io::Error>>(file: &Path, write: impl FnOnce(&mut File
 /// Removes what processes that have ended left in the user's cache and data, and where the system has temporary things.
 pub fn sweep() {
     let (cache, data) = (paths::cache(), paths::data());
-    let own = [cache.join("models"), cache.join("references"), data.join("packages"), data.clone()];
+    let own =
+        [cache.join("models"), cache.join("references"), cache.join("contents"), data.join("packages"), data.clone()];
     let below = [cache.join("opsets"), data.join("runtimes")];
     own.iter().for_each(|root| sweep_root(root));
     below.iter().flat_map(|folder| entries(folder)).for_each(|(_, root)| sweep_root(&root));

@@ -134,6 +134,9 @@ pub struct DoctorArgs {
     /// Measure the noise floor of this machine, and keep it for verdicts
     #[arg(long)]
     pub noise: bool,
+    /// Measure how late this machine issues requests at each of these rates, a second [default: 100, 1000, 10000 and 100000]
+    #[arg(long, value_delimiter = ',', num_args = 0.., value_name = "RATE", conflicts_with = "noise", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    pub generator: Option<Vec<u64>>,
     /// Backends to measure [default: all usable ones that are neither emulated, remote nor browsers]
     #[arg(long, aliases = ["hardware", "device"], value_delimiter = ',', num_args = 1.., value_name = "PLUGIN", requires = "noise")]
     pub plugin: Vec<String>,

@@ -75,7 +75,7 @@ pub struct RequestArgs {
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "MS", value_parser = batch_wait)]
     pub batch_wait: Vec<f64>,
     /// How requests come [default: server with --rate or --slo, else single-stream]
-    #[arg(long, value_name = "SCENARIO", value_parser = ["single-stream", "multi-stream", "offline", "server"])]
+    #[arg(long, value_name = "SCENARIO", value_parser = ["single-stream", "multi-stream", "offline", "server", "interactive"])]
     pub scenario: Option<String>,
     /// How far apart they are: constant, poisson, or gamma:SHAPE, in bursts below 1 [default: poisson]
     #[arg(long, value_name = "HOW")]

@@ -16,6 +16,7 @@ mod fleet;
 mod forecast;
 mod fuzz;
 mod gate;
+mod generator;
 mod kit;
 mod ladder;
 mod matrix;
@@ -199,6 +200,7 @@ pub fn dispatch(cli: Cli) -> Done {
         Command::Man { dir } => complete::man(&dir),
         Command::Why { plugin, model, option } => why::why(global, &plugin, model.as_deref(), &option),
         Command::Doctor(args) if args.noise => noise::noise(global, &args),
+        Command::Doctor(args) if args.generator.is_some() => generator::generator(global, &args),
         Command::Doctor(_) => doctor::doctor(global),
         Command::Fleet(command) => fleet::fleet(global, &command),
         Command::Baseline(command) => baseline::baseline(global, &command),

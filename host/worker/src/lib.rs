@@ -8,7 +8,7 @@
 //! - `stop`: how it is asked to end. `sys`: what only Unix has.
 //! - [`child`]: what runs in a worker. `loader`: how it opens a library; the only `unsafe` here.
 //! - `translated`: whether this process runs on the processor that it was built for.
-//! - `description`: what a plugin says of itself. `devices`: which of a backend's a target is measured on. [`options`]: its options, held against their schema.
+//! - `description`: what a plugin says of itself. `devices`: which of a backend's a target is measured on. [`options`]: its options, held against their schema. [`contents`]: files among them.
 //! - [`check`]: the rules of a well-behaved plugin. [`ladder`]: ONNX operators one by one on a backend.
 //!   [`fuzz`]: a backend used at random.
 //!
@@ -18,6 +18,7 @@ pub mod check;
 pub mod child;
 mod children;
 mod conditions;
+pub mod contents;
 mod description;
 mod device_record;
 mod devices;

@@ -1,5 +1,6 @@
 //! A plugin's options, held against its JSON Schema before the plugin sees them.
 
+use crate::contents;
 use jsonschema::error::ValidationErrorKind;
 use serde_json::{Map, Value};
 use skillbench_record::PluginOptions;
@@ -92,7 +93,8 @@ fn property<'a>(schema: &'a Value, key: &str) -> Option<&'a Value> {
 }
 
 /// Of the options that a plugin is opened with, those that make a measurement another one. A number of threads is a dimension of its
-/// own, what is the plugin's default changes nothing, and a file or folder counts as what it holds, which is provenance.
+/// own, what is the plugin's default changes nothing, and a file or folder counts as what it holds, which is provenance; unless its content is
+/// part of what is measured (`contents`).
 pub fn of_key(options: &PluginOptions, schema: &str) -> PluginOptions {
     let schema: Value = serde_json::from_str(schema).unwrap_or_default();
     let is_default = |key: &str, value: &str| {
@@ -103,12 +105,30 @@ pub fn of_key(options: &PluginOptions, schema: &str) -> PluginOptions {
     let counts = |(key, value): &(&String, &String)| {
         *key != "threads" && !is_default(key, value) && !is_path(&schema, key, value)
     };
-    options.iter().filter(counts).map(|(key, value)| (key.clone(), value.clone())).collect()
+    let by_content = |(key, value): (&String, &String)| {
+        let name = is_of_format(&schema, key, CONTENT).then(|| contents::name_of(value))?;
+        Some((key.clone(), name?))
+    };
+    let plain = options.iter().filter(counts).map(|(key, value)| (key.clone(), value.clone()));
+    plain.chain(options.iter().filter_map(by_content)).collect()
+}
+
+/// What a schema calls a file whose content is part of what is measured.
+const CONTENT: &str = "content";
+
+/// The options of a schema that lead to such a file.
+pub fn contents_of(schema: &str) -> Vec<String> {
+    let schema: Value = serde_json::from_str(schema).unwrap_or_default();
+    names(&schema).into_iter().filter(|key| is_of_format(&schema, key, CONTENT)).map(String::from).collect()
+}
+
+fn is_of_format(schema: &Value, key: &str, format: &str) -> bool {
+    property(schema, key).and_then(|property| property.get("format")).is_some_and(|known| known == format)
 }
 
 fn is_path(schema: &Value, key: &str, value: &str) -> bool {
-    let format = property(schema, key).and_then(|property| property.get("format"));
-    format.is_some_and(|format| format == "path") || Path::new(value).is_absolute() || Path::new(value).exists()
+    let is_told = ["path", CONTENT].iter().any(|format| is_of_format(schema, key, format));
+    is_told || Path::new(value).is_absolute() || Path::new(value).exists()
 }
 
 /// Whether an option may lead to a file: its schema says so, or its value reads like a path, of this system or another.

@@ -31,8 +31,15 @@ fn at(per_s: f64, seconds: f64) -> skillbench_plugin_api::Result<()> {
     let due = Arrivals::Poisson.due(per_s, (per_s * seconds) as usize, SEED);
     let patience = Patience { drain: Duration::from_secs(5), over: None, takes_refusals: false };
     let stolen = steal();
-    let plan =
-        Plan { due: &due, timer: &Timer::calibrated(), patience, batching: Batching::NONE, tokens: 0, session: 1 };
+    let plan = Plan {
+        due: &due,
+        lengths: &[],
+        timer: &Timer::calibrated(),
+        patience,
+        batching: Batching::NONE,
+        tokens: 0,
+        session: 1,
+    };
     let served = alone([|| Ok(())], plan, &|| false)?;
     let stolen = steal().zip(stolen).map(|(after, before)| after - before);
     let late = sorted(served.requests.iter().map(Request::lateness));

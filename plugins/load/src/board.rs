@@ -8,6 +8,7 @@ use crate::limit::Limit;
 use crate::series::MOST;
 use crate::session::{Batching, Plan, Request, Serve, Served};
 use crate::timer::ExactSleep;
+use crate::trace::Lengths;
 use skillbench_plugin_api::{Code, Error, Result, Why};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,6 +30,7 @@ struct Times {
 
 pub struct Board {
     due: Vec<u64>,
+    lengths: Vec<Lengths>,
     places: Vec<Place>,
     /// All are at their places, and the one that issues.
     ready: Barrier,
@@ -111,6 +113,7 @@ impl Board {
     pub fn new(plan: &Plan<'_>, workers: usize) -> Board {
         Board {
             due: plan.due.to_vec(),
+            lengths: plan.lengths.to_vec(),
             places: (0..workers).map(|_| Place::default()).collect(),
             ready: Barrier::new(workers + 1),
             batching: plan.batching,
@@ -289,6 +292,7 @@ impl Board {
             requests,
             wall: Duration::from_nanos(last.unwrap_or_default()),
             gaps: self.gaps.kept(),
+            generator: None,
             busy: Duration::from_nanos(self.busy.load(SeqCst)),
             runs: self.runs.load(SeqCst),
             rows: self.rows.load(SeqCst),
@@ -354,6 +358,11 @@ impl Shift<'_> {
     /// Whether a failure is a refusal that counts as one, and no end of the session.
     pub fn takes(&self, error: &Error) -> bool {
         self.board.takes_refusals && is_refusal(error)
+    }
+
+    /// How long a request is; `None`: nobody says.
+    pub fn lengths(&self, number: usize) -> Option<Lengths> {
+        self.board.lengths.get(number).copied()
     }
 
     /// The number of the session.

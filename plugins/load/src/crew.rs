@@ -136,6 +136,7 @@ mod tests {
             for _ in 0..3 {
                 let plan = Plan {
                     due: &[0, 1_000_000],
+                    lengths: &[],
                     timer: &timer,
                     patience,
                     batching: Batching::NONE,

@@ -40,6 +40,12 @@ pub fn too_late(served: &Served, workers: usize, limits: &[Limit]) -> Option<Str
     })
 }
 
+/// The shortest latencies beside which requests so late are not too late: in the middle, and of one of a hundred.
+pub fn tells_from(served: &Served) -> [f64; 2] {
+    let late = sorted(served.requests.iter().map(Request::lateness));
+    [(0.5, OF_MEDIAN), (0.99, OF_P99)].map(|(share, allowed)| (at(&late, share) as f64).max(1.0) / allowed)
+}
+
 fn sorted(values: impl Iterator<Item = u64>) -> Vec<u64> {
     let mut values: Vec<u64> = values.collect();
     values.sort_unstable();
@@ -73,7 +79,7 @@ mod tests {
         };
         let requests: Vec<Request> = (0..100).map(request).collect();
         let (wall, busy) = (Duration::from_secs(1), Duration::from_millis(100));
-        Served { requests, wall, gaps: vec![], busy, runs: 100, rows: 100, given_up: false }
+        Served { requests, wall, gaps: vec![], busy, generator: None, runs: 100, rows: 100, given_up: false }
     }
 
     fn limit() -> Vec<Limit> {
@@ -88,6 +94,12 @@ mod tests {
         let seldom = |number| if u64::is_multiple_of(number, 20) { 5 * MS } else { 0 };
         assert!(too_late(&session(seldom, never), 1, &[]).unwrap().contains("one of a hundred requests was"));
         assert_eq!(too_late(&session(seldom, never), 1, &limit()), None, "a quarter of the limit is more");
+    }
+
+    #[test]
+    fn a_generator_tells_latencies_from_where_it_is_not_too_late_for_them() {
+        let [median, p99] = tells_from(&session(|number| if number < 98 { 10_000 } else { 50_000 }, |_| false));
+        assert_eq!([median.round(), p99.round()], [200_000.0, 200_000.0]);
     }
 
     #[test]

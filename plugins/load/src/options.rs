@@ -1,11 +1,14 @@
 //! What is asked of a benchmark of requests that arrive.
 
 use crate::arrivals::Arrivals;
-use crate::limit::Limit;
+use crate::limit::{Limit, Metric};
 use crate::over_time::OverTime;
 use crate::session::Batching;
+use crate::trace::Trace;
 use skillbench_plugin_api::{Error, Options, Result};
 use std::ffi::CStr;
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The JSON Schema of these options, of what else a benchmark has (`, "key": {...}`), and of which have to be given (`"key"`).
@@ -18,8 +21,8 @@ macro_rules! schema {
     "properties": {
         "scenario": {
             "type": "string",
-            "enum": ["single-stream", "multi-stream", "offline", "server"],
-            "description": "One query after the other, of one item or of a batch; all at once; or as they come. Default: server where a rate or a limit is given, else single-stream"
+            "enum": ["single-stream", "multi-stream", "offline", "server", "interactive"],
+            "description": "One query after the other, of one item or of a batch; all at once; as they come; or as they come with limits on ttft and tpot. Default: server where a rate or a limit is given, else single-stream"
         },
         "rate": {
             "type": "integer",
@@ -44,6 +47,11 @@ macro_rules! schema {
             "default": "steady",
             "pattern": "^(steady|ramp:[0-9.]+-[0-9.]+|steps:[0-9.]+(,[0-9.]+)*)$",
             "description": "How the rate changes in a session, whose mean it stays: steady, ramp:FROM-TO, or steps:RATE,RATE ... which last equally long; only how the rates compare counts"
+        },
+        "trace": {
+            "type": "string",
+            "format": "content",
+            "description": "A file of when requests came, and how long each was: .jsonl as of Mooncake, or .csv. They come as they did, or as often as rate says, for as long as a session lasts"
         },
         "batch_wait_us": {
             "type": "integer",
@@ -123,6 +131,8 @@ pub struct Asked {
     pub limits: Vec<Limit>,
     pub arrivals: Arrivals,
     pub over_time: OverTime,
+    /// Requests as they once came, in place of arrivals.
+    pub trace: Option<Arc<Trace>>,
     pub workers: usize,
     pub batching: Batching,
     /// How many requests a worker serves together, at most.
@@ -150,18 +160,24 @@ impl Asked {
         {
             return Err(Error::invalid(format!("option rate: {rate} requests a second are none")));
         }
+        let trace = options.get("trace").map(|file| Trace::read(Path::new(file)).map(Arc::new)).transpose()?;
+        let rate = rate.or_else(|| trace.as_ref().map(|trace| trace.per_s()));
         let slo = options.get("slo").unwrap_or_default().to_string();
         let limits = if slo.is_empty() { vec![] } else { Limit::all(&slo)? };
         if of == Of::Items && limits.iter().any(Limit::is_of_tokens) {
             let text = format!("option slo: '{slo}' limits tokens, which the benchmark generation-serving has");
             return Err(Error::invalid(text));
         }
-        let is_stream = matches!(options.get("scenario"), Some("single-stream" | "multi-stream"));
+        let scenario = match options.get("scenario") {
+            Some(INTERACTIVE) => Some(server_for_people(&limits)?),
+            scenario => scenario,
+        };
+        let is_stream = matches!(scenario, Some("single-stream" | "multi-stream"));
         let of_query = if of == Of::Tokens { 1 } else { batch };
         let load = if of == Of::Tokens && is_stream {
             Ok(Load::Stream)
         } else {
-            load(options.get("scenario"), rate, !limits.is_empty(), of_query)
+            load(scenario, rate, !limits.is_empty(), of_query)
         }?;
         if of == Of::Tokens && load == Load::Stream {
             let text = "sequences one after the other are what the benchmark generation has: ask for it, or for --rate, --slo or --scenario offline";
@@ -181,6 +197,11 @@ impl Asked {
                 return Err(Error::invalid(text));
             }
         }
+        if let Some(key) =
+            ["arrivals", "over_time"].into_iter().find(|key| trace.is_some() && options.get(key).is_some())
+        {
+            return Err(Error::invalid(format!("option {key}: requests of a trace come when they came")));
+        }
         let over_time = OverTime::parse(options.get("over_time").unwrap_or("steady"))?;
         if over_time != OverTime::Steady && !matches!(load, Load::Rate(_)) {
             let text = "option over_time: only a rate that was asked for changes over time; a search needs steady ones";
@@ -198,6 +219,7 @@ impl Asked {
             limits,
             together,
             over_time,
+            trace,
             arrivals: Arrivals::parse(options.get("arrivals").unwrap_or("poisson"))?,
             workers,
             batching,
@@ -207,6 +229,19 @@ impl Asked {
                 other => return Err(Error::invalid(format!("option budget_s: {other} s is no time to measure in"))),
             },
         })
+    }
+}
+
+/// MLPerf's name for its scenario Server where people read along: both the first token and those after it have a limit.
+const INTERACTIVE: &str = "interactive";
+
+fn server_for_people(limits: &[Limit]) -> Result<&'static str> {
+    let has = |metric: Metric| limits.iter().any(|limit| limit.metric == metric);
+    match has(Metric::FirstToken) && has(Metric::PerOutputToken) {
+        true => Ok("server"),
+        false => Err(Error::invalid(
+            "scenario interactive is for those who read along: give limits on both, such as --slo \"ttft.p99<=500ms,tpot.p99<=50ms\"",
+        )),
     }
 }
 
@@ -281,9 +316,40 @@ mod tests {
             ("single-stream", None, true, 1),
             ("single-stream", None, false, 8),
             ("multi-stream", None, false, 1),
-            ("interactive", None, false, 1),
         ] {
             assert!(load(Some(scenario), rate, limited, batch).is_err(), "{scenario}");
+        }
+    }
+
+    #[test]
+    fn interactive_is_the_server_with_a_limit_on_the_first_token_and_on_those_after_it() {
+        let asked = |slo: &str| {
+            let pairs = [("scenario", INTERACTIVE), ("rate", "2"), ("slo", slo)];
+            Asked::read(&Options(pairs.map(|(key, value)| (key.into(), value.into())).into()), 1, Of::Tokens)
+        };
+        assert_eq!(asked("ttft.p99<=1s,tpot.p99<=50ms").unwrap().load, Load::Rate(2.0));
+        for slo in ["ttft.p99<=1s", "tpot.p99<=1s", "latency.p99<=1s,tpot.p99<=1s"] {
+            assert!(asked(slo).unwrap_err().message.contains("limits on both"), "{slo}");
+        }
+    }
+
+    #[test]
+    fn a_trace_has_its_own_rate_and_its_own_arrivals() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("one.csv");
+        std::fs::write(&file, "time_s\n0\n1\n4\n").unwrap();
+        let asked = |pairs: &[(&str, &str)]| {
+            let trace = [("trace", file.to_str().unwrap())];
+            let all = trace.iter().chain(pairs).map(|(key, value)| ((*key).into(), (*value).into()));
+            Asked::read(&Options(all.collect()), 1, Of::Items)
+        };
+        assert_eq!(asked(&[]).unwrap().load, Load::Rate(0.5));
+        assert_eq!(asked(&[("rate", "7"), ("slo", "latency.p99<=1s")]).unwrap().load, Load::Rate(7.0));
+        for pair in [("arrivals", "constant"), ("over_time", "ramp:0-1")] {
+            assert!(asked(&[pair]).unwrap_err().message.contains("requests of a trace"), "{pair:?}");
+        }
+        for scenario in ["offline", "single-stream"] {
+            assert!(asked(&[("scenario", scenario)]).is_err(), "{scenario} has no arrivals");
         }
     }
 }

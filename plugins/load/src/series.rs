@@ -25,6 +25,7 @@ pub struct OfRequests {
     requests: Series,
     batch: Series,
     utilization: Series,
+    generator: Series,
     of_tokens: Option<OfTokens>,
     /// Of requests that arrive: where all are there at once, a latency says how many there were.
     arriving: Option<Arriving>,
@@ -50,6 +51,8 @@ struct OfArriving {
 }
 
 struct Arriving {
+    /// When each was due that has a latency, from the start of its session, in the same order.
+    due: Series,
     latency: Series,
     lateness: Series,
     queue: Series,
@@ -86,6 +89,7 @@ impl OfRequests {
         };
         let arriving = || {
             Ok(Arriving {
+                due: time("due")?,
                 latency: time("latency")?,
                 lateness: time("lateness")?,
                 queue: time("queue")?,
@@ -114,6 +118,7 @@ impl OfRequests {
             requests: plain("requests", "requests", SeriesKind::Count)?,
             batch: plain("requests_per_run", "requests", SeriesKind::Count)?,
             utilization: plain("utilization", "", SeriesKind::Ratio)?,
+            generator: reporter.series(&times("generator.cpu", 1.0))?,
             of_tokens: (of == Of::Tokens).then(of_tokens).transpose()?,
             arriving: arrive.then(arriving).transpose()?,
         })
@@ -139,6 +144,9 @@ impl OfRequests {
         reporter.single(self.requests, all as f64)?;
         served.requests_per_run().map_or(Ok(()), |requests| reporter.single(self.batch, requests))?;
         reporter.single(self.utilization, served.utilization(workers))?;
+        if let Some(time) = served.generator {
+            reporter.single(self.generator, time.as_nanos().max(1) as f64)?;
+        }
         if let Some(series) = &self.of_tokens {
             let answered = served.requests.iter().filter(|request| request.answered().is_some());
             reporter.single(series.tokens, answered.map(|request| request.tokens as f64).sum())?;
@@ -156,6 +164,7 @@ impl OfRequests {
             }
         }
         let (Some(series), Some(last)) = (&self.arriving, served.requests.last()) else { return Ok(()) };
+        reporter.figures(series.due, &of(&|request| request.latency().map(|_| request.due)))?;
         reporter.figures(series.latency, &of(&Request::latency))?;
         reporter.figures(series.lateness, &of(&|request| Some(request.lateness())))?;
         reporter.figures(series.queue, &of(&|request| Some(request.served?[0].saturating_sub(request.issued))))?;

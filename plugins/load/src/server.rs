@@ -8,6 +8,7 @@ use crate::search::{Search, Trial};
 use crate::series::{MOST, OfRequests, OfTrials, figure};
 use crate::session::{self, Over, Patience, Plan, Served};
 use crate::timer::Timer;
+use crate::trace::Played;
 use skillbench_plugin_api::sdk::{Context, Series};
 use skillbench_plugin_api::{Code, Error, Result, Round, RoundKind, SeriesInfo, SeriesKind};
 use std::time::{Duration, Instant};
@@ -49,6 +50,8 @@ pub struct Server<'c> {
     timer: Timer,
     seed: u64,
     sessions: u64,
+    /// Sessions whose requests were issued late are what is measured.
+    takes_late: bool,
     /// How long a worker takes for as many requests as it serves together, as the latest warm-up showed it.
     service: Option<Duration>,
 }
@@ -60,7 +63,24 @@ impl<'c> Server<'c> {
         // What an engine makes for a thread is made before the first request.
         crew.once()?;
         let of = if tokens.most > 0 { Of::Tokens } else { Of::Items };
-        Ok(Server { context, asked, of, tokens, crew, timer: Timer::calibrated(), seed, sessions: 0, service: None })
+        Ok(Server {
+            context,
+            asked,
+            of,
+            tokens,
+            crew,
+            timer: Timer::calibrated(),
+            seed,
+            sessions: 0,
+            takes_late: false,
+            service: None,
+        })
+    }
+
+    /// Has no session be void because its requests were issued late: of the generator itself.
+    #[must_use]
+    pub fn even_late(self) -> Server<'c> {
+        Server { takes_late: true, ..self }
     }
 
     /// # Errors
@@ -81,7 +101,7 @@ impl<'c> Server<'c> {
             let session = server.asked.budget.as_secs_f64() / f64::from(SESSIONS);
             let at_once = (server.crew.size() * server.asked.together) as f64;
             let count = session * at_once / server.service()?.as_secs_f64();
-            Ok(vec![0; (count as usize).clamp(FEW, 10 * MOST)])
+            Ok(Played { due: vec![0; (count as usize).clamp(FEW, 10 * MOST)], lengths: vec![] })
         })
     }
 
@@ -91,20 +111,22 @@ impl<'c> Server<'c> {
         let drain = session.max(Duration::from_secs(1)) + 2 * self.service()?;
         // Without a limit a refusal is in no figure, and so ends the cell.
         let patience = Patience { drain, over: None, takes_refusals: !self.asked.limits.is_empty() };
-        self.measure(patience, |server| Ok(server.due(per_s, session)))
+        self.measure(patience, |server| server.come(per_s, session))
     }
 
     /// Sessions until the host has enough of them.
-    fn measure(&mut self, patience: Patience<'_>, mut due: impl FnMut(&mut Self) -> Result<Vec<u64>>) -> Result<()> {
+    fn measure(&mut self, patience: Patience<'_>, mut come: impl FnMut(&mut Self) -> Result<Played>) -> Result<()> {
         let reporter = &self.context.reporter;
         let session = reporter.series(&SeriesInfo::duration("session", 1.0))?;
         let figures = OfRequests::announce(reporter, &self.asked, self.of)?;
         figures.hand_over_keeper(reporter, self.tokens.kept_by_backend)?;
+        let tells = |name: &str| reporter.series(&SeriesInfo { concurrent: true, ..SeriesInfo::duration(name, 1.0) });
+        let tells = if self.takes_late { vec![tells("tells_from.median")?, tells("tells_from.p99")?] } else { vec![] };
         while let Some(round) = reporter.next_round(session) {
             let mut served = vec![];
             self.play(session, &round, |server| {
-                let due = due(server)?;
-                let one = server.session(&due, patience)?;
+                let played = come(server)?;
+                let one = server.session(&played, patience)?;
                 let wall = one.wall.as_nanos() as f64;
                 served.push(one);
                 Ok(wall)
@@ -112,6 +134,8 @@ impl<'c> Server<'c> {
             for served in &served {
                 self.look(served, patience)?;
                 figures.hand_over(reporter, served, self.crew.size(), &self.asked.limits)?;
+                let from = lateness::tells_from(served);
+                tells.iter().zip(from).try_for_each(|(series, from)| reporter.single(*series, from))?;
             }
         }
         Ok(())
@@ -229,12 +253,12 @@ impl<'c> Server<'c> {
     }
 
     fn trial(&mut self, per_s: f64, length: Duration) -> Result<(Trial, Served)> {
-        let due = self.due(per_s, length);
+        let played = self.arrive(per_s, length);
         let limits = self.asked.limits.clone();
-        let over = Some(Over { limits: &limits, most: (given_up(&limits) * due.len() as f64) as usize + FEW });
+        let over = Some(Over { limits: &limits, most: (given_up(&limits) * played.due.len() as f64) as usize + FEW });
         // What is still served when it is over keeps no limit anyway, or has the time that it takes.
         let drain = self.stay()?.max(length) + 2 * self.service()?;
-        let served = self.session(&due, Patience { drain, over, takes_refusals: true })?;
+        let served = self.session(&played, Patience { drain, over, takes_refusals: true })?;
         let one = Trial {
             per_s,
             requests: served.requests.len(),
@@ -280,18 +304,45 @@ impl<'c> Server<'c> {
         Ok(self.service.unwrap_or_default().max(Duration::from_nanos(1)))
     }
 
-    /// When the requests of the next session are due: others each time, from one seed.
-    fn due(&mut self, per_s: f64, length: Duration) -> Vec<u64> {
+    /// The requests of the next session at a rate.
+    ///
+    /// # Errors
+    /// `InvalidArgument` for a trace of which hardly any come within a session.
+    fn come(&mut self, per_s: f64, length: Duration) -> Result<Played> {
+        let Some(trace) = self.asked.trace.clone() else { return Ok(self.arrive(per_s, length)) };
+        self.sessions += 1;
+        let played = trace.played(per_s, length);
+        if played.due.len() >= FEW {
+            return Ok(played);
+        }
+        let few = format!(
+            "option trace: {} requests come in the {:.1} s of a session",
+            played.due.len(),
+            length.as_secs_f64()
+        );
+        Err(Error::invalid(match trace.length_of(FEW + 1, per_s) {
+            Some(needed) => format!(
+                "{few}: ask for --budget {:.0}, or for a higher --rate",
+                (needed * SESSIONS).as_secs_f64().ceil() + 1.0
+            ),
+            None => format!("{few}, and there are no more; a figure needs {FEW}"),
+        }))
+    }
+
+    /// Others each time, from one seed.
+    fn arrive(&mut self, per_s: f64, length: Duration) -> Played {
         self.sessions += 1;
         let count = ((per_s * length.as_secs_f64()).round() as usize).clamp(FEW, 10 * MOST);
         let seed = self.seed ^ self.sessions.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        self.asked.arrivals.due_over(&self.asked.over_time, per_s, count, seed)
+        let due = self.asked.arrivals.due_over(&self.asked.over_time, per_s, count, seed);
+        Played { due, lengths: vec![] }
     }
 
-    fn session(&mut self, due: &[u64], patience: Patience<'_>) -> Result<Served> {
+    fn session(&mut self, played: &Played, patience: Patience<'_>) -> Result<Served> {
         let Server { timer, tokens, sessions, .. } = self;
         let batching = self.asked.batching;
-        let plan = Plan { due, timer, patience, batching, tokens: tokens.most, session: *sessions };
+        let Played { due, lengths } = played;
+        let plan = Plan { due, lengths, timer, patience, batching, tokens: tokens.most, session: *sessions };
         session::run(&self.crew, plan, &|| self.context.host.stopping())
     }
 
@@ -311,7 +362,7 @@ impl<'c> Server<'c> {
 
     /// A session whose requests were issued too late says more of the generator than of the target.
     fn refuse_late(&self, served: &Served) -> Result<()> {
-        if self.asked.load == Load::Offline {
+        if self.asked.load == Load::Offline || self.takes_late {
             return Ok(());
         }
         match lateness::too_late(served, self.crew.size(), &self.asked.limits) {

@@ -4,6 +4,7 @@ use crate::board::{Board, Shift};
 use crate::crew::Crew;
 use crate::limit::Limit;
 use crate::timer::Timer;
+use crate::trace::Lengths;
 use skillbench_plugin_api::{Code, Error, Result};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -68,6 +69,8 @@ impl Batching {
 pub struct Plan<'p> {
     /// When requests are due, in nanoseconds from the start and in order.
     pub due: &'p [u64],
+    /// How long each is; empty: as long as the worker says.
+    pub lengths: &'p [Lengths],
     pub timer: &'p Timer,
     pub patience: Patience<'p>,
     pub batching: Batching,
@@ -136,6 +139,8 @@ pub struct Served {
     pub gaps: Vec<u64>,
     /// How long workers worked, all together.
     pub busy: Duration,
+    /// CPU time of the thread that issued them, which sleeps, then spins; `None` where the system does not tell.
+    pub generator: Option<Duration>,
     /// How many runs there were, and how many requests they served, each counted in every run that it was in.
     pub runs: u64,
     pub rows: u64,
@@ -185,8 +190,9 @@ pub fn run(crew: &Crew, plan: Plan<'_>, stopping: &dyn Fn() -> bool) -> Result<S
     let board = Arc::new(Board::new(&plan, crew.size()));
     let _exact = plan.timer.exactly();
     crew.begin(&board);
-    let start = board.start();
+    let (start, before) = (board.start(), cpu_time());
     let ended = issue(&board, start, plan, stopping);
+    let generator = cpu_time().zip(before).map(|(after, before)| after.saturating_sub(before));
     board.close();
     let ended = ended.and_then(|given_up| {
         drain(&board, start, plan, given_up, stopping)?;
@@ -197,7 +203,19 @@ pub fn run(crew: &Crew, plan: Plan<'_>, stopping: &dyn Fn() -> bool) -> Result<S
     if let Some(error) = board.failure() {
         return Err(error);
     }
-    ended.map(|given_up| board.served(given_up))
+    ended.map(|given_up| Served { generator, ..board.served(given_up) })
+}
+
+/// Of this thread, until now.
+#[cfg(target_os = "linux")]
+fn cpu_time() -> Option<Duration> {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Some(Duration::new(time.tv_sec.try_into().ok()?, time.tv_nsec.try_into().ok()?))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn cpu_time() -> Option<Duration> {
+    None
 }
 
 /// A session with workers of its own.
@@ -296,7 +314,11 @@ mod tests {
         patience: Patience<'_>,
         batching: Batching,
     ) -> Result<Served> {
-        alone(workers, Plan { due, timer: &Timer::calibrated(), patience, batching, tokens: 0, session: 1 }, &never)
+        alone(
+            workers,
+            Plan { due, lengths: &[], timer: &Timer::calibrated(), patience, batching, tokens: 0, session: 1 },
+            &never,
+        )
     }
 
     fn of(workers: usize, ms: u64, due: &[u64], patience: Patience<'_>) -> Served {
@@ -466,6 +488,7 @@ mod tests {
         let stopping = || start.elapsed() > Duration::from_millis(100);
         let plan = Plan {
             due: &due,
+            lengths: &[],
             timer: &Timer::calibrated(),
             patience: PATIENT,
             batching: Batching::NONE,

@@ -22,7 +22,15 @@ pub struct Lengths {
 }
 
 impl Lengths {
-    /// Of a request, by its session and its number there: the same whoever serves it.
+    /// Of a request, as its trace says; without one as [`Lengths::of`] says.
+    fn of_request(&self, shift: &Shift<'_>, number: usize) -> (usize, usize) {
+        match shift.lengths(number) {
+            Some(told) => (told.prompt, told.tokens),
+            None => self.of(shift.session(), number),
+        }
+    }
+
+    /// By its session and its number there: the same whoever serves it.
     fn of(&self, session: u64, number: usize) -> (usize, usize) {
         if !self.uniform {
             return (self.prompt, self.tokens);
@@ -128,7 +136,7 @@ impl Alone<'_> {
     fn attend(&mut self, shift: &Shift<'_>) -> Result<()> {
         while let Some(batch) = shift.next() {
             let number = batch.start;
-            let (prompt, tokens) = self.lengths.of(shift.session(), number);
+            let (prompt, tokens) = self.lengths.of_request(shift, number);
             self.sequence.renew()?;
             self.sequence.prompt.truncate(prompt);
             let taken = shift.begin(batch);
@@ -192,7 +200,7 @@ impl Together<'_> {
     fn admit(&mut self, shift: &Shift<'_>, batch: Range<usize>) -> Result<()> {
         let from = shift.begin(batch.clone());
         for number in batch {
-            let (length, tokens) = self.lengths.of(shift.session(), number);
+            let (length, tokens) = self.lengths.of_request(shift, number);
             let mut prompt = self.prompts.draw()?;
             prompt.truncate(length);
             match self.slots.begin(number, &prompt) {

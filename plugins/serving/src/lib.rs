@@ -1,7 +1,7 @@
 //! Requests that arrive when they are due, whether or not the last one is done: for items (the benchmark `serving`), and for tokens
-//! (`generation-serving`).
+//! (`generation-serving`). And what issues them, alone (`generator`).
 //!
-//! - `items` and `tokens`: the two benchmarks. `options`: what can be asked of each. `engine`: workers that make tokens.
+//! - `items`, `tokens` and `generator`: the benchmarks. `options`: what can be asked of each. `engine`: workers that make tokens.
 //!
 //! Arrivals, sessions and searches are in the library `load`. Not here: percentiles, and the capacity that the trials of a search show: the host has every sample and makes
 //! them.
@@ -9,10 +9,12 @@
 #![deny(unsafe_code)]
 
 mod engine;
+mod generator;
 mod items;
 mod options;
 mod tokens;
 
+pub use generator::Generator;
 pub use items::Serving;
 pub use tokens::GenerationServing;
 
@@ -20,5 +22,5 @@ skillbench_plugin_api::export_plugin! {
     id: "serving",
     name: "Serving",
     vendor: "skillbench",
-    benchmarks: [Serving, GenerationServing],
+    benchmarks: [Serving, GenerationServing, Generator],
 }

@@ -6,6 +6,9 @@ use std::ffi::CStr;
 
 pub const OF_ITEMS: &CStr = text(schema!("", ""));
 
+/// Of requests that nobody serves. A rate is wanted, so that it is run only where it is named.
+pub const OF_GENERATOR: &CStr = text(schema!("", r#""rate""#));
+
 pub const OF_TOKENS: &CStr = text(schema!(
     r#",
         "new_tokens": {

@@ -5,6 +5,7 @@ use crate::options::OF_TOKENS;
 use skillbench_load::crew::Crew;
 use skillbench_load::options::{Asked, Of};
 use skillbench_load::server::{Server, Tokens};
+use skillbench_load::trace::Lengths as TraceLengths;
 use skillbench_plugin_api::sdk::{Benchmark, Context};
 use skillbench_plugin_api::{Error, Result};
 use skillbench_sequences::{Loads, Work};
@@ -36,8 +37,12 @@ impl Benchmark for GenerationServing {
             uniform: context.options.get("lengths") == Some("uniform"),
             seed: target.seed(),
         };
-        if lengths.uniform && (plan.image.is_some() || !plan.before.is_empty()) {
-            let text = "option lengths: a sequence with an encoder or an image before it has one length";
+        if let Some(longest) = asked.trace.as_ref().and_then(|trace| trace.longest()) {
+            fits(longest, &lengths)?;
+        }
+        let varied = lengths.uniform || asked.trace.as_ref().is_some_and(|trace| trace.longest().is_some());
+        if varied && (plan.image.is_some() || !plan.before.is_empty()) {
+            let text = "options lengths and trace: a sequence with an encoder or an image before it has one length";
             return Err(Error::invalid(text));
         }
         let engine = |worker: usize| Engine::new(&work, asked.batching, lengths, worker as u64);
@@ -52,4 +57,19 @@ impl Benchmark for GenerationServing {
         })?;
         engines.iter_mut().try_for_each(|engine| engine.check(&work))
     }
+}
+
+/// The cell has room for the longest request of its trace.
+fn fits(longest: TraceLengths, cell: &Lengths) -> Result<()> {
+    if cell.uniform {
+        return Err(Error::invalid("option lengths: requests of a trace are as long as they were"));
+    }
+    if longest.prompt <= cell.prompt && longest.tokens <= cell.tokens {
+        return Ok(());
+    }
+    let text = format!(
+        "option trace: its longest prompt has {} tokens, and its requests make up to {}; this cell has room for {} and {}: ask for --prompt-lengths {} --new-tokens {}",
+        longest.prompt, longest.tokens, cell.prompt, cell.tokens, longest.prompt, longest.tokens
+    );
+    Err(Error::invalid(text))
 }

@@ -1,8 +1,8 @@
 //! Which of the benchmarks are asked for.
 
 use super::{Discovery, Found, folded};
-use crate::run::RequestError;
 use crate::run::serving::BUDGET;
+use crate::run::{RequestError, keep_contents};
 use skillbench_record::suggest::did_you_mean;
 use skillbench_record::{PluginOptions, RunRequest};
 use skillbench_worker::CATEGORIES;
@@ -122,16 +122,13 @@ pub(super) fn options(chosen: &[Found], request: &RunRequest) -> Result<Vec<Plug
         }
     }
     let checked = |found: &Found| {
-        let options = found.own_options(request);
+        let mut options = found.own_options(request);
         if options.contains_key(BUDGET) {
             return Err(RequestError(format!("{BUDGET} of '{}' is what --budget says: give that", found.id())));
         }
-        skillbench_worker::options::check(
-            &options,
-            &found.description.options_schema,
-            &format!("benchmark '{}'", found.id()),
-        )
-        .map_err(RequestError)?;
+        let (schema, owner) = (&found.description.options_schema, format!("benchmark '{}'", found.id()));
+        skillbench_worker::options::check(&options, schema, &owner).map_err(RequestError)?;
+        keep_contents(&mut options, schema, &owner)?;
         Ok(options)
     };
     chosen.iter().map(checked).collect()

@@ -32,14 +32,15 @@ pub fn execute(
                 let reason = Reason::new("stopped", "the run was stopped before this benchmark began");
                 (Cell { outcome: Outcome::Skipped(reason), ..function.cell(index) }, vec![])
             }
-            false => measured(function, index, &plan.request, folder, stop, observer),
+            false => measure(function, index, &plan.request, folder, stop, observer),
         };
         observer.cell_ended(&cell, &samples)?;
     }
     Ok(())
 }
 
-fn measured(
+/// Calls one function, as [`execute`] does.
+pub fn measure(
     function: &PlannedFunction,
     index: usize,
     request: &RunRequest,

@@ -15,7 +15,7 @@ mod metrics;
 mod plan;
 
 pub use discover::{Discovery, Found};
-pub use execute::execute;
+pub use execute::{execute, measure};
 pub use flat::{Summary, csv, json, json_by_model};
 pub use plan::{FunctionPlan, PlannedFunction};
 

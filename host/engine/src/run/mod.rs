@@ -44,6 +44,7 @@ mod summarize;
 mod tell_apart;
 mod workarounds;
 
+pub(crate) use named::keep_contents;
 pub(crate) use samples::of_series;
 pub(crate) use summarize::{clocks, cpu_per_iteration, interval, measured, rate, series_metrics, stable};
 

@@ -8,6 +8,7 @@ use crate::architectures::architectures;
 use crate::skill::{Catalog, Skill};
 use skillbench_record::PluginOptions;
 use skillbench_record::defaults::defaults;
+use skillbench_record::paths;
 use skillbench_record::suggest::did_you_mean;
 use skillbench_record::{BackendChoice, OptionChoice, RunRequest};
 use skillbench_worker::BenchmarkDescription;
@@ -304,6 +305,11 @@ fn benchmarks_of<'a>(inventory: &'a Inventory, name: &str) -> Vec<(&'a Plugin, &
     }
 }
 
+/// What files among the options hold now is what is measured.
+pub(crate) fn keep_contents(options: &mut PluginOptions, schema: &str, owner: &str) -> Result<(), RequestError> {
+    skillbench_worker::contents::keep(options, schema, owner, &paths::cache().join("contents")).map_err(RequestError)
+}
+
 pub(super) fn choose_benchmarks(
     inventory: &Inventory,
     request: &RunRequest,
@@ -337,6 +343,8 @@ pub(super) fn choose_benchmarks(
                 let text = format!("{} of '{}' is what --budget says: give that", BUDGET, description.id);
                 return Err(RequestError(text));
             }
+            let owner = format!("benchmark '{}'", description.id);
+            keep_contents(&mut options, schema, &owner)?;
             let key_options = skillbench_worker::options::of_key(&options, schema);
             if takes("workers") && !is_queue && !options.contains_key("workers") {
                 let usual =
@@ -344,7 +352,6 @@ pub(super) fn choose_benchmarks(
                 let workers = request.concurrent_workers.or_else(usual);
                 options.extend(workers.map(|workers| ("workers".into(), workers.to_string())));
             }
-            let owner = format!("benchmark '{}'", description.id);
             let mut all = options.clone();
             let asked = request.dims.iter().filter(|(name, _)| takes(name));
             all.extend(asked.map(|(name, value)| (name.clone(), value.to_string())));

@@ -136,6 +136,7 @@ pub(crate) fn serving(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<S
         requests: requests as u64,
         issued_per_s: mean("issued_per_s"),
         utilization: mean("utilization"),
+        generator_cores: generator_cores(report, sessions),
         requests_per_run: mean("requests_per_run"),
         slo: asked.slo.map(String::from),
         within_slo: within.map(|within| within / requests.max(1.0)),
@@ -144,6 +145,13 @@ pub(crate) fn serving(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<S
         error_rate: find(report, "refused").map(|refused| refused.singles.iter().sum::<f64>() / requests.max(1.0)),
         tokens: tokens(report, sessions),
     })
+}
+
+/// `None` where the system does not tell.
+fn generator_cores(report: &[SeriesRecord], sessions: &SeriesRecord) -> Option<f64> {
+    let of = singles(report, "generator.cpu");
+    let wall: f64 = sessions.rounds.iter().filter(|round| round.measured).flat_map(|round| &round.values).sum();
+    (!of.is_empty() && wall > 0.0).then(|| of.iter().sum::<f64>() / wall)
 }
 
 /// `None`: there are no limits.

@@ -71,11 +71,11 @@ pub fn serving(suite: &SuiteFile, request: &mut RunRequest) {
     let options = asked.into_iter().filter_map(|(key, value)| {
         Some(OptionChoice { plugin: Some(SERVING.into()), key: key.into(), value: value.clone()? })
     });
-    let before = request.options.len();
     request.options.extend(options);
     let is_limit_of_tokens = |limit: &str| TOKEN_LIMITS.iter().any(|name| limit.trim_start().starts_with(name));
     let limits_tokens = suite.slo.as_ref().is_some_and(|slo| slo.split(',').any(is_limit_of_tokens));
-    let serves = request.options.len() > before || !(request.rates.is_empty() && request.batch_wait_ms.is_empty());
+    let is_told = request.options.iter().any(|option| option.plugin.as_deref() == Some(SERVING));
+    let serves = is_told || !(request.rates.is_empty() && request.batch_wait_ms.is_empty());
     if request.benchmarks.is_empty() && serves {
         let makes_tokens = limits_tokens || !(request.new_tokens.is_empty() && request.prompt_lengths.is_empty());
         request.benchmarks.push(if makes_tokens { OF_TOKENS } else { SERVING }.into());

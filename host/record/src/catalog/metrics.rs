@@ -674,6 +674,16 @@ pub(super) static METRICS: &[Metric] = &[
         |m| m.serving.as_ref()?.lateness_ms.as_ref()?.p99
     ),
     figure!(
+        generator_cores,
+        "serving.generator_cores",
+        "serving.generator_cores",
+        "",
+        Neither,
+        "cores of the generator",
+        "CPU time of the thread that issued requests, by the time of the sessions",
+        |m| m.serving.as_ref()?.generator_cores
+    ),
+    figure!(
         ttft_median_ms,
         "serving.tokens.ttft_ms.median",
         "serving.tokens.ttft_ms.median",

@@ -33,15 +33,17 @@ const CATALOGUED: [&str; 8] = [
 ];
 
 /// Series of requests that arrive, where figures of them are in the cell: elsewhere these names are anybody's.
-const OF_SERVING: [&str; 17] = [
+const OF_SERVING: [&str; 19] = [
     "session",
     "requests",
     "requests_per_run",
     "issued_per_s",
+    "due",
     "lateness",
     "queue",
     "service",
     "utilization",
+    "generator.cpu",
     "within_slo",
     "refused",
     "trial",

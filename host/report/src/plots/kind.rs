@@ -50,6 +50,8 @@ kinds! {
     SequenceScaling = "sequence-scaling",
     /// Latency of requests against the rate at which they come.
     Load = "load",
+    /// Requests over the time in which they came: their latency, and how many came.
+    Timeline = "timeline",
     /// Largest rate of requests that keeps a limit.
     Capacity = "capacity",
     /// Speed against the CPU, by hardware and by model.

@@ -19,6 +19,7 @@ mod measure;
 mod memory;
 mod rows;
 mod spread;
+mod timeline;
 mod words;
 
 pub use kind::{PlotKind, UnknownPlot};
@@ -34,7 +35,7 @@ pub struct Sources {
     pub cells: DataFrame,
     /// What [`PlotKind::BeforeAfter`] holds `cells` against.
     pub before: Option<DataFrame>,
-    /// What [`PlotKind::Distribution`] is made from.
+    /// What [`PlotKind::Distribution`] and [`PlotKind::Timeline`] are made from.
     pub samples: Option<DataFrame>,
     /// Where the figures are from, in words: a run, a database. It stands below each chart.
     pub source: String,
@@ -71,6 +72,7 @@ pub fn draw(kind: PlotKind, sources: &Sources) -> Result<Vec<Plot>, PlotError> {
         PlotKind::MemoryByHardware => memory::by_hardware(sources),
         PlotKind::MemoryScaling => memory::against_parameters(sources),
         PlotKind::Load => load::against_rate(sources),
+        PlotKind::Timeline => timeline::over_time(sources),
         PlotKind::Capacity => load::capacity(sources),
         PlotKind::HardwareComparison => bars::hardware(sources),
         PlotKind::Family => bars::family(sources),

@@ -11,6 +11,7 @@ pub(super) struct Words {
     pub axis_batch: String,
     pub axis_sequence: String,
     pub axis_load: String,
+    pub axis_time: String,
     pub axis_parameters: String,
     pub baseline: String,
     pub before: String,

@@ -86,6 +86,7 @@ pub fn of_cells(samples: DataFrame, cells: DataFrame) -> PolarsResult<DataFrame>
         column::ARCHITECTURE_TYPE,
         column::BENCHMARK,
         column::AXES,
+        column::OPTIONS,
         column::PRECISION,
         column::TRUST,
     ];
@@ -170,7 +171,7 @@ fn figures(sorted: &[f64]) -> Vec<Option<f64>> {
 }
 
 /// A quantile of sorted values, by linear interpolation.
-fn between(sorted: &[f64], share: f64) -> Option<f64> {
+pub(super) fn between(sorted: &[f64], share: f64) -> Option<f64> {
     let place = share * sorted.len().checked_sub(1)? as f64;
     let (low, high) = (sorted.get(place.floor() as usize)?, sorted.get(place.ceil() as usize)?);
     Some(low + (high - low) * place.fract())

@@ -22,6 +22,7 @@ pub mod rules;
 mod scaling;
 mod summary;
 mod time;
+mod timeline;
 
 pub use added::{Added, added};
 pub use clocks::clocks;
@@ -40,3 +41,4 @@ pub use relative::{BASELINE, relative_to_cpu};
 pub use scaling::{Along, memory_by_parameters, memory_scaling, scaling};
 pub use summary::summary;
 pub use time::{before_after, trend};
+pub use timeline::timeline;

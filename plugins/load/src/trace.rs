@@ -1,0 +1,239 @@
+//! Requests as they once came: a file of when each came and how long it was.
+//!
+//! - `*.jsonl`, a line of JSON for each request, as Mooncake publishes them: `{"timestamp": 27, "input_length": 6758, "output_length": 500}`, with the time in
+//!   milliseconds. The lengths may be missing; what else a line has is passed over.
+//! - `*.csv` with a header: `time_s` or `time_ms`, and if it has them `input_length` and `output_length`.
+//!
+//! Times begin anywhere, and never go back. Lengths are in tokens. Prefixes that prompts share in a trace (`hash_ids`) are not replayed.
+
+use serde::Deserialize;
+use skillbench_plugin_api::{Error, Result};
+use std::path::Path;
+use std::time::Duration;
+
+/// Requests of a trace.
+const MOST: usize = 1_000_000;
+/// The first request of a session is due a moment after its start, when all workers wait.
+const LEAD: Duration = Duration::from_millis(10);
+/// Seconds. No later time is read, in whichever unit, so that sums stay exact.
+const LATEST: f64 = 1e9;
+
+/// How long a request is, in tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lengths {
+    pub prompt: usize,
+    /// Those that it makes.
+    pub tokens: usize,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trace {
+    /// Seconds from the first request on, in order.
+    at: Vec<f64>,
+    /// Of each request; empty: the trace has none.
+    lengths: Vec<Lengths>,
+}
+
+/// A part of a trace as a session plays it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Played {
+    /// When each request is due, in nanoseconds from the start.
+    pub due: Vec<u64>,
+    pub lengths: Vec<Lengths>,
+}
+
+/// A request as a file tells it.
+struct Told {
+    at: f64,
+    lengths: Option<Lengths>,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    timestamp: f64,
+    input_length: Option<usize>,
+    output_length: Option<usize>,
+}
+
+impl Trace {
+    /// # Errors
+    /// `InvalidArgument` with the line that is wrong, and where there are no two moments at which requests came.
+    pub fn read(file: &Path) -> Result<Trace> {
+        let wrong = |what: String| Error::invalid(format!("option trace: {what}"));
+        let text = std::fs::read_to_string(file).map_err(|error| wrong(format!("{}: {error}", file.display())))?;
+        let told = match file.extension().and_then(|ending| ending.to_str()) {
+            Some("jsonl") => lines_of_json(&text),
+            Some("csv") => rows(&text),
+            _ => Err("a trace is a file that ends in .jsonl or .csv".into()),
+        };
+        told.and_then(of).map_err(wrong)
+    }
+
+    /// Requests a second, on average.
+    pub fn per_s(&self) -> f64 {
+        (self.at.len() - 1) as f64 / self.at.last().copied().unwrap_or(1.0)
+    }
+
+    /// The longest prompt, and the most tokens that a request makes; `None`: the trace has no lengths.
+    pub fn longest(&self) -> Option<Lengths> {
+        let longest = |one: Lengths, other: &Lengths| Lengths {
+            prompt: one.prompt.max(other.prompt),
+            tokens: one.tokens.max(other.tokens),
+        };
+        let first = *self.lengths.first()?;
+        Some(self.lengths.iter().fold(first, longest))
+    }
+
+    /// What comes within `length` of a session, at so many requests a second on average of the whole trace.
+    pub fn played(&self, per_s: f64, length: Duration) -> Played {
+        let slower = self.per_s() / per_s;
+        let count = self.at.partition_point(|at| at * slower < length.as_secs_f64());
+        let due = self.at[..count].iter().map(|at| ((at * slower + LEAD.as_secs_f64()) * 1e9) as u64).collect();
+        Played { due, lengths: self.lengths.iter().take(count).copied().collect() }
+    }
+
+    /// How long a session is in which so many requests come.
+    pub fn length_of(&self, requests: usize, per_s: f64) -> Option<Duration> {
+        let at = self.at.get(requests.checked_sub(1)?)?;
+        Duration::try_from_secs_f64(at * self.per_s() / per_s).ok()
+    }
+}
+
+fn of(told: Vec<Told>) -> std::result::Result<Trace, String> {
+    let Some(first) = told.first().map(|one| one.at) else { return Err("a trace without requests".into()) };
+    let at: Vec<f64> = told.iter().map(|one| one.at - first).collect();
+    if at.last().is_none_or(|last| *last <= 0.0) {
+        return Err("all requests come at one moment, which --scenario offline does without a trace".into());
+    }
+    // All or none have them, which `checked` has seen.
+    Ok(Trace { at, lengths: told.iter().filter_map(|one| one.lengths).collect() })
+}
+
+fn lines_of_json(text: &str) -> std::result::Result<Vec<Told>, String> {
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let told = lines.map(|(index, line)| {
+        let line: Line = serde_json::from_str(line).map_err(|error| format!("line {}: {error}", index + 1))?;
+        Ok((index + 1, line.timestamp * 1e-3, line.input_length, line.output_length))
+    });
+    checked(told)
+}
+
+fn rows(text: &str) -> std::result::Result<Vec<Told>, String> {
+    let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    let header: Vec<&str> = lines
+        .next()
+        .map_or(vec![], |(_, header)| header.trim_start_matches('\u{feff}').split(',').map(str::trim).collect());
+    let column = |name: &str| header.iter().position(|known| *known == name);
+    let (time, unit) = match (column("time_s"), column("time_ms")) {
+        (Some(column), None) => (column, 1.0),
+        (None, Some(column)) => (column, 1e-3),
+        _ => return Err(format!("line 1: one column is called time_s or time_ms; these are {}", header.join(", "))),
+    };
+    let lengths = [column("input_length"), column("output_length")];
+    let told = lines.map(|(index, line)| {
+        let cells: Vec<&str> = line.split(',').map(str::trim).collect();
+        let cell = |column: usize| cells.get(column).copied().unwrap_or_default();
+        let wrong = |column: usize, what: &str| format!("line {}: '{}' is no {what}", index + 1, cell(column));
+        let at: f64 = cell(time).parse().map_err(|_| wrong(time, "time"))?;
+        let length = |column: usize| cell(column).parse().map_err(|_| wrong(column, "number of tokens"));
+        let [input, output] = lengths.map(|column| column.map(length).transpose());
+        Ok((index + 1, at * unit, input?, output?))
+    });
+    checked(told)
+}
+
+type Row = (usize, f64, Option<usize>, Option<usize>);
+
+fn checked(rows: impl Iterator<Item = std::result::Result<Row, String>>) -> std::result::Result<Vec<Told>, String> {
+    let mut told: Vec<Told> = vec![];
+    for row in rows {
+        let (line, at, input, output) = row?;
+        let wrong = |what: String| Err(format!("line {line}: {what}"));
+        let last = told.last();
+        if !(-LATEST..=LATEST).contains(&at) {
+            return wrong("a time beyond what a session can have".into());
+        }
+        if last.is_some_and(|last| at < last.at) {
+            return wrong("the time goes back".into());
+        }
+        let lengths = match (input, output) {
+            (Some(0), _) | (_, Some(0)) => return wrong("a request without tokens".into()),
+            (Some(prompt), Some(tokens)) => Some(Lengths { prompt, tokens }),
+            (None, None) => None,
+            _ => return wrong("one of input_length and output_length without the other".into()),
+        };
+        if last.is_some_and(|last| last.lengths.is_some() != lengths.is_some()) {
+            return wrong("some requests have lengths, and some have none".into());
+        }
+        if told.len() == MOST {
+            return wrong(format!("more than {MOST} requests"));
+        }
+        told.push(Told { at, lengths });
+    }
+    Ok(told)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(name: &str, text: &str) -> std::result::Result<Trace, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        Trace::read(&file).map_err(|error| error.message)
+    }
+
+    #[test]
+    fn one_trace_in_both_forms_is_the_same() {
+        let json = "{\"timestamp\": 1000, \"input_length\": 7, \"output_length\": 3, \"hash_ids\": [1]}\n\
+            {\"timestamp\": 1500, \"input_length\": 9, \"output_length\": 2}\n\n{\"timestamp\": 5000, \"input_length\": 1, \"output_length\": 1}\n";
+        let trace = read("one.jsonl", json).unwrap();
+        assert_eq!(trace.at, [0.0, 0.5, 4.0]);
+        assert_eq!((trace.per_s(), trace.longest()), (0.5, Some(Lengths { prompt: 9, tokens: 3 })));
+        assert_eq!(trace, read("one.csv", "time_s,input_length,output_length\n1,7,3\n1.5,9,2\n5, 1, 1\n").unwrap());
+        let times = read("one.csv", "\u{feff}who,time_ms\na,1000\nb,1500\nc,5000\n").unwrap();
+        assert_eq!((times.at.len(), times.lengths.len(), times.longest()), (3, 0, None));
+    }
+
+    #[test]
+    fn a_session_plays_what_comes_within_it_as_fast_as_asked_for() {
+        let trace = read("one.csv", "time_s,input_length,output_length\n1,7,3\n1.5,9,2\n5,1,1\n").unwrap();
+        let ms = |played: Played| played.due.iter().map(|due| due / 1_000_000).collect::<Vec<u64>>();
+        assert_eq!(ms(trace.played(trace.per_s(), Duration::from_secs(10))), [10, 510, 4_010]);
+        assert_eq!(ms(trace.played(5.0, Duration::from_secs(10))), [10, 60, 410], "ten times as fast");
+        let part = trace.played(trace.per_s(), Duration::from_secs(4));
+        assert_eq!(part.lengths, [Lengths { prompt: 7, tokens: 3 }, Lengths { prompt: 9, tokens: 2 }]);
+        assert_eq!(trace.length_of(3, 0.5), Some(Duration::from_secs(4)));
+        assert_eq!((trace.length_of(4, 0.5), trace.length_of(0, 0.5)), (None, None));
+    }
+
+    #[test]
+    fn what_is_no_trace_is_told_with_its_line() {
+        for (name, text, wanted) in [
+            ("a.csv", "", "line 1: one column is called time_s or time_ms"),
+            ("a.csv", "time_s,time_ms\n1,1\n", "line 1"),
+            ("a.csv", "time_s\n", "without requests"),
+            ("a.csv", "time_s\n1\n1\n", "at one moment"),
+            ("a.csv", "time_s\n2\n1\n", "line 3: the time goes back"),
+            ("a.csv", "time_s\n1\nx\n", "line 3: 'x' is no time"),
+            ("a.csv", "time_s\n1\nnan\n", "line 3: a time beyond"),
+            ("a.csv", "time_s\n1\n1e300\n", "line 3: a time beyond"),
+            ("a.csv", "time_s,input_length\n1,5\n", "without the other"),
+            ("a.csv", "time_s,input_length,output_length\n1,5,0\n", "line 2: a request without tokens"),
+            ("a.csv", "time_s,input_length,output_length\n1,5,-1\n", "line 2: '-1' is no number of tokens"),
+            (
+                "a.jsonl",
+                "{\"timestamp\": 1}\n{\"timestamp\": 2, \"input_length\": 1, \"output_length\": 1}\n",
+                "line 2: some",
+            ),
+            ("a.jsonl", "{\"timestamp\": 1}\n{\"time\": 2}\n", "line 2: missing field `timestamp`"),
+            ("a.jsonl", "[]\n", "line 1"),
+            ("a.txt", "time_s\n1\n2\n", ".jsonl or .csv"),
+        ] {
+            let told = read(name, text).unwrap_err();
+            assert!(told.starts_with("option trace: ") && told.contains(wanted), "{text:?}: {told}");
+        }
+        assert!(Trace::read(Path::new("nowhere.csv")).unwrap_err().message.contains("nowhere.csv"));
+    }
+}
