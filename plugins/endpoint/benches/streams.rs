@@ -1,9 +1,9 @@
 //! How many streams the event loop of `openai` holds, and what that costs. Run by a person:
 //! `cargo bench --profile release --workspace --bench streams -- STREAMS [TOKENS_A_SECOND] [SECONDS]`. Prints a line of JSON.
 //!
-//! The server is a process of its own, which sends each stream its tokens at a fixed pace.
-//! `late_us` is how late requests were issued, `first_us` how long after it was due a token came that the server sends at once, and
-//! `gap_us` how far tokens were apart.
+//! The server is a process of its own, which sends each stream its tokens at a fixed pace, each by itself. `cores` is the processor time of the loop's thread by
+//! the time that the session took. `late_us` is how late requests were issued, `first_us` how long after it was due the first token came, which the server sends at
+//! once, and `gap_us` how far tokens were apart: where that is not the pace, server and loop together had not the processors that they need.
 
 use skillbench_endpoint::Streams;
 use skillbench_load::arrivals::Arrivals;
@@ -21,8 +21,8 @@ use tokio::net::{TcpSocket, TcpStream};
 
 /// The word that makes a process the server.
 const SERVER: &str = "serve";
-/// Seconds in which all streams begin.
-const RAMP: f64 = 2.0;
+/// Seconds in which all streams begin: slowly, since whoever issues requests spins before each.
+const RAMP: f64 = 10.0;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         return serve(words.get(1).and_then(|word| word.parse().ok()).unwrap_or(20.0));
     }
     let number = |place: usize, usual: f64| words.get(place).map_or(Ok(usual), |word| word.parse::<f64>());
-    let (Ok(streams), Ok(pace), Ok(seconds)) = (number(0, 5000.0), number(1, 20.0), number(2, 20.0)) else {
+    let (Ok(streams), Ok(pace), Ok(seconds)) = (number(0, 5000.0), number(1, 20.0), number(2, 30.0)) else {
         eprintln!("usage: streams [STREAMS [TOKENS_A_SECOND [SECONDS]]]");
         return ExitCode::from(2);
     };

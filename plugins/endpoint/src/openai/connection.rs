@@ -19,8 +19,10 @@ pub struct Open {
     wire: Wire,
 }
 
+type Http = Connection<TokioIo<Box<dyn Duplex>>, Full<Bytes>>;
+
 /// The end that reads and writes. `None`: it is over, which requests see only when it is gone.
-struct Wire(Option<Connection<TokioIo<Box<dyn Duplex>>, Full<Bytes>>>);
+struct Wire(Option<Http>);
 
 impl Wire {
     /// Has the connection go on until `work` is done, which waits for it. What was read is seen by `work` at once, before anything else is done.
