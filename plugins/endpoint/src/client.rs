@@ -1,21 +1,20 @@
 //! HTTP to one server, over one connection. No redirect is followed and nothing is tried twice: either would be part of a figure.
 
-use crate::settings::{Settings, without_query};
-use serde::Deserialize;
+use crate::failure::{late, lost, moved, plain, refused, silent, unheard, unknown};
+use crate::settings::Settings;
 use serde::de::DeserializeOwned;
-use skillbench_plugin_api::{Code, Error, Result, Why};
-use std::io::{BufRead, BufReader, Read};
+use skillbench_plugin_api::{Error, Result, Why};
+use std::io::Read;
 use std::time::Duration;
 use ureq::http::{HeaderMap, Response};
 use ureq::{Agent, Body, RequestBuilder};
 
-const CONNECT: Duration = Duration::from_secs(10);
+/// How long a server may take to accept a connection.
+pub const CONNECT: Duration = Duration::from_secs(10);
 /// Bytes of what a server says of itself.
 const LONGEST_DESCRIPTION: u64 = 16 << 20;
 /// Bytes of one answer with outputs.
 const LONGEST_ANSWER: u64 = 4 << 30;
-/// Characters that are shown of what a server says went wrong.
-const SHOWN: usize = 300;
 
 pub struct Client {
     agent: Agent,
@@ -123,11 +122,6 @@ impl Client {
         self.read_up_to(LONGEST_ANSWER, answer, into)
     }
 
-    /// The body of an answer that comes line by line, as it comes.
-    pub fn lines(&self, answer: Answer) -> impl BufRead {
-        BufReader::new(answer.body.into_with_config().limit(LONGEST_ANSWER).reader())
-    }
-
     fn read_up_to(&self, limit: u64, answer: Answer, into: &mut Vec<u8>) -> Result<()> {
         into.clear();
         let read = answer.body.into_with_config().limit(limit).reader().read_to_end(into);
@@ -145,13 +139,7 @@ impl Client {
             return Ok(answer);
         }
         if (300..400).contains(&status) {
-            let to = answer.headers.get("location").and_then(|to| to.to_str().ok()).unwrap_or("nowhere").to_string();
-            let text = format!(
-                "{} sends requests on to {}: name that address, if you mean it",
-                self.url,
-                plain(without_query(&to))
-            );
-            return Err(Error::invalid(text).because(Why::RUNTIME));
+            return Err(moved(&self.url, answer.headers.get("location")));
         }
         let mut said = vec![];
         // The status says enough where the reason does not come whole.
@@ -162,21 +150,13 @@ impl Client {
     fn failed(&self, error: &ureq::Error) -> Error {
         let url = &self.url;
         match error {
-            ureq::Error::Timeout(ureq::Timeout::Connect) => {
-                Error::unavailable(Why::RUNTIME, format!("{url} does not answer: is the server running?"))
-            }
-            ureq::Error::Timeout(_) => {
-                let seconds = self.timeout.as_secs_f64();
-                let text = format!("{url} did not answer within {seconds} s: raise `--option endpoint:timeout_s=`");
-                Error::new(Code::DeadlineExceeded, text)
-            }
-            ureq::Error::HostNotFound => Error::unavailable(Why::RUNTIME, format!("{url}: there is no such host")),
+            ureq::Error::Timeout(ureq::Timeout::Connect) => silent(url),
+            ureq::Error::Timeout(_) => late(url, self.timeout, "endpoint"),
+            ureq::Error::HostNotFound => unknown(url),
             ureq::Error::ConnectionFailed => {
                 Error::unavailable(Why::RUNTIME, format!("{url} cannot be reached: is the server running?"))
             }
-            ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
-                Error::unavailable(Why::RUNTIME, format!("nobody listens at {url}: start the server"))
-            }
+            ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => unheard(url),
             ureq::Error::Io(error) => lost(url, error),
             ureq::Error::BodyExceedsLimit(bytes) => {
                 Error::invalid(format!("{url} answers with more than {bytes} bytes")).because(Why::RUNTIME)
@@ -188,44 +168,3 @@ impl Client {
 
 /// How many bytes of a body are JSON, where others come behind it.
 pub const HEADER_LENGTH: &str = "Inference-Header-Content-Length";
-
-fn lost(url: &str, error: &std::io::Error) -> Error {
-    Error::internal(format!("the connection to {url} was lost: {error}: see the server's log")).because(Why::RUNTIME)
-}
-
-/// What a server says in place of an answer.
-fn refused(url: &str, status: u16, said: &[u8]) -> Error {
-    #[derive(Deserialize)]
-    struct Said {
-        error: Reason,
-    }
-    /// As the Open Inference Protocol has it, and as OpenAI's.
-    #[derive(Deserialize)]
-    #[serde(untagged)]
-    enum Reason {
-        Text(String),
-        Object { message: String },
-    }
-    let said = match serde_json::from_slice::<Said>(said) {
-        Ok(Said { error: Reason::Text(text) | Reason::Object { message: text } }) => text,
-        Err(_) => String::from_utf8_lossy(said).into(),
-    };
-    let text = format!("{url} answers {status}: {}", plain(&said));
-    match status {
-        401 | 403 => {
-            let next = "give its key as SKILLBENCH_ENDPOINT_KEY in the environment";
-            Error::unavailable(Why::RUNTIME, format!("{text}: {next}"))
-        }
-        404 => Error::not_found(text).because(Why::RUNTIME),
-        400 | 422 => Error::invalid(text).because(Why::RUNTIME),
-        408 | 504 => Error::new(Code::DeadlineExceeded, text),
-        429 | 503 => Error::new(Code::ResourceExhausted, format!("{text}: it is overloaded, or not ready")),
-        _ => Error::internal(text).because(Why::RUNTIME),
-    }
-}
-
-/// A server's words, as far as they can be shown.
-fn plain(text: &str) -> String {
-    let text: String = text.chars().map(|char| if char.is_control() { ' ' } else { char }).take(SHOWN).collect();
-    if text.trim().is_empty() { "without a reason".into() } else { text.trim().into() }
-}

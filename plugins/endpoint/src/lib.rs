@@ -3,7 +3,7 @@
 //!
 //! Read it in the order of the work:
 //! - `settings`: the options, and the address;
-//! - `client`: HTTP, and what its failures mean;
+//! - `client`: HTTP over one connection; `failure`: what goes wrong there, in words;
 //! - `protocol`: what the server says of itself and of its models, and how types are called;
 //! - `backend`: opening, and finding the served model that is the graph;
 //! - `model` and `request`: ports, and one request with its answer;
@@ -19,6 +19,7 @@ mod backend;
 mod client;
 mod decode;
 mod encode;
+mod failure;
 mod model;
 mod numbers;
 mod openai;
@@ -27,7 +28,7 @@ mod request;
 mod settings;
 
 pub use backend::EndpointBackend;
-pub use openai::OpenAi;
+pub use openai::{OpenAi, Streams};
 
 skillbench_plugin_api::export_plugin! {
     id: "endpoint",

@@ -4,8 +4,9 @@
 //! lists that are made before, and a worker takes the next number, or the next few. Only a worker that gathers a batch keeps others from
 //! it, which are idle.
 
+use crate::gaps::Gaps;
 use crate::limit::Limit;
-use crate::series::MOST;
+use crate::place::Place;
 use crate::session::{Batching, Plan, Request, Serve, Served};
 use crate::timer::ExactSleep;
 use crate::trace::Lengths;
@@ -14,7 +15,7 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Barrier, Mutex, OnceLock, PoisonError};
-use std::thread::Thread;
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 /// A request while the session goes on: its times, 0 for not yet, all at least 1.
@@ -59,57 +60,8 @@ pub struct Board {
     failure: Mutex<Option<Error>>,
 }
 
-/// Gaps between tokens, with a place for each that is kept; 0 for none. Of long sessions those of some requests are kept, spread evenly.
-struct Gaps {
-    /// Of every so many requests.
-    step: usize,
-    /// Of a request.
-    each: usize,
-    all: Vec<AtomicU64>,
-}
-
-impl Gaps {
-    fn of(requests: usize, tokens: usize) -> Gaps {
-        let each = tokens.saturating_sub(1);
-        let step = (requests * each).div_ceil(MOST).max(1);
-        let kept = if each == 0 { 0 } else { requests.div_ceil(step) * each };
-        Gaps { step, each, all: (0..kept).map(|_| AtomicU64::new(0)).collect() }
-    }
-
-    fn keep(&self, number: usize, gaps: &[u64]) {
-        if self.each == 0 || !number.is_multiple_of(self.step) {
-            return;
-        }
-        let places = &self.all[number / self.step * self.each..][..self.each];
-        places.iter().zip(gaps).for_each(|(place, gap)| place.store((*gap).max(1), SeqCst));
-    }
-
-    fn kept(&self) -> Vec<u64> {
-        self.all.iter().map(|gap| gap.load(SeqCst)).filter(|gap| *gap > 0).collect()
-    }
-}
-
-/// A worker's place: the request it waits for, and its thread. One that works waits for none.
-struct Place {
-    waits_for: AtomicUsize,
-    thread: OnceLock<Thread>,
-}
-
-const NOTHING: usize = usize::MAX;
-
-impl Default for Place {
-    fn default() -> Place {
-        Place { waits_for: AtomicUsize::new(NOTHING), thread: OnceLock::new() }
-    }
-}
-
-impl Place {
-    fn wake(&self) {
-        self.thread.get().into_iter().for_each(Thread::unpark);
-    }
-}
-
 impl Board {
+    /// `workers`: how many threads will attend.
     pub fn new(plan: &Plan<'_>, workers: usize) -> Board {
         Board {
             due: plan.due.to_vec(),
@@ -152,7 +104,7 @@ impl Board {
     pub fn issue(&self, number: usize) {
         self.times[number].issued.store(self.now(), SeqCst);
         self.issued.store(number + 1, SeqCst);
-        if let Some(place) = self.places.iter().find(|place| place.waits_for.load(SeqCst) == number) {
+        if let Some(place) = self.places.iter().find(|place| place.waits_for(number)) {
             place.wake();
         }
     }
@@ -189,13 +141,13 @@ impl Board {
 
     /// Waits until a request is there to be served; `false`: none will be.
     fn wait(&self, number: usize, place: &Place) -> bool {
-        place.waits_for.store(number, SeqCst);
+        place.wait_for(number);
         loop {
             if self.is_cut() {
                 return false;
             }
             if self.issued.load(SeqCst) > number {
-                place.waits_for.store(NOTHING, SeqCst);
+                place.has_it();
                 return true;
             }
             if self.closed.load(SeqCst) {
@@ -209,14 +161,14 @@ impl Board {
     /// Waits until a request is issued, or the moment `by` (nanoseconds from the start) is there. That no more will come is nothing a
     /// server knows.
     fn wait_for_more(&self, number: usize, by: u64, place: &Place) {
-        place.waits_for.store(number, SeqCst);
+        place.wait_for(number);
         while !self.is_cut() && self.issued.load(SeqCst) <= number {
             match by.checked_sub(self.now()).filter(|left| *left > 0) {
                 Some(left) => std::thread::park_timeout(Duration::from_nanos(left)),
                 None => break,
             }
         }
-        place.waits_for.store(NOTHING, SeqCst);
+        place.has_it();
     }
 
     /// The next requests for a worker to serve together; `None`: there will be none.
@@ -247,12 +199,32 @@ impl Board {
         self.taken.fetch_update(SeqCst, SeqCst, next).ok()
     }
 
+    /// As [`Board::take_one`], for an event loop: where there is none yet, `context` is woken for the next.
+    fn poll_one(&self, place: &Place, context: &Context<'_>) -> Poll<Option<usize>> {
+        place.is_woken_by(context.waker());
+        loop {
+            place.has_it();
+            if let Some(number) = self.take_one() {
+                return Poll::Ready(Some(number));
+            }
+            let next = self.taken.load(SeqCst);
+            if self.is_cut() || next >= self.due.len() {
+                return Poll::Ready(None);
+            }
+            place.wait_for(next);
+            // One that was issued before that was written has woken nobody.
+            if self.issued.load(SeqCst) <= next && !self.is_cut() {
+                return Poll::Pending;
+            }
+        }
+    }
+
     /// Takes a place, and serves requests until there are no more.
     pub fn attend(&self, place: usize, worker: &mut impl Serve) {
         // A batch that is not full is waited for by the clock.
         let _exact = (self.batching.most > 1).then(ExactSleep::begin);
         let place = &self.places[place];
-        let _ = place.thread.set(std::thread::current());
+        place.take();
         self.ready.wait();
         let attended = catch_unwind(AssertUnwindSafe(|| worker.attend(&Shift { board: self, place })));
         if let Err(error) = attended.unwrap_or_else(|_| Err(Error::internal("a worker panicked"))) {
@@ -336,6 +308,14 @@ impl Shift<'_> {
     /// The next request, if it is there already.
     pub fn one_more(&self) -> Option<usize> {
         self.board.take_one()
+    }
+
+    /// The next request, for a worker whose thread is an event loop and waits for other things, too: `context` is woken when it is there, and when
+    /// the session is over. `None`: there will be none. Whoever issues takes no lock to wake it if its waker takes none.
+    ///
+    /// A session has one such worker and no other, which always asks with the same waker.
+    pub fn poll_next(&self, context: &Context<'_>) -> Poll<Option<usize>> {
+        self.board.poll_one(self.place, context)
     }
 
     /// Nobody waits for what this session would still bring.

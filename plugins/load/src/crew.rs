@@ -12,7 +12,7 @@ use std::thread::{Builder, Scope};
 /// Its threads end when it is dropped.
 pub struct Crew {
     members: Vec<Member>,
-    at_once: bool,
+    size: usize,
 }
 
 struct Member {
@@ -36,8 +36,9 @@ impl Crew {
         scope: &'scope Scope<'scope, '_>,
         workers: impl IntoIterator<Item = W>,
     ) -> Result<Crew> {
-        let mut members = vec![];
+        let (mut members, mut size) = (vec![], 0);
         for (index, mut worker) in workers.into_iter().enumerate() {
+            size += worker.room();
             let ((orders, received), (report, done)) = (channel(), channel());
             let attend = move || {
                 while let Ok(order) = received.recv() {
@@ -59,33 +60,28 @@ impl Crew {
             })?;
             members.push(Member { orders, done });
         }
-        Ok(Crew { members, at_once: false })
+        Ok(Crew { members, size })
     }
 
+    /// How many requests they serve at once.
     pub fn size(&self) -> usize {
+        self.size
+    }
+
+    pub(crate) fn threads(&self) -> usize {
         self.members.len()
     }
 
-    /// Has all workers begin together where each is to serve one request: for targets somewhere else, which take their time.
-    #[must_use]
-    pub fn at_once(self) -> Crew {
-        Crew { at_once: true, ..self }
-    }
-
-    /// Each worker serves one request, one after the other unless they begin together. Says how many there were one after another.
+    /// Each worker serves one request, one after the other; one with room for several as many as that, all at once. Says how many there were one after
+    /// another.
     ///
     /// # Errors
     /// What the first says that fails.
     pub fn once(&self) -> Result<u32> {
-        let begin = |member: &Member| member.orders.send(Order::Once).map_err(|_| gone());
-        let end = |member: &Member| member.done.recv().map_err(|_| gone())?;
-        if self.at_once {
-            self.members.iter().try_for_each(begin)?;
-            // All are waited for, or the next order would get the answer to this one.
-            let all: Vec<Result<()>> = self.members.iter().map(end).collect();
-            return all.into_iter().collect::<Result<()>>().map(|()| 1);
+        for member in &self.members {
+            member.orders.send(Order::Once).map_err(|_| gone())?;
+            member.done.recv().map_err(|_| gone())??;
         }
-        self.members.iter().try_for_each(|member| begin(member).and_then(|()| end(member)))?;
         Ok(self.members.len() as u32)
     }
 

@@ -11,10 +11,17 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The JSON Schema of these options, of what else a benchmark has (`, "key": {...}`), and of which have to be given (`"key"`).
+/// The most workers of a benchmark with a thread for each.
+pub const MOST_WORKERS: usize = 256;
+
+/// The JSON Schema of these options, of what else a benchmark has (`, "key": {...}`), and of which have to be given (`"key"`). One whose workers are
+/// more than [`MOST_WORKERS`] says how many, and reads them by [`Asked::read_with`].
 #[macro_export]
 macro_rules! schema {
     ($more:literal, $required:literal) => {
+        $crate::schema!($more, $required, 256)
+    };
+    ($more:literal, $required:literal, $most_workers:literal) => {
         concat!(
             r#"{
     "type": "object",
@@ -67,7 +74,9 @@ macro_rules! schema {
         "workers": {
             "type": "integer",
             "minimum": 1,
-            "maximum": 256,
+            "maximum": "#,
+            $most_workers,
+            r#",
             "default": 1,
             "description": "Requests that are served at once; others wait in a queue"
         },
@@ -148,6 +157,14 @@ impl Asked {
     /// # Errors
     /// `InvalidArgument` for options that say nothing together.
     pub fn read(options: &Options, batch: i64, of: Of) -> Result<Asked> {
+        Asked::read_with(options, batch, of, MOST_WORKERS)
+    }
+
+    /// As [`Asked::read`], with at most so many workers: those that the benchmark's schema allows.
+    ///
+    /// # Errors
+    /// As for [`Asked::read`].
+    pub fn read_with(options: &Options, batch: i64, of: Of, most_workers: usize) -> Result<Asked> {
         let per_hour: Option<i64> = options.parse("rate_per_hour")?;
         let rate = match (options.parse::<i64>("rate")?, per_hour) {
             (Some(_), Some(_)) => return Err(Error::invalid("options rate and rate_per_hour: one of them, not both")),
@@ -184,8 +201,10 @@ impl Asked {
             return Err(Error::invalid(text));
         }
         let workers = match options.parse("workers")?.unwrap_or(1) {
-            workers @ 1..=256 => workers,
-            other => return Err(Error::invalid(format!("option workers: {other} is not between 1 and 256"))),
+            workers if (1..=most_workers).contains(&workers) => workers,
+            other => {
+                return Err(Error::invalid(format!("option workers: {other} is not between 1 and {most_workers}")));
+            }
         };
         if load == Load::Stream && workers > 1 {
             let text = "requests that come one after the other need one worker: leave --concurrent-workers out, or ask for another scenario";
@@ -294,6 +313,23 @@ mod tests {
         assert_eq!(load(Some("server"), Some(5.0), true, 1).unwrap(), Load::Rate(5.0));
         assert_eq!(load(None, None, true, 1).unwrap(), Load::Search);
         assert_eq!(load(Some("offline"), None, false, 1).unwrap(), Load::Offline);
+    }
+
+    #[test]
+    fn workers_are_as_many_as_the_schema_allows() {
+        for (schema, most) in [(crate::schema!("", ""), MOST_WORKERS), (crate::schema!("", "", 8192), 8192)] {
+            let schema: serde_json::Value = serde_json::from_str(schema.trim_end_matches('\0')).unwrap();
+            assert_eq!(schema["properties"]["workers"]["maximum"], most);
+            let asked = |workers: usize| {
+                let options = [("workers", workers.to_string()), ("rate", "5".into())];
+                let options = Options(options.map(|(key, value)| (key.to_string(), value)).into());
+                Asked::read_with(&options, 1, Of::Items, most).map(|asked| asked.workers)
+            };
+            assert_eq!(asked(most).unwrap(), most);
+            assert!(
+                asked(most + 1).unwrap_err().message.contains(&format!("between 1 and {most}")) && asked(0).is_err()
+            );
+        }
     }
 
     #[test]

@@ -17,6 +17,12 @@ pub trait Serve: Send {
     /// Whatever went wrong.
     fn serve(&mut self) -> Result<()>;
 
+    /// How many requests it serves side by side, each on its own: an event loop counts as so many workers. [`Serve::serve`] then serves so many, all at
+    /// once.
+    fn room(&self) -> usize {
+        1
+    }
+
     /// Serves requests of a session until there are no more: batch after batch, unless a worker knows better.
     ///
     /// # Errors
@@ -187,7 +193,7 @@ impl Served {
 /// # Errors
 /// The first failure of a worker, after all have ended; `Cancelled` where `stopping` says so.
 pub fn run(crew: &Crew, plan: Plan<'_>, stopping: &dyn Fn() -> bool) -> Result<Served> {
-    let board = Arc::new(Board::new(&plan, crew.size()));
+    let board = Arc::new(Board::new(&plan, crew.threads()));
     let _exact = plan.timer.exactly();
     crew.begin(&board);
     let (start, before) = (board.start(), cpu_time());

@@ -1,20 +1,29 @@
 //! The benchmark `openai`: text, chat and embeddings by OpenAI's HTTP, under a load that arrives when it is due. It needs no model of this host: the server
 //! has its own, whose answers nobody here can check.
 //!
-//! - `options`: which of the three, of what length. `prompts`: what is asked. `stream`: an answer that comes token by token.
-//! - `worker`: one connection, over which one request at a time is served.
+//! - `options`: which of the three, of what length. `prompts` and `body`: what is asked.
+//! - `streams`: the worker. All streams are those of one thread with an event loop: here a thread for each would be what is measured, and
+//!   nowhere else in this house. `files`: how many it may have open.
+//! - `exchange`: one request. `door` and `connection`: the way there. `answer`: what comes back; `stream`: token by token.
 //!
 //! Arrivals, sessions, searches and their series are those of the library `load`, as for the benchmarks `serving` and `generation-serving`.
 //!
 //! Not here: retries. A request that fails is counted, or ends the cell.
 
+mod answer;
+mod body;
+mod connection;
+mod door;
+mod exchange;
+mod files;
 mod options;
 mod prompts;
 mod stream;
-mod worker;
+mod streams;
+#[cfg(test)]
+mod tests;
 
-use crate::settings::Settings;
-use options::{Api, Question};
+use options::{Api, MOST_WORKERS, Question};
 use skillbench_load::crew::Crew;
 use skillbench_load::options::Asked;
 use skillbench_load::server::{Server, Tokens};
@@ -23,7 +32,7 @@ use skillbench_plugin_api::sdk::{Benchmark, Context, Level};
 use std::ffi::CStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use worker::Worker;
+pub use streams::Streams;
 
 pub struct OpenAi;
 
@@ -37,18 +46,15 @@ impl Benchmark for OpenAi {
     const NEEDS_TARGET: bool = false;
 
     fn run(context: &Context<'_>) -> Result<()> {
-        let settings = Settings::of(&context.options)?;
         let question = Question::of(&context.options)?;
-        let asked = Asked::read(&context.options, 1, question.api.makes())?;
+        let asked = Asked::read_with(&context.options, 1, question.api.makes(), MOST_WORKERS)?;
         let counts_otherwise = Arc::new(AtomicBool::new(false));
-        let one = |_| Worker::new(&settings, &question, &counts_otherwise);
-        let workers: Vec<Worker> = (0..asked.workers).map(one).collect();
+        let streams = Streams::new(&context.options, asked.workers, &counts_otherwise)?;
         let most = if question.api == Api::Embeddings { 0 } else { question.new_tokens };
         let tokens = Tokens { most, kept_by_backend: None };
         let seed = question.seed;
         std::thread::scope(|scope| {
-            // A server has its own queue: what each connection needs at first is needed by all together.
-            let crew = Crew::hire(scope, workers)?.at_once();
+            let crew = Crew::hire(scope, [streams])?;
             Server::new(context, asked, tokens, crew, seed)?.serve()
         })?;
         if counts_otherwise.load(Relaxed) {

@@ -8,6 +8,8 @@ use std::ffi::CStr;
 const SEED: u64 = 42;
 const PROMPT: usize = 32;
 const NEW_TOKENS: usize = 32;
+/// All of them are one thread's.
+pub const MOST_WORKERS: usize = 8192;
 
 pub const SCHEMA: &CStr = text(skillbench_load::schema!(
     r#",
@@ -57,7 +59,8 @@ pub const SCHEMA: &CStr = text(skillbench_load::schema!(
             "default": 42,
             "description": "Of arrivals. Prompts are others in each run"
         }"#,
-    r#""url", "model""#
+    r#""url", "model""#,
+    8192
 ));
 
 /// What a request asks for.
@@ -182,5 +185,6 @@ mod tests {
         for (key, default) in [("prompt", PROMPT), ("new_tokens", NEW_TOKENS), ("seed", SEED as usize)] {
             assert_eq!(schema["properties"][key]["default"], default, "{key}");
         }
+        assert_eq!(schema["properties"]["workers"]["maximum"], MOST_WORKERS);
     }
 }

@@ -1,0 +1,151 @@
+//! The worker: one thread whose event loop has as many requests under way as it has room for, each over a connection of its own.
+
+use super::body::Bodies;
+use super::connection::Open;
+use super::exchange::Asker;
+use super::files;
+use super::options::Question;
+use crate::settings::Settings;
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use hyper::body::Bytes;
+use skillbench_load::board::Shift;
+use skillbench_load::session::Serve;
+use skillbench_plugin_api::{Code, Error, Options, Result};
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::task::Poll;
+use std::time::Instant;
+use tokio::runtime::{Builder, Runtime};
+
+pub struct Streams {
+    workers: usize,
+    asker: Asker,
+    bodies: Bodies,
+    /// Connections over which nothing is under way; the last was used last.
+    idle: Vec<Open>,
+    runtime: Runtime,
+}
+
+impl Streams {
+    /// `workers`: how many requests may be under way at once. `counts_otherwise` is set where the server says that an answer had more or fewer tokens
+    /// than pieces of text.
+    ///
+    /// # Errors
+    /// Options that say nothing, and a system that allows fewer open files.
+    pub fn new(options: &Options, workers: usize, counts_otherwise: &Arc<AtomicBool>) -> Result<Streams> {
+        let (settings, question) = (Settings::of(options)?, Question::of(options)?);
+        files::allow(workers)?;
+        let runtime = Builder::new_current_thread().enable_io().enable_time().build();
+        Ok(Streams {
+            workers,
+            asker: Asker::new(&settings, &question, counts_otherwise)?,
+            bodies: Bodies::new(&question),
+            idle: vec![],
+            runtime: runtime.map_err(|error| {
+                Error::new(Code::ResourceExhausted, format!("an event loop cannot be started: {error}"))
+            })?,
+        })
+    }
+}
+
+impl Serve for Streams {
+    fn room(&self) -> usize {
+        self.workers
+    }
+
+    fn serve(&mut self) -> Result<()> {
+        self.asker.door.find()?;
+        let Streams { workers, asker, bodies, idle, runtime } = self;
+        let start = Instant::now();
+        runtime.block_on(async {
+            see_what_was_closed().await;
+            let mut under_way: FuturesUnordered<_> = (0..*workers)
+                .map(|_| {
+                    let (mut open, body) = (idle.pop(), bodies.draw());
+                    let asker = &*asker;
+                    async move {
+                        asker.ask(&mut open, body, || start.elapsed().as_nanos() as u64).await?;
+                        Ok(open)
+                    }
+                })
+                .collect();
+            while let Some(open) = under_way.next().await {
+                idle.extend(open?);
+            }
+            Ok(())
+        })
+    }
+
+    fn attend(&mut self, shift: &Shift<'_>) -> Result<()> {
+        self.asker.door.find()?;
+        let Streams { workers, asker, bodies, idle, runtime } = self;
+        runtime.block_on(async {
+            see_what_was_closed().await;
+            let mut under_way = FuturesUnordered::new();
+            // The waker of this, of all of them, takes no lock: whoever issues a request calls it.
+            poll_fn(|context| {
+                loop {
+                    if shift.is_over() {
+                        // What is under way is given up, with its connections.
+                        return Poll::Ready(Ok(()));
+                    }
+                    while let Poll::Ready(Some(open)) = under_way.poll_next_unpin(context) {
+                        match open {
+                            Ok(open) => idle.extend(open),
+                            Err(error) => return Poll::Ready(Err(error)),
+                        }
+                    }
+                    let before = under_way.len();
+                    while under_way.len() < *workers
+                        && let Poll::Ready(next) = shift.poll_next(context)
+                    {
+                        match next {
+                            Some(number) => {
+                                under_way.push(serve(asker, idle.pop(), bodies.draw(), number, shift));
+                            }
+                            None if under_way.is_empty() => return Poll::Ready(Ok(())),
+                            None => break,
+                        }
+                    }
+                    if under_way.len() == before {
+                        return Poll::Pending;
+                    }
+                }
+            })
+            .await
+        })
+    }
+}
+
+/// Has the system say what happened to connections since the loop stood still.
+async fn see_what_was_closed() {
+    tokio::task::yield_now().await;
+}
+
+/// Serves a request of a session, and gives its connection back if it can be used again.
+async fn serve(
+    asker: &Asker,
+    mut open: Option<Open>,
+    body: Bytes,
+    number: usize,
+    shift: &Shift<'_>,
+) -> Result<Option<Open>> {
+    let taken = shift.begin(number..number + 1);
+    let tokens = match asker.ask(&mut open, body, || shift.now()).await {
+        Ok(tokens) => Some(tokens),
+        Err(error) if shift.takes(&error) => None,
+        Err(error) => return Err(error),
+    };
+    let end = shift.now();
+    let all = tokens.as_deref().unwrap_or_default();
+    if let Some(first) = all.first() {
+        let gaps: Vec<u64> = all.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
+        shift.made(number, *first, &gaps);
+    }
+    shift.ran(1);
+    shift.worked(taken, end, 1.0);
+    // What came after the last token is none of the answer's time.
+    shift.end(number, all.last().copied().unwrap_or(end), tokens.is_none());
+    Ok(open)
+}
