@@ -257,3 +257,6 @@ fn unpriced(mut one: Candidate) -> Candidate {
     }
     one
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,7 +17,7 @@ const SCENARIO: &str = "scenario";
 /// Axes that say how requests are served, and not what they ask for.
 const POLICY: [&str; 2] = [WAIT, "workers"];
 
-/// Axes that a rate has, which no search does.
+/// What a rate has, as axes or options, and no search does.
 const RATES: [&str; 2] = ["rate", "rate_per_hour"];
 
 const BATCH: &str = "batch";
@@ -56,15 +56,17 @@ pub fn limits(text: &str) -> String {
 impl Load {
     /// The load of a search, and the options that are the hardware's. `None` of what was no search.
     pub(super) fn of(cell: &StoredCell) -> Option<(Load, Option<String>)> {
-        if RATES.iter().any(|rate| cell.axes.contains_key(*rate)) {
+        let mut options = read(cell.options.as_deref()?);
+        if RATES.iter().any(|rate| cell.axes.contains_key(*rate) || options.contains_key(*rate)) {
             return None;
         }
-        let mut options = read(cell.options.as_deref()?);
         let limits = limits(&options.remove(SLO)?);
         options.remove(SCENARIO);
+        let waits = cell.axes.contains_key(WAIT) || options.contains_key(WAIT);
+        let request = request(&cell.axes, waits);
         let is_load = |name: &str| OPTIONS.iter().any(|(known, _)| *known == name);
         let (more, others): (BTreeMap<_, _>, BTreeMap<_, _>) = options.into_iter().partition(|(name, _)| is_load(name));
-        let load = Load { benchmark: cell.benchmark.clone(), limits, request: request(&cell.axes), more };
+        let load = Load { benchmark: cell.benchmark.clone(), limits, request, more };
         Some((load, options_text(&others)))
     }
 
@@ -107,7 +109,7 @@ impl Load {
 }
 
 /// A batch is what a request asks for only where each request is one: not where they wait for each other, nor of sequences side by side.
-fn request(axes: &Axes) -> Axes {
+fn request(axes: &Axes, waits: bool) -> Axes {
     let mut request: Axes = axes
         .iter()
         .filter(|(name, _)| !POLICY.contains(&name.as_str()))
@@ -115,7 +117,7 @@ fn request(axes: &Axes) -> Axes {
         .collect();
     if axes.contains_key(TOKENS) {
         request.remove(BATCH);
-    } else if axes.contains_key(WAIT) {
+    } else if waits {
         request.insert(BATCH.into(), 1);
     }
     request
@@ -127,7 +129,7 @@ fn read(text: &str) -> BTreeMap<String, String> {
     for word in text.split(' ') {
         let is_name = |name: &str| {
             name.starts_with(|first: char| first.is_ascii_alphabetic())
-                && name.chars().all(|char| char.is_ascii_alphanumeric() || "_-.".contains(char))
+                && name.chars().all(|char| char.is_ascii_alphanumeric() || "_-.:".contains(char))
         };
         match (word.split_once('=').filter(|(name, _)| is_name(name)), all.last_mut()) {
             (Some((name, value)), _) => all.push((name.into(), value.into())),
@@ -161,9 +163,9 @@ mod tests {
 
     #[test]
     fn a_request_is_a_batch_unless_requests_wait_for_each_other_or_ask_for_tokens() {
-        assert_eq!(request(&axes("batch=8 sequence=32")), axes("batch=8 sequence=32"));
-        assert_eq!(request(&axes("batch=8 batch_wait_us=2000 sequence=32")), axes("batch=1 sequence=32"));
-        assert_eq!(request(&axes("batch=8 new_tokens=4 prompt=16")), axes("new_tokens=4 prompt=16"));
+        assert_eq!(request(&axes("batch=8 sequence=32"), false), axes("batch=8 sequence=32"));
+        assert_eq!(request(&axes("batch=8 batch_wait_us=2000 sequence=32"), true), axes("batch=1 sequence=32"));
+        assert_eq!(request(&axes("batch=8 new_tokens=4 prompt=16"), false), axes("new_tokens=4 prompt=16"));
     }
 
     #[test]
