@@ -102,9 +102,13 @@ impl RecommendArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum GoalArg {
+    /// The lowest median latency
     Latency,
+    /// The most items a second, one or a batch after the other
     Throughput,
+    /// The least energy for each item
     Energy,
+    /// The lowest peak of memory
     Memory,
     /// The largest rate of requests that keeps limits on their times
     Capacity,

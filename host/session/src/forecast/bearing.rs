@@ -76,7 +76,8 @@ impl<'a> Bearing<'a> {
             }
         }
         let devices = |plugin: &str| -> usize {
-            let of = hardware.iter().filter(|one| one.plugin == plugin).map(|one| &one.device);
+            let of = hardware.iter().filter(|one| one.plugin == plugin && !one.device.is_empty());
+            let of = of.map(|one| &one.device);
             of.collect::<BTreeSet<_>>().len()
         };
         let several = hardware.iter().map(|one| one.plugin.clone()).filter(|plugin| devices(plugin) > 1).collect();
@@ -238,7 +239,8 @@ impl<'a> Bearing<'a> {
     }
 
     fn plain<'h>(&self, hardware: &'h Hardware) -> HardwareLabel<'h> {
-        let device = Some(hardware.device.as_str()).filter(|_| self.several.contains(&hardware.plugin));
+        let device = Some(hardware.device.as_str())
+            .filter(|device| !device.is_empty() && self.several.contains(&hardware.plugin));
         HardwareLabel { plugin: &hardware.plugin, device, ..HardwareLabel::default() }
     }
 }

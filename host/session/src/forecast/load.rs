@@ -14,9 +14,6 @@ const OPTIONS: [(&str, Option<&str>); 4] =
 /// The only one that a search has is `server`, whether or not it was said.
 const SCENARIO: &str = "scenario";
 
-/// Axes that say how requests are served, and not what they ask for.
-const POLICY: [&str; 2] = [WAIT, "workers"];
-
 /// What a rate has, as axes or options, and no search does.
 const RATES: [&str; 2] = ["rate", "rate_per_hour"];
 
@@ -110,11 +107,8 @@ impl Load {
 
 /// A batch is what a request asks for only where each request is one: not where they wait for each other, nor of sequences side by side.
 fn request(axes: &Axes, waits: bool) -> Axes {
-    let mut request: Axes = axes
-        .iter()
-        .filter(|(name, _)| !POLICY.contains(&name.as_str()))
-        .map(|(name, size)| (name.clone(), *size))
-        .collect();
+    let mut request = axes.clone();
+    request.remove(WAIT);
     if axes.contains_key(TOKENS) {
         request.remove(BATCH);
     } else if waits {
