@@ -70,6 +70,12 @@ pub struct RecommendArgs {
     /// Limits that hardware has to keep: 20ms, 512MB, 2J, 100/s, or latency_ms<=20, memory_mb<=512, energy_j_per_item<=2, throughput_per_s>=100
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "LIMIT")]
     pub within: Vec<String>,
+    /// Only capacities within these limits, as `host run --slo` had them [default: all, each limit by itself]
+    #[arg(long, value_name = "LIMITS")]
+    pub slo: Option<String>,
+    /// What hardware costs by the hour, in any currency: one amount for all, or cuda=2.50,cpu=0.20; adds the cost of a million requests and tokens, with --optimize throughput of a million items
+    #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "[HARDWARE=]AMOUNT")]
+    pub price: Vec<String>,
     /// Also show the best hardware for each model and architecture, and what to change
     #[arg(long)]
     pub optimal_hardware_analysis: bool,
@@ -82,25 +88,43 @@ impl RecommendArgs {
     /// The best over all that was measured.
     pub fn analysis(stored: Stored, output: Option<PathBuf>) -> RecommendArgs {
         let about = ForecastArgs { stored, ..ForecastArgs::default() };
-        RecommendArgs { about, optimize: GoalArg::Latency, within: vec![], optimal_hardware_analysis: true, output }
+        RecommendArgs {
+            about,
+            optimize: GoalArg::Latency,
+            within: vec![],
+            slo: None,
+            price: vec![],
+            optimal_hardware_analysis: true,
+            output,
+        }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum GoalArg {
+    /// The lowest median latency
     Latency,
+    /// The most items a second, one or a batch after the other
     Throughput,
+    /// The least energy for each item
     Energy,
+    /// The lowest peak of memory
     Memory,
+    /// The largest rate of requests that keeps limits on their times
+    Capacity,
+    /// The least cost of a million requests at that rate, by --price
+    Cost,
 }
 
-impl From<GoalArg> for Goal {
-    fn from(goal: GoalArg) -> Goal {
-        match goal {
-            GoalArg::Latency => Goal::Latency,
-            GoalArg::Throughput => Goal::Throughput,
-            GoalArg::Energy => Goal::Energy,
-            GoalArg::Memory => Goal::Memory,
+impl GoalArg {
+    /// `None`: it is about capacities, of which nothing is predicted.
+    pub fn goal(self) -> Option<Goal> {
+        match self {
+            GoalArg::Latency => Some(Goal::Latency),
+            GoalArg::Throughput => Some(Goal::Throughput),
+            GoalArg::Energy => Some(Goal::Energy),
+            GoalArg::Memory => Some(Goal::Memory),
+            GoalArg::Capacity | GoalArg::Cost => None,
         }
     }
 }

@@ -18,7 +18,7 @@ mod trend;
 pub use alert::AlertArgs;
 pub use compare::{AcrossArg, BaselineCommand, CompareArgs, DoctorArgs, GateArgs, LiveArgs};
 pub use fleet::{AgentArgs, AgentFlags, FleetArgs, FleetCommand};
-pub use forecast::{ForecastArgs, PredictArgs, RecommendArgs};
+pub use forecast::{ForecastArgs, GoalArg, PredictArgs, RecommendArgs};
 pub use launch::{LaunchArgs, LaunchCommand};
 pub use package::{AddArgs, PackArgs, TrustArgs};
 pub use plugin::{FuzzArgs, Kind, Language, PluginCommand};

@@ -8,6 +8,7 @@ use skillbench_engine::run::Inventory;
 use skillbench_report::Format;
 use skillbench_session::forecast::{Asked, Bench, Cells, Elsewhere, Models, Question};
 use skillbench_store::Database;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// The form that was asked for, or the one that a file's name tells.
@@ -23,9 +24,8 @@ pub fn form(global: &Global, file: Option<&Path>) -> Format {
 }
 
 /// Machines are not mixed; which others there are is told.
-pub fn tell_other_machines(bench: &Bench, cells: &Cells) {
-    let others: Vec<&str> =
-        cells.machines().into_iter().filter(|id| *id != bench.machine).map(|id| cells.machine_label(id)).collect();
+pub fn tell_other_machines(here: &str, known: &BTreeMap<&str, &str>) {
+    let others: Vec<&str> = known.iter().filter(|(id, _)| **id != here).map(|(_, label)| *label).collect();
     if !others.is_empty() {
         output::say(&format!("there are cells of other machines, for --machine: {}", others.join("; ")));
     }
@@ -79,7 +79,7 @@ pub fn bench_of(
 }
 
 impl ForecastArgs {
-    fn question(&self) -> Question {
+    pub fn question(&self) -> Question {
         Question {
             models: self.model.clone(),
             machine: self.machine.clone(),

@@ -45,10 +45,7 @@ impl Models {
     /// A name that nobody knows, with the nearest; a point that cannot be.
     pub fn asked(&mut self, question: &Question, cells: &Cells, all: bool) -> Result<Vec<Asked>, QuestionError> {
         let measured: BTreeSet<&str> = cells.measured.iter().map(|cell| cell.model.as_str()).collect();
-        let mut ids: Vec<String> = vec![];
-        for name in &question.models {
-            ids.push(self.id(name, &measured)?);
-        }
+        let mut ids = self.named(&question.models, &measured)?;
         if question.models.is_empty() {
             let shipped = self.catalog.skills.iter().map(Skill::id).filter(|_| all);
             ids.extend(shipped.map(String::from));
@@ -57,6 +54,14 @@ impl Models {
         let mut once = BTreeSet::new();
         ids.retain(|id| once.insert(id.clone()));
         ids.iter().map(|id| self.one(id, question, cells)).collect()
+    }
+
+    /// The ids of models that are named.
+    ///
+    /// # Errors
+    /// A name that nobody knows, with the nearest.
+    pub(super) fn named(&mut self, names: &[String], measured: &BTreeSet<&str>) -> Result<Vec<String>, QuestionError> {
+        names.iter().map(|name| self.id(name, measured)).collect()
     }
 
     fn id(&mut self, name: &str, measured: &BTreeSet<&str>) -> Result<String, QuestionError> {

@@ -145,7 +145,7 @@ impl Bench {
         inventory: &Inventory,
         elsewhere: &Elsewhere,
     ) -> Result<Bench, QuestionError> {
-        let machine = machine(cells, question.machine.as_deref())?;
+        let machine = machine(&cells.labelled(), question.machine.as_deref())?;
         let mut places: BTreeMap<&Place, Vec<&MeasuredCell>> = BTreeMap::new();
         for cell in cells.measured.iter().filter(|cell| cell.place.machine == machine) {
             places.entry(&cell.place).or_default().push(cell);
@@ -261,18 +261,15 @@ pub(super) fn samples_of<'a>(
     (samples, taught)
 }
 
-/// The machine that is meant: this one, or the one of this name.
-fn machine(cells: &Cells, asked: Option<&str>) -> Result<String, QuestionError> {
+/// The machine that is meant: this one, or the one of this name, of those that are known with what people call them.
+pub(super) fn machine(known: &BTreeMap<&str, &str>, asked: Option<&str>) -> Result<String, QuestionError> {
     let Some(asked) = asked else { return Ok(skillbench_record::machine::this()) };
-    let known = cells.machines();
-    let named = |id: &&&str| {
-        let label = cells.machine_label(id);
-        **id == asked || label == asked || label.split(", ").next() == Some(asked)
-    };
+    let named =
+        |(id, label): &(&&str, &&str)| **id == asked || **label == asked || label.split(", ").next() == Some(asked);
     match known.iter().find(named) {
-        Some(machine) => Ok((*machine).to_string()),
+        Some((machine, _)) => Ok((*machine).to_string()),
         None => {
-            let all: Vec<&str> = known.iter().map(|id| cells.machine_label(id)).collect();
+            let all: Vec<&str> = known.values().copied().collect();
             let known = if all.is_empty() { "none".into() } else { all.join("; ") };
             Err(QuestionError::Machine { asked: asked.into(), known })
         }

@@ -96,19 +96,21 @@ fn waited(cell: &StoredCell) -> bool {
     cell.device_kind.as_deref() == Some("cpu") && busy().is_some_and(|busy| busy < rules().clocks.waits)
 }
 
-fn date(cell: &StoredCell) -> String {
+pub(super) fn date(cell: &StoredCell) -> String {
     let began = cell.began.map(|began| skillbench_record::time::utc(began.div_euclid(1_000_000)));
     began.unwrap_or_default().chars().take(10).collect()
 }
 
-fn place(cell: &StoredCell) -> Place {
-    Place {
-        machine: cell.machine.clone(),
-        plugin: cell.plugin.clone(),
-        device: cell.device.clone(),
-        precision: cell.precision.clone(),
-        threads: cell.threads,
-        options: cell.options.clone(),
+impl Place {
+    pub(super) fn of(cell: &StoredCell) -> Place {
+        Place {
+            machine: cell.machine.clone(),
+            plugin: cell.plugin.clone(),
+            device: cell.device.clone(),
+            precision: cell.precision.clone(),
+            threads: cell.threads,
+            options: cell.options.clone(),
+        }
     }
 }
 
@@ -146,7 +148,7 @@ impl Cells {
                 }
                 continue;
             };
-            let place = place(&cell);
+            let place = Place::of(&cell);
             let known = (format!("{place:?}"), cell.model.clone(), cell.axes.clone());
             if contents.insert(known, cells.measured.len()).is_some() {
                 continue;
@@ -210,6 +212,11 @@ impl Cells {
     /// The ids of all machines.
     pub fn machines(&self) -> BTreeSet<&str> {
         self.measured.iter().map(|cell| cell.place.machine.as_str()).collect()
+    }
+
+    /// All machines by id, with what people call them.
+    pub fn labelled(&self) -> BTreeMap<&str, &str> {
+        self.machines().into_iter().map(|id| (id, self.machine_label(id))).collect()
     }
 
     /// What people call a machine.

@@ -2,23 +2,34 @@
 //!
 //! - `asked`: which models and points are meant. `bench`: the hardware that was measured, each with what predicts it. `answers`: what is
 //!   known of each point on each. `within`: what has to be kept. `ranking`: which hardware goes before which.
+//! - `capacities`: those that were searched, each with its `load`. `bearing`: which hardware bears the most of a load. `price`: what that costs.
 //! - `elsewhere`: what was measured on other machines.
 //! - `cells`: the cells of the inference benchmark that count now, and the peaks of the hardware.
 
 mod answers;
 mod asked;
+mod bearing;
 mod bench;
+mod candidate;
+mod capacities;
 mod cells;
 mod elsewhere;
+mod load;
+mod price;
 mod ranking;
 mod within;
 
 pub use answers::{Answer, Figure, answers, by_hardware};
 pub use asked::{Asked, Models};
+pub use bearing::Bearing;
 pub use bench::{Bench, Hardware};
+pub use candidate::{Candidate, Evidence};
+pub use capacities::{Capacities, Capacity, Vain};
 pub use cells::{Cells, MeasuredCell, Place, Tried};
 pub use elsewhere::{Elsewhere, ElsewhereError, TrainingRow};
-pub use ranking::{Candidate, Evidence, rank};
+pub use load::Load;
+pub use price::{Cost, Per, PriceError, Prices};
+pub use ranking::{By, rank};
 pub use within::{Within, WithinError};
 
 use skillbench_engine::run::RequestError;

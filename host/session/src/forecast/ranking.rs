@@ -3,73 +3,61 @@
 //!
 //! Models, points and precisions are ranked each for themselves.
 
+use super::price::Per;
 use super::within::Within;
-use super::{Answer, Figure, by_hardware};
+use super::{Answer, Candidate, Evidence, Figure, by_hardware};
 use skillbench_predict::Quantity;
-use skillbench_record::Trust;
 use skillbench_record::shown::number;
 use skillbench_results::questions::Goal;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Evidence {
-    Measured,
-    Predicted,
-    Emulated,
-    Unverified,
-    Remote,
-    Implausible,
-    None,
+/// What is the best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    LeastFigure,
+    MostFigure,
+    /// The least cost of a million requests.
+    Cost,
 }
 
-impl Evidence {
-    pub fn name(self) -> &'static str {
-        match self {
-            Evidence::Measured => "measured",
-            Evidence::Predicted => "predicted",
-            Evidence::Emulated => Trust::Emulated.name(),
-            Evidence::Unverified => Trust::Unverified.name(),
-            Evidence::Remote => Trust::Remote.name(),
-            Evidence::Implausible => Trust::Implausible.name(),
-            Evidence::None => "none",
+impl From<Goal> for By {
+    fn from(goal: Goal) -> By {
+        match goal {
+            Goal::Latency | Goal::Energy | Goal::Memory => By::LeastFigure,
+            Goal::Throughput => By::MostFigure,
         }
     }
 }
 
-/// Hardware for a model at a point.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Candidate {
-    pub model: String,
-    pub axes: String,
-    pub precision: Option<String>,
-    pub hardware: String,
-    pub threads: Option<u64>,
-    pub evidence: Evidence,
-    pub value: Option<f64>,
-    pub unit: &'static str,
-    pub interval: Option<(f64, f64)>,
-    pub run: Option<String>,
-    pub date: Option<String>,
-    /// Whether the limits are kept, in words.
-    pub within: Option<String>,
-    pub breaks: bool,
-    pub rank: Option<usize>,
-    /// What became of a newer try.
-    pub newer: Option<String>,
-    pub note: String,
-}
+impl By {
+    fn value(self, of: &Candidate) -> Option<f64> {
+        match self {
+            By::LeastFigure | By::MostFigure => of.value,
+            By::Cost => of.cost(Per::Requests).map(|cost| cost.value),
+        }
+    }
 
-impl Candidate {
-    /// The best in a sentence.
-    pub fn describe(&self) -> String {
-        let figure = self.value.map(|value| format!("{} {}", number(value), self.unit)).unwrap_or_default();
-        let from = match (self.evidence, &self.run) {
-            (Evidence::Measured, Some(run)) => format!("measured in {run}"),
-            (evidence, _) => evidence.name().to_string(),
-        };
-        let newer = self.newer.as_ref().map(|newer| format!("since then {newer}"));
-        let notes = newer.into_iter().chain(Some(self.note.clone()).filter(|note| !note.is_empty()));
-        let note: String = notes.map(|note| format!("; {note}")).collect();
-        format!("{} {}: {}, {figure} ({from}){note}", self.model, self.axes, self.hardware)
+    fn interval(self, of: &Candidate) -> Option<(f64, f64)> {
+        match self {
+            By::LeastFigure | By::MostFigure => of.interval,
+            // Without an upper end it may be anything.
+            By::Cost => of.cost(Per::Requests).and_then(|cost| Some((cost.low?, cost.high.unwrap_or(f64::INFINITY)))),
+        }
+    }
+
+    pub(super) fn better_first(self, one: &Candidate, two: &Candidate) -> std::cmp::Ordering {
+        let value = |of: &Candidate| self.value(of).unwrap_or(f64::NAN);
+        let order = value(one).total_cmp(&value(two));
+        if self == By::MostFigure { order.reverse() } else { order }
+    }
+
+    /// Whether the whole of one interval is better than the whole of another. Without an interval nothing is clear.
+    fn is_clearly_better(self, one: &Candidate, other: &Candidate) -> bool {
+        let (Some(one), Some(other)) = (self.interval(one), self.interval(other)) else { return false };
+        if self == By::MostFigure { one.0 > other.1 } else { one.1 < other.0 }
+    }
+
+    fn ranks(self, one: &Candidate) -> bool {
+        self.value(one).is_some() && one.within.as_deref().is_none_or(|within| within == KEPT)
     }
 }
 
@@ -92,22 +80,23 @@ pub fn rank(answers: &[Answer<'_>], goal: Goal, limits: &[Within]) -> Vec<Candid
     all.sort_by_key(key);
     let mut ranked = vec![];
     for group in all.chunk_by(|one, two| key(one) == key(two)) {
-        ranked.extend(in_order(group, goal));
+        ranked.extend(in_order(group, By::from(goal)));
     }
     ranked
 }
 
-fn in_order(group: &[Candidate], goal: Goal) -> Vec<Candidate> {
+/// The ranked ones of a group first and in order. What is said of the best stands behind what its note says already.
+pub(super) fn in_order(group: &[Candidate], by: By) -> Vec<Candidate> {
     let sorted = |evidence: Evidence| {
         let mut some: Vec<Candidate> =
-            group.iter().filter(|one| one.evidence == evidence && is_ranked(one)).cloned().collect();
-        some.sort_by(|one, two| better_first(goal, one, two));
+            group.iter().filter(|one| one.evidence == evidence && by.ranks(one)).cloned().collect();
+        some.sort_by(|one, two| by.better_first(one, two));
         some
     };
     let mut order = sorted(Evidence::Measured);
     for one in sorted(Evidence::Predicted) {
         let before =
-            order.iter().position(|other| other.evidence == Evidence::Measured && is_clearly_better(&one, other, goal));
+            order.iter().position(|other| other.evidence == Evidence::Measured && by.is_clearly_better(&one, other));
         order.insert(before.unwrap_or(order.len()), one);
     }
     for (place, one) in order.iter_mut().enumerate() {
@@ -116,12 +105,12 @@ fn in_order(group: &[Candidate], goal: Goal) -> Vec<Candidate> {
     if let [best, rest @ ..] = order.as_mut_slice() {
         let unclear: Vec<String> = rest
             .iter()
-            .filter(|other| other.evidence == Evidence::Measured && !is_clearly_better(best, other, goal))
+            .filter(|other| other.evidence == Evidence::Measured && !by.is_clearly_better(best, other))
             .map(|other| other.hardware.clone())
             .collect();
         let likely =
-            rest.iter().find(|other| other.evidence == Evidence::Predicted && better_first(goal, other, best).is_lt());
-        let mut notes = vec![];
+            rest.iter().find(|other| other.evidence == Evidence::Predicted && by.better_first(other, best).is_lt());
+        let mut notes: Vec<String> = Some(best.note.clone()).filter(|note| !note.is_empty()).into_iter().collect();
         if best.evidence == Evidence::Predicted {
             notes.push("no measurement: measure it before you take it".to_string());
         }
@@ -133,30 +122,13 @@ fn in_order(group: &[Candidate], goal: Goal) -> Vec<Candidate> {
         }
         best.note = notes.join("; ");
     }
-    let rest = group
-        .iter()
-        .filter(|one| !(matches!(one.evidence, Evidence::Measured | Evidence::Predicted) && is_ranked(one)));
+    let rest =
+        group.iter().filter(|one| !(matches!(one.evidence, Evidence::Measured | Evidence::Predicted) && by.ranks(one)));
     order.extend(rest.cloned());
     order
 }
 
-fn is_ranked(one: &Candidate) -> bool {
-    one.value.is_some() && one.within.as_deref().is_none_or(|within| within == KEPT)
-}
-
 const KEPT: &str = "kept";
-
-fn better_first(goal: Goal, one: &Candidate, two: &Candidate) -> std::cmp::Ordering {
-    let value = |of: &Candidate| of.value.unwrap_or(f64::NAN);
-    let order = value(one).total_cmp(&value(two));
-    if goal == Goal::Throughput { order.reverse() } else { order }
-}
-
-/// Whether the whole of one interval is better than the whole of another. Without an interval nothing is clear.
-fn is_clearly_better(one: &Candidate, other: &Candidate, goal: Goal) -> bool {
-    let (Some(one), Some(other)) = (one.interval, other.interval) else { return false };
-    if goal == Goal::Throughput { one.0 > other.1 } else { one.1 < other.0 }
-}
 
 fn candidate(group: &[Answer<'_>], goal: Goal, limits: &[Within]) -> Candidate {
     let of = &group[0];
@@ -166,28 +138,15 @@ fn candidate(group: &[Answer<'_>], goal: Goal, limits: &[Within]) -> Candidate {
         axes: of.axes.to_string(),
         precision: place.and_then(|place| place.precision.clone()),
         hardware: of.name.clone(),
+        device: place.map(|place| place.device.clone()).unwrap_or_default(),
         threads: place.and_then(|place| place.threads),
-        evidence: Evidence::None,
-        value: None,
         unit: goal.unit(),
-        interval: None,
-        run: None,
-        date: None,
-        within: None,
-        breaks: false,
-        rank: None,
-        newer: None,
-        note: String::new(),
+        counts: if goal == Goal::Throughput { vec![(Per::Items, 1.0)] } else { vec![] },
+        ..Candidate::default()
     };
     match known(group, goal) {
         Known::Measured(figure) => {
-            made.evidence = match figure.trust {
-                Trust::Hardware => Evidence::Measured,
-                Trust::Emulated => Evidence::Emulated,
-                Trust::Unverified => Evidence::Unverified,
-                Trust::Remote => Evidence::Remote,
-                Trust::Implausible => Evidence::Implausible,
-            };
+            made.evidence = Evidence::from(figure.trust);
             made.value = Some(figure.value);
             made.interval = figure.interval;
             made.run = Some(figure.run);
@@ -266,23 +225,16 @@ mod tests {
             axes: "batch=1".into(),
             precision: Some("float32".into()),
             hardware: hardware.into(),
-            threads: None,
             evidence,
             value: Some(value),
             unit: "ms",
             interval: Some((value / spread, value * spread)),
-            run: None,
-            date: None,
-            within: None,
-            breaks: false,
-            rank: None,
-            newer: None,
-            note: String::new(),
+            ..Candidate::default()
         }
     }
 
-    fn order(group: &[Candidate], goal: Goal) -> Vec<(String, Option<usize>)> {
-        in_order(group, goal).into_iter().map(|one| (one.hardware, one.rank)).collect()
+    fn order(group: &[Candidate], by: By) -> Vec<(String, Option<usize>)> {
+        in_order(group, by).into_iter().map(|one| (one.hardware, one.rank)).collect()
     }
 
     fn named(names: &[(&str, Option<usize>)]) -> Vec<(String, Option<usize>)> {
@@ -297,22 +249,22 @@ mod tests {
             on("fast", Evidence::Measured, 3.0, 1.01),
         ];
         let expected = named(&[("fast", Some(1)), ("slow", Some(2)), ("maybe", Some(3))]);
-        assert_eq!(order(&group, Goal::Latency), expected);
-        let best = &in_order(&group, Goal::Latency)[0];
+        assert_eq!(order(&group, By::LeastFigure), expected);
+        let best = &in_order(&group, By::LeastFigure)[0];
         assert!(best.note.contains("maybe is predicted to be better, but not clearly"), "{}", best.note);
     }
 
     #[test]
     fn a_prediction_whose_whole_interval_is_better_goes_first_and_asks_to_be_measured() {
         let group = [on("cpu", Evidence::Measured, 10.0, 1.01), on("gpu", Evidence::Predicted, 2.0, 2.0)];
-        assert_eq!(order(&group, Goal::Latency), named(&[("gpu", Some(1)), ("cpu", Some(2))]));
-        assert!(in_order(&group, Goal::Latency)[0].note.contains("measure it before you take it"));
+        assert_eq!(order(&group, By::LeastFigure), named(&[("gpu", Some(1)), ("cpu", Some(2))]));
+        assert!(in_order(&group, By::LeastFigure)[0].note.contains("measure it before you take it"));
     }
 
     #[test]
     fn of_throughput_more_is_better() {
         let group = [on("less", Evidence::Measured, 10.0, 1.01), on("more", Evidence::Measured, 20.0, 1.01)];
-        assert_eq!(order(&group, Goal::Throughput), named(&[("more", Some(1)), ("less", Some(2))]));
+        assert_eq!(order(&group, By::MostFigure), named(&[("more", Some(1)), ("less", Some(2))]));
     }
 
     #[test]
@@ -325,7 +277,7 @@ mod tests {
             within(on("broken", Evidence::Measured, 9.0, 1.01), "broken: latency_ms 9"),
             within(on("good", Evidence::Measured, 2.5, 1.01), KEPT),
         ];
-        let found = order(&group, Goal::Latency);
+        let found = order(&group, By::LeastFigure);
         assert_eq!(found[0], ("good".to_string(), Some(1)));
         assert!(found[1..].iter().all(|(_, rank)| rank.is_none()), "{found:?}");
     }
@@ -333,6 +285,6 @@ mod tests {
     #[test]
     fn two_whose_intervals_overlap_are_not_clearly_apart() {
         let group = [on("a", Evidence::Measured, 10.0, 1.1), on("b", Evidence::Measured, 11.0, 1.1)];
-        assert_eq!(in_order(&group, Goal::Latency)[0].note, "not clearly ahead of b");
+        assert_eq!(in_order(&group, By::LeastFigure)[0].note, "not clearly ahead of b");
     }
 }

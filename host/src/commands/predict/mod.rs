@@ -37,7 +37,7 @@ pub fn predict(global: &Global, args: &PredictArgs) -> Done {
         }
     }
     if bench.hardware.is_empty() {
-        tell_other_machines(&bench, &cells);
+        tell_other_machines(&bench.machine, &cells.labelled());
     }
     if bench.hardware.is_empty() && bench.unmeasured.is_empty() {
         output::say(&format!("not enough data: no such cell is measured on {}", bench.machine_label));

@@ -1,18 +1,38 @@
-//! `host recommend`: which hardware to take, with the evidence. `analysis`: the best over all that was measured.
+//! `host recommend`: which hardware to take, with the evidence. `capacity`: which bears the most load, and at what cost. `analysis`: the
+//! best over all that was measured. `table`: how it is shown.
 
 mod analysis;
+mod capacity;
+mod table;
 
 use super::forecast::{bench_of, form, models_asked, read, tell_other_machines};
-use super::{Done, Exit, failed, usage};
+use super::{CommandError, Done, Exit, failed, usage};
 use crate::cli::{Global, RecommendArgs};
 use crate::output;
 use skillbench_engine::skill::Tell;
-use skillbench_report::{Cell, Format, Table};
+use skillbench_report::{Format, Table};
 use skillbench_results::questions::Goal;
-use skillbench_session::forecast::{Asked, Bench, Candidate, Cells, Evidence, Models, Within, answers, rank};
+use skillbench_session::forecast::{Asked, Bench, Candidate, Cells, Evidence, Models, Prices, Within, answers, rank};
 use std::collections::BTreeSet;
+use std::path::Path;
+use table::{Shown, table};
 
 pub fn recommend(global: &Global, args: &RecommendArgs) -> Done {
+    let prices = Prices::parse(&args.price).map_err(usage)?;
+    let goal = match args.optimize.goal() {
+        Some(goal) => goal,
+        None => return capacity::recommend(global, args, &prices),
+    };
+    if args.slo.is_some() {
+        return Err(usage("--slo chooses among capacities: ask for --optimize capacity or cost"));
+    }
+    if !prices.is_empty() && goal != Goal::Throughput {
+        let of = goal.metric();
+        let text = format!(
+            "a price by the hour makes a cost of what is done in a second, and none of {of}: ask for --optimize capacity, cost or throughput"
+        );
+        return Err(usage(text));
+    }
     let limits: Vec<Within> =
         args.within.iter().map(|text| Within::parse(text)).collect::<Result<_, _>>().map_err(usage)?;
     let database = args.about.stored.whole(global)?;
@@ -28,9 +48,10 @@ pub fn recommend(global: &Global, args: &RecommendArgs) -> Done {
         asked.iter_mut().for_each(|one| bench.take_measured_points(one));
     }
     let all = answers(&bench, &cells, &asked);
-    let goal = Goal::from(args.optimize);
-    let ranked = rank(&all, goal, &limits);
-    let mut parts = vec![("ranking", "Which hardware to take", table(&ranked))];
+    let mut ranked = rank(&all, goal, &limits);
+    prices.give(&mut ranked).map_err(usage)?;
+    let shown = Shown { of_capacity: false, priced: !prices.is_empty() };
+    let mut parts = vec![("ranking", "Which hardware to take", table(&ranked, shown))];
     if args.optimal_hardware_analysis {
         if args.about.model.is_empty() {
             parts.clear();
@@ -41,58 +62,23 @@ pub fn recommend(global: &Global, args: &RecommendArgs) -> Done {
     if form == Format::Csv && parts.len() > 1 {
         return Err(usage("a CSV file holds one table, and this analysis has several: take .md, .html or .json"));
     }
-    let text = render(&parts, form, args.output.as_deref());
-    match &args.output {
-        None => output::print(&text),
-        Some(file) => output::to_file(file, text.as_bytes()).map_err(failed)?,
+    show(&parts, form, args.output.as_deref())?;
+    if shown.priced && !global.quiet {
+        output::say(shown.how_it_costs());
     }
     Ok(verdict(global, args, &bench, &cells, &models, &asked, &ranked))
 }
 
-fn table(ranked: &[Candidate]) -> Table {
-    let mut table = Table::new([
-        "model",
-        "axes",
-        "precision",
-        "rank",
-        "hardware",
-        "threads",
-        "evidence",
-        "figure",
-        "unit",
-        "low",
-        "high",
-        "run",
-        "date",
-        "newer_try",
-        "within",
-        "note",
-    ])
-    .least(["run", "newer_try", "date", "within", "low", "high", "threads", "precision", "note", "axes"]);
-    for one in ranked {
-        table.row([
-            Cell::text(&one.model),
-            Cell::text(&one.axes),
-            Cell::maybe(one.precision.clone(), Cell::from),
-            Cell::maybe(one.rank.map(|rank| rank as u64), Cell::count),
-            Cell::text(&one.hardware),
-            Cell::maybe(one.threads, Cell::count),
-            one.evidence.name().into(),
-            Cell::maybe(one.value, Cell::number),
-            one.unit.into(),
-            Cell::maybe(one.interval.map(|ends| ends.0), Cell::number),
-            Cell::maybe(one.interval.map(|ends| ends.1), Cell::number),
-            Cell::maybe(one.run.clone(), Cell::from),
-            Cell::maybe(one.date.clone(), Cell::from),
-            Cell::maybe(one.newer.clone(), Cell::from),
-            Cell::maybe(one.within.clone(), Cell::from),
-            Cell::maybe(Some(one.note.clone()).filter(|note| !note.is_empty()), Cell::from),
-        ]);
+fn show(parts: &[(&str, &str, Table)], form: Format, file: Option<&Path>) -> Result<(), CommandError> {
+    let text = render(parts, form, file);
+    match file {
+        None => output::print(&text),
+        Some(file) => output::to_file(file, text.as_bytes()).map_err(failed)?,
     }
-    table
+    Ok(())
 }
 
-fn render(parts: &[(&str, &str, Table)], form: Format, file: Option<&std::path::Path>) -> String {
+fn render(parts: &[(&str, &str, Table)], form: Format, file: Option<&Path>) -> String {
     let shown = |table: &Table| {
         let mut table = table.clone();
         table.keep_columns(|_, cells| cells.iter().any(|cell| !cell.value.is_null()));
@@ -131,21 +117,7 @@ fn verdict(
 ) -> Exit {
     let only_analysis = args.optimal_hardware_analysis && args.about.model.is_empty();
     if !global.quiet && !only_analysis {
-        ranked.iter().filter(|one| one.rank == Some(1)).for_each(|one| output::say(&one.describe()));
-        let aside: BTreeSet<&str> = ranked
-            .iter()
-            .filter(|one| {
-                matches!(
-                    one.evidence,
-                    Evidence::Emulated | Evidence::Unverified | Evidence::Remote | Evidence::Implausible
-                )
-            })
-            .map(|one| one.hardware.as_str())
-            .collect();
-        if !aside.is_empty() {
-            let aside = aside.into_iter().collect::<Vec<_>>().join(", ");
-            output::say(&format!("not ranked, being emulated, unverified or remote: {aside}"));
-        }
+        tell_best(ranked);
     }
     if ranked.iter().any(|one| one.rank.is_some()) {
         return Exit::Good;
@@ -158,11 +130,27 @@ fn verdict(
         true => output::say("not enough data: nothing is known to keep the limit"),
         false => output::say(&format!("not enough data: there is nothing to rank on {}", bench.machine_label)),
     }
-    tell_other_machines(bench, cells);
+    tell_other_machines(&bench.machine, &cells.labelled());
     let names: Vec<&str> = match asked {
         [] => models.to_measure(&BTreeSet::new(), "", 3),
         asked => asked.iter().take(3).map(|one| one.model.as_str()).collect(),
     };
     output::say(&format!("measure: host run --bench inference --plugin all --model {}", names.join(",")));
     Exit::NoVerdict
+}
+
+/// What comes first, and what has no rank for what it is.
+fn tell_best(ranked: &[Candidate]) {
+    ranked.iter().filter(|one| one.rank == Some(1)).for_each(|one| output::say(&one.describe()));
+    let aside: BTreeSet<&str> = ranked
+        .iter()
+        .filter(|one| {
+            matches!(one.evidence, Evidence::Emulated | Evidence::Unverified | Evidence::Remote | Evidence::Implausible)
+        })
+        .map(|one| one.hardware.as_str())
+        .collect();
+    if !aside.is_empty() {
+        let aside = aside.into_iter().collect::<Vec<_>>().join(", ");
+        output::say(&format!("not ranked, being emulated, unverified or remote: {aside}"));
+    }
 }
