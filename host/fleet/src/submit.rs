@@ -9,7 +9,7 @@ use crate::place::{Placed, Present};
 use crate::seal::{SealError, Signer, Trust, When};
 use crate::spread::share_out;
 use skillbench_engine::registry::Entry;
-use skillbench_engine::run::{Inventory, Plugin, RequestError, resolve};
+use skillbench_engine::run::{Inventory, Plugin, RequestError, file_among, resolve};
 use skillbench_engine::skill::SkillSource;
 use skillbench_record::defaults::defaults;
 use skillbench_record::run_id;
@@ -28,6 +28,8 @@ pub enum SubmitError {
     Request(#[from] RequestError),
     #[error("'{0}' is a file of this machine: a fleet measures models of skillsets, which its machines have")]
     OwnModel(String),
+    #[error("{0} leads to a file of this machine, which others do not have: measure it without --fleet, there")]
+    OwnFile(String),
     #[error("a fleet measures models on backends, and no functions: `host bench run` does that here")]
     Functions,
     #[error("{0} would leave files on the machines: ask for it without --fleet, there")]
@@ -117,6 +119,9 @@ pub fn plan(
     }
     if request.parallel {
         return Err(SubmitError::Parallel);
+    }
+    if let Some(file) = file_among(local, request) {
+        return Err(SubmitError::OwnFile(format!("--option {}={}", file.key, file.value)));
     }
     let (mut runs, mut warnings) = (vec![], vec![]);
     for present in present {

@@ -90,7 +90,7 @@ pub struct Cell {
     pub threads: Option<u64>,
     /// Requests at once, of a benchmark that takes a number of them.
     pub workers: Option<u64>,
-    /// The options of the plugin that differ from its defaults; without `threads`, and without those that name a file.
+    /// The options of the plugin that differ from its defaults; without `threads`, and without those that name a file, unless what it holds is measured: then the beginning of its SHA-256.
     pub options: BTreeMap<String, String>,
     pub axes: Axes,
     /// `None`: no device was reached.

@@ -23,7 +23,16 @@ pub enum RecordedError {
 /// The first such path; or one that is named and that the request does not have.
 pub fn held(inventory: &Inventory, request: &RunRequest, named: &[OptionChoice]) -> Result<(), RecordedError> {
     all_known(named, [request])?;
-    inventory.backends().try_for_each(|(plugin, _)| held_for(plugin, request, named))
+    inventory.backends().try_for_each(|(plugin, _)| held_for(plugin, request, named))?;
+    match run::file_among(inventory, request)
+        .filter(|file| !named.iter().any(|one| (&one.key, &one.value) == (&file.key, &file.value)))
+    {
+        None => Ok(()),
+        Some(OptionChoice { plugin, key, value }) => {
+            let plugin = plugin.clone().unwrap_or_default();
+            Err(RecordedError::Path { plugin, key: key.clone(), value: value.clone() })
+        }
+    }
 }
 
 /// The same of one plugin.

@@ -62,7 +62,7 @@ pub fn generator(global: &Global, args: &DoctorArgs) -> Done {
         }
     }
     output::table(&table, global.format.into());
-    if table.rows.is_empty() {
+    if table.rows.len() < rates.len() {
         return Ok(Exit::Unmeasured);
     }
     if !global.quiet {
@@ -88,6 +88,7 @@ fn row(rate: u64, metrics: &Metrics) -> [Cell; 7] {
         Cell::maybe(queue.map(|queue| queue.median), us),
         Cell::maybe(serving.and_then(|serving| serving.generator_cores), Cell::number),
         from("tells_from.median"),
-        from("tells_from.p99"),
+        // Of few requests nobody knows a 99th percentile.
+        p99.map_or_else(|| Cell::maybe(None, Cell::number), |_| from("tells_from.p99")),
     ]
 }

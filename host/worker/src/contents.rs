@@ -12,8 +12,9 @@ use std::path::Path;
 
 /// Bytes of one file.
 const LONGEST: u64 = 1 << 30;
-/// Characters of a hash that tell contents apart.
-const SHOWN: usize = 16;
+/// Characters of a hash that stand in results.
+const SHOWN: usize = 32;
+const PREFIX: &str = "sha256-";
 
 /// Puts copies in the place of files; `folder` is where they are kept.
 ///
@@ -24,6 +25,9 @@ pub fn keep(options: &mut PluginOptions, schema: &str, owner: &str, folder: &Pat
         let Some(value) = options.get_mut(&key) else { continue };
         let file = Path::new(value.as_str());
         let wrong = |what: String| format!("option '{key}' of {owner}: {} {what}", file.display());
+        if !file.is_file() {
+            return Err(wrong("cannot be read: there is no such file".into()));
+        }
         let mut content = vec![];
         let opened = std::fs::File::open(file).map_err(|error| wrong(format!("cannot be read: {error}")))?;
         opened
@@ -31,27 +35,27 @@ pub fn keep(options: &mut PluginOptions, schema: &str, owner: &str, folder: &Pat
             .read_to_end(&mut content)
             .map_err(|error| wrong(format!("cannot be read: {error}")))?;
         if content.len() as u64 > LONGEST {
-            return Err(wrong(format!("has more than {} MiB", LONGEST >> 20)));
+            return Err(wrong(format!("has more than {} MiB: give a part of it", LONGEST >> 20)));
         }
-        // The ending says what it holds.
+        // The ending says what it holds; all of the hash, for whoever is measured may have made the file.
         let ending = file.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-        let kept = folder.join(format!("{}.{ending}", named(&sha256_bytes(&content))));
+        let kept = folder.join(format!("{PREFIX}{}.{ending}", sha256_bytes(&content)));
         if std::fs::read(&kept).ok().as_ref() != Some(&content) {
             write_whole(&kept, |kept| kept.write_all(&content))
                 .map_err(|error: io::Error| wrong(format!("cannot be kept in {}: {error}", folder.display())))?;
         }
-        *value = kept.display().to_string();
+        *value = kept
+            .to_str()
+            .ok_or_else(|| wrong("cannot be kept: the cache is in a folder that is no Unicode".into()))?
+            .into();
     }
     Ok(())
 }
 
-/// What a kept file is called in the key of a result.
+/// What a kept file is called in the key of a result; `None`: it is none.
 pub fn name_of(kept: &str) -> Option<String> {
-    Path::new(kept).file_stem().and_then(|name| name.to_str()).map(String::from)
-}
-
-fn named(hash: &str) -> String {
-    format!("sha256-{}", hash.chars().take(SHOWN).collect::<String>())
+    let name = Path::new(kept).file_stem()?.to_str()?;
+    name.starts_with(PREFIX).then(|| name.chars().take(PREFIX.len() + SHOWN).collect())
 }
 
 #[cfg(test)]
@@ -80,7 +84,9 @@ mod tests {
         let one = key(&file("one.csv", "time_s\n1\n"));
         assert_eq!(one, key(&file("other.csv", "time_s\n1\n")));
         assert_ne!(one, key(&file("one.csv", "time_s\n2\n")));
-        assert!(one["trace"].starts_with("sha256-") && one["trace"].len() == 7 + SHOWN, "{one:?}");
+        assert!(one["trace"].starts_with(PREFIX) && one["trace"].len() == PREFIX.len() + SHOWN, "{one:?}");
+        let not_kept = PluginOptions::from([("trace".into(), "/elsewhere/one.csv".into())]);
+        assert!(of_key(&not_kept, SCHEMA).is_empty(), "a name says nothing of what it holds");
     }
 
     #[test]

@@ -116,7 +116,7 @@ fn measure(streams: usize, pace: f64, seconds: f64) -> Result<()> {
     let drain = Duration::from_secs_f64(3.0 * seconds + 60.0);
     let patience = Patience { drain, over: None, takes_refusals: false };
     let timer = Timer::calibrated();
-    let plan = Plan { due: &due, timer: &timer, patience, batching: Batching::NONE, tokens, session: 1 };
+    let plan = Plan { due: &due, lengths: &[], timer: &timer, patience, batching: Batching::NONE, tokens, session: 1 };
     let served = alone([worker], plan, &|| false)?;
     drop(server);
     told(&served, tokens, Duration::from_nanos(cpu.load(Relaxed)));

@@ -58,7 +58,7 @@ macro_rules! schema {
         "trace": {
             "type": "string",
             "format": "content",
-            "description": "A file of when requests came, and how long each was: .jsonl as of Mooncake, or .csv. They come as they did, or as often as rate says, for as long as a session lasts"
+            "description": "A file of when requests came, and how long each was: .jsonl as of Mooncake, or .csv. They come as they did, or as often as rate says, all of them in each session"
         },
         "batch_wait_us": {
             "type": "integer",
@@ -373,7 +373,8 @@ mod tests {
     fn a_trace_has_its_own_rate_and_its_own_arrivals() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("one.csv");
-        std::fs::write(&file, "time_s\n0\n1\n4\n").unwrap();
+        let times: String = (0..13).map(|number| format!("{}\n", 2 * number)).collect();
+        std::fs::write(&file, format!("time_s\n{times}")).unwrap();
         let asked = |pairs: &[(&str, &str)]| {
             let trace = [("trace", file.to_str().unwrap())];
             let all = trace.iter().chain(pairs).map(|(key, value)| ((*key).into(), (*value).into()));

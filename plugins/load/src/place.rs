@@ -128,7 +128,7 @@ mod tests {
 
     fn plan<'p>(due: &'p [u64], timer: &'p Timer, drain: Duration) -> Plan<'p> {
         let patience = Patience { drain, over: None, takes_refusals: false };
-        Plan { due, timer, patience, batching: Batching::NONE, tokens: 0, session: 1 }
+        Plan { due, lengths: &[], timer, patience, batching: Batching::NONE, tokens: 0, session: 1 }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::search::Trial;
 use crate::session::{Request, Served};
 use skillbench_plugin_api::sdk::{Reporter, Series};
 use skillbench_plugin_api::{Result, SeriesInfo, SeriesKind};
+use std::cell::Cell;
 
 /// No series is given more figures of one session: of longer ones, one of several.
 pub const MOST: usize = 100_000;
@@ -51,8 +52,9 @@ struct OfArriving {
 }
 
 struct Arriving {
-    /// When each was due that has a latency, from the start of its session, in the same order.
+    /// When each was due, as if sessions came one right after the other; how long those that are over took.
     due: Series,
+    over: Cell<u64>,
     latency: Series,
     lateness: Series,
     queue: Series,
@@ -90,6 +92,7 @@ impl OfRequests {
         let arriving = || {
             Ok(Arriving {
                 due: time("due")?,
+                over: Cell::new(0),
                 latency: time("latency")?,
                 lateness: time("lateness")?,
                 queue: time("queue")?,
@@ -164,7 +167,8 @@ impl OfRequests {
             }
         }
         let (Some(series), Some(last)) = (&self.arriving, served.requests.last()) else { return Ok(()) };
-        reporter.figures(series.due, &of(&|request| request.latency().map(|_| request.due)))?;
+        reporter.figures(series.due, &of(&|request| Some(series.over.get() + request.due)))?;
+        series.over.set(series.over.get() + served.wall.as_nanos() as u64);
         reporter.figures(series.latency, &of(&Request::latency))?;
         reporter.figures(series.lateness, &of(&|request| Some(request.lateness())))?;
         reporter.figures(series.queue, &of(&|request| Some(request.served?[0].saturating_sub(request.issued))))?;

@@ -307,26 +307,20 @@ impl<'c> Server<'c> {
     /// The requests of the next session at a rate.
     ///
     /// # Errors
-    /// `InvalidArgument` for a trace of which hardly any come within a session.
+    /// `FailedPrecondition` for a trace that takes longer than a session: of a part of it the load would be another one.
     fn come(&mut self, per_s: f64, length: Duration) -> Result<Played> {
         let Some(trace) = self.asked.trace.clone() else { return Ok(self.arrive(per_s, length)) };
-        self.sessions += 1;
-        let played = trace.played(per_s, length);
-        if played.due.len() >= FEW {
-            return Ok(played);
+        let seconds = trace.seconds(per_s);
+        if seconds > length.as_secs_f64() {
+            let text = format!(
+                "option trace: it takes {seconds:.1} s at this rate, and one of {SESSIONS} sessions has {:.1} s: ask for --budget {:.0}, or for a higher --rate",
+                length.as_secs_f64(),
+                (seconds * f64::from(SESSIONS)).ceil()
+            );
+            return Err(Error::new(Code::FailedPrecondition, text));
         }
-        let few = format!(
-            "option trace: {} requests come in the {:.1} s of a session",
-            played.due.len(),
-            length.as_secs_f64()
-        );
-        Err(Error::invalid(match trace.length_of(FEW + 1, per_s) {
-            Some(needed) => format!(
-                "{few}: ask for --budget {:.0}, or for a higher --rate",
-                (needed * SESSIONS).as_secs_f64().ceil() + 1.0
-            ),
-            None => format!("{few}, and there are no more; a figure needs {FEW}"),
-        }))
+        self.sessions += 1;
+        Ok(trace.played(per_s))
     }
 
     /// Others each time, from one seed.

@@ -13,6 +13,10 @@ use std::time::Duration;
 
 /// Requests of a trace.
 const MOST: usize = 1_000_000;
+/// With fewer there is nothing to tell.
+const FEWEST: usize = 12;
+/// Requests a second.
+const FASTEST: f64 = 1e6;
 /// The first request of a session is due a moment after its start, when all workers wait.
 const LEAD: Duration = Duration::from_millis(10);
 /// Seconds. No later time is read, in whichever unit, so that sums stay exact.
@@ -34,7 +38,7 @@ pub struct Trace {
     lengths: Vec<Lengths>,
 }
 
-/// A part of a trace as a session plays it.
+/// Requests of a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Played {
     /// When each request is due, in nanoseconds from the start.
@@ -84,18 +88,16 @@ impl Trace {
         Some(self.lengths.iter().fold(first, longest))
     }
 
-    /// What comes within `length` of a session, at so many requests a second on average of the whole trace.
-    pub fn played(&self, per_s: f64, length: Duration) -> Played {
+    /// All of it, at so many requests a second on average.
+    pub fn played(&self, per_s: f64) -> Played {
         let slower = self.per_s() / per_s;
-        let count = self.at.partition_point(|at| at * slower < length.as_secs_f64());
-        let due = self.at[..count].iter().map(|at| ((at * slower + LEAD.as_secs_f64()) * 1e9) as u64).collect();
-        Played { due, lengths: self.lengths.iter().take(count).copied().collect() }
+        let due = self.at.iter().map(|at| ((at * slower + LEAD.as_secs_f64()) * 1e9) as u64).collect();
+        Played { due, lengths: self.lengths.clone() }
     }
 
-    /// How long a session is in which so many requests come.
-    pub fn length_of(&self, requests: usize, per_s: f64) -> Option<Duration> {
-        let at = self.at.get(requests.checked_sub(1)?)?;
-        Duration::try_from_secs_f64(at * self.per_s() / per_s).ok()
+    /// How long that takes, in seconds.
+    pub fn seconds(&self, per_s: f64) -> f64 {
+        (self.at.len() - 1) as f64 / per_s
     }
 }
 
@@ -104,6 +106,13 @@ fn of(told: Vec<Told>) -> std::result::Result<Trace, String> {
     let at: Vec<f64> = told.iter().map(|one| one.at - first).collect();
     if at.last().is_none_or(|last| *last <= 0.0) {
         return Err("all requests come at one moment, which --scenario offline does without a trace".into());
+    }
+    let per_s = (at.len() - 1) as f64 / at.last().copied().unwrap_or_default();
+    if per_s > FASTEST {
+        return Err(format!("{per_s:.0} requests a second, and no more than {FASTEST:.0} are issued"));
+    }
+    if at.len() < FEWEST {
+        return Err(format!("{} requests, and a figure needs {FEWEST}", at.len()));
     }
     // All or none have them, which `checked` has seen.
     Ok(Trace { at, lengths: told.iter().filter_map(|one| one.lengths).collect() })
@@ -127,13 +136,15 @@ fn rows(text: &str) -> std::result::Result<Vec<Told>, String> {
     let (time, unit) = match (column("time_s"), column("time_ms")) {
         (Some(column), None) => (column, 1.0),
         (None, Some(column)) => (column, 1e-3),
-        _ => return Err(format!("line 1: one column is called time_s or time_ms; these are {}", header.join(", "))),
+        _ => return Err("line 1: one column is called time_s or time_ms; the header has neither, or both".into()),
     };
     let lengths = [column("input_length"), column("output_length")];
     let told = lines.map(|(index, line)| {
         let cells: Vec<&str> = line.split(',').map(str::trim).collect();
         let cell = |column: usize| cells.get(column).copied().unwrap_or_default();
-        let wrong = |column: usize, what: &str| format!("line {}: '{}' is no {what}", index + 1, cell(column));
+        let wrong = |column: usize, what: &str| {
+            format!("line {}: what stands in column {} is no {what}", index + 1, column + 1)
+        };
         let at: f64 = cell(time).parse().map_err(|_| wrong(time, "time"))?;
         let length = |column: usize| cell(column).parse().map_err(|_| wrong(column, "number of tokens"));
         let [input, output] = lengths.map(|column| column.map(length).transpose());
@@ -184,28 +195,36 @@ mod tests {
         Trace::read(&file).map_err(|error| error.message)
     }
 
-    #[test]
-    fn one_trace_in_both_forms_is_the_same() {
-        let json = "{\"timestamp\": 1000, \"input_length\": 7, \"output_length\": 3, \"hash_ids\": [1]}\n\
-            {\"timestamp\": 1500, \"input_length\": 9, \"output_length\": 2}\n\n{\"timestamp\": 5000, \"input_length\": 1, \"output_length\": 1}\n";
-        let trace = read("one.jsonl", json).unwrap();
-        assert_eq!(trace.at, [0.0, 0.5, 4.0]);
-        assert_eq!((trace.per_s(), trace.longest()), (0.5, Some(Lengths { prompt: 9, tokens: 3 })));
-        assert_eq!(trace, read("one.csv", "time_s,input_length,output_length\n1,7,3\n1.5,9,2\n5, 1, 1\n").unwrap());
-        let times = read("one.csv", "\u{feff}who,time_ms\na,1000\nb,1500\nc,5000\n").unwrap();
-        assert_eq!((times.at.len(), times.lengths.len(), times.longest()), (3, 0, None));
+    /// Lines of so many requests, each a second after the one before.
+    fn lines(count: usize, line: impl Fn(usize) -> String) -> String {
+        (0..count).map(|number| line(number) + "\n").collect()
     }
 
     #[test]
-    fn a_session_plays_what_comes_within_it_as_fast_as_asked_for() {
-        let trace = read("one.csv", "time_s,input_length,output_length\n1,7,3\n1.5,9,2\n5,1,1\n").unwrap();
-        let ms = |played: Played| played.due.iter().map(|due| due / 1_000_000).collect::<Vec<u64>>();
-        assert_eq!(ms(trace.played(trace.per_s(), Duration::from_secs(10))), [10, 510, 4_010]);
-        assert_eq!(ms(trace.played(5.0, Duration::from_secs(10))), [10, 60, 410], "ten times as fast");
-        let part = trace.played(trace.per_s(), Duration::from_secs(4));
-        assert_eq!(part.lengths, [Lengths { prompt: 7, tokens: 3 }, Lengths { prompt: 9, tokens: 2 }]);
-        assert_eq!(trace.length_of(3, 0.5), Some(Duration::from_secs(4)));
-        assert_eq!((trace.length_of(4, 0.5), trace.length_of(0, 0.5)), (None, None));
+    fn one_trace_in_both_forms_is_the_same() {
+        let json = |number: usize| {
+            format!(
+                "{{\"timestamp\": {}000, \"input_length\": {}, \"output_length\": 2, \"hash_ids\": [1]}}",
+                5 + number,
+                1 + number
+            )
+        };
+        let trace = read("one.jsonl", &lines(13, json)).unwrap();
+        assert_eq!((trace.at.len(), trace.at[0], trace.at[12]), (13, 0.0, 12.0));
+        assert_eq!((trace.per_s(), trace.longest()), (1.0, Some(Lengths { prompt: 13, tokens: 2 })));
+        let row = |number: usize| format!("{}, {},2", 5 + number, 1 + number);
+        assert_eq!(trace, read("one.csv", &format!("time_s,input_length,output_length\n{}", lines(13, row))).unwrap());
+        let times = lines(13, |number| format!("a,{number}000"));
+        let times = read("one.csv", &format!("\u{feff}who,time_ms\n{times}")).unwrap();
+        assert_eq!((times.at, times.lengths.len()), (trace.at, 0));
+    }
+
+    #[test]
+    fn a_session_plays_all_of_it_as_fast_as_asked_for() {
+        let trace = read("one.csv", &format!("time_s\n{}", lines(13, |number| format!("{number}")))).unwrap();
+        let ms = |played: &Played| [0, 1, 12].map(|number| played.due[number] / 1_000_000);
+        assert_eq!((ms(&trace.played(1.0)), trace.seconds(1.0)), ([10, 1_010, 12_010], 12.0));
+        assert_eq!((ms(&trace.played(10.0)), trace.seconds(10.0)), ([10, 110, 1_210], 1.2));
     }
 
     #[test]
@@ -215,13 +234,19 @@ mod tests {
             ("a.csv", "time_s,time_ms\n1,1\n", "line 1"),
             ("a.csv", "time_s\n", "without requests"),
             ("a.csv", "time_s\n1\n1\n", "at one moment"),
+            ("a.csv", "time_s\n1\n2\n", "2 requests, and a figure needs 12"),
+            ("a.csv", "time_ms\n0\n1e-300\n", "no more than 1000000 are issued"),
             ("a.csv", "time_s\n2\n1\n", "line 3: the time goes back"),
-            ("a.csv", "time_s\n1\nx\n", "line 3: 'x' is no time"),
+            ("a.csv", "time_s\n1\nx\n", "line 3: what stands in column 1 is no time"),
             ("a.csv", "time_s\n1\nnan\n", "line 3: a time beyond"),
             ("a.csv", "time_s\n1\n1e300\n", "line 3: a time beyond"),
             ("a.csv", "time_s,input_length\n1,5\n", "without the other"),
             ("a.csv", "time_s,input_length,output_length\n1,5,0\n", "line 2: a request without tokens"),
-            ("a.csv", "time_s,input_length,output_length\n1,5,-1\n", "line 2: '-1' is no number of tokens"),
+            (
+                "a.csv",
+                "time_s,input_length,output_length\n1,5,-1\n",
+                "line 2: what stands in column 3 is no number of tokens",
+            ),
             (
                 "a.jsonl",
                 "{\"timestamp\": 1}\n{\"timestamp\": 2, \"input_length\": 1, \"output_length\": 1}\n",

@@ -53,7 +53,9 @@ impl Discovery {
     }
 
     fn check_name(&self, name: &str) -> Result<(), RequestError> {
-        if self.benchmarks.iter().any(|found| found.is_called(name)) {
+        // A name of its own goes before that of a plugin.
+        let measures_a_model = self.with_target.iter().any(|found| folded(&found.description.id) == folded(name));
+        if !measures_a_model && self.benchmarks.iter().any(|found| found.is_called(name)) {
             return Ok(());
         }
         if self.with_target.iter().any(|found| found.is_called(name)) {

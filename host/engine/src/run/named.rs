@@ -305,6 +305,17 @@ fn benchmarks_of<'a>(inventory: &'a Inventory, name: &str) -> Vec<(&'a Plugin, &
     }
 }
 
+/// An option of a request that leads to a file whose content a benchmark measures with.
+pub fn file_among<'r>(inventory: &Inventory, request: &'r RunRequest) -> Option<&'r OptionChoice> {
+    request.options.iter().find(|option| {
+        let leads_to_file = |(plugin, benchmark): (&Plugin, &BenchmarkDescription)| {
+            is_for(option, plugin, benchmark)
+                && skillbench_worker::options::contents_of(&benchmark.options_schema).contains(&option.key)
+        };
+        inventory.benchmarks().any(leads_to_file)
+    })
+}
+
 /// What files among the options hold now is what is measured.
 pub(crate) fn keep_contents(options: &mut PluginOptions, schema: &str, owner: &str) -> Result<(), RequestError> {
     skillbench_worker::contents::keep(options, schema, owner, &paths::cache().join("contents")).map_err(RequestError)

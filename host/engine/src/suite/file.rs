@@ -34,7 +34,7 @@ pub struct SuiteFile {
     /// Milliseconds for which requests wait for others to be served with, of the benchmark serving.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub batch_wait_ms: Vec<f64>,
-    /// single-stream, multi-stream, offline or server, of the benchmark serving.
+    /// single-stream, multi-stream, offline, server or interactive, of the benchmark serving.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scenario: Option<String>,
     /// constant, poisson or gamma:SHAPE, of the benchmark serving.

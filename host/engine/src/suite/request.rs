@@ -74,7 +74,8 @@ pub fn serving(suite: &SuiteFile, request: &mut RunRequest) {
     request.options.extend(options);
     let is_limit_of_tokens = |limit: &str| TOKEN_LIMITS.iter().any(|name| limit.trim_start().starts_with(name));
     let limits_tokens = suite.slo.as_ref().is_some_and(|slo| slo.split(',').any(is_limit_of_tokens));
-    let is_told = request.options.iter().any(|option| option.plugin.as_deref() == Some(SERVING));
+    let is_told =
+        request.options.iter().any(|option| [SERVING, OF_TOKENS].map(Some).contains(&option.plugin.as_deref()));
     let serves = is_told || !(request.rates.is_empty() && request.batch_wait_ms.is_empty());
     if request.benchmarks.is_empty() && serves {
         let makes_tokens = limits_tokens || !(request.new_tokens.is_empty() && request.prompt_lengths.is_empty());

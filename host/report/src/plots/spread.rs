@@ -135,7 +135,7 @@ pub(super) fn distribution(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
     Ok(plots)
 }
 
-/// When requests were due is no distribution but a plan. Series of the few samples before the measured rounds, which are in [`init_phases`], and of the trials of a search, each of which was
+/// When requests were due is a plan, and no figure. Neither are series of the few samples before the measured rounds, which are in [`init_phases`], and of the trials of a search, each of which was
 /// another one.
 fn is_of_no_rounds(series: &str) -> bool {
     series == "due" || series.starts_with("init.") || series.starts_with("trial") || series == "first_inference"

@@ -35,8 +35,13 @@ pub(super) fn over_time(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
         let of_latency = (words.of(kind).axis.as_str(), words.of(kind).unit.as_str(), "");
         let of_load = (words.axis_load.as_str(), "1/s", "load");
         for ((axis, unit, name), figure) in [(of_latency, &latency as &dyn Fn(Row<'_>) -> Estimate), (of_load, &load)] {
+            let mut head = head(kind, sources, model, &under);
+            if !name.is_empty() {
+                head.title = head.title.replace(&words.of(kind).title, &words.load_over_time);
+                head.subtitle = head.subtitle.replace(&words.of(kind).shows, &words.load_over_time_shows);
+            }
             let lines = Lines {
-                head: head(kind, sources, model, &under),
+                head,
                 x_label: words.axis_time.clone(),
                 y_label: axis.into(),
                 unit: unit.into(),

@@ -12,6 +12,8 @@ pub(super) struct Words {
     pub axis_sequence: String,
     pub axis_load: String,
     pub axis_time: String,
+    pub load_over_time: String,
+    pub load_over_time_shows: String,
     pub axis_parameters: String,
     pub baseline: String,
     pub before: String,

@@ -17,34 +17,46 @@ struct Parts {
     columns: [Vec<Option<f64>>; 5],
 }
 
+/// The samples of one cell.
+#[derive(Default)]
+struct OfCell {
+    due: Vec<f64>,
+    latency: Vec<f64>,
+    /// How many requests there were: of long sessions some are kept, spread evenly.
+    requests: f64,
+}
+
 /// Of each cell whose requests arrived, its sessions one after the other, in parts of equal length: `point` is the middle of a part in seconds, `load_per_s`
 /// how many requests were due in it, by its length, and `latency_ms` their median, from `latency_low_ms` (10th percentile) to `latency_high_ms` (90th).
-/// Requests that were refused have no latency, and count nowhere.
+/// Where requests were refused there is no latency: those of the others would look the better the more are refused.
 ///
 /// # Errors
 /// Polars' own.
 pub fn timeline(samples: DataFrame) -> PolarsResult<DataFrame> {
-    let told = samples.lazy().filter(col("series").eq(lit("due")).or(col("series").eq(lit("latency")))).collect()?;
+    let is_told = |name: &str| col("series").eq(lit(name));
+    let order = [column::RUN, column::CELL, "series", "round", "index"];
+    let told = samples
+        .lazy()
+        .filter(is_told("due").or(is_told("latency")).or(is_told("requests")))
+        .sort(order, SortMultipleOptions::default())
+        .collect()?;
     let (runs, cells) = (told.column(column::RUN)?.str()?, told.column(column::CELL)?.i64()?);
     let (series, values) = (told.column("series")?.str()?, told.column("value")?.f64()?);
-    let mut of_cells: Vec<((&str, i64), [Vec<f64>; 2])> = vec![];
+    let mut of_cells: Vec<((&str, i64), OfCell)> = vec![];
     for (((run, cell), series), value) in runs.iter().zip(cells.iter()).zip(series.iter()).zip(values.iter()) {
         let (Some(run), Some(cell), Some(value)) = (run, cell, value) else { continue };
-        // Samples of a cell stand together.
         if of_cells.last().is_none_or(|(key, _)| *key != (run, cell)) {
-            of_cells.push(((run, cell), Default::default()));
+            of_cells.push(((run, cell), OfCell::default()));
         }
-        if let Some((_, found)) = of_cells.last_mut() {
-            found[usize::from(series == Some("latency"))].push(value);
+        let Some((_, found)) = of_cells.last_mut() else { continue };
+        match series {
+            Some("due") => found.due.push(value),
+            Some("latency") => found.latency.push(value),
+            _ => found.requests += value,
         }
     }
     let mut parts = Parts::default();
-    for ((run, cell), [due, latency]) in of_cells {
-        // Other benchmarks have latencies without a time at which they were due.
-        if due.len() == latency.len() {
-            parts.add(run, cell, &due, &latency);
-        }
-    }
+    of_cells.iter().for_each(|((run, cell), found)| parts.add(run, *cell, found));
     let Parts { run, cell, columns: [point, load, median, low, high] } = parts;
     df!(
         column::RUN => run,
@@ -58,28 +70,24 @@ pub fn timeline(samples: DataFrame) -> PolarsResult<DataFrame> {
 }
 
 impl Parts {
-    fn add(&mut self, run: &str, cell: i64, due: &[f64], latency: &[f64]) {
-        let (mut at, mut begun, mut last) = (Vec::with_capacity(due.len()), 0.0, 0.0);
-        for due in due {
-            // The next session begins where the last request of the one before was due.
-            if *due < last {
-                begun += last;
-            }
-            last = *due;
-            at.push((begun + due) * NS);
-        }
-        let Some(end) = at.last().copied().filter(|end| *end > 0.0) else { return };
+    /// Other benchmarks have latencies without a time at which they were due.
+    fn add(&mut self, run: &str, cell: i64, found: &OfCell) {
+        let Some(end) = found.due.last().copied().filter(|end| *end > 0.0) else { return };
         let length = end / PARTS as f64;
-        let mut of_parts: Vec<Vec<f64>> = vec![vec![]; PARTS];
-        for (at, latency) in at.iter().zip(latency) {
-            of_parts[((at / length) as usize).min(PARTS - 1)].push(latency * MS);
+        let each_stands_for = found.requests / found.due.len() as f64;
+        let (mut counts, mut latencies) = ([0.0; PARTS], vec![vec![]; PARTS]);
+        for (number, due) in found.due.iter().enumerate() {
+            let part = ((due / length) as usize).min(PARTS - 1);
+            counts[part] += each_stands_for;
+            if found.latency.len() == found.due.len() {
+                latencies[part].push(found.latency[number] * MS);
+            }
         }
-        for (part, mut latencies) in of_parts.into_iter().enumerate() {
-            let count = latencies.len() as f64;
+        for (part, (count, mut latencies)) in counts.into_iter().zip(latencies).enumerate() {
             latencies.sort_by(f64::total_cmp);
             let share = |share| between(&latencies, share);
-            let figures =
-                [Some((part as f64 + 0.5) * length), Some(count / length), share(0.5), share(0.1), share(0.9)];
+            let (middle, seconds) = ((part as f64 + 0.5) * length * NS, length * NS);
+            let figures = [Some(middle), Some(count / seconds), share(0.5), share(0.1), share(0.9)];
             self.run.push(run.into());
             self.cell.push(cell);
             self.columns.iter_mut().zip(figures).for_each(|(column, figure)| column.push(figure));
@@ -91,41 +99,59 @@ impl Parts {
 mod tests {
     use super::*;
 
-    fn samples(rows: &[(&str, i64, &str, f64)]) -> DataFrame {
+    /// Each series has its values in order, the requests of all of them last.
+    fn samples(cell: i64, due: &[f64], latency: &[f64], requests: f64) -> DataFrame {
+        let of = |name: &'static str, values: &[f64]| -> Vec<(&'static str, i64, f64)> {
+            values.iter().enumerate().map(|(index, value)| (name, index as i64, *value)).collect()
+        };
+        let rows = [of("latency", latency), of("due", due), of("requests", &[requests])].concat();
         df!(
-            column::RUN => rows.iter().map(|row| row.0).collect::<Vec<_>>(),
-            column::CELL => rows.iter().map(|row| row.1).collect::<Vec<_>>(),
-            "series" => rows.iter().map(|row| row.2).collect::<Vec<_>>(),
-            "value" => rows.iter().map(|row| row.3).collect::<Vec<_>>(),
+            column::RUN => vec!["r"; rows.len()],
+            column::CELL => vec![cell; rows.len()],
+            "series" => rows.iter().map(|row| row.0).collect::<Vec<_>>(),
+            "round" => vec![0i64; rows.len()],
+            "index" => rows.iter().map(|row| row.1).collect::<Vec<_>>(),
+            "value" => rows.iter().map(|row| row.2).collect::<Vec<_>>(),
         )
         .unwrap()
     }
 
+    const DUE: [f64; 5] = [1e9, 30e9, 30e9, 45e9, 60e9];
+    const LATENCY: [f64; 5] = [2e6, 4e6, 6e6, 8e6, 9e6];
+
+    fn column(told: &DataFrame, name: &str) -> Vec<Option<f64>> {
+        told.column(name).unwrap().f64().unwrap().to_vec()
+    }
+
     #[test]
-    fn sessions_stand_one_after_the_other_and_each_part_has_the_requests_that_were_due_in_it() {
-        // Two sessions of 30 s: one request at 1 s and one at 30 s, then three at 0 s, 15 s and 30 s.
-        let due = [1.0, 30.0, 0.0, 15.0, 30.0].map(|s| ("r", 7, "due", s * 1e9));
-        let latency = [2.0, 4.0, 6.0, 8.0, 9.0].map(|ms| ("r", 7, "latency", ms * 1e6));
-        let told = timeline(samples(&[due, latency].concat())).unwrap();
+    fn each_part_of_the_time_has_the_requests_that_were_due_in_it() {
+        let told = timeline(samples(7, &DUE, &LATENCY, 5.0)).unwrap();
         assert_eq!(told.height(), PARTS);
-        let column = |name: &str| told.column(name).unwrap().f64().unwrap().to_vec();
-        let (point, load, median) = (column("point"), column("load_per_s"), column("latency_ms"));
-        assert_eq!((point[0], point[59]), (Some(0.5), Some(59.5)));
+        let (point, load, median) = (column(&told, "point"), column(&told, "load_per_s"), column(&told, "latency_ms"));
+        assert!((point[0].unwrap() - 0.5).abs() < 1e-9 && (point[59].unwrap() - 59.5).abs() < 1e-9, "{point:?}");
         assert_eq!((load[1], load[2], median[1], median[2]), (Some(1.0), Some(0.0), Some(2.0), None));
         assert_eq!((load[30], median[30], median[45], median[59]), (Some(2.0), Some(5.0), Some(8.0), Some(9.0)));
-        assert_eq!((column("latency_low_ms")[30], column("latency_high_ms")[30]), (Some(4.2), Some(5.8)));
+        let ends = [column(&told, "latency_low_ms")[30], column(&told, "latency_high_ms")[30]];
+        assert!((ends[0].unwrap() - 4.2).abs() < 1e-9 && (ends[1].unwrap() - 5.8).abs() < 1e-9, "{ends:?}");
+    }
+
+    #[test]
+    fn a_load_counts_the_requests_that_were_not_kept_too_and_is_the_same_in_whatever_order_samples_are() {
+        let told = timeline(samples(7, &DUE, &LATENCY, 50.0)).unwrap();
+        assert_eq!(column(&told, "load_per_s")[30], Some(20.0));
+        assert!(told.equals_missing(&timeline(samples(7, &DUE, &LATENCY, 50.0).reverse()).unwrap()));
+    }
+
+    #[test]
+    fn where_requests_were_refused_there_is_a_load_and_no_latency() {
+        let told = timeline(samples(7, &DUE, &LATENCY[..4], 5.0)).unwrap();
+        assert_eq!(column(&told, "load_per_s")[30], Some(2.0));
+        assert!(column(&told, "latency_ms").iter().all(Option::is_none));
     }
 
     #[test]
     fn cells_whose_requests_were_not_due_have_no_timeline() {
-        let rows = [
-            ("r", 1, "latency", 5e6),
-            ("r", 2, "due", 1e9),
-            ("r", 2, "latency", 5e6),
-            ("s", 2, "due", 0.0),
-            ("s", 2, "latency", 1e6),
-        ];
-        let told = timeline(samples(&rows)).unwrap();
-        assert_eq!(told.height(), PARTS, "one request at one moment, and latencies alone, are no line");
+        assert_eq!(timeline(samples(1, &[], &LATENCY, 5.0)).unwrap().height(), 0);
+        assert_eq!(timeline(samples(1, &[0.0], &[5e6], 1.0)).unwrap().height(), 0, "one moment is no line");
     }
 }

@@ -47,7 +47,10 @@ impl Reach {
                 reach.write_folder_of(&job.out);
             }
             Command::Cell(job) => reach.of_cell(job),
-            Command::Function(job) => reach.writable.extend(job.attachments.clone()),
+            Command::Function(job) => {
+                reach.read_files(&job.options);
+                reach.writable.extend(job.attachments.clone());
+            }
             Command::Profile(job) => {
                 reach.read_options(&job.backend.options);
                 reach.read_model(&job.model);
@@ -73,6 +76,7 @@ impl Reach {
 
     fn of_cell(&mut self, job: &CellJob) {
         self.read_options(&job.backend.options);
+        self.read_files(&job.benchmark_options);
         self.read_model(&job.model);
         if let VerifyJob::Against { file, .. } = &job.verify {
             // Its large tensors lie next to it.
@@ -88,6 +92,11 @@ impl Reach {
             self.read_folder_of(&path);
             self.readable.push(path);
         }
+    }
+
+    /// A benchmark opens what it is given, and nothing beside it.
+    fn read_files(&mut self, options: &PluginOptions) {
+        self.readable.extend(options.values().map(PathBuf::from).filter(|path| path.is_absolute()));
     }
 
     fn read_model(&mut self, model: &ModelPaths) {

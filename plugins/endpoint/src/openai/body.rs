@@ -4,6 +4,7 @@ use super::options::{Api, Question};
 use super::prompts::Prompts;
 use hyper::body::Bytes;
 use serde_json::json;
+use skillbench_load::trace::Lengths;
 
 pub struct Bodies {
     question: Question,
@@ -15,9 +16,11 @@ impl Bodies {
         Bodies { question: question.clone(), prompts: Prompts::new() }
     }
 
-    /// The next, which asks for what no other did.
-    pub fn draw(&mut self) -> Bytes {
-        let Question { api, prompt, new_tokens, ignore_eos, .. } = self.question;
+    /// The next, which asks for what no other did. `lengths`: of a request of a trace.
+    pub fn draw(&mut self, lengths: Option<Lengths>) -> Bytes {
+        let Question { api, ignore_eos, .. } = self.question;
+        let usual = Lengths { prompt: self.question.prompt, tokens: self.question.new_tokens };
+        let Lengths { prompt, tokens: new_tokens } = lengths.unwrap_or(usual);
         let text = self.prompts.draw(prompt);
         let mut body = json!({ "model": self.question.model });
         match api {
@@ -35,5 +38,23 @@ impl Bodies {
             }
         }
         Bytes::from(body.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use skillbench_plugin_api::Options;
+
+    #[test]
+    fn a_request_is_as_long_as_its_trace_says_or_else_as_the_options_say() {
+        let options = [("model", "m"), ("rate", "1"), ("prompt", "5"), ("new_tokens", "9")];
+        let options = Options(options.map(|(key, value)| (key.into(), value.into())).into());
+        let mut bodies = Bodies::new(&Question::of(&options).unwrap());
+        for (lengths, wanted) in [(None, (5, 9)), (Some(Lengths { prompt: 3, tokens: 7 }), (3, 7))] {
+            let body: serde_json::Value = serde_json::from_slice(&bodies.draw(lengths)).unwrap();
+            let words = body["prompt"].as_str().unwrap().split(' ').count();
+            assert_eq!((words, body["max_tokens"].as_u64().unwrap()), wanted);
+        }
     }
 }

@@ -50,7 +50,9 @@ impl Benchmark for OpenAi {
         let asked = Asked::read_with(&context.options, 1, question.api.makes(), MOST_WORKERS)?;
         let counts_otherwise = Arc::new(AtomicBool::new(false));
         let streams = Streams::new(&context.options, asked.workers, &counts_otherwise)?;
-        let most = if question.api == Api::Embeddings { 0 } else { question.new_tokens };
+        let longest = asked.trace.as_ref().and_then(|trace| trace.longest());
+        let longest = longest.map_or(question.new_tokens, |longest| longest.tokens);
+        let most = if question.api == Api::Embeddings { 0 } else { longest };
         let tokens = Tokens { most, kept_by_backend: None };
         let seed = question.seed;
         std::thread::scope(|scope| {

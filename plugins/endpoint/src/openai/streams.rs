@@ -62,7 +62,7 @@ impl Serve for Streams {
             see_what_was_closed().await;
             let mut under_way: FuturesUnordered<_> = (0..*workers)
                 .map(|_| {
-                    let (mut open, body) = (idle.pop(), bodies.draw());
+                    let (mut open, body) = (idle.pop(), bodies.draw(None));
                     let asker = &*asker;
                     async move {
                         asker.ask(&mut open, body, || start.elapsed().as_nanos() as u64).await?;
@@ -102,7 +102,8 @@ impl Serve for Streams {
                     {
                         match next {
                             Some(number) => {
-                                under_way.push(serve(asker, idle.pop(), bodies.draw(), number, shift));
+                                let body = bodies.draw(shift.lengths(number));
+                                under_way.push(serve(asker, idle.pop(), body, number, shift));
                             }
                             None if under_way.is_empty() => return Poll::Ready(Ok(())),
                             None => break,

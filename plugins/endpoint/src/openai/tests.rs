@@ -64,9 +64,11 @@ fn streams(url: &str, workers: usize, more: &[(&str, &str)]) -> (Streams, Arc<At
 /// A session of so many requests, all due at once, each of at most so many tokens.
 fn session(worker: impl Serve, requests: usize, tokens: usize, patience: Patience<'_>) -> Result<Served> {
     let (due, timer) = (vec![0; requests], Timer::calibrated());
-    alone([worker], Plan { due: &due, timer: &timer, patience, batching: Batching::NONE, tokens, session: 1 }, &|| {
-        false
-    })
+    alone(
+        [worker],
+        Plan { due: &due, lengths: &[], timer: &timer, patience, batching: Batching::NONE, tokens, session: 1 },
+        &|| false,
+    )
 }
 
 const PATIENT: Patience<'static> = Patience { drain: Duration::from_secs(60), over: None, takes_refusals: false };
