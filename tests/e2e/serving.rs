@@ -96,7 +96,7 @@ fn requests_of_a_trace_come_when_they_came_and_what_it_holds_is_part_of_the_meas
     assert_ne!(cell(&world, &load)["options"]["trace"], one["options"]["trace"]);
     world.host(&["plot", "--kind", "timeline", "--output-dir", "drawn"]).exits_with(0);
     let drawn: Vec<_> = std::fs::read_dir(world.path().join("drawn")).unwrap().flatten().collect();
-    assert_eq!(drawn.len(), 2, "latency and load over time: {drawn:?}");
+    assert_eq!(drawn.len(), 4, "latency and load over time, each as SVG and PNG: {drawn:?}");
     for (text, wanted) in [("time_s\n2\n1\n".into(), "line 3: the time goes back"), (trace("") + "9\n", "--budget 27,")]
     {
         world.write("trace.csv", text);
@@ -111,10 +111,13 @@ fn requests_of_a_trace_come_when_they_came_and_what_it_holds_is_part_of_the_meas
 fn requests_of_a_trace_are_as_long_as_they_were() {
     let world = World::apart();
     world.write("trace.csv", trace(",5,3"));
-    let asked = ["--plugin", "rten", "--model", "llama-tiny", "--threads", "1", "--batch-sizes", "2", "--budget", "9"];
+    let asked = ["--plugin", "rten", "--model", "llama-tiny", "--threads", "1", "--batch-sizes", "2"];
     // A long limit: what is late on a busy machine is still within it.
-    let trace = ["--option", "serving:trace=trace.csv", "--rate", "25", "--slo", "ttft.p50<=60s"];
-    let told = |lengths: [&str; 4]| world.run(&[&asked[..], &trace, &lengths].concat()).1["cells"][0].clone();
+    let trace = ["--option", "serving:trace=trace.csv", "--rate", "25", "--slo", "ttft.p50<=60s", "--budget", "9"];
+    let told = |lengths: [&str; 4]| {
+        let run = world.host(&[&["run", "--format", "json"], &asked[..], &trace, &lengths].concat());
+        serde_json::from_str::<Value>(&run.stdout()).unwrap()["cells"][0].clone()
+    };
     let cell = told(["--prompt-lengths", "8", "--new-tokens", "4"]);
     assert_eq!(cell["outcome"], "measured", "{cell:#}");
     let serving = &cell["metrics"]["serving"];
@@ -139,7 +142,9 @@ fn the_doctor_says_how_late_requests_are_issued_here_and_which_latencies_that_te
     let all = world.host(&["bench", "run", "--budget", "0.05"]);
     all.exits_with(0).tells("generator is left out: name it, and give it --option generator:rate=");
     let run = ["bench", "run", "generator", "--option", "generator:rate=50", "--budget", "0.6"];
-    world.host(&run).exits_with(0).tells("lateness");
+    world.host(&run).exits_with(0);
+    let kept = ["query", "SELECT lateness_median_ms > 0 AS late, generator_cores > 0 AS worked FROM benchmark_results"];
+    world.host(&[&kept[..], &["--format", "csv"]].concat()).exits_with(0).tells("true,true");
     world.host(&["doctor", "--generator", "0"]).exits_with(2);
     world.host(&["bench", "run", "serving"]).exits_with(2).tells("host run --bench serving");
 }
