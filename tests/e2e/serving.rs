@@ -83,7 +83,7 @@ fn requests_of_a_trace_come_when_they_came_and_what_it_holds_is_part_of_the_meas
     assert_eq!(one["outcome"], "measured", "{one:#}");
     let serving = &one["metrics"]["serving"];
     let requests = serving["requests"].as_u64().unwrap();
-    assert!(requests >= 51 && requests % 51 == 0, "all of it in each session: {serving:#}");
+    assert!(requests >= 51 && requests.is_multiple_of(51), "all of it in each session: {serving:#}");
     let named = one["options"]["trace"].as_str().unwrap();
     assert!(named.starts_with("sha256-"), "{named}");
     let generator = serving["generator_cores"].as_f64().unwrap();

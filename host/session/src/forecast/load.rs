@@ -33,7 +33,7 @@ const FLAGS: [(&str, &str); 4] = [
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Load {
     pub benchmark: String,
-    /// "latency.p99<=20ms", as [`limits`] has them.
+    /// "latency.p99<=20ms", in the order of their names.
     pub limits: String,
     /// What a request asks for: lengths, and of items how many.
     pub request: Axes,
