@@ -203,7 +203,8 @@ fn an_audit_says_which_numbers_of_a_run_stand() {
     let stands =
         |(code, rows): (Option<i32>, Vec<Value>)| code == Some(0) && rows.iter().all(|row| row["stands"] == "yes");
     assert!((0..4).any(|_| stands(audit())), "what was measured can be measured again: {:#?}", audit());
-    // A number that nobody can repeat: the document says a hundredth of what was measured.
+    // A number that nobody can repeat: a hundredth of what the audit measured, whatever the run met.
+    let again = audit().1.iter().filter_map(|row| row["again_ms"].as_f64()).fold(f64::INFINITY, f64::min);
     let journal = world.path().join("results").join(id);
     let file = std::fs::read_dir(&journal).unwrap().flatten().map(|entry| entry.path());
     let file = file.into_iter().find(|path| path.ends_with("journal.ndjson")).expect("a journal");
@@ -212,7 +213,7 @@ fn an_audit_says_which_numbers_of_a_run_stand() {
     let (_, latency) = text.split_once("\"latency_ms\":{").unwrap();
     let (_, median) = latency.split_once("\"median\":").unwrap();
     let median = &median[..median.find([',', '}']).unwrap()];
-    let faster = median.parse::<f64>().unwrap() / 100.0;
+    let faster = again.min(median.parse().unwrap()) / 100.0;
     std::fs::write(&file, text.replace(&format!("\"median\":{median}"), &format!("\"median\":{faster}"))).unwrap();
     let (code, rows) = audit();
     assert_eq!(code, Some(1), "{rows:#?}");
