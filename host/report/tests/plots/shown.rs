@@ -18,7 +18,7 @@ fn rows() -> Vec<Row> {
 #[test]
 fn names_are_those_of_the_command_line_and_come_back() {
     let names: BTreeSet<&str> = PlotKind::ALL.iter().map(|kind| kind.name()).collect();
-    assert_eq!(names.len(), PlotKind::ALL.len());
+    assert_eq!((names.len(), PlotKind::ALL.len()), (23, 23));
     PlotKind::ALL.iter().for_each(|kind| assert_eq!(kind.name().parse::<PlotKind>().unwrap(), *kind));
     let unknown = "latencies".parse::<PlotKind>().unwrap_err().to_string();
     assert!(unknown.contains("latencies") && unknown.contains("heat-map"));
