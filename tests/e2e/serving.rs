@@ -137,7 +137,9 @@ fn the_doctor_says_how_late_requests_are_issued_here_and_which_latencies_that_te
     for row in rows {
         let of = |name: &str| row[name].as_f64().unwrap_or_else(|| panic!("{name} of {row:#}"));
         assert!(of("late_median_us") < 1e6 && of("generator_cores") > 0.0, "{row:#}");
-        assert!(of("tells_median_from_us") > 0.0, "{row:#}");
+        // 20 us are allowed beside any latency, and that is a twentieth of the least that is told.
+        let from = &row["tells_median_from_us"];
+        assert!(from.is_null() || from.as_f64().unwrap() > 400.0, "{row:#}");
     }
     let all = world.host(&["bench", "run", "--budget", "0.05"]);
     all.exits_with(0).tells("generator is left out: name it, and give it --option generator:rate=");

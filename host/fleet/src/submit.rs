@@ -9,7 +9,7 @@ use crate::place::{Placed, Present};
 use crate::seal::{SealError, Signer, Trust, When};
 use crate::spread::share_out;
 use skillbench_engine::registry::Entry;
-use skillbench_engine::run::{Inventory, Plugin, RequestError, file_among, resolve};
+use skillbench_engine::run::{Inventory, Plugin, RequestError, files_among, resolve};
 use skillbench_engine::skill::SkillSource;
 use skillbench_record::defaults::defaults;
 use skillbench_record::run_id;
@@ -120,7 +120,7 @@ pub fn plan(
     if request.parallel {
         return Err(SubmitError::Parallel);
     }
-    if let Some(file) = file_among(local, request) {
+    if let Some((_, file)) = files_among(local, request).next() {
         return Err(SubmitError::OwnFile(format!("--option {}={}", file.key, file.value)));
     }
     let (mut runs, mut warnings) = (vec![], vec![]);

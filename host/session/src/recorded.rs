@@ -24,13 +24,11 @@ pub enum RecordedError {
 pub fn held(inventory: &Inventory, request: &RunRequest, named: &[OptionChoice]) -> Result<(), RecordedError> {
     all_known(named, [request])?;
     inventory.backends().try_for_each(|(plugin, _)| held_for(plugin, request, named))?;
-    match run::file_among(inventory, request)
-        .filter(|file| !named.iter().any(|one| (&one.key, &one.value) == (&file.key, &file.value)))
-    {
+    let is_named = |file: &OptionChoice| named.iter().any(|one| (&one.key, &one.value) == (&file.key, &file.value));
+    match run::files_among(inventory, request).find(|(_, file)| !is_named(file)) {
         None => Ok(()),
-        Some(OptionChoice { plugin, key, value }) => {
-            let plugin = plugin.clone().unwrap_or_default();
-            Err(RecordedError::Path { plugin, key: key.clone(), value: value.clone() })
+        Some((benchmark, OptionChoice { key, value, .. })) => {
+            Err(RecordedError::Path { plugin: benchmark.into(), key: key.clone(), value: value.clone() })
         }
     }
 }

@@ -67,7 +67,7 @@ pub fn generator(global: &Global, args: &DoctorArgs) -> Done {
     }
     if !global.quiet {
         output::say(
-            "shorter latencies than the last two columns say are void at that rate: the requests would be as late as they take. Beside a target that works on every processor they are later",
+            "shorter latencies than the last two columns say are void at that rate: the requests would be as late as they take. Without such a figure none is too short, or requests were too few. Beside a target that works on every processor they are later",
         );
     }
     Ok(Exit::Good)

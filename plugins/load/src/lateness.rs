@@ -40,14 +40,13 @@ pub fn too_late(served: &Served, workers: usize, limits: &[Limit]) -> Option<Str
     })
 }
 
-/// The shortest latencies beside which requests so late are not too late: in the middle, and of one of a hundred.
-pub fn tells_from(served: &Served) -> [f64; 2] {
+/// The shortest latencies beside which requests so late are not too late, in nanoseconds: in the middle, and of one of a hundred. `None`: beside any.
+pub fn tells_from(served: &Served) -> [Option<f64>; 2] {
     let late = sorted(served.requests.iter().map(Request::lateness));
     let least = LEAST.as_nanos() as f64;
     [(0.5, OF_MEDIAN), (0.99, OF_P99)].map(|(share, allowed)| {
         let late = at(&late, share) as f64;
-        // So little is allowed beside any latency; a clock shows nothing shorter than 1 ns.
-        if late <= least { 1.0 } else { late / allowed }
+        (late > least).then(|| late / allowed)
     })
 }
 
@@ -104,8 +103,8 @@ mod tests {
     #[test]
     fn a_generator_tells_latencies_from_where_it_is_not_too_late_for_them() {
         let [median, p99] = tells_from(&session(|number| if number < 98 { 30_000 } else { 50_000 }, |_| false));
-        assert_eq!([median.round(), p99.round()], [600_000.0, 200_000.0]);
-        assert_eq!(tells_from(&session(|_| 20_000, |_| false)), [1.0, 1.0], "no machine is asked for less");
+        assert_eq!([median.map(f64::round), p99.map(f64::round)], [Some(600_000.0), Some(200_000.0)]);
+        assert_eq!(tells_from(&session(|_| 20_000, |_| false)), [None, None], "no machine is asked for less");
     }
 
     #[test]

@@ -135,7 +135,9 @@ impl<'c> Server<'c> {
                 self.look(served, patience)?;
                 figures.hand_over(reporter, served, self.crew.size(), &self.asked.limits)?;
                 let from = lateness::tells_from(served);
-                tells.iter().zip(from).try_for_each(|(series, from)| reporter.single(*series, from))?;
+                for (series, from) in tells.iter().zip(from) {
+                    from.map_or(Ok(()), |from| reporter.single(*series, from))?;
+                }
             }
         }
         Ok(())

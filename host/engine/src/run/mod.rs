@@ -54,7 +54,7 @@ pub use execute::execute;
 pub use grid::{first_point, inference_points};
 pub use interleave::{Interleave, Launch, LaunchRules, Pair};
 pub use inventory::{Inventory, Plugin, Rejected};
-pub use named::{file_among, own_options};
+pub use named::{files_among, own_options};
 pub use observer::Observer;
 pub use pins::Pins;
 pub use plan::{Outline, Plan, PlannedCell, plan};

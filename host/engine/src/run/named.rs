@@ -305,14 +305,17 @@ fn benchmarks_of<'a>(inventory: &'a Inventory, name: &str) -> Vec<(&'a Plugin, &
     }
 }
 
-/// An option of a request that leads to a file whose content a benchmark measures with.
-pub fn file_among<'r>(inventory: &Inventory, request: &'r RunRequest) -> Option<&'r OptionChoice> {
-    request.options.iter().find(|option| {
-        let leads_to_file = |(plugin, benchmark): (&Plugin, &BenchmarkDescription)| {
+/// Options of a request that lead to files whose content a benchmark measures with, each with the benchmark's id.
+pub fn files_among<'r>(
+    inventory: &'r Inventory,
+    request: &'r RunRequest,
+) -> impl Iterator<Item = (&'r str, &'r OptionChoice)> {
+    request.options.iter().filter_map(|option| {
+        let leads_to_file = |(plugin, benchmark): &(&Plugin, &BenchmarkDescription)| {
             is_for(option, plugin, benchmark)
                 && skillbench_worker::options::contents_of(&benchmark.options_schema).contains(&option.key)
         };
-        inventory.benchmarks().any(leads_to_file)
+        inventory.benchmarks().find(leads_to_file).map(|(_, benchmark)| (benchmark.id.as_str(), option))
     })
 }
 
