@@ -12,23 +12,31 @@ use std::time::{Duration, Instant};
 const QUICK: [&str; 6] = ["--bench", "inference", "--batch-sizes", "1", "--budget", "0.05"];
 
 /// A part of a fleet that runs until the test ends.
-struct Part {
+pub struct Part {
     child: Child,
     log: PathBuf,
 }
 
 impl Part {
-    fn start(world: &World, name: &str, arguments: &[&str]) -> Part {
+    pub fn start(world: &World, name: &str, arguments: &[&str]) -> Part {
+        Part::start_as(world, name, arguments, &[])
+    }
+
+    /// With these variables of the environment, which lead to folders here.
+    pub fn start_as(world: &World, name: &str, arguments: &[&str], folders: &[(&str, &str)]) -> Part {
         let log = world.path().join(format!("{name}.log"));
         let file = File::create(&log).unwrap();
         let mut command = world.command(arguments);
         command.env("SKILLBENCH_LOCK", world.path().join(format!("{name}.lock")));
+        for (variable, folder) in folders {
+            command.env(variable, world.path().join(folder));
+        }
         let child = command.stdout(file.try_clone().unwrap()).stderr(file).spawn().unwrap();
         Part { child, log }
     }
 
     /// Waits until it says so.
-    fn says(self, text: &str) -> Part {
+    pub fn says(self, text: &str) -> Part {
         let began = Instant::now();
         while !std::fs::read_to_string(&self.log).unwrap().contains(text) {
             let told = std::fs::read_to_string(&self.log).unwrap();
@@ -38,7 +46,7 @@ impl Part {
         self
     }
 
-    fn ends_with(mut self, code: i32) {
+    pub fn ends_with(mut self, code: i32) {
         let began = Instant::now();
         while self.child.try_wait().unwrap().is_none() {
             assert!(began.elapsed() < Duration::from_secs(60), "it did not end");
@@ -49,7 +57,7 @@ impl Part {
 }
 
 impl Part {
-    fn signal(&self, name: &str) {
+    pub fn signal(&self, name: &str) {
         let sent = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status();
         assert!(sent.unwrap().success());
     }
@@ -67,7 +75,7 @@ impl Drop for Part {
 }
 
 /// A world with data of its own, in which the user's runtimes are.
-fn world() -> World {
+pub fn world() -> World {
     let world = World::apart();
     std::fs::create_dir(world.path().join("data")).unwrap();
     let runtimes = skillbench_record::paths::data().join("runtimes");
@@ -76,13 +84,18 @@ fn world() -> World {
 }
 
 /// A fleet called lab, served.
-fn lab(world: &World) -> Part {
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    world.host(&["fleet", "init", "lab", "--address", &format!("127.0.0.1:{port}")]).exits_with(0);
-    Part::start(world, "serve", &["fleet", "serve", "lab"]).says("serves the fleet")
+pub fn lab(world: &World) -> Part {
+    lab_on(world, &[])
 }
 
-fn agent(world: &World, name: &str, plugins: &str) -> Part {
+/// On a server that is started so.
+pub fn lab_on(world: &World, serve: &[&str]) -> Part {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    world.host(&["fleet", "init", "lab", "--address", &format!("127.0.0.1:{port}")]).exits_with(0);
+    Part::start(world, "serve", &[&["fleet", "serve", "lab"][..], serve].concat()).says("serves the fleet")
+}
+
+pub fn agent(world: &World, name: &str, plugins: &str) -> Part {
     world.host(&["fleet", "user", "lab", name, "--role", "agent"]).exits_with(0);
     let arguments = ["fleet", "agent", &format!("{name}.fleet"), "--plugin", plugins];
     Part::start(world, name, &arguments).says("is ready")
@@ -92,7 +105,7 @@ fn run(world: &World, more: &[&str]) -> Ran {
     world.host(&[&["run", "--fleet", "lab"][..], &QUICK, more].concat())
 }
 
-fn documents(ran: &Ran) -> Vec<Value> {
+pub fn documents(ran: &Ran) -> Vec<Value> {
     serde_json::from_str(&ran.stdout()).unwrap_or_else(|error| panic!("{error}: {}{}", ran.stdout(), ran.stderr()))
 }
 
@@ -153,7 +166,7 @@ fn what_a_fleet_cannot_do_is_said_before_anything_is_sent() {
     let _server = lab(&world);
     run(&world, &["--plugin", "rten", "--model", "probe-mlp"]).exits_with(2).tells("no agent is there");
     let h1 = agent(&world, "h1", "rten");
-    run(&world, &["--plugin", "rten", "--model", model.to_str().unwrap()]).exits_with(2);
+    run(&world, &["--plugin", "rten", "--model", model.to_str().unwrap()]).exits_with(2).tells("mine.onnx");
     run(&world, &["--plugin", "rten", "--model", "probe-mlp", "--on", "h9"]).exits_with(2).tells("no agent 'h9'");
     run(&world, &["--plugin", "rten", "--model", "probe-mlp", "--where", "gpu"]).exits_with(2).tells("KEY=VALUE");
     run(&world, &["--plugin", "qnn", "--model", "probe-mlp"])

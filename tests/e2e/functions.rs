@@ -94,7 +94,7 @@ fn a_profile_tells_where_the_time_went_and_leaves_a_trace() {
 }
 
 /// Builds the plugin in C of the engine's tests, whose `run_steps` pauses for so many microseconds, in place of what there is of it.
-fn pausing(world: &World, microseconds: u32) {
+pub fn pausing(world: &World, microseconds: u32) {
     let library = world.path().join("own/unit").join(format!("libin_c.{}", std::env::consts::DLL_EXTENSION));
     std::fs::create_dir_all(library.parent().unwrap()).unwrap();
     let _ = std::fs::remove_file(&library);

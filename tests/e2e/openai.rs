@@ -1,14 +1,15 @@
-//! Text and embeddings by OpenAI's HTTP: LitServe, started by `scripts/model-server`.
+//! Text and embeddings by OpenAI's HTTP: LitServe and llama.cpp, started by `scripts/model-server`.
 
 use crate::endpoint::file_of;
 use serde_json::{Value, json};
 use skillbench_testkit::served::ModelServer;
 use skillbench_testkit::skipped;
-use skillbench_tests::{Ran, World};
+use skillbench_tests::{Ran, World, workspace};
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::path::PathBuf;
+use std::process::Command;
 
 /// One run of the benchmark, with its only cell.
 fn openai(world: &World, url: &str, options: &[&str], more: &[&str]) -> (Ran, Value) {
@@ -58,6 +59,39 @@ fn text_that_a_server_streams_is_timed_token_by_token() {
     assert!(ran.stdout().contains("ttft_median_ms"), "{}", ran.stdout());
     let trust = world.host(&["query", "SELECT trust, options FROM benchmark_results", "--format", "csv"]);
     trust.exits_with(0).tells("unverified").tells("api=chat");
+}
+
+#[test]
+fn one_model_is_measured_in_this_process_and_behind_a_server_and_writes_the_same_there() {
+    let world = World::apart();
+    let file = file_of(&world, "llama-tiny-kv");
+    let server = match ModelServer::start("llama", &[("llama-tiny-kv", &file)]) {
+        Ok(server) => server,
+        Err(why) => return skipped(&why),
+    };
+    let check = workspace().join("scripts/model-servers/llama_check.py");
+    let held = Command::new("python3").arg("-B").arg(check).arg(&file).arg(&server.url).output().unwrap();
+    let told = String::from_utf8_lossy(&held.stdout).into_owned() + &String::from_utf8_lossy(&held.stderr);
+    assert!(held.status.success() && told.contains(" the same, 0 not"), "{told}");
+
+    let slo = "ttft.p50<=60s,tpot.p50<=60s";
+    let options = ["api=completions", "model=llama-tiny-kv", "rate=6", "workers=8", "prompt=8", "new_tokens=5"];
+    let limits = format!("slo={slo}");
+    let (ran, there) = openai(&world, &server.url, &[&options[..], &[&limits]].concat(), &["--budget", "4"]);
+    ran.exits_with(0);
+    let one = ["run", "--plugin", "rten", "--model", "llama-tiny", "--threads", "1", "--rate", "6", "--slo", slo];
+    let here =
+        [&one[..], &["--prompt-lengths", "8", "--new-tokens", "5", "--batch-sizes", "1", "--budget", "4"]].concat();
+    let here = world.host(&[&here[..], &["--format", "json"]].concat()).exits_with(0).stdout();
+    let here: Value = serde_json::from_str(&here).unwrap();
+    for cell in [&there, &here["cells"][0]] {
+        assert_eq!(cell["outcome"], "measured", "{cell:#}");
+        let serving = &cell["metrics"]["serving"];
+        let tokens = serving["tokens"]["tokens"].as_u64().unwrap();
+        assert_eq!(tokens, 5 * serving["requests"].as_u64().unwrap(), "{serving:#}");
+    }
+    let both = "SELECT trust, ttft_median_ms > 0 AS first FROM benchmark_results ORDER BY trust";
+    world.host(&["query", both, "--format", "csv"]).exits_with(0).tells("unverified,true").tells("hardware,true");
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn vendor() -> (World, String) {
     (world, pair.pk.to_base64())
 }
 
-fn library(world: &World, id: &str, file: &str) -> PathBuf {
+pub fn library(world: &World, id: &str, file: &str) -> PathBuf {
     let source = std::fs::read_to_string(workspace().join("host/kit/templates/c/skillset/plugin.c")).unwrap();
     let source = world.write(&format!("{id}.c"), source.replace("@NAME@", id));
     let library = world.path().join(file);
@@ -30,9 +30,9 @@ fn library(world: &World, id: &str, file: &str) -> PathBuf {
     library
 }
 
-const PACKAGE: &str = "dist/acme-0.1.0.skillbench.tar.gz";
+pub const PACKAGE: &str = "dist/acme-0.1.0.skillbench.tar.gz";
 
-fn pack(world: &World) {
+pub fn pack(world: &World) {
     let packed = world.host(&["plugin", "pack", "./libacme.so", "--key", "acme.key", "--output-dir", "dist"]);
     packed.exits_with(0).tells("packed acme 0.1.0").tells("signed in dist/acme-0.1.0.skillbench.tar.gz.minisig");
 }

@@ -1,6 +1,6 @@
 //! What two devices have in common that can stand for each other.
 
-use skillbench_record::Cell;
+use skillbench_record::{Cell, Environment, FUNCTION};
 use skillbench_worker::DeviceRecord;
 
 /// Devices of one class are alike in all of it.
@@ -32,8 +32,27 @@ impl Class {
         }
     }
 
-    /// Of the device that a cell was measured on; `None`: it came to none.
-    pub fn of_cell(cell: &Cell) -> Option<Class> {
+    /// Of a machine that functions of a plugin run on: of its processors.
+    pub fn of_machine(plugin: &str, environment: &Environment) -> Class {
+        let Environment { os, arch, cpu_model, cpus_usable, .. } = environment;
+        let processors = cpus_usable.map(|count| format!("{count} x ")).unwrap_or_default();
+        Class {
+            plugin: plugin.into(),
+            kind: "machine".into(),
+            vendor: os.clone(),
+            arch: arch.clone(),
+            name: processors + cpu_model.as_deref().unwrap_or_default(),
+            memory_gib: None,
+            emulated: false,
+            remote: false,
+        }
+    }
+
+    /// Of what a cell was measured on; `None`: it came to no device.
+    pub fn of_cell(cell: &Cell, environment: &Environment) -> Option<Class> {
+        if cell.family == FUNCTION {
+            return Some(Class::of_machine(&cell.plugin, environment));
+        }
         let hardware = cell.hardware.as_ref()?;
         Some(Class {
             plugin: cell.plugin.clone(),

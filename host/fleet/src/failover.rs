@@ -8,9 +8,11 @@ use crate::class::Class;
 use crate::courier::{Courier, CourierError, Over, Table};
 use crate::form::{Machine, MachineRun, Submission};
 use crate::names;
-use crate::place::{Placed, Present, idle_first, usable};
+use crate::own::OwnFiles;
+use crate::place::{Placed, Present, class_of_backend, class_of_functions, idle_first};
+use crate::plan::Planned;
 use crate::seal::{Signer, Trust};
-use crate::submit::{self, Planned, SubmitError};
+use crate::submit::{self, SubmitError};
 use skillbench_record::{BackendChoice, RunRequest};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -22,7 +24,7 @@ pub struct Failover<'f> {
     pub plan: &'f Plan<'f>,
 }
 
-/// Plans a request on machines that it was placed on: [`submit::plan`] with what this host has.
+/// Plans a request on machines that it was placed on: [`plan`](crate::plan::plan) with what this host has.
 pub type Plan<'f> = dyn Fn(&[Present], &Placed, &RunRequest) -> Result<Planned, SubmitError> + 'f;
 
 /// What became of cells that were to be moved.
@@ -76,17 +78,20 @@ pub fn move_cells(
     let Some(gone) = submit::announced(courier, trust, &run.machine)? else {
         return Ok(Moved::Nowhere(format!("nobody knows what {} was", run.machine)));
     };
-    let is_undone = |choice: &&BackendChoice| {
-        let of_choice = |cell: &&crate::form::AskedCell| {
-            undone.contains(&cell.key) && cell.name.plugin == choice.plugin && cell.name.device == choice.device
-        };
-        run.cells.iter().any(|cell| of_choice(&cell))
-    };
-    let placed = match successors(&gone, &others, run.request.backends.iter().filter(is_undone)) {
+    // A run of functions names no backends: what its cells are of says it as well.
+    let mut choices: Vec<BackendChoice> = vec![];
+    for cell in run.cells.iter().filter(|cell| undone.contains(&cell.key)) {
+        let choice = BackendChoice { plugin: cell.name.plugin.clone(), device: cell.name.device.clone() };
+        if !choices.contains(&choice) {
+            choices.push(choice);
+        }
+    }
+    let class = if run.request.functions { class_of_functions } else { class_of_backend };
+    let placed = match successors(&gone, &others, &choices, class) {
         Ok(placed) => placed,
         Err(lacks) => return Ok(Moved::Nowhere(format!("no other machine there has a device like that of {lacks}"))),
     };
-    let (mut lacks, mut lacked) = (undone.clone(), None);
+    let (mut lacks, mut lacked, mut own) = (undone.clone(), None, OwnFiles::default());
     let made = plan(&present, &placed, &run.request).and_then(|mut planned| {
         for run in &mut planned.runs {
             run.cells.retain(|cell| undone.contains(&cell.key));
@@ -94,12 +99,19 @@ pub fn move_cells(
         }
         planned.runs.retain(|run| !run.cells.is_empty());
         lacked = run.cells.iter().find(|cell| lacks.contains(&cell.key)).map(|cell| cell.name.to_string());
-        submit::submission(planned.runs, Some(submission.seed), submission.command.clone(), signer.name())
+        own = planned.own;
+        submit::submission(planned.runs, own.clone(), Some(submission.seed), submission.command.clone(), signer.name())
     });
     if let Some(cell) = lacked {
         return Ok(Moved::Nowhere(format!("this host, which would plan them anew, does not know {cell}: update it")));
     }
     let made = match made {
+        // Cells of other files would be other cells.
+        Ok(_) if own != submission.own => {
+            return Ok(Moved::Nowhere(
+                "the models or files that it is measured with are others here than when it was sent".into(),
+            ));
+        }
         Ok(made) => made,
         Err(SubmitError::Courier(error)) => return Err(error.into()),
         Err(error) => return Ok(Moved::Nowhere(format!("those that are there cannot measure it: {error}"))),
@@ -125,24 +137,22 @@ fn can_stand_in(machine: &str, submission: &Submission, run: &MachineRun, undone
     machine != run.machine && !submission.run_of(machine).is_some_and(measures_them)
 }
 
-/// For each backend a machine whose device is of the class that the gone one used.
+/// For each choice a machine that is of the class of the gone one in it.
 ///
 /// # Errors
-/// A backend that no machine has such a device for.
-fn successors<'c>(
+/// A choice that no machine is of that class in.
+fn successors(
     gone: &Machine,
     others: &[&Present],
-    choices: impl Iterator<Item = &'c BackendChoice>,
+    choices: &[BackendChoice],
+    class: fn(&Machine, &BackendChoice) -> Result<Class, String>,
 ) -> Result<Placed, String> {
-    let class = |machine: &Machine, choice: &BackendChoice| {
-        usable(machine, choice).ok().map(|(plugin, device)| Class::of_device(plugin, &device))
-    };
     let mut others = others.to_vec();
     idle_first(&mut others);
     let mut placed = Placed::default();
     for choice in choices {
-        let of_class = class(gone, choice).ok_or_else(|| choice.to_string())?;
-        let next = others.iter().find(|present| class(&present.machine, choice).as_ref() == Some(&of_class));
+        let of_class = class(gone, choice).map_err(|_| choice.to_string())?;
+        let next = others.iter().find(|present| class(&present.machine, choice).as_ref() == Ok(&of_class));
         let next = next.ok_or_else(|| choice.to_string())?;
         placed.machines.entry(next.machine.name.clone()).or_default().push(choice.clone());
         placed.able.insert(next.machine.name.clone());

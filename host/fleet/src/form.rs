@@ -1,12 +1,15 @@
 //! The messages, in JSON. Each says which form it has; a reader takes fields that it does not know as if they were not there, and refuses
 //! a message that names one of them in `must_understand`.
 
+use crate::files::NamedFile;
 use crate::names;
+use crate::own::{OWN, OwnFiles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use skillbench_engine::bench::Found;
 use skillbench_engine::run::Rejected;
 use skillbench_record::hash::sha256_text;
-use skillbench_record::{Axes, Cell, CellName, ClockOffset, Environment, Outcome as Ended, RunRequest};
+use skillbench_record::{Axes, Cell, CellName, ClockOffset, Environment, Outcome as Ended, RunRequest, Selection};
 use skillbench_worker::{Description, DeviceRecord};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,6 +18,9 @@ pub const JOB: &str = "skillbench.job/1";
 pub const OUTCOME: &str = "skillbench.outcome/1";
 pub const LOT_END: &str = "skillbench.lot-end/1";
 pub const MACHINE: &str = "skillbench.machine/1";
+
+/// What this host understands beyond the forms themselves.
+pub const UNDERSTOOD: [&str; 1] = [OWN];
 
 /// A document that can be read, and must not be taken for what it says.
 #[derive(Debug, thiserror::Error)]
@@ -45,7 +51,7 @@ pub fn read<T: for<'d> Deserialize<'d>>(form: &'static str, text: &str) -> Resul
     if head.schema != form {
         return Err(FormError::Other { form, found: head.schema.chars().take(80).collect() });
     }
-    if let Some(what) = head.must_understand.first() {
+    if let Some(what) = head.must_understand.iter().find(|what| !UNDERSTOOD.contains(&what.as_str())) {
         return Err(FormError::MustUnderstand { what: what.chars().take(80).collect() });
     }
     serde_json::from_str(text).map_err(json)
@@ -65,6 +71,9 @@ pub struct Submission {
     pub seed: u64,
     pub runs: Vec<MachineRun>,
     pub lots: Vec<Lot>,
+    /// What it is measured with and machines do not have.
+    #[serde(default, skip_serializing_if = "OwnFiles::is_empty")]
+    pub own: OwnFiles,
     #[serde(default)]
     pub must_understand: Vec<String>,
 }
@@ -98,6 +107,11 @@ pub fn conditions(environment: &Environment) -> String {
     let hostname = machine.is_none().then_some(hostname);
     let told = serde_json::json!([machine, hostname, cpu_model, os, arch, kernel, host_version]);
     sha256_text(&told.to_string())
+}
+
+/// What whoever reads a message with such files has to understand.
+pub(crate) fn needed(own: &OwnFiles) -> Vec<String> {
+    if own.is_empty() { vec![] } else { vec![OWN.into()] }
 }
 
 /// Whether a kind of cells is to be measured: no rule skips it.
@@ -137,9 +151,14 @@ impl AskedCell {
 /// The key of a cell among those that were asked for; one that nobody asked for, which was tried in place of another, has a key of its own.
 pub fn key_of(asked: &[AskedCell], cell: &Cell) -> String {
     let name = CellName::of(cell);
-    // One that was asked for on its very device comes before one that left the device open.
-    let found = asked.iter().find(|asked| asked.name == name).or_else(|| asked.iter().find(|asked| asked.is(cell)));
-    found.map_or_else(|| names::key(&name), |asked| asked.key.clone())
+    let own = names::key(&name);
+    let open = name.device.is_some().then(|| names::key(&CellName { device: None, ..name }));
+    // One that was asked for on its very device comes before one that left the device open. Keys are sooner compared than names.
+    let is_asked = |key: &&String| asked.iter().any(|asked| asked.key == **key);
+    let known = std::iter::once(&own).chain(&open).find(is_asked).cloned();
+    // A cell whose backend was never opened has no device.
+    let by_name = || asked.iter().find(|asked| cell.device.is_empty() && asked.is(cell)).map(|asked| asked.key.clone());
+    known.or_else(by_name).unwrap_or(own)
 }
 
 /// What is sent at once: the cells of one backend and one model on one machine, which share what was loaded and what was learnt.
@@ -167,6 +186,9 @@ pub struct Job {
     pub plugins: BTreeMap<String, String>,
     /// What identifies each model's content.
     pub models: BTreeMap<String, String>,
+    /// What its cells are measured with and the machine does not have.
+    #[serde(default, skip_serializing_if = "OwnFiles::is_empty")]
+    pub own: OwnFiles,
     #[serde(default)]
     pub must_understand: Vec<String>,
 }
@@ -196,6 +218,12 @@ pub struct Outcome {
     pub conditions: String,
     /// The line of the journal, with its sum.
     pub line: String,
+    /// What the cell left beside it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub files: Vec<NamedFile>,
+    /// What of that could not be sent, each with the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lost: Vec<String>,
 }
 
 /// All cells of a lot have outcomes, or none of it could be measured.
@@ -219,12 +247,21 @@ pub struct Machine {
     pub session: String,
     /// The forms of jobs that it takes.
     pub accepts: Vec<String>,
+    /// What it understands of them beyond their forms: see [`UNDERSTOOD`].
+    #[serde(default)]
+    pub understands: Vec<String>,
     /// With the hashes of all that it has.
     pub environment: Environment,
     pub backends: Vec<Announced>,
+    /// Benchmarks that are plain functions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub functions: Vec<Found>,
     /// Entries and libraries that are no usable plugins there.
     pub rejected: Vec<Rejected>,
     pub labels: BTreeMap<String, String>,
+    /// What became of packages that it was offered, by the id of the offer: "installed", or why not.
+    #[serde(default)]
+    pub offers: BTreeMap<String, String>,
     /// By how much the server's clock is ahead of the machine's; filled in as it is announced.
     #[serde(default)]
     pub clock: Option<ClockOffset>,
@@ -266,6 +303,13 @@ pub enum Doing {
     },
 }
 
+impl Machine {
+    /// Whether it measures with files of a submitter's.
+    pub fn takes_files(&self) -> bool {
+        self.understands.iter().any(|what| what == OWN)
+    }
+}
+
 impl Submission {
     /// Whether its parts belong together: names become folders and subjects, and who signed it is who it says.
     ///
@@ -275,6 +319,7 @@ impl Submission {
         if self.id != id || self.by != signer {
             return Err(format!("'{signer}' signed it as that of {} with the id {}", self.by, self.id));
         }
+        self.own.check()?;
         let mut machines = BTreeSet::new();
         for run in &self.runs {
             names::check(&run.machine).map_err(|error| error.to_string())?;
@@ -317,7 +362,14 @@ impl Submission {
             .map(|(id, sha256)| (id.clone(), sha256.clone()))
             .collect();
         let first = cells.first()?;
+        let own = self.own.of_model(&first.name.model);
         let mut request = run.request.clone();
+        // Paths of the submitter's lead nowhere on the machine: a lot names its one model.
+        if !self.own.models.is_empty() || request.selection.custom.is_some() {
+            request.models = vec![first.name.model.clone()];
+            request.selection = Selection::default();
+            request.names = BTreeMap::new();
+        }
         request.backends.retain(|choice| choice.plugin == first.name.plugin && choice.device == first.name.device);
         Some(Job {
             schema: JOB.into(),
@@ -329,7 +381,8 @@ impl Submission {
             cells,
             plugins,
             models,
-            must_understand: vec![],
+            must_understand: needed(&own),
+            own,
         })
     }
 

@@ -24,9 +24,15 @@ pub struct CellStart {
 }
 
 impl Lease {
-    /// How often a cell was begun.
+    /// A cell begins. Starts of cells that have ended say nothing any more, and go: those of a long lot would be written again and again.
+    pub fn begin(&mut self, start: CellStart, has_ended: impl Fn(&str) -> bool) {
+        self.starts.retain(|known| !has_ended(&known.key));
+        self.starts.push(start);
+    }
+
+    /// How often a cell was begun, as far as that is known: one that has ended once at least.
     pub fn attempts(&self, key: &str) -> u64 {
-        self.of(key).count() as u64
+        (self.of(key).count() as u64).max(1)
     }
 
     fn of<'l>(&'l self, key: &'l str) -> impl Iterator<Item = &'l CellStart> {
@@ -73,6 +79,15 @@ mod tests {
         assert!(!lease(&[("a", "1"), ("a", "1"), ("a", "1")]).is_poison("a"), "one process says nothing of the cell");
         assert!(!lease(&[("a", "1"), ("a", "2"), ("b", "3")]).is_poison("a"));
         assert!(lease(&[("a", "1"), ("a", "2"), ("a", "2")]).is_poison("a"));
+    }
+
+    #[test]
+    fn starts_of_cells_that_have_ended_go_and_those_of_others_stay() {
+        let mut lease = lease(&[("a", "1"), ("b", "1"), ("b", "2")]);
+        let next = CellStart { key: "c".into(), ..lease.starts[0].clone() };
+        lease.begin(next, |key| key == "a");
+        assert_eq!(lease.starts.iter().map(|start| start.key.as_str()).collect::<Vec<_>>(), ["b", "b", "c"]);
+        assert_eq!((lease.attempts("a"), lease.attempts("b")), (1, 2));
     }
 
     #[test]

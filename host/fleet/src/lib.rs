@@ -4,9 +4,11 @@
 //! - [`form`]: the messages, and their [`schema`]. [`names`]: the subjects they have. [`seal`]: who signed them.
 //! - [`courier`]: what carries them, in a dozen calls; `courier::nats` is JetStream, `courier::memory` a deterministic one for tests.
 //! - [`keys`]: who may do what in a fleet. [`server`]: the program that carries the messages, and its configuration.
-//! - [`place`]: which machine measures what. [`class`]: devices that are alike. [`spread`]: models dealt out over a class.
+//! - [`place`]: which machine measures what. [`plan`]: a request on those machines. [`class`]: devices that are alike. [`spread`]: models dealt out over a class.
 //!   [`failover`]: what a machine that is gone left undone.
 //!   [`peers`]: which machine of a class is slow. [`submit`]: a submission and its jobs. [`collect`]: its outcomes become runs.
+//! - [`files`]: what lies on the server beside messages. [`own`]: the files of a submitter that a submission is measured with.
+//!   [`offer`]: plugin packages for machines.
 //! - [`agent`]: a machine at work. [`lease`]: what was begun there, and how often in vain.
 //! - [`launch`]: what starts agents on a cluster, as a service or over ssh.
 //! - [`status`]: how far a submission is. [`verify`]: whether journals and server say the same.
@@ -22,13 +24,17 @@ pub mod class;
 pub mod collect;
 pub mod courier;
 pub mod failover;
+pub mod files;
 pub mod form;
 pub mod keys;
 pub mod launch;
 pub mod lease;
 pub mod names;
+pub mod offer;
+pub mod own;
 pub mod peers;
 pub mod place;
+pub mod plan;
 pub mod schema;
 pub mod seal;
 pub mod server;

@@ -6,6 +6,8 @@
 //! | `skb.of.SUBMISSION.head` | the submission |
 //! | `skb.of.SUBMISSION.cell.MACHINE.KEY` | the outcome of a cell |
 //! | `skb.of.SUBMISSION.end.MACHINE.LOT` | a lot that has ended |
+//! | `skb.file.SHA256.N` | part N of a file |
+//! | `skb.file.SHA256.whole` | a file all of whose parts are stored |
 //!
 //! `v1` keeps agents of another form from ever seeing a job.
 
@@ -16,6 +18,11 @@ use skillbench_record::hash::sha256_text;
 pub const JOBS: &str = "skb.job.>";
 /// All that is stored of submissions.
 pub const SUBMISSIONS: &str = "skb.of.>";
+
+/// All parts of files.
+pub const FILES: &str = "skb.file.>";
+/// The files that are there whole.
+pub const WHOLE_FILES: &str = "skb.file.*.whole";
 
 /// The longest name of a machine, a user or a submission.
 const LONGEST: usize = 64;
@@ -89,13 +96,41 @@ pub fn outcome(submission: &str, machine: &str, key: &str) -> String {
     format!("skb.of.{submission}.cell.{machine}.{key}")
 }
 
+/// The outcomes of a machine's cells.
+pub fn outcomes_of(submission: &str, machine: &str) -> String {
+    format!("skb.of.{submission}.cell.{machine}.*")
+}
+
 pub fn end(submission: &str, machine: &str, lot: &str) -> String {
     format!("skb.of.{submission}.end.{machine}.{lot}")
+}
+
+pub fn file_part(sha256: &str, number: u64) -> String {
+    format!("skb.file.{sha256}.{number}")
+}
+
+pub fn whole_file(sha256: &str) -> String {
+    format!("skb.file.{sha256}.whole")
+}
+
+/// All that is stored of a file.
+pub fn all_of_file(sha256: &str) -> String {
+    format!("skb.file.{sha256}.>")
+}
+
+/// The hash of the file that a message is of, by its subject.
+pub fn hash_of_file(subject: &str) -> Option<String> {
+    matches(FILES, subject).then(|| subject.split('.').nth(2).map(String::from))?
 }
 
 /// The key of a submission's priority.
 pub fn priority(submission: &str) -> String {
     format!("priority-{submission}")
+}
+
+/// The key of what a machine is offered.
+pub fn offer(machine: &str) -> String {
+    format!("offer-{machine}")
 }
 
 /// The key of the submission that a machine's undone cells were moved to.

@@ -71,7 +71,7 @@ pub fn peers<'r>(runs: impl IntoIterator<Item = &'r Run>) -> Vec<Peer> {
         let machine = run.environment.fleet.as_ref().map_or(&run.run_id, |fleet| &fleet.machine);
         for cell in &run.cells {
             let latency = cell.outcome.metrics().and_then(|metrics| metrics.latency_ms.as_ref());
-            let (Some(class), Some(latency)) = (Class::of_cell(cell), latency) else { continue };
+            let (Some(class), Some(latency)) = (Class::of_cell(cell, &run.environment), latency) else { continue };
             classes.entry(class).or_default().entry((machine, &cell.device)).or_default().push((cell, latency));
         }
     }

@@ -6,7 +6,9 @@
 use crate::class::Class;
 use crate::form::{Announced, Doing, Machine};
 use crate::spread::Shared;
-use skillbench_record::BackendChoice;
+use skillbench_engine::bench::Discovery;
+use skillbench_engine::run::Inventory;
+use skillbench_record::{BackendChoice, RunRequest};
 use skillbench_worker::{DeviceRecord, choose};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,6 +60,81 @@ pub enum PlaceError {
     NoAgents,
     #[error("no agent has these properties; there is: {0}")]
     NoneLeft(String),
+    #[error("no machine has any of these functions: {0}")]
+    NoFunctions(String),
+}
+
+/// What is to be placed.
+pub enum Wanted<'w> {
+    /// These backends; none named means all that can be used without being emulated, remote or in a browser.
+    Backends(&'w [BackendChoice]),
+    /// The plugins of functions: of each machine by its name those that are meant there, or why none is.
+    Functions(BTreeMap<String, Result<BTreeSet<String>, String>>),
+}
+
+impl<'w> Wanted<'w> {
+    /// What a request asks for, with the names that this host has for models.
+    pub fn of(inventory: &Inventory, request: &'w RunRequest, present: &[Present]) -> Wanted<'w> {
+        let meant = |machine: &Machine| {
+            let discovery = Discovery::elsewhere(inventory, &machine.functions);
+            let chosen = discovery.narrowed(request).and_then(|narrowed| discovery.choose(&narrowed));
+            let plugins = chosen.map_err(|error| error.to_string())?.into_iter().map(|found| found.plugin);
+            Ok(plugins.collect())
+        };
+        match request.functions {
+            false => Wanted::Backends(&request.backends),
+            true => Wanted::Functions(
+                present.iter().map(|present| (present.machine.name.clone(), meant(&present.machine))).collect(),
+            ),
+        }
+    }
+
+    fn choices(&self, meant: &[&Present]) -> Result<Vec<BackendChoice>, PlaceError> {
+        let functions = match self {
+            Wanted::Backends(choices) => return Ok(choices_of(meant, choices)),
+            Wanted::Functions(functions) => functions,
+        };
+        let of_meant = || meant.iter().filter_map(|present| functions.get_key_value(&present.machine.name));
+        let all: BTreeSet<&String> = of_meant().filter_map(|(_, plugins)| plugins.as_ref().ok()).flatten().collect();
+        if all.is_empty() {
+            let why = of_meant().map(|(machine, plugins)| match plugins {
+                Ok(_) => format!("{machine} has none, or an older host, which does not say"),
+                Err(why) => format!("{machine}: {why}"),
+            });
+            return Err(PlaceError::NoFunctions(why.collect::<Vec<_>>().join("; ")));
+        }
+        Ok(all.into_iter().map(|plugin| BackendChoice { plugin: plugin.clone(), device: None }).collect())
+    }
+
+    /// The class of what a machine would use for a choice.
+    fn class(&self, machine: &Machine, choice: &BackendChoice) -> Result<Class, String> {
+        match self {
+            Wanted::Backends(_) => class_of_backend(machine, choice),
+            Wanted::Functions(functions) => match functions.get(&machine.name) {
+                Some(Ok(plugins)) if plugins.contains(&choice.plugin) => class_of_functions(machine, choice),
+                _ => Err("it has no such plugin".into()),
+            },
+        }
+    }
+}
+
+/// The class of the device that a machine would use for a backend.
+///
+/// # Errors
+/// Why it can use none.
+pub(crate) fn class_of_backend(machine: &Machine, choice: &BackendChoice) -> Result<Class, String> {
+    usable(machine, choice).map(|(plugin, device)| Class::of_device(plugin, &device))
+}
+
+/// The class of a machine that has functions of this plugin.
+///
+/// # Errors
+/// It has none.
+pub(crate) fn class_of_functions(machine: &Machine, choice: &BackendChoice) -> Result<Class, String> {
+    match machine.functions.iter().any(|found| found.plugin == choice.plugin) {
+        true => Ok(Class::of_machine(&choice.plugin, &machine.environment)),
+        false => Err("it has no such plugin".into()),
+    }
 }
 
 impl Property {
@@ -95,7 +172,7 @@ impl Property {
 /// Who measures what.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Placed {
-    /// The backends of each machine, by its name.
+    /// The backends of each machine, or the plugins of its functions, by its name.
     pub machines: BTreeMap<String, Vec<BackendChoice>>,
     /// The machines that can use any of it, chosen or not.
     pub able: BTreeSet<String>,
@@ -105,14 +182,14 @@ pub struct Placed {
     pub nowhere: Vec<(BackendChoice, String)>,
 }
 
-/// Lays backends out over machines. No backend named means all that can be used without being emulated, remote or in a browser. With `spread` the
-/// machines of a class share what is measured, in place of one that measures all or each that does.
+/// Lays backends, or functions, out over machines. With `spread` the machines of a class share what is measured, in place of one that measures
+/// all or each that does.
 ///
 /// # Errors
-/// A machine that is not there, or none that has the properties.
+/// A machine that is not there, or none that has the properties or any of the functions.
 pub fn place(
     present: &[Present],
-    choices: &[BackendChoice],
+    wanted: &Wanted<'_>,
     on: &On,
     properties: &[Property],
     spread: bool,
@@ -138,17 +215,16 @@ pub fn place(
     }
     idle_first(&mut meant);
     let mut placed = Placed::default();
-    for choice in choices_of(&meant, choices) {
+    for choice in wanted.choices(&meant)? {
         let (mut classes, mut reasons) = (BTreeMap::<Class, Shared>::new(), vec![]);
         for present in &meant {
-            match usable(&present.machine, &choice) {
+            match wanted.class(&present.machine, &choice) {
                 Err(why) => reasons.push(format!("{}: {why}", present.machine.name)),
-                Ok((plugin, device)) => {
+                Ok(class) => {
                     let name = &present.machine.name;
-                    let choice = BackendChoice { plugin: plugin.into(), device: choice.device.clone() };
-                    let of_class = classes
-                        .entry(Class::of_device(plugin, &device))
-                        .or_insert_with(|| Shared { choice: choice.clone(), machines: vec![] });
+                    let choice = BackendChoice { plugin: class.plugin.clone(), device: choice.device.clone() };
+                    let of_class =
+                        classes.entry(class).or_insert_with(|| Shared { choice: choice.clone(), machines: vec![] });
                     of_class.machines.push(name.clone());
                     placed.able.insert(name.clone());
                     if *on != On::EachClass || spread || of_class.machines.len() == 1 {

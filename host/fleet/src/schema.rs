@@ -4,6 +4,7 @@
 //! It is what a reader takes: fields that it does not know are passed over, and those that older hosts do not write may be missing.
 
 use crate::form::{Beat, JOB, Job, LOT_END, LotEnd, MACHINE, Machine, OUTCOME, Outcome, SUBMISSION, Submission};
+use crate::offer::{OFFER, Offer};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::{Value, json};
@@ -17,6 +18,7 @@ pub fn message_schema() -> Value {
         one_of_form::<Outcome>(&mut generator, OUTCOME),
         one_of_form::<LotEnd>(&mut generator, LOT_END),
         one_of_form::<Machine>(&mut generator, MACHINE),
+        one_of_form::<Offer>(&mut generator, OFFER),
         generator.subschema_for::<Beat>().into(),
     ];
     json!({

@@ -1,7 +1,7 @@
-//! Models dealt out over the machines of a class: sooner done, and each figure of one machine only.
+//! Models, or functions, dealt out over the machines of a class: sooner done, and each figure of one machine only.
 
 use crate::form::{self, AskedCell, MachineRun};
-use skillbench_record::BackendChoice;
+use skillbench_record::{BackendChoice, CellName};
 use std::collections::BTreeMap;
 
 /// Machines that can stand for each other with a backend.
@@ -12,14 +12,19 @@ pub struct Shared {
     pub machines: Vec<String>,
 }
 
+/// What stays together on one machine: a model, or a function, which has none.
+fn part(name: &CellName) -> &str {
+    if name.model.is_empty() { &name.benchmark } else { &name.model }
+}
+
 /// Leaves each model of a shared backend to one of its machines: to the one with the fewest cells so far, of those that can measure it.
 pub fn share_out(runs: &mut Vec<MachineRun>, shared: &[Shared]) {
     for Shared { choice, machines } in shared {
         let is_of = |cell: &AskedCell| cell.name.plugin == choice.plugin && cell.name.device == choice.device;
         let mut taken: BTreeMap<&str, usize> = machines.iter().map(|machine| (machine.as_str(), 0)).collect();
         let mut taker: BTreeMap<String, &str> = BTreeMap::new();
-        for model in models(runs, machines, &is_of) {
-            // So many cells of it a machine would measure; where it has not the model, none.
+        for part in parts(runs, machines, &is_of) {
+            // So many cells of it a machine would measure; where it has it not, none.
             let cells = |machine: &str| {
                 let run = runs.iter().find(|run| run.machine == machine);
                 let planned =
@@ -27,7 +32,7 @@ pub fn share_out(runs: &mut Vec<MachineRun>, shared: &[Shared]) {
                 run.map_or(0, |run| {
                     run.cells
                         .iter()
-                        .filter(|cell| is_of(cell) && cell.name.model == model && planned(run, cell))
+                        .filter(|cell| is_of(cell) && self::part(&cell.name) == part && planned(run, cell))
                         .count()
                 })
             };
@@ -37,33 +42,33 @@ pub fn share_out(runs: &mut Vec<MachineRun>, shared: &[Shared]) {
                 continue;
             };
             *taken.entry(machine).or_default() += cells(machine);
-            taker.insert(model, machine);
+            taker.insert(part, machine);
         }
         for run in runs.iter_mut().filter(|run| machines.contains(&run.machine)) {
-            let is_own = |model: &String| taker.get(model).is_none_or(|machine| *machine == run.machine);
-            run.cells.retain(|cell| !is_of(cell) || is_own(&cell.name.model));
+            let is_own = |part: &str| taker.get(part).is_none_or(|machine| *machine == run.machine);
+            run.cells.retain(|cell| !is_of(cell) || is_own(part(&cell.name)));
         }
     }
     runs.retain(|run| !run.cells.is_empty());
 }
 
-/// The models that some machines were asked for, in the order of the plan.
-fn models(runs: &[MachineRun], machines: &[String], is_of: &dyn Fn(&AskedCell) -> bool) -> Vec<String> {
-    let mut models: Vec<String> = vec![];
+/// What some machines were asked for, in the order of the plan.
+fn parts(runs: &[MachineRun], machines: &[String], is_of: &dyn Fn(&AskedCell) -> bool) -> Vec<String> {
+    let mut parts: Vec<String> = vec![];
     for run in runs.iter().filter(|run| machines.contains(&run.machine)) {
         for cell in run.cells.iter().filter(|cell| is_of(cell)) {
-            if !models.contains(&cell.name.model) {
-                models.push(cell.name.model.clone());
+            if !parts.iter().any(|known| known == part(&cell.name)) {
+                parts.push(part(&cell.name).into());
             }
         }
     }
-    models
+    parts
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use skillbench_record::{Axes, Cell, CellName, Environment, Outcome, Reason, RunRequest};
+    use skillbench_record::{Axes, Cell, Environment, Outcome, Reason, RunRequest};
 
     /// A machine that is asked for so many cells of each model; of those named it has none.
     fn run(machine: &str, models: &[(&str, u64)], lacks: &[&str]) -> MachineRun {

@@ -1,6 +1,6 @@
 //! How far the submissions of a fleet are.
 
-use crate::courier::{Courier, CourierError, all_stored};
+use crate::courier::{Courier, CourierError, stored_subjects};
 use crate::form::Submission;
 use crate::names;
 use crate::seal::Trust;
@@ -45,17 +45,12 @@ impl Status {
     }
 }
 
-/// All that is stored under a filter now, subjects alone.
-fn subjects(courier: &dyn Courier, filter: &str) -> Result<Vec<String>, CourierError> {
-    Ok(all_stored(courier, filter)?.into_iter().map(|message| message.subject).collect())
-}
-
 /// The ids of all submissions, the oldest first.
 ///
 /// # Errors
 /// The courier's.
 pub fn submissions(courier: &dyn Courier) -> Result<Vec<String>, CourierError> {
-    let heads = subjects(courier, names::HEADS)?;
+    let heads = stored_subjects(courier, names::HEADS)?;
     Ok(heads.iter().filter_map(|subject| Some(subject.split('.').nth(2)?.to_string())).collect())
 }
 
@@ -74,7 +69,7 @@ pub fn status(courier: &dyn Courier, trust: &Trust, id: &str) -> Result<Status, 
 pub fn of(courier: &dyn Courier, submission: &Submission) -> Result<Status, SubmitError> {
     let id = &submission.id;
     let is_cancelled = submit::is_cancelled(courier, id)?;
-    let stored = subjects(courier, &names::all_of(id))?;
+    let stored = stored_subjects(courier, &names::all_of(id))?;
     Ok(Status {
         id: id.clone(),
         by: submission.by.clone(),

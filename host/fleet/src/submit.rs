@@ -1,22 +1,20 @@
 //! A request becomes a submission, and a submission jobs: the head first (I1), so that whoever comes later can put back what is missing.
 
-use crate::courier::{Courier, CourierError, Over, Table, all_stored};
+use crate::courier::{Courier, CourierError, Over, Table, stored_subjects};
 use crate::failover::moved_to;
-use crate::form::{self, Announced, AskedCell, Job, Lot, Machine, MachineRun, Submission};
+use crate::files::FileError;
+use crate::form::{self, AskedCell, Job, Lot, Machine, MachineRun, Submission};
 use crate::keys::Role;
 use crate::names;
-use crate::place::{Placed, Present};
+use crate::own::OwnFiles;
+use crate::place::Present;
 use crate::seal::{SealError, Signer, Trust, When};
-use crate::spread::share_out;
-use skillbench_engine::registry::Entry;
-use skillbench_engine::run::{Inventory, Plugin, RequestError, files_among, resolve};
-use skillbench_engine::skill::SkillSource;
+use skillbench_engine::run::RequestError;
 use skillbench_record::defaults::defaults;
 use skillbench_record::run_id;
 use skillbench_record::time::{since_epoch, utc};
-use skillbench_record::{Cell, Outcome, Reason, RunRequest};
-use skillbench_worker::Library;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 /// The states of a submission.
 pub const RUNNING: &[u8] = b"running";
@@ -26,14 +24,12 @@ pub const CANCELLED: &[u8] = b"cancelled";
 pub enum SubmitError {
     #[error(transparent)]
     Request(#[from] RequestError),
-    #[error("'{0}' is a file of this machine: a fleet measures models of skillsets, which its machines have")]
-    OwnModel(String),
-    #[error("{0} leads to a file of this machine, which others do not have: measure it without --fleet, there")]
+    #[error("{path}: {why}", path = path.display())]
+    BadModel { path: PathBuf, why: String },
+    #[error("a file cannot be sent: {0}")]
     OwnFile(String),
-    #[error("a fleet measures models on backends, and no functions: `host bench run` does that here")]
-    Functions,
-    #[error("{0} would leave files on the machines: ask for it without --fleet, there")]
-    Attachments(&'static str),
+    #[error(transparent)]
+    File(#[from] FileError),
     #[error(
         "a fleet measures one cell at a time on each machine: ask for backends side by side (parallel) without --fleet, there"
     )]
@@ -48,12 +44,6 @@ pub enum SubmitError {
     Unknown(String),
     #[error("submission '{id}': {why}")]
     Unreadable { id: String, why: String },
-}
-
-/// What a request is on the machines of a fleet.
-pub struct Planned {
-    pub runs: Vec<MachineRun>,
-    pub warnings: Vec<String>,
 }
 
 /// The machines that are there now, as each announced itself. What cannot be believed is left out, and told.
@@ -100,132 +90,13 @@ fn machine(trust: &Trust, name: &str, body: &[u8]) -> Result<Machine, String> {
     }
 }
 
-/// Plans a request on the machines that it was placed on, with the benchmarks and skills of this host. What a machine lacks of them, or has
-/// of another content, is skipped there with the reason.
-///
-/// # Errors
-/// A request that cannot be, here or there.
-pub fn plan(
-    local: &Inventory,
-    present: &[Present],
-    placed: &Placed,
-    request: &RunRequest,
-) -> Result<Planned, SubmitError> {
-    if request.functions {
-        return Err(SubmitError::Functions);
-    }
-    if request.profile || request.profile_operators {
-        return Err(SubmitError::Attachments("--profile"));
-    }
-    if request.parallel {
-        return Err(SubmitError::Parallel);
-    }
-    if let Some((_, file)) = files_among(local, request).next() {
-        return Err(SubmitError::OwnFile(format!("--option {}={}", file.key, file.value)));
-    }
-    let (mut runs, mut warnings) = (vec![], vec![]);
-    for present in present {
-        let machine = &present.machine;
-        let Some(backends) = placed.machines.get(&machine.name) else { continue };
-        let there = inventory_of(local, machine);
-        let request = RunRequest { backends: backends.clone(), exactly: vec![], ..request.clone() };
-        let outline = resolve(&there, request)?.outline()?;
-        for warning in outline.warnings {
-            let told = format!("{}: {warning}", machine.name);
-            if !warnings.contains(&told) {
-                warnings.push(told);
-            }
-        }
-        let mut environment = machine.environment.clone();
-        let is_used = |id: &String| {
-            let is_backend = machine.backends.iter().any(|backend| backend.id == *id);
-            let reference = &defaults().reference;
-            !is_backend
-                || backends.iter().any(|choice| choice.plugin == *id)
-                || reference.plugin == *id
-                || reference.others.contains(id)
-        };
-        environment.plugin_sha256.retain(|id, _| is_used(id));
-        environment.runtime_sha256.retain(|id, _| is_used(id));
-        let mut differs: BTreeMap<String, Reason> = BTreeMap::new();
-        let mut contents = BTreeMap::new();
-        for skill in &outline.models {
-            if !matches!(skill.source, SkillSource::Skillset { .. }) {
-                return Err(SubmitError::OwnModel(skill.id().into()));
-            }
-            let (id, content) = (skill.id().to_string(), skill.description.content.clone());
-            match other_model(machine, &id, &content) {
-                None => drop(contents.insert(id, content)),
-                Some(reason) => drop(differs.insert(id, reason)),
-            }
-        }
-        environment.models = contents;
-        let (mut cells, mut kinds) = (vec![], vec![]);
-        for (name, mut blank) in outline.cells {
-            let lacks = || match environment.plugin_sha256.contains_key(&name.benchmark) {
-                true => None,
-                false => Some(no_benchmark(&name.benchmark, &machine.name)),
-            };
-            let differs = differs.get(&name.model).cloned().or_else(lacks);
-            if let (Outcome::Skipped(planned), Some(reason)) = (&mut blank.outcome, differs) {
-                *planned = reason;
-            }
-            let kind = Cell { index: 0, axes: Default::default(), ..blank };
-            let known = kinds.iter().position(|known| *known == kind).unwrap_or_else(|| {
-                kinds.push(kind);
-                kinds.len() - 1
-            });
-            cells.push(AskedCell { key: names::key(&name), name, kind: known });
-        }
-        let (machine, clock) = (machine.name.clone(), machine.clock);
-        runs.push(MachineRun { machine, request: outline.request, environment, clock, cells, kinds });
-    }
-    share_out(&mut runs, &placed.shared);
-    Ok(Planned { runs, warnings })
-}
-
-/// Why a machine cannot measure a model of this content.
-pub fn other_model(machine: &Machine, model: &str, content: &str) -> Option<Reason> {
-    let what = match machine.environment.models.get(model) {
-        Some(there) if there == content => return None,
-        Some(_) => "is another model there than here",
-        None => "is not there",
-    };
-    let name = &machine.name;
-    Some(Reason::new("other-model", format!("{name}: {model} {what}: update the older of the two hosts")))
-}
-
-fn no_benchmark(benchmark: &str, machine: &str) -> Reason {
-    Reason::new("no-benchmark", format!("{machine} has no benchmark '{benchmark}': install its plugin there"))
-}
-
-/// This host's benchmarks and skills, with the backends of a machine.
-fn inventory_of(local: &Inventory, machine: &Machine) -> Inventory {
-    let mut there = local.clone();
-    there.plugins.retain(|plugin| plugin.description.backend.is_none());
-    there.rejected.clone_from(&machine.rejected);
-    let entry = |backend: &Announced| {
-        let known = local.registry.entries.iter().find(|entry| entry.id == backend.id).cloned();
-        let mut entry = known.unwrap_or_else(|| Entry::elsewhere(&backend.id));
-        entry.aliases.clone_from(&backend.aliases);
-        entry
-    };
-    there.plugins.extend(machine.backends.iter().map(|backend| Plugin {
-        id: backend.id.clone(),
-        entry: entry(backend),
-        needs: vec![],
-        library: Library::default(),
-        description: backend.description.clone(),
-    }));
-    there
-}
-
 /// Makes a submission of what was planned, under an id that nobody had.
 ///
 /// # Errors
 /// There is nothing to measure, or no random number.
 pub fn submission(
     runs: Vec<MachineRun>,
+    own: OwnFiles,
     seed: Option<u64>,
     command: Vec<String>,
     by: &str,
@@ -246,7 +117,8 @@ pub fn submission(
         seed: seed.unwrap_or(defaults().run.seed),
         runs,
         lots,
-        must_understand: vec![],
+        must_understand: form::needed(&own),
+        own,
     })
 }
 
@@ -347,8 +219,7 @@ pub fn resume(courier: &dyn Courier, signer: &Signer, submission: &Submission) -
 /// # Errors
 /// The courier's.
 pub fn put_back(courier: &dyn Courier, signer: &Signer, submission: &Submission) -> Result<usize, SubmitError> {
-    let stored: BTreeSet<String> =
-        all_stored(courier, &names::all_of(&submission.id))?.into_iter().map(|message| message.subject).collect();
+    let stored: BTreeSet<String> = stored_subjects(courier, &names::all_of(&submission.id))?.into_iter().collect();
     let has_ended = |lot: &Lot| {
         let run = submission.runs.get(lot.run);
         run.is_none_or(|run| stored.contains(&names::end(&submission.id, &run.machine, &lot.id)))

@@ -1,15 +1,16 @@
 //! Whether what is kept here is what the machines of a fleet signed: each cell of a submission once, none more, none other.
 
 use crate::collect::{FAILED_OVER, believed};
-use crate::courier::{Courier, CourierError, all_stored};
-use crate::form::{self, Submission};
+use crate::courier::{Courier, CourierError, Message, each_stored};
+use crate::files::{NamedFile, is_here};
+use crate::form::{self, MachineRun, Submission};
 use crate::names;
 use crate::seal::Trust;
 use crate::submit::{self, SubmitError};
 use skillbench_record::journal::Contents;
-use skillbench_record::{Cell, CellName, Samples};
-use skillbench_store::journal;
-use std::collections::BTreeMap;
+use skillbench_record::{Cell, CellName, Samples, cell_files};
+use skillbench_store::{Recorded, journal};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// What was found.
@@ -44,75 +45,126 @@ pub enum VerifyError {
 /// There is no such submission, its runs are not here, or the courier's.
 pub fn verify(courier: &dyn Courier, trust: &Trust, id: &str, output: &Path) -> Result<Verified, VerifyError> {
     let submission = submit::find(courier, trust, id)?;
-    let signed = signed(courier, trust, &submission)?;
     let mut verified = Verified::default();
     for run in &submission.runs {
-        let recorded = journal::read(&output.join(submission.run_id(&run.machine)))?;
-        let mut kept: BTreeMap<String, Vec<&Cell>> = BTreeMap::new();
-        for cell in &recorded.run.cells {
-            kept.entry(form::key_of(&run.cells, cell)).or_default().push(cell);
-        }
-        verified.cells += recorded.run.cells.len();
-        for asked in &run.cells {
-            let name = || format!("{}: {}", run.machine, asked.name);
-            match kept.get(&asked.key).map(Vec::as_slice) {
-                None => verified.lost.push(name()),
-                Some([_]) => {}
-                Some(_) => verified.twice.push(name()),
-            }
-        }
-        let of_run = signed.range((run.machine.clone(), String::new())..).take_while(|((of, _), _)| *of == run.machine);
-        for ((machine, key), outcome) in of_run {
-            match (outcome, kept.get(key).and_then(|cells| cells.first())) {
-                (Err(why), _) => verified.other.push(format!("{machine}: {why}")),
-                (Ok((cell, _)), None) => verified.lost.push(format!("{machine}: {}", CellName::of(cell))),
-                (Ok(_), Some(here)) if here.outcome.reason().is_some_and(|reason| reason.code == FAILED_OVER) => {
-                    let name = CellName::of(here);
-                    verified
-                        .other
-                        .push(format!("{machine}: {name} came after the machine was given up: follow it again"));
-                }
-                (Ok((_, samples)), Some(here)) if other_samples(samples, &recorded.samples, here.index) => {
-                    let name = CellName::of(here);
-                    verified.other.push(format!("{machine}: the samples of {name} are not those it signed"));
-                }
-                (Ok((cell, _)), Some(here)) if Cell { index: here.index, ..cell.clone() } != **here => {
-                    verified.other.push(format!("{machine}: {} is not what it signed", CellName::of(here)));
-                }
-                _ => {}
-            }
-        }
-        // Figures that no machine signed.
-        let nobody_signed = |key: &String| !signed.contains_key(&(run.machine.clone(), key.clone()));
-        for cell in kept.iter().filter(|(key, _)| nobody_signed(key)).flat_map(|(_, cells)| cells) {
-            if cell.outcome.metrics().is_some() {
-                verified.other.push(format!("{}: nobody signed the figures of {}", run.machine, CellName::of(cell)));
-            }
-        }
+        verified.hold(courier, trust, &submission, run, &output.join(submission.run_id(&run.machine)))?;
     }
     Ok(verified)
 }
 
-/// Whether the samples of a cell, which stands at this place here, are others than those that were signed.
-fn other_samples(signed: &[Samples], here: &[Samples], place: usize) -> bool {
-    let figures = |samples: &Samples| (samples.series.clone(), samples.round, samples.values.clone());
-    let here = here.iter().filter(|samples| samples.cell == place).map(figures);
-    !here.eq(signed.iter().map(figures))
+impl Verified {
+    /// Holds the run of one machine, which is kept in a folder, against what that machine signed. Outcomes are looked at one by one: those of all
+    /// machines are more than fits into memory.
+    fn hold(
+        &mut self,
+        courier: &dyn Courier,
+        trust: &Trust,
+        submission: &Submission,
+        run: &MachineRun,
+        folder: &Path,
+    ) -> Result<(), VerifyError> {
+        let recorded = journal::read(folder)?;
+        let kept = Kept::of(run, &recorded, folder);
+        self.cells += recorded.run.cells.len();
+        for asked in &run.cells {
+            let name = || format!("{}: {}", run.machine, asked.name);
+            match kept.cells.get(&asked.key).map(Vec::as_slice) {
+                None => self.lost.push(name()),
+                Some([_]) => {}
+                Some(_) => self.twice.push(name()),
+            }
+        }
+        let (machine, mut signed) = (&run.machine, BTreeSet::new());
+        each_stored(courier, &names::outcomes_of(&submission.id, machine), &mut |message| {
+            let Some((_, key)) = message.subject.rsplit_once('.') else { return };
+            match Signed::read(trust, &message, &submission.id, machine, key).map(|outcome| kept.holds(key, &outcome)) {
+                Err(why) => self.other.push(format!("{machine}: {why}")),
+                Ok(Held::Lost(name)) => self.lost.push(format!("{machine}: {name}")),
+                Ok(Held::Other(what)) => self.other.extend(what.iter().map(|what| format!("{machine}: {what}"))),
+            }
+            signed.insert(key.to_string());
+        })?;
+        for cell in kept.cells.iter().filter(|(key, _)| !signed.contains(*key)).flat_map(|(_, cells)| cells) {
+            if cell.outcome.metrics().is_some() {
+                self.other.push(format!("{machine}: nobody signed the figures of {}", CellName::of(cell)));
+            }
+        }
+        Ok(())
+    }
 }
 
-type Signed = BTreeMap<(String, String), Result<(Cell, Vec<Samples>), String>>;
+/// What is kept here of a machine's run.
+struct Kept<'k> {
+    folder: &'k Path,
+    /// By their keys.
+    cells: BTreeMap<String, Vec<&'k Cell>>,
+    /// By the places of their cells.
+    samples: BTreeMap<usize, Vec<&'k Samples>>,
+}
 
-/// Every outcome that the server has, by machine and key.
-fn signed(courier: &dyn Courier, trust: &Trust, submission: &Submission) -> Result<Signed, CourierError> {
-    let mut found = Signed::new();
-    for message in all_stored(courier, &names::all_of(&submission.id))? {
-        let words: Vec<&str> = message.subject.split('.').collect();
-        let ["skb", "of", _, "cell", machine, key] = words[..] else { continue };
-        let outcome = believed(trust, &message, &submission.id, machine, key).and_then(|outcome| {
-            let mut contents = Contents::read(outcome.line.as_bytes());
-            contents.cells.pop_first().map(|(_, cell)| cell).ok_or_else(|| "an outcome has no cell".into())
-        });
-        found.insert((machine.into(), key.into()), outcome);
+/// What was found of a cell that a machine signed.
+enum Held {
+    /// It is not here; its name.
+    Lost(CellName),
+    /// What is here of it that is not as it was signed.
+    Other(Vec<String>),
+}
+
+impl<'k> Kept<'k> {
+    fn of(run: &MachineRun, recorded: &'k Recorded, folder: &'k Path) -> Kept<'k> {
+        let mut kept = Kept { folder, cells: BTreeMap::new(), samples: BTreeMap::new() };
+        for cell in &recorded.run.cells {
+            kept.cells.entry(form::key_of(&run.cells, cell)).or_default().push(cell);
+        }
+        for samples in &recorded.samples {
+            kept.samples.entry(samples.cell).or_default().push(samples);
+        }
+        kept
     }
-    Ok(found)
+
+    fn holds(&self, key: &str, signed: &Signed) -> Held {
+        let Some(here) = self.cells.get(key).and_then(|cells| cells.first()) else {
+            return Held::Lost(CellName::of(&signed.cell));
+        };
+        let name = CellName::of(here);
+        Held::Other(if here.outcome.reason().is_some_and(|reason| reason.code == FAILED_OVER) {
+            vec![format!("{name} came after the machine was given up: follow it again")]
+        } else if self.has_other_samples(&signed.samples, here.index) {
+            vec![format!("the samples of {name} are not those it signed")]
+        } else if (Cell { index: here.index, ..signed.cell.clone() }) != **here {
+            vec![format!("{name} is not what it signed")]
+        } else {
+            let others = signed.files.iter().filter_map(|file| self.other_file(file, here.index));
+            others.map(|path| format!("{path} is not here as it was sent")).collect()
+        })
+    }
+
+    /// Whether the samples of the cell at a place are others than those that were signed.
+    fn has_other_samples(&self, signed: &[Samples], place: usize) -> bool {
+        let figures = |samples: &Samples| (samples.series.clone(), samples.round, samples.values.clone());
+        let here = self.samples.get(&place).into_iter().flatten();
+        !here.map(|samples| figures(samples)).eq(signed.iter().map(figures))
+    }
+
+    /// Where a file that a cell left is to be, and is not or is another.
+    fn other_file(&self, file: &NamedFile, cell: usize) -> Option<String> {
+        let path = cell_files::place(self.folder, cell, &file.name)?;
+        (!is_here(file, &path)).then(|| path.display().to_string())
+    }
+}
+
+/// What a machine signed of a cell.
+struct Signed {
+    cell: Cell,
+    samples: Vec<Samples>,
+    files: Vec<NamedFile>,
+}
+
+impl Signed {
+    fn read(trust: &Trust, message: &Message, submission: &str, machine: &str, key: &str) -> Result<Signed, String> {
+        let outcome = believed(trust, message, submission, machine, key)?;
+        let mut contents = Contents::read(outcome.line.as_bytes());
+        let (_, (cell, samples)) = contents.cells.pop_first().ok_or("an outcome has no cell")?;
+        Ok(Signed { cell, samples, files: outcome.files })
+    }
 }

@@ -179,6 +179,9 @@ impl Raw<'_> {
     }
 }
 
+/// So many lines are worth a thread.
+const LEAST_SHARE: usize = 256;
+
 /// The lines that are not empty; parsed on all processors, since a long run has many megabytes of them.
 fn parsed(bytes: &[u8]) -> Vec<(Raw<'_>, Result<Read, String>)> {
     let mut end = 0;
@@ -191,8 +194,13 @@ fn parsed(bytes: &[u8]) -> Vec<(Raw<'_>, Result<Read, String>)> {
         }
     }
     let parse = |lines: &[Raw<'_>]| lines.iter().map(Raw::parse).collect::<Vec<_>>();
+    // Cells come one by one from a run that goes on: for a line no thread is begun.
+    if lines.len() <= LEAST_SHARE {
+        let parts = parse(&lines);
+        return lines.into_iter().zip(parts).collect();
+    }
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let share = lines.len().div_ceil(threads).max(256);
+    let share = lines.len().div_ceil(threads).max(LEAST_SHARE);
     let parts: Vec<_> = std::thread::scope(|scope| {
         let parts: Vec<_> = lines.chunks(share).map(|part| scope.spawn(move || parse(part))).collect();
         let joined = parts.into_iter().map(|part| part.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));

@@ -8,7 +8,7 @@
 //! - [`paths`]: where files of users are. [`sealed`]: files whose content a run relies on.
 //! - [`run_id`]: which text can be the id of a run. [`caught`](mod@caught): a panic as a text.
 //! - [`time`], [`hash`](mod@hash), [`suggest`]: moments as text, SHA-256, and "did you mean".
-//! - [`journal`]: the lines of a journal. [`scratch`]: temporary files. [`Holder`]: who holds a lock.
+//! - [`journal`]: the lines of a journal. [`cell_files`]: what a cell leaves beside its line. [`scratch`]: temporary files. [`Holder`]: who holds a lock.
 //!
 //! Not here: engines and plugins, the database, data frames, anything that measures.
 
@@ -17,6 +17,7 @@ mod axes;
 pub mod catalog;
 pub mod caught;
 mod cell;
+pub mod cell_files;
 mod conditions;
 pub mod defaults;
 mod environment;

@@ -11,7 +11,7 @@
 
 use crate::paths;
 use std::fs::{DirBuilder, File, TryLockError};
-use std::io::{self, ErrorKind};
+use std::io::{self, BufWriter, ErrorKind, IntoInnerError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -169,14 +169,18 @@ fn passable(folder: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// What `write` says, or the file cannot be put there. Then nothing is left of it.
-pub fn write_whole<E: From<io::Error>>(file: &Path, write: impl FnOnce(&mut File) -> Result<(), E>) -> Result<(), E> {
+pub fn write_whole<E: From<io::Error>>(
+    file: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
+) -> Result<(), E> {
     let root = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let scratch = Scratch::in_folder(root)?;
     let new = scratch.path().join("new");
-    let mut out = File::create_new(&new)?;
+    // JSON is written in pieces of a few bytes.
+    let mut out = BufWriter::new(File::create_new(&new)?);
     write(&mut out)?;
     // Before it has its name: after a power cut the name must not lead to an empty file.
-    out.sync_all()?;
+    out.into_inner().map_err(IntoInnerError::into_error)?.sync_all()?;
     Ok(std::fs::rename(&new, file)?)
 }
 
@@ -368,13 +372,13 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let file = root.path().join("deeper/file");
         let write = |text: &'static str| {
-            move |out: &mut File| -> io::Result<()> {
+            move |out: &mut BufWriter<File>| -> io::Result<()> {
                 use std::io::Write;
                 out.write_all(text.as_bytes())
             }
         };
         write_whole(&file, write("first")).unwrap();
-        let full = |out: &mut File| -> io::Result<()> {
+        let full = |out: &mut BufWriter<File>| -> io::Result<()> {
             write("half")(out)?;
             Err(ErrorKind::StorageFull.into())
         };

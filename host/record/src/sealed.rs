@@ -20,6 +20,14 @@ pub struct FileId {
 }
 
 impl FileId {
+    /// Of the file that is at a path now.
+    ///
+    /// # Errors
+    /// None is, or it cannot be read.
+    pub fn at(path: &Path) -> io::Result<FileId> {
+        FileId::of(&File::open(path)?)
+    }
+
     #[cfg(unix)]
     fn of(file: &File) -> io::Result<FileId> {
         use std::os::unix::fs::MetadataExt;

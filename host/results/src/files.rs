@@ -5,7 +5,8 @@ use crate::{csv, frames, questions};
 use polars::prelude::{ParquetWriter, PolarsResult};
 use skillbench_record::scratch::write_whole;
 use skillbench_store::Recorded;
-use std::io::Write;
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::Path;
 
 /// Writes `run.json`, `config.json`, `samples.parquet` and `summary.csv`.
@@ -46,6 +47,6 @@ pub fn write_matrix(folder: &Path, matrix: &Matrix) -> std::io::Result<()> {
         .map_err(std::io::Error::other)
 }
 
-fn put(folder: &Path, name: &str, write: impl FnOnce(&mut std::fs::File) -> PolarsResult<()>) -> PolarsResult<()> {
+fn put(folder: &Path, name: &str, write: impl FnOnce(&mut BufWriter<File>) -> PolarsResult<()>) -> PolarsResult<()> {
     write_whole(&folder.join(name), write)
 }

@@ -7,7 +7,7 @@ use skillbench_record::scratch::write_whole;
 use skillbench_record::{Run, machine};
 use skillbench_store::{JournalError, Recorded, journal};
 use std::fs::File;
-use std::io;
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, thiserror::Error)]
@@ -71,7 +71,7 @@ pub fn save(name: &str, run: &Path) -> Result<String, BaselineError> {
     }
     let place = of_machine(name, &machine::this());
     let failed = |error| BaselineError::Folder { path: place.clone(), error };
-    let copy = |out: &mut File| io::copy(&mut File::open(&file)?, out).map(drop);
+    let copy = |out: &mut BufWriter<File>| io::copy(&mut File::open(&file)?, out).map(drop);
     write_whole(&place.join(journal::NAME), copy).map_err(failed)?;
     Ok(head.run_id)
 }

@@ -1,5 +1,6 @@
 //! What a plan's cells would be measured with here and now: the machine, and what identifies everything that the plan uses.
 
+use skillbench_engine::bench::Found;
 use skillbench_engine::environment;
 use skillbench_engine::run::{self, Availability, Inventory, Plan, PlannedCell};
 use skillbench_engine::skill::SkillSource;
@@ -134,9 +135,11 @@ pub fn environment_of(plan: &Plan) -> Environment {
     environment
 }
 
-/// The machine, and what identifies everything that an inventory has, whatever is used of it.
-pub fn environment_of_all(inventory: &Inventory) -> Environment {
-    let libraries = inventory.plugins.iter().map(|plugin| (plugin.id.clone(), plugin.library.path.clone()));
+/// The machine, and what identifies everything that an inventory has, and functions that lie beside it, whatever is used of it.
+pub fn environment_of_all(inventory: &Inventory, functions: &[Found]) -> Environment {
+    let beside = functions.iter().map(|found| (found.plugin.clone(), found.library.path.clone()));
+    let of_plugins = inventory.plugins.iter().map(|plugin| (plugin.id.clone(), plugin.library.path.clone()));
+    let libraries = beside.chain(of_plugins);
     let of_backend = inventory.backends().flat_map(|(plugin, _)| {
         let options = plugin.opened_with(&PluginOptions::new(), None).map(|opened| opened.options).unwrap_or_default();
         let library = options.get("library").map(PathBuf::from).filter(|path| path.is_file());

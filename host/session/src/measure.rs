@@ -181,6 +181,8 @@ impl Received {
             Err(error) => return Err(error.into()),
         };
         journal.begun(head).map_err(no_run)?;
+        // The server and the machine have them until they are kept here.
+        let journal = journal.as_copy();
         let kept = kept.into_iter().map(|cell| (cell.index, cell)).collect();
         Ok(Received { journal, run_id: head.run_id.clone(), kept })
     }

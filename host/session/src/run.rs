@@ -218,14 +218,17 @@ impl Session {
     }
 
     /// Holds a run to what was asked. What looks worse than the baseline is measured once more, by `again`, before that counts.
-    pub(crate) fn hold(
+    ///
+    /// # Errors
+    /// Those of `again`; the comparison or the baseline cannot be kept.
+    pub fn hold<E: From<GateError>>(
         &self,
         asked: &Asked,
         request: &RunRequest,
         kept: &Kept,
         on: &mut Listener<'_>,
-        again: impl FnOnce(RunRequest, &mut Listener<'_>) -> Result<Kept, SessionError>,
-    ) -> Result<Verdict, SessionError> {
+        again: impl FnOnce(RunRequest, &mut Listener<'_>) -> Result<Kept, E>,
+    ) -> Result<Verdict, E> {
         let Some(against) = asked.against(kept, request, &self.command) else { return Ok(asked.verdict(kept, None)?) };
         let (mut comparison, suspected) = against.first()?;
         if !suspected.is_empty() {

@@ -13,7 +13,7 @@ const LEAST_SILENCE: u64 = 20;
 #[derive(Args, Clone, Default)]
 pub struct FleetArgs {
     /// Measure on the machines of this fleet: the name of a pass, or its file
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["parallel", "profile", "profile_detailed", "baseline", "save_baseline", "lock_wait", "no_lock", "incremental"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["lock_wait", "no_lock"])]
     pub fleet: Option<String>,
     /// Which machines measure: one of each class of devices (each-class), all that can (each-machine), or these [default: each-class]
     #[arg(long, value_name = "MACHINES", requires = "fleet")]
@@ -25,7 +25,7 @@ pub struct FleetArgs {
     #[arg(long = "where", value_name = "KEY=VALUE", requires = "fleet")]
     pub properties: Vec<String>,
     /// Do not wait: print the submission's id, for `host fleet follow`
-    #[arg(long, requires = "fleet", conflicts_with_all = ["report", "plots", "limit"])]
+    #[arg(long, requires = "fleet", conflicts_with_all = ["report", "plots", "limit", "baseline", "save_baseline"])]
     pub detach: bool,
     /// Come before submissions of lower priority on each machine, from -100 to 100; those of one priority take turns [default: 0]
     #[arg(long, value_name = "NUMBER", requires = "fleet", allow_negative_numbers = true, value_parser = value_parser!(i64).range(PRIORITIES))]
@@ -201,6 +201,30 @@ pub enum FleetCommand {
         #[command(flatten)]
         asked: Asked,
     },
+    /// Offer a plugin package to machines, and wait for what becomes of it there
+    Offer {
+        /// The package, with its signature beside it where it has one
+        package: PathBuf,
+        /// These machines alone [default: all that are there]
+        #[arg(long, value_name = "MACHINES", value_delimiter = ',')]
+        on: Vec<String>,
+        /// Take the offer back: machines that come later are not offered it
+        #[arg(long)]
+        withdraw: bool,
+        /// Seconds after which a machine that has said nothing is told so
+        #[arg(long, value_name = "SECONDS", default_value_t = 120)]
+        wait: u64,
+        #[command(flatten)]
+        asked: Asked,
+    },
+    /// List the files on the server: own models, files of options, what cells left
+    Files {
+        /// Remove these from the server: their SHA-256, or "all"
+        #[arg(long, value_name = "SHA256")]
+        remove: Vec<String>,
+        #[command(flatten)]
+        asked: Asked,
+    },
     /// Hold the machines of each class against each other, and name the slow ones
     Outliers {
         /// The submission's id, whose runs are kept here
@@ -260,4 +284,19 @@ pub struct AgentFlags {
     /// End after one lot
     #[arg(long)]
     pub once: bool,
+    /// Which plugin packages it installs that submitters offer
+    #[arg(long, value_enum, default_value_t)]
+    pub accept: AcceptArg,
+}
+
+/// Which plugins may come from submitters: they run as the user of the agent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum AcceptArg {
+    /// None: plugins are those that are installed here
+    #[default]
+    Installed,
+    /// Packages signed by a key that this machine trusts
+    Signed,
+    /// Also packages that nobody signed
+    Any,
 }

@@ -17,7 +17,7 @@ mod trend;
 
 pub use alert::AlertArgs;
 pub use compare::{AcrossArg, BaselineCommand, CompareArgs, DoctorArgs, GateArgs, LiveArgs};
-pub use fleet::{AgentArgs, AgentFlags, FleetArgs, FleetCommand};
+pub use fleet::{AcceptArg, AgentArgs, AgentFlags, FleetArgs, FleetCommand};
 pub use forecast::{ForecastArgs, GoalArg, PredictArgs, RecommendArgs};
 pub use launch::{LaunchArgs, LaunchCommand};
 pub use package::{AddArgs, PackArgs, TrustArgs};
@@ -302,6 +302,8 @@ pub enum BenchCommand {
         /// Set an option of every benchmark that takes it, or of one benchmark
         #[arg(long, value_name = "[BENCHMARK:]KEY=VALUE")]
         option: Vec<String>,
+        #[command(flatten)]
+        fleet: Box<FleetArgs>,
         #[command(flatten)]
         persist: Box<PersistArgs>,
     },

@@ -17,7 +17,7 @@ pub struct RunArgs {
         "benchmark_only", "no_verify", "seed", "fleet"])]
     pub resume: Option<String>,
     /// Only measure cells without results of this machine, or whose plugin or model changed since
-    #[arg(long, alias = "incremental-benchmarks", conflicts_with_all = ["resume", "no_save", "verify_only"])]
+    #[arg(long, alias = "incremental-benchmarks", conflicts_with_all = ["resume", "no_save", "verify_only", "fleet"])]
     pub incremental: bool,
     /// A request that an agent of a fleet wrote
     #[arg(long = "request", value_name = "FILE", hide = true, conflicts_with_all = ["resume", "incremental", "fleet"])]

@@ -54,7 +54,7 @@ pub enum SuiteCommand {
         #[command(flatten)]
         request: Box<RequestArgs>,
         /// Only measure cells without results of this machine, or whose plugin or model changed since
-        #[arg(long, alias = "incremental-benchmarks", conflicts_with = "no_save")]
+        #[arg(long, alias = "incremental-benchmarks", conflicts_with_all = ["no_save", "fleet"])]
         incremental: bool,
         #[command(flatten)]
         fleet: FleetArgs,

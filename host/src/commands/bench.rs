@@ -1,9 +1,10 @@
 //! `host bench`: benchmarks that are plain functions.
 
+use super::asked::Asker;
 use super::persist::Persist;
 use super::run::{ended, options};
 use super::{Done, Exit, failed, gate, usage};
-use crate::cli::{BenchArgs, BenchCommand, FormatArg, Global, PersistArgs};
+use crate::cli::{BenchArgs, BenchCommand, FormatArg, Global};
 use crate::commands::plugin::tell_problems;
 use crate::output;
 use crate::screen::Screen;
@@ -12,12 +13,12 @@ use skillbench_record::catalog::{self, Metric};
 use skillbench_record::{Cell as Measured, Run, RunRequest, Selection};
 use skillbench_report::{Cell, Table};
 use skillbench_session::{Ended, Kept};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub fn bench(global: &Global, command: &BenchCommand) -> Done {
     match command {
         BenchCommand::List(which) => list(global, which),
-        BenchCommand::Run { which, series, option, persist } => {
+        BenchCommand::Run { which, series, option, fleet, persist } => {
             let request = RunRequest {
                 options: options(option)?,
                 iterations: series.iterations,
@@ -26,7 +27,19 @@ pub fn bench(global: &Global, command: &BenchCommand) -> Done {
                 timeout_s: series.timeout,
                 ..asked(which)
             };
-            run(global, which, request, persist)
+            let persist = Persist::new(global, persist);
+            if let Some(done) = persist.without_measuring(global) {
+                return done;
+            }
+            if let Some(name) = &fleet.fleet {
+                if !which.dir.is_empty() {
+                    return Err(usage(
+                        "--dir is a folder of this machine: put it into the registry of those that measure",
+                    ));
+                }
+                return super::fleet::submit::run(global, name, fleet, &request, &persist);
+            }
+            run(global, discover(global, &which.dir), request, &persist)
         }
     }
 }
@@ -41,10 +54,10 @@ fn asked(which: &BenchArgs) -> RunRequest {
     }
 }
 
-fn discover(global: &Global, which: &BenchArgs) -> Discovery {
+fn discover(global: &Global, folders: &[PathBuf]) -> Discovery {
     let inventory = global.inventory();
     tell_problems(&inventory.registry);
-    let discovery = Discovery::take(&inventory, &which.dir);
+    let discovery = Discovery::take(&inventory, folders);
     if !global.quiet {
         for rejected in &discovery.rejected {
             output::warning(&format!("{} ({}) is rejected: {}", rejected.id, rejected.origin, rejected.reason));
@@ -54,7 +67,7 @@ fn discover(global: &Global, which: &BenchArgs) -> Discovery {
 }
 
 fn list(global: &Global, which: &BenchArgs) -> Done {
-    let discovery = discover(global, which);
+    let discovery = discover(global, &which.dir);
     let chosen = discovery.offered(&asked(which)).map_err(usage)?;
     let mut table = Table::new(["id", "category", "model", "version", "plugin", "summary"])
         .least(["version", "category", "plugin"]);
@@ -76,17 +89,16 @@ fn list(global: &Global, which: &BenchArgs) -> Done {
     Ok(Exit::Good)
 }
 
-fn run(global: &Global, which: &BenchArgs, request: RunRequest, args: &PersistArgs) -> Done {
-    let persist = Persist::new(global, args);
-    if let Some(done) = persist.without_measuring(global) {
-        return done;
-    }
-    let asked = gate::asked(global, &persist.gate, &persist)?;
-    let discovery = discover(global, which);
+/// Calls the functions that a request means, as an agent asks it.
+pub fn measure(global: &Global, request: RunRequest, persist: &Persist) -> Done {
+    run(global, discover(global, &[]), request, persist)
+}
+
+fn run(global: &Global, discovery: Discovery, request: RunRequest, persist: &Persist) -> Done {
+    let asked = gate::asked(global, &persist.gate, persist)?;
+    let asker = Asker::of_environment(&global.stop).map_err(failed)?;
     if !global.quiet {
-        for (name, option) in discovery.left_out(&request).map_err(usage)? {
-            output::say(&format!("{name} is left out: name it, and give it --option {name}:{option}="));
-        }
+        discovery.left_out(&request).map_err(usage)?.iter().for_each(tell_left_out);
     }
     let (mut after, mut shown) = (Exit::Good, Ok(()));
     let mut screen = Screen::new(global).on_kept(|kept| {
@@ -96,16 +108,25 @@ fn run(global: &Global, which: &BenchArgs, request: RunRequest, args: &PersistAr
         }
     });
     let mut session = persist.session();
-    let result = session.run_functions(&discovery, request, &asked, &global.stop, &mut |event| screen.on(event));
+    let result = session.run_functions(&discovery, request, &asked, &global.stop, &mut |event| {
+        asker.iter().for_each(|asker| asker.on(&event));
+        screen.on(event);
+    });
     drop(screen);
     let Ended::Ran(ran) = result.map_err(ended)? else { return Ok(Exit::Stopped) };
     shown.map_err(failed)?;
     let Some(verdict) = ran.verdict else { return Ok(Exit::Stopped) };
-    let held = gate::tell(global, &persist, &ran.kept, &verdict)?;
+    let held = gate::tell(global, persist, &ran.kept, &verdict)?;
     Ok(exit(&ran.kept.recorded.run).or(after).or(held))
 }
 
-fn exit(run: &Run) -> Exit {
+/// Says which option a function needs that nobody named.
+pub fn tell_left_out((name, option): &(String, String)) {
+    output::say(&format!("{name} is left out: name it, and give it --option {name}:{option}="));
+}
+
+/// The exit code of a run of functions.
+pub fn exit(run: &Run) -> Exit {
     match Summary::of(&run.cells) {
         Summary { total_benchmarks: 0, .. } => Exit::NoVerdict,
         Summary { failed_runs: 0, .. } => Exit::Good,
@@ -114,7 +135,7 @@ fn exit(run: &Run) -> Exit {
 }
 
 /// Prints a run, and writes the flat forms that other tools read beside it.
-fn show(global: &Global, kept: &Kept) -> Result<(), String> {
+pub fn show(global: &Global, kept: &Kept) -> Result<(), String> {
     let run = &kept.recorded.run;
     print(global, run)?;
     if !kept.is_in_folder() {

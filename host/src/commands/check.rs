@@ -69,7 +69,7 @@ impl Subject {
         let inventory = global.inventory();
         let plugin = inventory.plugin(what);
         let library = plugin.map_or_else(|| library_at(what, &inventory), |plugin| Ok(plugin.library.clone()))?;
-        let description = DescriptionCache::open(&global.stop).describe(&library);
+        let description = DescriptionCache::open(&global.stop).describe_anew(&library);
         let id = description.as_ref().map_or(what, |description| &description.id);
         let own = OptionChoice::all_of(id, options).map_err(usage)?;
         let options = match plugin {

@@ -20,3 +20,18 @@ pub fn man(folder: &Path) -> Done {
     output::say(&format!("manual pages are in {}", folder.display()));
     Ok(Exit::Good)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_flag_excludes_one_that_its_command_does_not_have() {
+        // Where one does, zsh's is not made.
+        for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
+            let mut script = vec![];
+            clap_complete::generate(shell, &mut cli::command(), "host", &mut script);
+            assert!(!script.is_empty());
+        }
+    }
+}

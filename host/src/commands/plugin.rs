@@ -149,7 +149,7 @@ pub fn add(global: &Global, library: &Path, id: Option<String>, pin: bool) -> Do
     let library = std::fs::canonicalize(library).map_err(|e| usage(format!("{}: {e}", library.display())))?;
     let sandbox = Sandbox { mode: global.sandbox.into(), ..Sandbox::default() };
     let opened = Library::new(library.clone(), sandbox);
-    let description = DescriptionCache::open(&global.stop).describe(&opened).map_err(failed)?;
+    let description = DescriptionCache::open(&global.stop).describe_anew(&opened).map_err(failed)?;
     let id = id.unwrap_or(description.id);
     let file = drop_in(&id)?;
     if file.exists() {

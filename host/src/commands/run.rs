@@ -39,7 +39,10 @@ fn asked(global: &Global, file: &Path, persist: &Persist) -> Done {
     let no_request = |error: &dyn std::fmt::Display| usage(format!("{}: {error}", file.display()));
     let text = std::fs::read_to_string(file).map_err(|error| no_request(&error))?;
     let request: RunRequest = serde_json::from_str(&text).map_err(|error| no_request(&error))?;
-    measure(global, Start::New(Box::new(request)), persist, &mut persist.session())
+    match request.functions {
+        true => super::bench::measure(global, request, persist),
+        false => measure(global, Start::New(Box::new(request)), persist, &mut persist.session()),
+    }
 }
 
 /// Measures what a suite asks for, here or on a fleet.

@@ -8,6 +8,7 @@
 use skillbench_endpoint::Streams;
 use skillbench_load::arrivals::Arrivals;
 use skillbench_load::board::Shift;
+use skillbench_load::coming::Coming;
 use skillbench_load::session::{Batching, Patience, Plan, Request, Serve, Served, alone};
 use skillbench_load::timer::Timer;
 use skillbench_plugin_api::{Error, Options, Result};
@@ -116,7 +117,15 @@ fn measure(streams: usize, pace: f64, seconds: f64) -> Result<()> {
     let drain = Duration::from_secs_f64(3.0 * seconds + 60.0);
     let patience = Patience { drain, over: None, takes_refusals: false };
     let timer = Timer::calibrated();
-    let plan = Plan { due: &due, lengths: &[], timer: &timer, patience, batching: Batching::NONE, tokens, session: 1 };
+    let plan = Plan {
+        coming: &Coming::Due(due),
+        lengths: &[],
+        timer: &timer,
+        patience,
+        batching: Batching::NONE,
+        tokens,
+        session: 1,
+    };
     let served = alone([worker], plan, &|| false)?;
     drop(server);
     told(&served, tokens, Duration::from_nanos(cpu.load(Relaxed)));

@@ -2,6 +2,7 @@
 //! `cargo bench --profile release --workspace --bench lateness -- RATE[,RATE] [SECONDS]`. Prints a line of JSON for each rate, in microseconds.
 
 use skillbench_load::arrivals::Arrivals;
+use skillbench_load::coming::Coming;
 use skillbench_load::session::{Batching, Patience, Plan, Request, alone};
 use skillbench_load::timer::Timer;
 use std::process::ExitCode;
@@ -32,7 +33,7 @@ fn at(per_s: f64, seconds: f64) -> skillbench_plugin_api::Result<()> {
     let patience = Patience { drain: Duration::from_secs(5), over: None, takes_refusals: false };
     let stolen = steal();
     let plan = Plan {
-        due: &due,
+        coming: &Coming::Due(due),
         lengths: &[],
         timer: &Timer::calibrated(),
         patience,

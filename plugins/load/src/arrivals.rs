@@ -40,14 +40,9 @@ impl Arrivals {
     /// Nanoseconds from the start of a session at which `count` requests are due, in order. They fill `count / per_s` seconds: how far
     /// they are apart is left to chance, how many they are is not, so that the mean rate is the one that was asked for.
     pub fn due_over(self, over_time: &OverTime, per_s: f64, count: usize, seed: u64) -> Vec<u64> {
-        let mut rng = Rng::with_seed(seed);
-        let mut at = 0.0;
+        let (mut rng, mut at) = (Rng::with_seed(seed), 0.0);
         let mut next = |_| {
-            at += match self {
-                Arrivals::Constant => 1.0,
-                Arrivals::Poisson => exponential(&mut rng),
-                Arrivals::Gamma(shape) => gamma(&mut rng, shape),
-            };
+            at += self.draw(&mut rng);
             at
         };
         // Of one request more, whose place is the end of the session: then the others of a Poisson process lie anywhere before it.
@@ -58,6 +53,22 @@ impl Arrivals {
         };
         let length = count as f64 * 1e9 / per_s;
         places.iter().take(count).map(|place| (over_time.when(place / end) * length) as u64).collect()
+    }
+
+    /// So many gaps, of mean 1.
+    pub fn gaps(self, count: usize, seed: u64) -> impl Iterator<Item = f64> {
+        let mut rng = Rng::with_seed(seed);
+        let mean = if let Arrivals::Gamma(shape) = self { shape } else { 1.0 };
+        (0..count).map(move |_| self.draw(&mut rng) / mean)
+    }
+
+    /// A gap, of mean 1, or of the shape where there is one.
+    fn draw(self, rng: &mut Rng) -> f64 {
+        match self {
+            Arrivals::Constant => 1.0,
+            Arrivals::Poisson => exponential(rng),
+            Arrivals::Gamma(shape) => gamma(rng, shape),
+        }
     }
 
     /// The same at a rate that stays.

@@ -16,11 +16,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{Barrier, Mutex, OnceLock, PoisonError};
 use std::task::{Context, Poll};
+use std::thread::Thread;
 use std::time::{Duration, Instant};
 
-/// A request while the session goes on: its times, 0 for not yet, all at least 1.
+/// A request while the session goes on: when it is due, and its times, 0 for not yet, all at least 1.
 #[derive(Default)]
 struct Times {
+    due: AtomicU64,
     issued: AtomicU64,
     taken: AtomicU64,
     ended: AtomicU64,
@@ -30,7 +32,8 @@ struct Times {
 }
 
 pub struct Board {
-    due: Vec<u64>,
+    /// Whom the end of a request wakes: the thread that issues them, where users wait for their answers.
+    issuer: Option<Thread>,
     lengths: Vec<Lengths>,
     places: Vec<Place>,
     /// All are at their places, and the one that issues.
@@ -61,18 +64,18 @@ pub struct Board {
 }
 
 impl Board {
-    /// `workers`: how many threads will attend.
+    /// `workers`: how many threads will attend. The thread that makes it issues requests.
     pub fn new(plan: &Plan<'_>, workers: usize) -> Board {
         Board {
-            due: plan.due.to_vec(),
+            issuer: plan.coming.waits_for_answers().then(std::thread::current),
             lengths: plan.lengths.to_vec(),
             places: (0..workers).map(|_| Place::default()).collect(),
             ready: Barrier::new(workers + 1),
             batching: plan.batching,
             limits: plan.patience.over.map_or_else(Vec::new, |over| over.limits.to_vec()),
             takes_refusals: plan.patience.takes_refusals,
-            times: plan.due.iter().map(|_| Times::default()).collect(),
-            gaps: Gaps::of(plan.due.len(), plan.tokens),
+            times: (0..plan.coming.most()).map(|_| Times::default()).collect(),
+            gaps: Gaps::of(plan.coming.most(), plan.tokens),
             session: plan.session,
             busy: AtomicU64::new(0),
             runs: AtomicU64::new(0),
@@ -100,8 +103,9 @@ impl Board {
         self.start.get().map_or(1, |start| (start.elapsed().as_nanos() as u64).max(1))
     }
 
-    /// Issues a request, and wakes the worker that waits for it.
-    pub fn issue(&self, number: usize) {
+    /// Issues a request that was due at a moment, and wakes the worker that waits for it.
+    pub fn issue(&self, number: usize, due: u64) {
+        self.times[number].due.store(due, SeqCst);
         self.times[number].issued.store(self.now(), SeqCst);
         self.issued.store(number + 1, SeqCst);
         if let Some(place) = self.places.iter().find(|place| place.waits_for(number)) {
@@ -122,6 +126,16 @@ impl Board {
 
     pub fn is_cut(&self) -> bool {
         self.cut.load(SeqCst)
+    }
+
+    /// How many requests have ended.
+    pub fn ended(&self) -> usize {
+        self.ended.load(SeqCst)
+    }
+
+    /// When a request ended; `None`: it has not.
+    pub fn ended_at(&self, number: usize) -> Option<u64> {
+        Some(self.times[number].ended.load(SeqCst)).filter(|at| *at > 0)
     }
 
     /// Whether requests that were issued are not served yet.
@@ -176,11 +190,11 @@ impl Board {
         let most = self.batching.most;
         if most == 1 {
             let number = self.taken.fetch_add(1, SeqCst);
-            return (number < self.due.len() && self.wait(number, place)).then_some(number..number + 1);
+            return (number < self.times.len() && self.wait(number, place)).then_some(number..number + 1);
         }
         let _gathers = self.gathers.lock().unwrap_or_else(PoisonError::into_inner);
         let first = self.taken.load(SeqCst);
-        if first >= self.due.len() || !self.wait(first, place) {
+        if first >= self.times.len() || !self.wait(first, place) {
             return None;
         }
         let by = self.times[first].issued.load(SeqCst).saturating_add(self.batching.wait.as_nanos() as u64);
@@ -208,7 +222,7 @@ impl Board {
                 return Poll::Ready(Some(number));
             }
             let next = self.taken.load(SeqCst);
-            if self.is_cut() || next >= self.due.len() {
+            if self.is_cut() || next >= self.times.len() {
                 return Poll::Ready(None);
             }
             place.wait_for(next);
@@ -241,13 +255,14 @@ impl Board {
             self.over.fetch_add(1, SeqCst);
         }
         self.ended.fetch_add(1, SeqCst);
+        self.issuer.iter().for_each(Thread::unpark);
     }
 
     fn request(&self, number: usize) -> Request {
         let times = &self.times[number];
         let at = |time: &AtomicU64| Some(time.load(SeqCst)).filter(|at| *at > 0);
         Request {
-            due: self.due[number],
+            due: times.due.load(SeqCst),
             issued: times.issued.load(SeqCst),
             served: at(&times.taken).zip(at(&times.ended)).map(|(from, to)| [from, to]),
             first: at(&times.first),

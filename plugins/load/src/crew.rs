@@ -116,6 +116,7 @@ mod tests {
 
     #[test]
     fn a_worker_serves_all_sessions_and_warm_ups_on_one_thread() {
+        use crate::coming::Coming;
         use crate::session::{Batching, Patience, Plan, run};
         use crate::timer::Timer;
         use std::time::Duration;
@@ -131,7 +132,7 @@ mod tests {
             let timer = Timer::calibrated();
             for _ in 0..3 {
                 let plan = Plan {
-                    due: &[0, 1_000_000],
+                    coming: &Coming::Due(vec![0, 1_000_000]),
                     lengths: &[],
                     timer: &timer,
                     patience,

@@ -12,8 +12,8 @@ const LEAST: Duration = Duration::from_micros(20);
 /// Workers that work so much of their time are what latencies come from, whoever is late beside them.
 const SATURATED: f64 = 0.95;
 
-/// Why a session is void, with what to do; `None`: it is not.
-pub fn too_late(served: &Served, workers: usize, limits: &[Limit]) -> Option<String> {
+/// Why a session is void, with what to do, of which `less` is a part: how less load is asked for. `None`: it is not.
+pub fn too_late(served: &Served, workers: usize, limits: &[Limit], less: &str) -> Option<String> {
     if served.utilization(workers) >= SATURATED {
         return None;
     }
@@ -34,7 +34,7 @@ pub fn too_late(served: &Served, workers: usize, limits: &[Limit]) -> Option<Str
         let (found_us, most_us) = (found * 1e-3, most * 1e-3);
         (found > most).then(|| {
             format!(
-                "void: {name} issued {found_us:.0} us late or later, and {most_us:.0} us are allowed beside such latencies; this machine cannot issue them at that rate beside the target: leave a processor free (--threads), or ask for a lower rate"
+                "void: {name} issued {found_us:.0} us late or later, and {most_us:.0} us are allowed beside such latencies; this machine cannot issue them so often beside the target: leave a processor free (--threads), or ask for {less}"
             )
         })
     })
@@ -66,6 +66,10 @@ mod tests {
     use super::*;
 
     const MS: u64 = 1_000_000;
+
+    fn too_late(served: &Served, workers: usize, limits: &[Limit]) -> Option<String> {
+        super::too_late(served, workers, limits, "a lower rate")
+    }
 
     /// A hundred requests, 10 ms apart, each served for 1 ms; `late` and `refused` by their number.
     fn session(late: impl Fn(u64) -> u64, refused: impl Fn(u64) -> bool) -> Served {

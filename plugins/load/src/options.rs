@@ -14,6 +14,10 @@ use std::time::Duration;
 /// The most workers of a benchmark with a thread for each.
 pub const MOST_WORKERS: usize = 256;
 
+const MOST_USERS: usize = 10_000;
+/// An hour.
+const MOST_THINK_MS: f64 = 3_600_000.0;
+
 /// The JSON Schema of these options, of what else a benchmark has (`, "key": {...}`), and of which have to be given (`"key"`). One whose workers are
 /// more than [`MOST_WORKERS`] says how many, and reads them by [`Asked::read_with`].
 #[macro_export]
@@ -54,6 +58,19 @@ macro_rules! schema {
             "default": "steady",
             "pattern": "^(steady|ramp:[0-9.]+-[0-9.]+|steps:[0-9.]+(,[0-9.]+)*)$",
             "description": "How the rate changes in a session, whose mean it stays: steady, ramp:FROM-TO, or steps:RATE,RATE ... which last equally long; only how the rates compare counts"
+        },
+        "users": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 10000,
+            "description": "In place of a rate, so many users: each waits for its answer, thinks, and asks again (a closed loop)"
+        },
+        "think_ms": {
+            "type": "number",
+            "minimum": 0,
+            "maximum": 3600000,
+            "default": 0,
+            "description": "How long a user thinks before it asks, in milliseconds on average. arrivals says how that varies"
         },
         "trace": {
             "type": "string",
@@ -119,6 +136,8 @@ pub enum Load {
     Offline,
     /// So many requests a second.
     Rate(f64),
+    /// So many users, each of whom has one request under way, or thinks.
+    Users(usize),
     /// The largest rate is searched that keeps the limits.
     Search,
 }
@@ -140,6 +159,8 @@ pub struct Asked {
     pub limits: Vec<Limit>,
     pub arrivals: Arrivals,
     pub over_time: OverTime,
+    /// How long users think, on average.
+    pub think: Duration,
     /// Requests as they once came, in place of arrivals.
     pub trace: Option<Arc<Trace>>,
     pub workers: usize,
@@ -195,7 +216,14 @@ impl Asked {
             Ok(Load::Stream)
         } else {
             load(scenario, rate, !limits.is_empty(), of_query)
-        }?;
+        };
+        let (load, think) = match users(options, rate)? {
+            Some(_) if matches!(scenario, Some(name) if name != "server") => {
+                return Err(Error::invalid("option users: the scenario server has them"));
+            }
+            Some((users, think)) => (Load::Users(users), think),
+            None => (load?, Duration::ZERO),
+        };
         if of == Of::Tokens && load == Load::Stream {
             let text = "sequences one after the other are what the benchmark generation has: ask for it, or for --rate, --slo or --scenario offline";
             return Err(Error::invalid(text));
@@ -238,6 +266,7 @@ impl Asked {
             limits,
             together,
             over_time,
+            think,
             trace,
             arrivals: Arrivals::parse(options.get("arrivals").unwrap_or("poisson"))?,
             workers,
@@ -261,6 +290,32 @@ fn server_for_people(limits: &[Limit]) -> Result<&'static str> {
         false => Err(Error::invalid(
             "scenario interactive is for those who read along: give limits on both, such as --slo \"ttft.p99<=500ms,tpot.p99<=50ms\"",
         )),
+    }
+}
+
+/// How many users there are, and how long they think; `None`: there are none.
+fn users(options: &Options, rate: Option<f64>) -> Result<Option<(usize, Duration)>> {
+    let think_ms: Option<f64> = options.parse("think_ms")?;
+    let Some(users) = options.parse::<usize>("users")? else {
+        return match think_ms {
+            Some(_) => {
+                Err(Error::invalid("option think_ms: it is users who think: say how many, with the option users"))
+            }
+            None => Ok(None),
+        };
+    };
+    if rate.is_some() {
+        return Err(Error::invalid(
+            "option users: they ask when they have their answers, and have no rate and no trace",
+        ));
+    }
+    match (users, think_ms.unwrap_or(0.0)) {
+        (1..=MOST_USERS, think_ms) if (0.0..=MOST_THINK_MS).contains(&think_ms) => {
+            Ok(Some((users, Duration::from_secs_f64(think_ms * 1e-3))))
+        }
+        (users, think_ms) => Err(Error::invalid(format!(
+            "options users and think_ms: {users} users who think for {think_ms} ms; expected 1 to {MOST_USERS}, and 0 to {MOST_THINK_MS} ms"
+        ))),
     }
 }
 
@@ -354,6 +409,31 @@ mod tests {
             ("multi-stream", None, false, 1),
         ] {
             assert!(load(Some(scenario), rate, limited, batch).is_err(), "{scenario}");
+        }
+    }
+
+    #[test]
+    fn users_come_in_place_of_a_rate() {
+        let asked = |pairs: &[(&str, &str)]| {
+            let all = pairs.iter().map(|(key, value)| ((*key).into(), (*value).into()));
+            Asked::read(&Options(all.collect()), 1, Of::Items)
+        };
+        let closed = asked(&[("users", "8"), ("think_ms", "2.5"), ("slo", "latency.p99<=1s")]).unwrap();
+        assert_eq!((closed.load, closed.think), (Load::Users(8), Duration::from_micros(2_500)));
+        let always = asked(&[("users", "1"), ("scenario", "server"), ("arrivals", "gamma:4")]).unwrap();
+        assert_eq!((always.load, always.think), (Load::Users(1), Duration::ZERO));
+        for (pairs, wanted) in [
+            (&[("users", "8"), ("rate", "5")][..], "have no rate"),
+            (&[("think_ms", "5"), ("rate", "5")], "say how many"),
+            (&[("users", "8"), ("scenario", "offline")], "the scenario server"),
+            (&[("users", "8"), ("over_time", "ramp:0-1")], "only a rate"),
+            (&[("users", "0")], "expected 1 to 10000"),
+            (&[("users", "10001")], "expected 1 to 10000"),
+            (&[("users", "1"), ("think_ms", "-1")], "0 to 3600000 ms"),
+            (&[("users", "1"), ("think_ms", "nan")], "0 to 3600000 ms"),
+        ] {
+            let told = asked(pairs).unwrap_err().message;
+            assert!(told.contains(wanted), "{pairs:?}: {told}");
         }
     }
 

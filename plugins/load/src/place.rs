@@ -55,6 +55,7 @@ impl Place {
 #[cfg(test)]
 mod tests {
     use crate::board::Shift;
+    use crate::coming::Coming;
     use crate::crew::Crew;
     use crate::session::{Batching, Patience, Plan, Serve, run};
     use crate::timer::Timer;
@@ -126,14 +127,14 @@ mod tests {
         }
     }
 
-    fn plan<'p>(due: &'p [u64], timer: &'p Timer, drain: Duration) -> Plan<'p> {
+    fn plan<'p>(coming: &'p Coming, timer: &'p Timer, drain: Duration) -> Plan<'p> {
         let patience = Patience { drain, over: None, takes_refusals: false };
-        Plan { due, lengths: &[], timer, patience, batching: Batching::NONE, tokens: 0, session: 1 }
+        Plan { coming, lengths: &[], timer, patience, batching: Batching::NONE, tokens: 0, session: 1 }
     }
 
     #[test]
     fn an_event_loop_is_woken_for_each_request_and_counts_as_the_workers_that_it_has_room_for() {
-        let due: Vec<u64> = (0..40).map(|number| number * 2_000_000).collect();
+        let due = Coming::Due((0..40).map(|number| number * 2_000_000).collect());
         std::thread::scope(|scope| {
             let crew = Crew::hire(scope, [Loop::new(8, Duration::from_millis(4))]).unwrap();
             assert_eq!((crew.size(), crew.threads(), crew.once().unwrap()), (8, 1, 1));
@@ -151,7 +152,8 @@ mod tests {
         std::thread::scope(|scope| {
             let crew = Crew::hire(scope, [Loop::new(2, Duration::from_secs(3600))]).unwrap();
             let start = Instant::now();
-            let served = run(&crew, plan(&[0, 0, 0], &Timer::calibrated(), Duration::from_millis(50)), &|| false);
+            let served =
+                run(&crew, plan(&Coming::Due(vec![0; 3]), &Timer::calibrated(), Duration::from_millis(50)), &|| false);
             assert_eq!(served.unwrap().left(), 3);
             assert!(start.elapsed() < Duration::from_secs(60));
         });

@@ -1,5 +1,6 @@
 //! Sessions and searches: what is done with workers, whatever they serve.
 
+use crate::coming::{Coming, Users};
 use crate::crew::Crew;
 use crate::lateness;
 use crate::limit::{Limit, Metric};
@@ -90,6 +91,7 @@ impl<'c> Server<'c> {
             Load::Stream => Err(Error::internal("requests one after the other have no sessions")),
             Load::Offline => self.offline(),
             Load::Rate(per_s) => self.at_rate(per_s),
+            Load::Users(users) => self.of_users(users),
             Load::Search => self.search(),
         }
     }
@@ -101,7 +103,7 @@ impl<'c> Server<'c> {
             let session = server.asked.budget.as_secs_f64() / f64::from(SESSIONS);
             let at_once = (server.crew.size() * server.asked.together) as f64;
             let count = session * at_once / server.service()?.as_secs_f64();
-            Ok(Played { due: vec![0; (count as usize).clamp(FEW, 10 * MOST)], lengths: vec![] })
+            Ok(Played { coming: Coming::Due(vec![0; (count as usize).clamp(FEW, 10 * MOST)]), lengths: vec![] })
         })
     }
 
@@ -112,6 +114,44 @@ impl<'c> Server<'c> {
         // Without a limit a refusal is in no figure, and so ends the cell.
         let patience = Patience { drain, over: None, takes_refusals: !self.asked.limits.is_empty() };
         self.measure(patience, |server| server.come(per_s, session))
+    }
+
+    /// Each user asks again when it has its answer and has thought.
+    fn of_users(&mut self, users: usize) -> Result<()> {
+        let session = self.asked.budget / SESSIONS;
+        // The last has all others before it.
+        let waves = users.div_ceil(self.crew.size() * self.asked.together) as u32;
+        let drain = session.max(Duration::from_secs(1)) + 2 * waves * self.service()?;
+        let patience = Patience { drain, over: None, takes_refusals: !self.asked.limits.is_empty() };
+        self.measure(patience, |server| server.think(users, session))
+    }
+
+    /// The requests of the next session of users.
+    ///
+    /// # Errors
+    /// `FailedPrecondition` for users who ask too seldom for a figure.
+    fn think(&mut self, users: usize, length: Duration) -> Result<Played> {
+        self.sessions += 1;
+        let (think, service) = (self.asked.think, self.service()?);
+        let likely = users as f64 / (think + service).as_secs_f64() * length.as_secs_f64();
+        if likely < FEW as f64 {
+            return Err(self.too_seldom(users, likely));
+        }
+        // They ask no more often than they think, and the target answers no more often than it can; twice as many are room enough.
+        let at_once = (self.crew.size() * self.asked.together) as f64;
+        let most_per_s = (at_once / service.as_secs_f64()).min(users as f64 / think.as_secs_f64());
+        let requests = ((2.0 * most_per_s * length.as_secs_f64()) as usize + 2 * users).clamp(FEW, 10 * MOST);
+        let users = Users::new(users, think, self.asked.arrivals, requests, length, self.seed_of_session());
+        Ok(Played { coming: Coming::Users(users), lengths: vec![] })
+    }
+
+    fn too_seldom(&self, users: usize, requests: f64) -> Error {
+        let text = format!(
+            "option users: {users} of them ask about {requests:.1} times in a session of {:.1} s, and a figure needs {FEW}: ask for --budget {:.0}, for more users, or for a shorter think_ms",
+            (self.asked.budget / SESSIONS).as_secs_f64(),
+            (self.asked.budget.as_secs_f64() * 1.5 * FEW as f64 / requests.max(1.0)).ceil()
+        );
+        Error::new(Code::FailedPrecondition, text)
     }
 
     /// Sessions until the host has enough of them.
@@ -257,7 +297,8 @@ impl<'c> Server<'c> {
     fn trial(&mut self, per_s: f64, length: Duration) -> Result<(Trial, Served)> {
         let played = self.arrive(per_s, length);
         let limits = self.asked.limits.clone();
-        let over = Some(Over { limits: &limits, most: (given_up(&limits) * played.due.len() as f64) as usize + FEW });
+        let over =
+            Some(Over { limits: &limits, most: (given_up(&limits) * played.coming.most() as f64) as usize + FEW });
         // What is still served when it is over keeps no limit anyway, or has the time that it takes.
         let drain = self.stay()?.max(length) + 2 * self.service()?;
         let served = self.session(&played, Patience { drain, over, takes_refusals: true })?;
@@ -329,17 +370,34 @@ impl<'c> Server<'c> {
     fn arrive(&mut self, per_s: f64, length: Duration) -> Played {
         self.sessions += 1;
         let count = ((per_s * length.as_secs_f64()).round() as usize).clamp(FEW, 10 * MOST);
-        let seed = self.seed ^ self.sessions.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let due = self.asked.arrivals.due_over(&self.asked.over_time, per_s, count, seed);
-        Played { due, lengths: vec![] }
+        let due = self.asked.arrivals.due_over(&self.asked.over_time, per_s, count, self.seed_of_session());
+        Played { coming: Coming::Due(due), lengths: vec![] }
+    }
+
+    fn seed_of_session(&self) -> u64 {
+        self.seed ^ self.sessions.wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 
     fn session(&mut self, played: &Played, patience: Patience<'_>) -> Result<Served> {
         let Server { timer, tokens, sessions, .. } = self;
         let batching = self.asked.batching;
-        let Played { due, lengths } = played;
-        let plan = Plan { due, lengths, timer, patience, batching, tokens: tokens.most, session: *sessions };
-        session::run(&self.crew, plan, &|| self.context.host.stopping())
+        let Played { coming, lengths } = played;
+        let plan = Plan { coming, lengths, timer, patience, batching, tokens: tokens.most, session: *sessions };
+        let served = session::run(&self.crew, plan, &|| self.context.host.stopping())?;
+        match self.asked.load {
+            Load::Users(users) if served.requests.len() < FEW => {
+                Err(self.too_seldom(users, served.requests.len() as f64))
+            }
+            _ => Ok(served),
+        }
+    }
+
+    /// How less load is asked for.
+    fn less(&self) -> &'static str {
+        match self.asked.load {
+            Load::Users(_) => "fewer users, or a longer think_ms",
+            _ => "a lower rate",
+        }
     }
 
     /// What makes a session no measurement of the target at this load.
@@ -349,7 +407,8 @@ impl<'c> Server<'c> {
             let (all, drain) = (served.requests.len(), (patience.drain + self.asked.batching.wait).as_secs_f64());
             let per_s = (all - left) as f64 / served.wall.as_secs_f64();
             let text = format!(
-                "overloaded: the queue grew, and {left} of {all} requests were not served within {drain:.1} s after the last was due; about {per_s:.4} a second were served: ask for a lower rate"
+                "overloaded: the queue grew, and {left} of {all} requests were not served within {drain:.1} s after the last was due; about {per_s:.4} a second were served: ask for {}",
+                self.less()
             );
             return Err(Error::new(Code::ResourceExhausted, text));
         }
@@ -361,7 +420,7 @@ impl<'c> Server<'c> {
         if self.asked.load == Load::Offline || self.takes_late {
             return Ok(());
         }
-        match lateness::too_late(served, self.crew.size(), &self.asked.limits) {
+        match lateness::too_late(served, self.crew.size(), &self.asked.limits, self.less()) {
             None => Ok(()),
             Some(text) => Err(Error::new(Code::FailedPrecondition, text)),
         }

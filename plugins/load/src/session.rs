@@ -1,6 +1,7 @@
 //! One session: a thread issues requests when they are due, and workers serve them in that order (`board`).
 
 use crate::board::{Board, Shift};
+use crate::coming::Coming;
 use crate::crew::Crew;
 use crate::limit::Limit;
 use crate::timer::Timer;
@@ -73,8 +74,7 @@ impl Batching {
 /// What a session is to do.
 #[derive(Clone, Copy)]
 pub struct Plan<'p> {
-    /// When requests are due, in nanoseconds from the start and in order.
-    pub due: &'p [u64],
+    pub coming: &'p Coming,
     /// How long each is; empty: as long as the worker says.
     pub lengths: &'p [Lengths],
     pub timer: &'p Timer,
@@ -197,7 +197,7 @@ pub fn run(crew: &Crew, plan: Plan<'_>, stopping: &dyn Fn() -> bool) -> Result<S
     let _exact = plan.timer.exactly();
     crew.begin(&board);
     let (start, before) = (board.start(), cpu_time());
-    let ended = issue(&board, start, plan, stopping);
+    let ended = plan.coming.issue(&board, start, &plan, stopping);
     let generator = cpu_time().zip(before).map(|(after, before)| after.saturating_sub(before));
     board.close();
     let ended = ended.and_then(|given_up| {
@@ -237,29 +237,15 @@ pub fn alone<W: Serve>(
     std::thread::scope(|scope| run(&Crew::hire(scope, workers)?, plan, stopping))
 }
 
-/// Every so many requests it is looked whether the cell is to end.
-const LOOK: usize = 64;
 const STEP: Duration = Duration::from_millis(1);
 
-/// Whether requests were left out, since the session had shown what it can.
-fn issue(board: &Board, start: Instant, plan: Plan<'_>, stopping: &dyn Fn() -> bool) -> Result<bool> {
-    let most = plan.patience.over.map_or(usize::MAX, |over| over.most);
-    let enough = || board.is_cut() || board.over() > most;
-    for (number, due) in plan.due.iter().enumerate() {
-        wait_until(start + Duration::from_nanos(*due), plan.timer, &enough, stopping)?;
-        if enough() {
-            return Ok(true);
-        }
-        board.issue(number);
-        if number % LOOK == LOOK - 1 && stopping() {
-            return Err(stopped());
-        }
-    }
-    Ok(false)
-}
-
 /// As the timer does, with a look at what happens meanwhile where requests are far apart.
-fn wait_until(due: Instant, timer: &Timer, enough: &dyn Fn() -> bool, stopping: &dyn Fn() -> bool) -> Result<()> {
+pub(crate) fn wait_until(
+    due: Instant,
+    timer: &Timer,
+    enough: &dyn Fn() -> bool,
+    stopping: &dyn Fn() -> bool,
+) -> Result<()> {
     const FAR: Duration = Duration::from_millis(20);
     while due.saturating_duration_since(Instant::now()) > 2 * FAR {
         std::thread::sleep(FAR);
@@ -276,7 +262,7 @@ fn wait_until(due: Instant, timer: &Timer, enough: &dyn Fn() -> bool, stopping: 
 
 /// Waits until what was issued is served, or patience is over.
 fn drain(board: &Board, start: Instant, plan: Plan<'_>, given_up: bool, stopping: &dyn Fn() -> bool) -> Result<()> {
-    let last = if given_up { board.now() } else { plan.due.last().copied().unwrap_or_default() };
+    let last = plan.coming.last_due().filter(|_| !given_up).unwrap_or_else(|| board.now());
     let end = start + Duration::from_nanos(last) + plan.patience.drain + plan.batching.wait;
     while board.is_behind() && !board.is_cut() && Instant::now() < end {
         if stopping() {
@@ -287,7 +273,7 @@ fn drain(board: &Board, start: Instant, plan: Plan<'_>, given_up: bool, stopping
     Ok(())
 }
 
-fn stopped() -> Error {
+pub(crate) fn stopped() -> Error {
     Error::new(Code::Cancelled, "the run is being stopped")
 }
 
@@ -322,7 +308,15 @@ mod tests {
     ) -> Result<Served> {
         alone(
             workers,
-            Plan { due, lengths: &[], timer: &Timer::calibrated(), patience, batching, tokens: 0, session: 1 },
+            Plan {
+                coming: &Coming::Due(due.to_vec()),
+                lengths: &[],
+                timer: &Timer::calibrated(),
+                patience,
+                batching,
+                tokens: 0,
+                session: 1,
+            },
             &never,
         )
     }
@@ -493,7 +487,7 @@ mod tests {
         let due = Arrivals::Constant.due(1.0, 60, 1);
         let stopping = || start.elapsed() > Duration::from_millis(100);
         let plan = Plan {
-            due: &due,
+            coming: &Coming::Due(due),
             lengths: &[],
             timer: &Timer::calibrated(),
             patience: PATIENT,

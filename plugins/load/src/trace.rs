@@ -6,6 +6,7 @@
 //!
 //! Times begin anywhere, and never go back. Lengths are in tokens. Prefixes that prompts share in a trace (`hash_ids`) are not replayed.
 
+use crate::coming::Coming;
 use serde::Deserialize;
 use skillbench_plugin_api::{Error, Result};
 use std::path::Path;
@@ -41,8 +42,7 @@ pub struct Trace {
 /// Requests of a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Played {
-    /// When each request is due, in nanoseconds from the start.
-    pub due: Vec<u64>,
+    pub coming: Coming,
     pub lengths: Vec<Lengths>,
 }
 
@@ -92,7 +92,7 @@ impl Trace {
     pub fn played(&self, per_s: f64) -> Played {
         let slower = self.per_s() / per_s;
         let due = self.at.iter().map(|at| ((at * slower + LEAD.as_secs_f64()) * 1e9) as u64).collect();
-        Played { due, lengths: self.lengths.clone() }
+        Played { coming: Coming::Due(due), lengths: self.lengths.clone() }
     }
 
     /// How long that takes, in seconds.
@@ -222,7 +222,10 @@ mod tests {
     #[test]
     fn a_session_plays_all_of_it_as_fast_as_asked_for() {
         let trace = read("one.csv", &format!("time_s\n{}", lines(13, |number| format!("{number}")))).unwrap();
-        let ms = |played: &Played| [0, 1, 12].map(|number| played.due[number] / 1_000_000);
+        let ms = |played: &Played| {
+            let Coming::Due(due) = &played.coming else { panic!("a trace says when requests are due") };
+            [0, 1, 12].map(|number| due[number] / 1_000_000)
+        };
         assert_eq!((ms(&trace.played(1.0)), trace.seconds(1.0)), ([10, 1_010, 12_010], 12.0));
         assert_eq!((ms(&trace.played(10.0)), trace.seconds(10.0)), ([10, 110, 1_210], 1.2));
     }

@@ -4,7 +4,7 @@ use super::{Discovery, Found, folded};
 use crate::run::serving::BUDGET;
 use crate::run::{RequestError, keep_contents};
 use skillbench_record::suggest::did_you_mean;
-use skillbench_record::{PluginOptions, RunRequest};
+use skillbench_record::{OptionChoice, PluginOptions, RunRequest};
 use skillbench_worker::CATEGORIES;
 
 impl Discovery {
@@ -52,7 +52,40 @@ impl Discovery {
         Ok(chosen.cloned().collect())
     }
 
-    fn check_name(&self, name: &str) -> Result<(), RequestError> {
+    /// What of a request this machine has: the names of benchmarks that it knows, and the options that they take.
+    ///
+    /// # Errors
+    /// It has nothing of it, for this reason.
+    pub fn narrowed(&self, request: &RunRequest) -> Result<RunRequest, RequestError> {
+        let is_known = |name: &&String| self.check_name(name).is_ok();
+        let known: Vec<String> = request.benchmarks.iter().filter(is_known).cloned().collect();
+        if known.is_empty() {
+            request.benchmarks.first().map_or(Ok(()), |name| self.check_name(name))?;
+        }
+        let mut narrowed = RunRequest { benchmarks: known, ..request.clone() };
+        let chosen = self.choose(&narrowed)?;
+        narrowed.options.retain(|option| chosen.iter().any(|found| found.is_reached_by(option)));
+        Ok(narrowed)
+    }
+
+    /// Options of a request that lead to files whose content is measured.
+    ///
+    /// # Errors
+    /// As for [`Discovery::choose`].
+    pub fn files_among<'r>(&self, request: &'r RunRequest) -> Result<Vec<&'r OptionChoice>, RequestError> {
+        let chosen = self.choose(request)?;
+        let leads_to_file = |option: &&OptionChoice| {
+            let has_content = |found: &Found| {
+                skillbench_worker::options::contents_of(&found.description.options_schema).contains(&option.key)
+            };
+            chosen.iter().any(|found| found.is_reached_by(option) && has_content(found))
+        };
+        Ok(request.options.iter().filter(leads_to_file).collect())
+    }
+
+    /// # Errors
+    /// It is the name of no function, with the nearest ones.
+    pub fn check_name(&self, name: &str) -> Result<(), RequestError> {
         // A name of its own goes before that of a plugin.
         let measures_a_model = self.with_target.iter().any(|found| folded(&found.description.id) == folded(name));
         if !measures_a_model && self.benchmarks.iter().any(|found| found.is_called(name)) {
@@ -99,14 +132,24 @@ impl Found {
         needed.into_iter().find(|option| !given.contains_key(option))
     }
 
-    /// The options of a request that are for this benchmark.
-    fn own_options(&self, request: &RunRequest) -> PluginOptions {
-        let mine = request.options.iter().filter(|option| match &option.plugin {
+    /// Whether an option is for this benchmark.
+    fn is_reached_by(&self, option: &OptionChoice) -> bool {
+        match &option.plugin {
             Some(owner) => self.is_called(owner),
             None => skillbench_worker::options::takes(&self.description.options_schema, &option.key),
-        });
+        }
+    }
+
+    /// The options of a request that are for this benchmark.
+    fn own_options(&self, request: &RunRequest) -> PluginOptions {
+        let mine = request.options.iter().filter(|option| self.is_reached_by(option));
         mine.map(|option| (option.key.clone(), option.value.clone())).collect()
     }
+}
+
+/// No benchmark takes an option.
+pub fn not_taken(option: &OptionChoice) -> RequestError {
+    RequestError(format!("none of the chosen benchmarks takes the option '{}'", option.key))
 }
 
 /// The options of each chosen benchmark.
@@ -115,12 +158,8 @@ impl Found {
 /// An option that none of them takes, or a value that one of them does not.
 pub(super) fn options(chosen: &[Found], request: &RunRequest) -> Result<Vec<PluginOptions>, RequestError> {
     for option in &request.options {
-        let reached = chosen.iter().any(|found| match &option.plugin {
-            Some(owner) => found.is_called(owner),
-            None => skillbench_worker::options::takes(&found.description.options_schema, &option.key),
-        });
-        if !reached {
-            return Err(RequestError(format!("none of the chosen benchmarks takes the option '{}'", option.key)));
+        if !chosen.iter().any(|found| found.is_reached_by(option)) {
+            return Err(not_taken(option));
         }
     }
     let checked = |found: &Found| {

@@ -6,20 +6,24 @@ use crate::describe::DescriptionCache;
 use crate::registry::{beside_executable, libraries_in};
 use crate::run::{Inventory, Rejected};
 use crate::skill::Catalog;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use skillbench_record::suggest::did_you_mean;
 use skillbench_worker::CATEGORIES;
 use skillbench_worker::sandbox::Sandbox;
-use skillbench_worker::{BenchmarkDescription, Description, Library};
+use skillbench_worker::{BenchmarkDescription, Description, Entry, Library};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A benchmark, and the plugin that holds it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Found {
     pub plugin: String,
     pub plugin_version: String,
     /// The way into its library.
-    pub plugin_door: &'static str,
+    pub plugin_door: Entry,
+    /// A path means nothing on another machine.
+    #[serde(skip)]
     pub library: Library,
     pub description: BenchmarkDescription,
     /// Its own, else that of the library's folder.
@@ -112,6 +116,15 @@ impl Discovery {
         found
     }
 
+    /// The benchmarks of another machine, as it told them. Names of models, and of benchmarks that measure one, are this host's.
+    pub fn elsewhere(inventory: &Inventory, benchmarks: &[Found]) -> Discovery {
+        let mut found = Discovery { catalog: inventory.catalog(), ..Discovery::default() };
+        for plugin in &inventory.plugins {
+            found.add(&plugin.id, &plugin.description, &plugin.library, &Labels::default());
+        }
+        Discovery { benchmarks: benchmarks.to_vec(), rejected: vec![], ..found }
+    }
+
     fn add(&mut self, plugin: &str, description: &Description, library: &Library, labels: &Labels) {
         for benchmark in &description.benchmarks {
             if let Err(reason) = self.check(benchmark) {
@@ -124,7 +137,7 @@ impl Discovery {
             let one = Found {
                 plugin: plugin.into(),
                 plugin_version: description.version.clone(),
-                plugin_door: description.entry.name(),
+                plugin_door: description.entry,
                 library: library.clone(),
                 description: benchmark.clone(),
                 category: own.or_else(|| labels.category.clone()),

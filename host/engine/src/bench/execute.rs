@@ -5,7 +5,7 @@ use super::{FunctionPlan, PlannedFunction};
 use crate::run::serving::{self, AskedLoad, BUDGET, usual_budget_s};
 use crate::run::{Observer, clocks, of_series, stable};
 use skillbench_record::defaults::defaults;
-use skillbench_record::{Cell, Outcome, Reason, Run, RunRequest, Samples};
+use skillbench_record::{Cell, Outcome, Reason, Run, RunRequest, Samples, cell_files};
 use skillbench_worker::{
     Command, Event, Failure, FunctionJob, FunctionReport, Limits, Policy, Reply, Stop, Watched, Worker, options,
 };
@@ -49,7 +49,7 @@ pub fn measure(
     observer: &mut dyn Observer,
 ) -> (Cell, Vec<Samples>) {
     let cell = function.cell(index);
-    match call(&job(function, request, folder), index, request, stop, observer) {
+    match call(&job(function, index, request, folder), index, request, stop, observer) {
         Ok((report, watched)) => {
             let samples = of_series(index, &report.series);
             let cell = Cell {
@@ -71,7 +71,7 @@ fn load(function: &PlannedFunction) -> AskedLoad<'_> {
     AskedLoad { slo: of("slo"), workers: of("workers").and_then(|workers| workers.parse().ok()) }
 }
 
-fn job(function: &PlannedFunction, request: &RunRequest, folder: &Path) -> FunctionJob {
+fn job(function: &PlannedFunction, index: usize, request: &RunRequest, folder: &Path) -> FunctionJob {
     let run = &defaults().run;
     let mut options = function.options.clone();
     let is_told = options::takes(&function.found.description.options_schema, BUDGET);
@@ -79,7 +79,7 @@ fn job(function: &PlannedFunction, request: &RunRequest, folder: &Path) -> Funct
     if is_told {
         options.insert(BUDGET.into(), budget.to_string());
     }
-    let attachments = folder.join("attachments").join(function.found.id());
+    let attachments = cell_files::attachments(folder, index);
     FunctionJob {
         library: function.found.library.clone(),
         benchmark: function.found.id().into(),

@@ -14,6 +14,7 @@ mod folders;
 mod metrics;
 mod plan;
 
+pub use choose::not_taken;
 pub use discover::{Discovery, Found};
 pub use execute::{execute, measure};
 pub use flat::{Summary, csv, json, json_by_model};

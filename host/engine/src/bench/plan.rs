@@ -27,10 +27,19 @@ impl Discovery {
     /// A name that nothing has, with the nearest ones; an option that none of them takes, or a value that one of them does not; a library
     /// that cannot be read.
     pub fn plan(&self, request: RunRequest) -> Result<FunctionPlan, RequestError> {
-        let mut chosen = self.choose(&request)?;
-        for found in &mut chosen {
-            found.library.seal([]).map_err(|error| RequestError(error.to_string()))?;
+        let mut plan = self.outline(request)?;
+        for function in &mut plan.functions {
+            function.found.library.seal([]).map_err(|error| RequestError(error.to_string()))?;
         }
+        Ok(plan)
+    }
+
+    /// The plan of a request that is carried out elsewhere. No library has to be here.
+    ///
+    /// # Errors
+    /// As [`Discovery::plan`], but for libraries.
+    pub fn outline(&self, request: RunRequest) -> Result<FunctionPlan, RequestError> {
+        let chosen = self.choose(&request)?;
         let options = options(&chosen, &request)?;
         let all = chosen.into_iter().zip(options).map(|(found, options)| PlannedFunction { found, options });
         let functions = match &request.exactly[..] {
@@ -49,7 +58,7 @@ impl PlannedFunction {
             index,
             plugin: plugin.clone(),
             plugin_version: plugin_version.clone(),
-            plugin_door: Some(plugin_door.to_string()),
+            plugin_door: Some(plugin_door.name().into()),
             about: model.clone(),
             family: FUNCTION.into(),
             category: category.clone().unwrap_or_default(),

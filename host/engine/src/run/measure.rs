@@ -12,7 +12,7 @@ use super::workarounds::Attempt;
 use crate::cores;
 use skillbench_models::stored;
 use skillbench_record::defaults::defaults;
-use skillbench_record::{ProfileReport, Workaround, scratch};
+use skillbench_record::{ProfileReport, Workaround, cell_files, scratch};
 use skillbench_worker::child;
 use skillbench_worker::{
     CellJob, CellReport, Command, Event, Failure, FailureKind, PluginUse, Policy, Pooling, ProfileJob, Reply,
@@ -292,7 +292,7 @@ impl Runner<'_, '_> {
         }
         self.phases.enter(phases::PROFILE);
         let job = self.job(planned, attempt, VerifyJob::Off);
-        let trace = self.common.folder.join("profiles").join(format!("{}.trace.json", planned.index));
+        let trace = cell_files::trace(self.common.folder, planned.index);
         let job = ProfileJob::of(&job, std::path::absolute(trace).ok());
         let report = profile(job, &self.limits).unwrap_or_else(|failure| {
             self.observer.warning(&format!("no profile: {failure}"));
@@ -388,8 +388,7 @@ impl Runner<'_, '_> {
                 interleaved_round_ns: None,
             },
             cache_dir: None,
-            attachments: std::path::absolute(self.common.folder.join("attachments").join(planned.index.to_string()))
-                .ok(),
+            attachments: std::path::absolute(cell_files::attachments(self.common.folder, planned.index)).ok(),
             pooling: Pooling::default(),
         }
     }

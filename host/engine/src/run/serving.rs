@@ -24,7 +24,7 @@ pub(crate) fn usual_budget_s(options: &PluginOptions, is_told: bool) -> f64 {
     let (run, has) = (&defaults().run, |option: &str| options.contains_key(option));
     match is_told {
         // A limit alone is searched for.
-        true if has("slo") && ![RATE, RATE_PER_HOUR, "trace"].into_iter().any(has) => run.search_budget_s,
+        true if has("slo") && ![RATE, RATE_PER_HOUR, "users", "trace"].into_iter().any(has) => run.search_budget_s,
         true => run.load_budget_s,
         false => run.budget_s,
     }

@@ -111,8 +111,10 @@ static sb_status optional(ARGUMENTS) {
   uint32_t i;
   UNUSED;
   for (i = 0; i < options->count; i++)
-    if (strcmp(options->items[i].key, "steps") == 0 && strcmp(options->items[i].value, "3") == 0)
+    if (strcmp(options->items[i].key, "steps") == 0 && strcmp(options->items[i].value, "3") == 0) {
+      reporter->attach(reporter->ctx, "steps.txt", "three", 5);
       return measure(host, reporter, error, "execution_time", 1, pause_briefly);
+    }
   return failed(error, "the option did not arrive");
 }
 

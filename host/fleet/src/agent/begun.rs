@@ -11,7 +11,8 @@ impl Work<'_, '_> {
     pub(super) fn take_back(&mut self) -> Result<(), AgentError> {
         let Some(key) = self.begun.take() else { return Ok(()) };
         let session = self.agent.machine.session.clone();
-        Ok(self.change_lease(|lease| lease.take_back(&key, &session))?)
+        self.lease = self.changed_lease(|lease| lease.take_back(&key, &session))?;
+        Ok(())
     }
 
     /// The lease, and what a change of it is written over.
@@ -22,15 +23,14 @@ impl Work<'_, '_> {
         }))
     }
 
-    /// Changes the lease by compare-and-set.
-    pub(super) fn change_lease(&mut self, change: impl Fn(&mut Lease)) -> Result<(), CourierError> {
+    /// Changes the lease by compare-and-set, and returns it.
+    pub(super) fn changed_lease(&self, change: impl Fn(&mut Lease)) -> Result<Lease, CourierError> {
         loop {
             let (mut lease, over) = self.read_lease()?;
             change(&mut lease);
             let body = serde_json::to_vec(&lease).map_err(|error| CourierError::Refused(error.to_string()))?;
             if self.agent.courier.write(Table::Leases, &self.lease_key(), &body, over)?.is_some() {
-                self.lease = lease;
-                return Ok(());
+                return Ok(lease);
             }
         }
     }

@@ -2,18 +2,22 @@
 //! leaves the queue after that (I3).
 
 use super::measure::{Answer, Finished, Step};
+use super::own::LaidOut;
+use super::spool::{MeasuredCell, journal_in};
 use super::{Agent, AgentError, Word, Words};
 use crate::courier::{CourierError, Delivery, Settle};
 use crate::failover::is_over_for;
+use crate::files::FileError;
 use crate::form::{self, AskedCell, Doing, Job, LotEnd};
 use crate::keys::Role;
 use crate::lease::{CellStart, Lease};
 use crate::names;
 use crate::seal::When;
-use skillbench_record::journal::Contents;
 use skillbench_record::time::now_utc;
 use skillbench_record::{CellName, Outcome as Ended, Reason, Run};
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::time::Duration;
 
 /// Between two tries to reach the server.
@@ -99,6 +103,7 @@ impl Agent<'_> {
         if job.cells.iter().any(|cell| cell.key != names::key(&cell.name)) {
             return Err("it has a key that is not its cell's".into());
         }
+        job.own.check()?;
         let is_this = job.machine == machine && job.submission == submission && job.lot == lot;
         match is_this && machine == self.machine.name {
             true => Ok((job, opened.by.name)),
@@ -137,6 +142,19 @@ impl Work<'_, '_> {
             self.end_rest(&Ended::Unavailable(reason), tell)?;
             return Ok(Handled::Done);
         }
+        let laid_out = match self.lay_out()? {
+            Ok(laid_out) => laid_out,
+            Err(FileError::Unwanted { .. }) => {
+                return Ok(if self.is_over { Handled::Done } else { Handled::Stopped });
+            }
+            Err(FileError::Io { path, error }) if is_of_disk(&error) => {
+                return Err(AgentError::Spool(std::io::Error::other(format!("{}: {error}", path.display()))));
+            }
+            Err(error) => {
+                self.end_rest(&Ended::Unavailable(Reason::new("no-file", error.to_string())), tell)?;
+                return Ok(Handled::Done);
+            }
+        };
         loop {
             for cell in self.open() {
                 if self.lease.is_poison(&cell.key) {
@@ -154,7 +172,7 @@ impl Work<'_, '_> {
                 return Ok(Handled::Stopped);
             }
             let folder = self.agent.spool.begin(self.job).map_err(AgentError::Spool)?;
-            let request = self.job.request_for(&open.iter().collect::<Vec<_>>());
+            let request = laid_out.request(self.job.request_for(&open.iter().collect::<Vec<_>>()));
             let (agent, mut refused) = (self.agent, None);
             let finished = agent.measure.measure(&request, &folder, &mut |step| match step {
                 Step::Head(run) => {
@@ -162,7 +180,7 @@ impl Work<'_, '_> {
                     Ok(if refused.is_some() { Answer::Stop } else { Answer::Go })
                 }
                 Step::Begin(place) => self.begin(&open, place, does),
-                Step::Ended(line) => self.ended(line, tell).map(|()| Answer::Go),
+                Step::Ended(line) => self.ended(line, &folder, tell).map(|()| Answer::Go),
             })?;
             if self.is_over {
                 return Ok(Handled::Done);
@@ -214,10 +232,30 @@ impl Work<'_, '_> {
                 self.done.insert(cell.key.clone());
             }
         }
-        for (key, line) in agent.spool.lines(job) {
-            self.store(&key, &line)?;
+        for (key, measured) in agent.spool.measured(job) {
+            self.store(&key, &measured)?;
         }
         Ok(())
+    }
+
+    /// Has the files of the submitter's here that open cells need.
+    fn lay_out(&mut self) -> Result<Result<LaidOut, FileError>, AgentError> {
+        let Work { agent, job, .. } = *self;
+        if self.open().is_empty() {
+            return Ok(Ok(LaidOut::default()));
+        }
+        let is_over = Cell::new(false);
+        let is_wanted = || {
+            // A server that is away has not taken it back.
+            is_over.set(is_over_for(agent.courier, &job.submission, &job.machine).unwrap_or(false));
+            !is_over.get() && !agent.stop.asked()
+        };
+        let laid_out = agent.lay_out(job, &is_wanted);
+        self.is_over |= is_over.get();
+        match laid_out {
+            Err(FileError::Courier(error)) if agent.stop.asked() || !error.is_passing() => Err(error.into()),
+            laid_out => Ok(laid_out),
+        }
     }
 
     /// The cells without an outcome.
@@ -228,8 +266,9 @@ impl Work<'_, '_> {
     /// Why the lot cannot be measured here: it was planned for another plugin or model than this machine has.
     fn cannot(&self) -> Option<Reason> {
         let here = &self.agent.machine.environment;
-        other("plugin", &self.job.plugins, &here.plugin_sha256)
-            .or_else(|| other("model", &self.job.models, &here.models))
+        let of_skillsets = self.job.models.iter().filter(|(name, _)| !self.job.own.models.contains_key(*name));
+        let of_skillsets = of_skillsets.map(|(name, content)| (name.clone(), content.clone())).collect();
+        other("plugin", &self.job.plugins, &here.plugin_sha256).or_else(|| other("model", &of_skillsets, &here.models))
     }
 
     /// Why what was begun is not what was planned: a file was changed since the machine was announced.
@@ -277,23 +316,32 @@ impl Work<'_, '_> {
             session: agent.machine.session.clone(),
             at: now_utc(),
         };
-        match self.change_lease(|lease| lease.starts.push(start.clone())) {
-            Err(error) if !error.is_passing() => Err(error),
-            _ => Ok(Answer::Go),
+        match self.changed_lease(|lease| lease.begin(start.clone(), |key| self.done.contains(key))) {
+            Ok(lease) => self.lease = lease,
+            Err(error) if !error.is_passing() => return Err(error),
+            Err(_) => {}
         }
+        Ok(Answer::Go)
     }
 
     /// Stores the line of a cell under its key. A server that is away does not stop the next cell.
-    fn ended(&mut self, line: &str, tell: &mut Words<'_>) -> Result<(), CourierError> {
-        let mut contents = Contents::read(line.as_bytes());
-        let Some((_, (cell, _))) = contents.cells.pop_first() else { return Ok(()) };
-        let key = form::key_of(&self.job.cells, &cell);
+    fn ended(&mut self, line: &str, folder: &Path, tell: &mut Words<'_>) -> Result<(), CourierError> {
+        let run = journal_in(folder).and_then(|journal| journal.parent().map(Path::to_path_buf));
+        let Some((key, cell, measured)) = MeasuredCell::read(self.job, line, run.as_deref().unwrap_or(folder)) else {
+            return Ok(());
+        };
         tell(Word::Cell { name: &CellName::of(&cell).to_string(), outcome: cell.outcome.name() });
         if self.begun.as_ref() == Some(&key) {
             self.begun = None;
         }
-        self.store(&key, line)
+        self.store(&key, &measured)
     }
+}
+
+/// Whether nothing can be written here, whatever it is.
+fn is_of_disk(error: &std::io::Error) -> bool {
+    use std::io::ErrorKind::{PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    matches!(error.kind(), StorageFull | QuotaExceeded | ReadOnlyFilesystem | PermissionDenied)
 }
 
 /// What is another thing there than was asked for.

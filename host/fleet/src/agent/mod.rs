@@ -1,7 +1,7 @@
 //! A machine at work: it takes one lot at a time from its queue, has it measured, and stores what came of it.
 //!
 //! - `lot`: what is done with one lot, whoever measures it and whatever is there already. `outcomes`: how its cells ended, signed and stored.
-//!   `begun`: how often each was begun.
+//!   `begun`: how often each was begun. `own`: models and files of the submitter's that it is measured with.
 //! - `measure`: who measures. `child`: a host of its own for each lot, which may die without taking the agent down.
 //! - `turns`: whose lot is next. `spool`: what was measured here, until the server has it. `life`: the name that an agent holds, and its signs of life.
 
@@ -11,6 +11,7 @@ mod life;
 mod lot;
 mod measure;
 mod outcomes;
+mod own;
 mod spool;
 mod turns;
 
@@ -22,6 +23,7 @@ pub use spool::Spool;
 use crate::courier::{Courier, CourierError, Table};
 use crate::form::{Doing, Machine};
 use crate::keys::Pass;
+use crate::offer::{OfferedPackage, offered};
 use crate::seal::{SealError, Signer, Trust};
 use life::Life;
 use lot::Handled;
@@ -31,6 +33,9 @@ use turns::Turns;
 
 /// So long one look into the queue takes.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// So often the spool is looked through for what is older than it is kept.
+const CLEANED: Duration = Duration::from_secs(3600);
 
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
@@ -63,6 +68,15 @@ pub struct Until {
     pub once: bool,
     /// After so long without one.
     pub idle: Option<Duration>,
+}
+
+/// How an agent's work ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Worked {
+    /// It was stopped or drained, or has done what it was to do.
+    Done,
+    /// The machine is offered packages of which it has said nothing. It is to be announced anew.
+    Offered(Vec<OfferedPackage>),
 }
 
 /// What an agent tells.
@@ -105,7 +119,7 @@ impl<'a> Agent<'a> {
     ///
     /// # Errors
     /// Another agent has the name; the server refuses; or the spool cannot be written.
-    pub fn run(&self, until: Until, tell: &mut Words<'_>) -> Result<(), AgentError> {
+    pub fn run(&self, until: Until, tell: &mut Words<'_>) -> Result<Worked, AgentError> {
         self.spool.clean();
         let life = Life::begin(self, tell)?;
         std::thread::scope(|scope| {
@@ -120,9 +134,9 @@ impl<'a> Agent<'a> {
         })
     }
 
-    fn work(&self, life: &Life<'_, '_>, until: Until, tell: &mut Words<'_>) -> Result<(), AgentError> {
+    fn work(&self, life: &Life<'_, '_>, until: Until, tell: &mut Words<'_>) -> Result<Worked, AgentError> {
         let (mut idle_since, mut turns) = (Instant::now(), Turns::default());
-        let mut is_away = false;
+        let (mut is_away, mut disbelieved, mut cleaned) = (false, None, Instant::now());
         while !self.stop.asked() && !life.is_lost() {
             let found = match self.drained().and_then(|drained| match drained {
                 true => Ok(None),
@@ -161,10 +175,29 @@ impl<'a> Agent<'a> {
                 None if until.idle.is_some_and(|idle| idle_since.elapsed() >= idle) => break,
                 None => {}
             }
+            if cleaned.elapsed() > CLEANED {
+                self.spool.clean();
+                cleaned = Instant::now();
+            }
+            match offered(self.courier, &self.trust, &self.machine.name) {
+                Ok(Ok(packages)) => {
+                    let is_new = |offered: &OfferedPackage| !self.machine.offers.contains_key(&offered.id);
+                    let new: Vec<_> = packages.into_iter().filter(is_new).collect();
+                    if !new.is_empty() {
+                        return Ok(Worked::Offered(new));
+                    }
+                }
+                Ok(Err(why)) if disbelieved.as_ref() != Some(&why) => {
+                    tell(Word::Warning(&format!("what this machine is offered is not believed: {why}")));
+                    disbelieved = Some(why);
+                }
+                // Whoever asks for a job hears of it, too.
+                Ok(Err(_)) | Err(_) => {}
+            }
         }
         match life.is_lost() {
             true => Err(AgentError::Taken { name: self.machine.name.clone() }),
-            false => Ok(()),
+            false => Ok(Worked::Done),
         }
     }
 

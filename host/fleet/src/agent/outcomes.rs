@@ -1,32 +1,75 @@
 //! The outcomes of a lot, as they are signed and stored: those that were measured, and those that say why nothing was.
 
 use super::lot::Work;
+use super::spool::MeasuredCell;
 use super::{AgentError, Word, Words};
 use crate::courier::{CourierError, LARGEST};
+use crate::files::{FileError, NamedFile, send};
 use crate::form::{self, AskedCell, Outcome};
 use crate::names;
+use skillbench_models::user_models::files::Tree;
 use skillbench_record::journal::Line;
 use skillbench_record::time::now_utc;
 use skillbench_record::{Outcome as Ended, Reason};
+use std::path::{Path, PathBuf};
+
+/// Bytes that a cell may leave.
+const MOST_LEFT: u64 = 1 << 30;
+
+/// What a cell left: what was sent, and what could not be.
+#[derive(Default)]
+struct Left {
+    files: Vec<NamedFile>,
+    lost: Vec<String>,
+}
 
 impl Work<'_, '_> {
     /// Stores an outcome; one that is there already stays. What a server that is away does not take is stored before the lot ends.
-    pub(super) fn store(&mut self, key: &str, line: &str) -> Result<(), CourierError> {
+    pub(super) fn store(&mut self, key: &str, measured: &MeasuredCell) -> Result<(), CourierError> {
         if self.done.contains(key) {
             return Ok(());
         }
-        let mut sealed = self.sealed(key, line)?;
-        if sealed.len() > LARGEST {
-            sealed = self.sealed(key, &self.too_large(key, sealed.len())?)?;
-            self.unmeasured.insert(key.into(), sealed.clone());
-        }
-        match self.agent.courier.store(&self.subject(key), &sealed) {
+        let sent = self.send_left(measured).and_then(|left| {
+            let mut sealed = self.sealed(key, &measured.line, left)?;
+            if sealed.len() > LARGEST {
+                sealed = self.sealed(key, &self.too_large(key, sealed.len())?, Left::default())?;
+                self.unmeasured.insert(key.into(), sealed.clone());
+            }
+            self.agent.courier.store(&self.subject(key), &sealed)
+        });
+        match sent {
             Err(error) if !error.is_passing() => Err(error),
             _ => {
                 self.done.insert(key.into());
                 Ok(())
             }
         }
+    }
+
+    /// Stores what a cell left, before its outcome: whoever reads of a file finds it. What cannot be sent does not hold the outcome up.
+    fn send_left(&self, measured: &MeasuredCell) -> Result<Left, CourierError> {
+        let (mut left, mut bytes) = (Left::default(), 0);
+        for (name, path) in &measured.left {
+            match self.send_one(&measured.run, name, path, &mut bytes) {
+                Ok(file) => left.files.push(file),
+                Err(FileError::Courier(error @ (CourierError::Away(_) | CourierError::Killed))) => return Err(error),
+                Err(error) => left.lost.push(format!("{name}: {error}")),
+            }
+        }
+        Ok(left)
+    }
+
+    fn send_one(&self, run: &Path, name: &str, path: &Path, bytes: &mut u64) -> Result<NamedFile, FileError> {
+        let bad = |error: String| FileError::Io { path: path.into(), error: std::io::Error::other(error) };
+        // A plugin wrote in that folder: what leads out of it is nothing that the cell left.
+        let opened = Tree::of_folder(run).and_then(|tree| tree.open(path));
+        let mut opened = opened.map_err(|error| bad(error.to_string()))?;
+        if *bytes + opened.data.len() > MOST_LEFT {
+            return Err(bad(format!("a cell may leave {} MiB", MOST_LEFT >> 20)));
+        }
+        let file = NamedFile::of_open(name, path, &mut opened.file)?;
+        *bytes += file.bytes;
+        send(self.agent.courier, path, &mut opened.file, &file).map(|()| file)
     }
 
     /// The line of a cell whose samples no message can carry.
@@ -52,7 +95,7 @@ impl Work<'_, '_> {
         names::outcome(&self.job.submission, &self.job.machine, key)
     }
 
-    fn sealed(&self, key: &str, line: &str) -> Result<Vec<u8>, CourierError> {
+    fn sealed(&self, key: &str, line: &str, left: Left) -> Result<Vec<u8>, CourierError> {
         let Work { agent, job, .. } = *self;
         let outcome = Outcome {
             schema: form::OUTCOME.into(),
@@ -65,6 +108,8 @@ impl Work<'_, '_> {
             at: now_utc(),
             conditions: form::conditions(&agent.machine.environment),
             line: line.into(),
+            files: left.files,
+            lost: left.lost,
         };
         agent.signer.seal(&outcome).map_err(|error| CourierError::Refused(error.to_string()))
     }
@@ -77,10 +122,10 @@ impl Work<'_, '_> {
             if agent.sure(|| agent.courier.stored(&self.subject(key)))?.is_some() {
                 continue;
             }
-            let measured = measured.get_or_insert_with(|| agent.spool.lines(job));
+            let measured = measured.get_or_insert_with(|| agent.spool.measured(job));
             let sealed = match (self.unmeasured.get(key), measured.get(key)) {
                 (Some(sealed), _) => sealed.clone(),
-                (None, Some(line)) => self.sealed(key, line)?,
+                (None, Some(cell)) => self.sealed(key, &cell.line, agent.sure(|| self.send_left(cell))?)?,
                 (None, None) => continue,
             };
             agent.sure(|| agent.courier.store(&self.subject(key), &sealed))?;
@@ -97,7 +142,7 @@ impl Work<'_, '_> {
     ) -> Result<(), AgentError> {
         tell(Word::Cell { name: &asked.name.to_string(), outcome: outcome.name() });
         let line = self.line(asked, outcome)?;
-        self.unmeasured.insert(asked.key.clone(), self.sealed(&asked.key, &line)?);
-        Ok(self.store(&asked.key, &line)?)
+        self.unmeasured.insert(asked.key.clone(), self.sealed(&asked.key, &line, Left::default())?);
+        Ok(self.store(&asked.key, &MeasuredCell { line, left: vec![], run: PathBuf::new() })?)
     }
 }

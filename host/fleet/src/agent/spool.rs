@@ -1,8 +1,9 @@
-//! What was measured on this machine and may not be on the server yet: the journals of its runs, by submission and lot. They stay for a while
+//! What was measured on this machine and may not be on the server yet: the journals of its runs, by submission and lot, and what its cells left. They stay for a while
 //! after that, so that a server that lost its disk can be filled again.
 
 use crate::form::{self, Job};
 use skillbench_record::journal::Contents;
+use skillbench_record::{Cell, cell_files};
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,10 +12,33 @@ use std::time::Duration;
 /// Journals stay so long.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 
+/// Where files of submitters are; no submission is called so.
+pub(super) const OWN: &str = ".own";
+
 const JOURNAL: &str = "journal.ndjson";
 
+/// A cell as its host wrote it down.
+pub struct MeasuredCell {
+    /// Of the journal, with its sum.
+    pub line: String,
+    /// What it left beside the journal, by name.
+    pub left: Vec<(String, PathBuf)>,
+    /// The folder of its run.
+    pub run: PathBuf,
+}
+
+impl MeasuredCell {
+    /// What a line of the journal of a run says, under the key of its cell: one that was asked for, or one beyond the plan.
+    pub(super) fn read(job: &Job, line: &str, run: &Path) -> Option<(String, Cell, MeasuredCell)> {
+        let mut contents = Contents::read(line.as_bytes());
+        let (_, (cell, _)) = contents.cells.pop_first()?;
+        let left = cell_files::of(run, cell.index);
+        Some((form::key_of(&job.cells, &cell), cell, MeasuredCell { line: line.into(), left, run: run.into() }))
+    }
+}
+
 pub struct Spool {
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
 }
 
 impl Spool {
@@ -47,15 +71,14 @@ impl Spool {
         Err(io::Error::other("there is no number left for a folder"))
     }
 
-    /// The lines of a lot's cells that were measured here, by key; of several the first one.
-    pub fn lines(&self, job: &Job) -> BTreeMap<String, String> {
+    /// The cells of a lot that were measured here, by key; of several the first one.
+    pub fn measured(&self, job: &Job) -> BTreeMap<String, MeasuredCell> {
         let mut found = BTreeMap::new();
         for journal in journals(&self.lot(job)) {
             let Ok(text) = std::fs::read_to_string(&journal) else { continue };
-            for line in text.lines() {
-                if let Some(key) = key_of(job, line) {
-                    found.entry(key).or_insert_with(|| line.to_string());
-                }
+            let run = journal.parent().unwrap_or(&self.folder);
+            for (key, _, cell) in text.lines().filter_map(|line| MeasuredCell::read(job, line, run)) {
+                found.entry(key).or_insert(cell);
             }
         }
         found
@@ -63,11 +86,13 @@ impl Spool {
 
     /// Removes what is older than it is kept.
     pub fn clean(&self) {
-        for submission in std::fs::read_dir(&self.folder).into_iter().flatten().flatten() {
-            let age = submission.metadata().and_then(|data| data.modified()).ok().and_then(|at| at.elapsed().ok());
+        let all = |folder: &Path| std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let submissions = all(&self.folder).filter(|entry| entry.file_name() != OWN);
+        for old in submissions.chain(all(&self.folder.join(OWN))) {
+            let age = old.metadata().and_then(|data| data.modified()).ok().and_then(|at| at.elapsed().ok());
             if age.is_some_and(|age| age > KEPT) {
                 // What cannot be removed now is tried again at the next start.
-                let _ = std::fs::remove_dir_all(submission.path());
+                let _ = std::fs::remove_dir_all(old.path());
             }
         }
     }
@@ -85,11 +110,4 @@ fn journals(lot: &Path) -> Vec<PathBuf> {
 pub(super) fn journal_in(folder: &Path) -> Option<PathBuf> {
     let entries = std::fs::read_dir(folder).ok()?;
     entries.flatten().map(|entry| entry.path().join(JOURNAL)).find(|journal| journal.is_file())
-}
-
-/// The key of the cell that a line of a journal is of: one that was asked for, or one beyond the plan.
-fn key_of(job: &Job, line: &str) -> Option<String> {
-    let mut contents = Contents::read(line.as_bytes());
-    let (_, (cell, _)) = contents.cells.pop_first()?;
-    Some(form::key_of(&job.cells, &cell))
 }

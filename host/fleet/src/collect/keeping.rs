@@ -1,17 +1,23 @@
 //! The runs of a submission as they are kept here: each outcome that can be believed, at its place.
 
 use super::{CollectError, believed};
-use crate::courier::Message;
-use crate::form::{self, Lot, LotEnd, MachineRun, Submission};
+use crate::courier::{Courier, Message};
+use crate::files::{self, FileError};
+use crate::form::{self, Lot, LotEnd, MachineRun, Outcome, Submission};
 use crate::keys::Role;
 use crate::seal::{Trust, When};
 use crate::status::Status;
+use skillbench_record::cell_files;
 use skillbench_record::journal::Contents;
 use skillbench_record::{Cell, Environment, FleetRecord, Outcome as Ended, RUN_SCHEMA, Reason, Run, Samples};
 use skillbench_session::{Event, Listener, Measured, Received};
 use skillbench_store::{Recorded, journal};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Between two tries to reach a server that is away.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// Why a cell was not measured whose submission was taken back.
 pub(super) const CANCELLED: &str = "cancelled";
@@ -54,7 +60,11 @@ pub fn is_kept(submission: &Submission, output: &Path, status: &Status) -> bool 
 /// The runs of a submission, as far as they came.
 pub(super) struct Keeping<'s> {
     pub(super) submission: &'s Submission,
+    /// The folder of runs.
+    output: PathBuf,
     runs: Vec<RunKept<'s>>,
+    /// Which of them is that of a machine.
+    machines: BTreeMap<&'s str, usize>,
     /// The lots that have ended, each with the reason why nothing of it could be measured.
     pub(super) ended: BTreeMap<String, Option<String>>,
     /// Machines that are gone, each with the submission that has its undone cells.
@@ -114,7 +124,18 @@ impl<'s> Keeping<'s> {
             runs.push(RunKept { asked, received, places, offset });
             offset += asked.cells.len();
         }
-        Ok(Keeping { submission, runs, ended: BTreeMap::new(), moved: BTreeMap::new(), asked: offset, told: 0 })
+        let output = output.to_path_buf();
+        let machines = submission.runs.iter().enumerate().map(|(place, run)| (run.machine.as_str(), place)).collect();
+        Ok(Keeping {
+            submission,
+            output,
+            runs,
+            machines,
+            ended: BTreeMap::new(),
+            moved: BTreeMap::new(),
+            asked: offset,
+            told: 0,
+        })
     }
 
     /// What the cells of all runs are called: "h1: bert-tiny on rten, inference, batch=1".
@@ -152,7 +173,9 @@ impl<'s> Keeping<'s> {
     }
 
     pub(super) fn is_whole(&self) -> bool {
-        self.open_lots().next().is_none()
+        // It is asked after each outcome: while fewer have ended than there are, and none is moved, one is open.
+        let may_be = self.ended.len() >= self.submission.lots.len() || !self.moved.is_empty();
+        may_be && self.open_lots().next().is_none()
     }
 
     /// Nothing more is waited for of a machine.
@@ -173,11 +196,25 @@ impl<'s> Keeping<'s> {
     }
 
     /// Takes one stored message.
-    pub(super) fn take(&mut self, trust: &Trust, message: &Message, on: &mut Listener<'_>) -> Result<(), CollectError> {
+    pub(super) fn take(
+        &mut self,
+        courier: &dyn Courier,
+        trust: &Trust,
+        message: &Message,
+        stop: &dyn Fn() -> bool,
+        on: &mut Listener<'_>,
+    ) -> Result<(), CollectError> {
         let words: Vec<&str> = message.subject.split('.').collect();
         let problem = match words[..] {
             ["skb", "of", _, "cell", machine, key] => match self.outcome(trust, message, machine, key) {
-                Ok((run, cell, samples)) => return self.keep(run, key, cell, &samples, on),
+                Ok((run, cell, samples, outcome)) => {
+                    let place = self.place(run, key);
+                    // First, so that whoever is stopped or killed here asks for them again.
+                    return match self.fetch_left(courier, place, &outcome, stop, on)? {
+                        true => self.keep(run, key, cell, &samples, on),
+                        false => Ok(()),
+                    };
+                }
                 Err(why) => format!("an outcome of {machine} is not believed: {why}"),
             },
             ["skb", "of", _, "end", machine, lot] => match self.end_of(trust, message, machine, lot) {
@@ -197,9 +234,10 @@ impl<'s> Keeping<'s> {
         message: &Message,
         machine: &str,
         key: &str,
-    ) -> Result<(usize, Cell, Vec<Samples>), String> {
+    ) -> Result<(usize, Cell, Vec<Samples>, Outcome), String> {
         let outcome = believed(trust, message, &self.submission.id, machine, key)?;
-        let (run, asked) = self.submission.run_of(machine).ok_or("nothing was asked of that machine")?;
+        let run = *self.machines.get(machine).ok_or("nothing was asked of that machine")?;
+        let RunKept { asked, places, .. } = &self.runs[run];
         if outcome.conditions != form::conditions(&asked.environment) {
             return Err("it was measured under another host, or on another machine, than was planned".into());
         }
@@ -208,7 +246,7 @@ impl<'s> Keeping<'s> {
             return Err(damaged.why.clone());
         }
         let (_, (cell, samples)) = contents.cells.pop_first().ok_or("it has no cell")?;
-        let is_the_one = match asked.cells.iter().find(|cell| cell.key == key) {
+        let is_the_one = match places.get(key).and_then(|place| asked.cells.get(*place)) {
             Some(asked) => asked.is(&cell),
             // Smaller batches are tried where memory did not suffice.
             None => key == form::key_of(&asked.cells, &cell) && asked.cells.iter().any(|asked| asked.stands_for(&cell)),
@@ -216,7 +254,7 @@ impl<'s> Keeping<'s> {
         if !is_the_one {
             return Err("it is of another cell than it says".into());
         }
-        Ok((run, cell, samples))
+        Ok((run, cell, samples, outcome))
     }
 
     fn end_of(&mut self, trust: &Trust, message: &Message, machine: &str, lot: &str) -> Result<(), String> {
@@ -238,6 +276,49 @@ impl<'s> Keeping<'s> {
         Ok(())
     }
 
+    /// The place of a cell in its run, by its key. One beyond the plan gets the next.
+    fn place(&mut self, run: usize, key: &str) -> usize {
+        let Some(run) = self.runs.get_mut(run) else { return 0 };
+        let next = run.places.len();
+        *run.places.entry(key.into()).or_insert(next)
+    }
+
+    /// Has here what a cell left on its machine. What cannot be had is told, and costs nothing else. `false`: it was stopped before.
+    fn fetch_left(
+        &self,
+        courier: &dyn Courier,
+        place: usize,
+        outcome: &Outcome,
+        stop: &dyn Fn() -> bool,
+        on: &mut Listener<'_>,
+    ) -> Result<bool, CollectError> {
+        let machine = &outcome.machine;
+        let run = self.output.join(self.submission.run_id(machine));
+        for lost in &outcome.lost {
+            on(Event::Warning(&format!("{machine}: what a cell left was not sent: {lost}")));
+        }
+        for file in &outcome.files {
+            let target = cell_files::place(&run, place, &file.name).filter(|_| file.check().is_ok());
+            let Some(target) = target else {
+                on(Event::Warning(&format!("{machine}: a file of a cell has a name or a hash that none has")));
+                continue;
+            };
+            loop {
+                match files::fetch(courier, file, &target, &|| !stop()) {
+                    Ok(()) => break,
+                    Err(_) if stop() => return Ok(false),
+                    Err(FileError::Courier(error)) if error.is_passing() => std::thread::sleep(AGAIN),
+                    Err(FileError::Courier(error)) => return Err(error.into()),
+                    Err(error) => {
+                        on(Event::Warning(&format!("{machine}: what a cell left is not kept: {error}")));
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(true)
+    }
+
     /// Keeps a cell at its place in its run.
     fn keep(
         &mut self,
@@ -247,9 +328,8 @@ impl<'s> Keeping<'s> {
         samples: &[Samples],
         on: &mut Listener<'_>,
     ) -> Result<(), CollectError> {
+        let place = self.place(run, key);
         let Some(run) = self.runs.get_mut(run) else { return Ok(()) };
-        let next = run.places.len();
-        let place = *run.places.entry(key.into()).or_insert(next);
         if run.received.kept().contains_key(&place) {
             return Ok(());
         }

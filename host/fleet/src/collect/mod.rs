@@ -9,9 +9,11 @@ mod silence;
 
 use crate::courier::{Courier, CourierError, Follow, Message, Table};
 use crate::failover::Failover;
+use crate::files::FileError;
 use crate::form::{self, Beat, Doing, Outcome, Submission};
 use crate::keys::{Pass, Role};
 use crate::names;
+use crate::own::{self, Sources};
 use crate::seal::{Signer, Trust, When};
 use crate::submit::{self, SubmitError};
 pub(crate) use keeping::FAILED_OVER;
@@ -76,6 +78,8 @@ pub struct Collector<'c> {
     pub signer: Option<Signer>,
     /// `None`: a machine that is gone is waited for.
     pub failover: Option<Failover<'c>>,
+    /// Where own models and files of the submission are here, for a server that lost them.
+    pub sources: Sources,
 }
 
 impl<'c> Collector<'c> {
@@ -85,7 +89,7 @@ impl<'c> Collector<'c> {
     /// The pass cannot sign.
     pub fn of(courier: &'c dyn Courier, pass: &Pass) -> Result<Collector<'c>, SubmitError> {
         let signer = (pass.role == Role::Submitter).then(|| Signer::of(pass)).transpose()?;
-        Ok(Collector { courier, trust: Trust::of(pass), signer, failover: None })
+        Ok(Collector { courier, trust: Trust::of(pass), signer, failover: None, sources: Sources::new() })
     }
 
     /// Collects a submission into a folder of runs until all of it has ended, or `stop` says so.
@@ -119,7 +123,7 @@ impl<'c> Collector<'c> {
             if (was_away && !outage.is_on()) || std::mem::take(&mut review.has_lost) {
                 // The server may have lost its disk: all is read again from the beginning, and sent again where it is missing.
                 follow = self.courier.follow(&names::all_of(&submission.id))?;
-                match self.signer.as_ref().map(|signer| submit::send_head(self.courier, signer, submission)) {
+                match self.signer.as_ref().map(|signer| self.send_again(signer, submission, on)) {
                     Some(Err(SubmitError::Courier(error))) if error.is_passing() => outage.tell(&error, on),
                     Some(Err(error)) => return Err(error.into()),
                     _ => {}
@@ -131,7 +135,7 @@ impl<'c> Collector<'c> {
                 continue;
             }
             if let Some(message) = &news {
-                keeping.take(&self.trust, message, on)?;
+                keeping.take(self.courier, &self.trust, message, stop, on)?;
             }
             if keeping.is_whole() {
                 return all(keeping, None, on);
@@ -149,6 +153,16 @@ impl<'c> Collector<'c> {
                 }
             }
         }
+    }
+
+    /// Stores what a server lost: files first, then the head.
+    fn send_again(&self, signer: &Signer, submission: &Submission, on: &mut Listener<'_>) -> Result<(), SubmitError> {
+        match own::send(self.courier, &submission.own, &self.sources, &mut |_| {}) {
+            Err(FileError::Courier(error)) => return Err(error.into()),
+            Err(error) => on(Event::Warning(&format!("a file is not sent again: {error}"))),
+            Ok(()) => {}
+        }
+        submit::send_head(self.courier, signer, submission)
     }
 
     fn news(

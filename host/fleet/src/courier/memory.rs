@@ -3,7 +3,8 @@
 use super::{ALIVE, Courier, CourierError, Delivery, Entry, Follow, HELD, Handle, Message, Over, Settle, Table};
 use crate::names;
 use parking_lot::Mutex;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Bound::{Included, Unbounded};
 use std::time::Duration;
 
 /// Where the clock begins, in seconds since 1970: any moment does.
@@ -114,6 +115,26 @@ impl State {
         (!is_gone).then_some(entry)
     }
 
+    /// What is stored under a filter now, in the order in which it was stored.
+    fn stored_under(&self, filter: &str) -> VecDeque<u64> {
+        // Subjects of one submission or machine stand together, so that nobody looks at those of all others.
+        let prefix = &filter[..filter.find(['*', '>']).unwrap_or(filter.len())];
+        let near = self
+            .by_subject
+            .range::<str, _>((Included(prefix), Unbounded))
+            .take_while(|(subject, _)| subject.starts_with(prefix));
+        let found = near.filter(|(subject, _)| names::matches(filter, subject) && !State::is_job(subject));
+        let mut found: Vec<u64> = found.map(|(_, sequence)| *sequence).collect();
+        found.sort_unstable();
+        found.into()
+    }
+
+    /// The first that was stored under a filter behind another.
+    fn stored_behind(&self, after: u64, filter: &str) -> Option<(u64, &Message)> {
+        let mut behind = self.stored.range(after + 1..).map(|(sequence, message)| (*sequence, message));
+        behind.find(|(_, message)| names::matches(filter, &message.subject))
+    }
+
     fn seconds(&self) -> i64 {
         (BEGINNING + self.now.as_secs()) as i64
     }
@@ -137,7 +158,7 @@ impl Courier for MemoryCourier {
                 state.jobs.insert(sequence, Job { subject, body, held_until: Duration::ZERO, deliveries: 0 });
             } else {
                 let at = state.seconds();
-                state.stored.insert(sequence, Message { subject, body, at, has_more: false });
+                state.stored.insert(sequence, Message { subject, body, at });
             }
             true
         })
@@ -151,7 +172,9 @@ impl Courier for MemoryCourier {
     }
 
     fn follow<'c>(&'c self, filter: &str) -> Result<Box<dyn Follow + 'c>, CourierError> {
-        Ok(Box::new(MemoryFollow { courier: self, filter: filter.into(), after: 0 }))
+        let state = self.state.lock();
+        let (ahead, after) = (state.stored_under(filter), state.sequence);
+        Ok(Box::new(MemoryFollow { courier: self, filter: filter.into(), ahead, after }))
     }
 
     fn next_job(&self, machine: &str, _: Duration) -> Result<Option<Delivery>, CourierError> {
@@ -202,7 +225,17 @@ impl Courier for MemoryCourier {
                 }
                 stays
             });
-            (before - state.jobs.len()) as u64
+            let jobs = before - state.jobs.len();
+            let before = state.stored.len();
+            let (stored, by_subject) = (&mut state.stored, &mut state.by_subject);
+            stored.retain(|_, message| {
+                let goes = names::matches(names::FILES, &message.subject) && names::matches(filter, &message.subject);
+                if goes {
+                    by_subject.remove(&message.subject);
+                }
+                !goes
+            });
+            (jobs + before - state.stored.len()) as u64
         })
     }
 
@@ -240,21 +273,33 @@ impl Courier for MemoryCourier {
 struct MemoryFollow<'c> {
     courier: &'c MemoryCourier,
     filter: String,
+    /// What was stored when this began, and is still to be shown.
+    ahead: VecDeque<u64>,
+    /// What was shown of the rest.
     after: u64,
 }
 
 impl Follow for MemoryFollow<'_> {
     fn next(&mut self, _: Duration) -> Result<Option<Message>, CourierError> {
-        let found = self.courier.call(|state| {
-            let behind = state.stored.range(self.after + 1..);
-            let mut behind = behind.filter(|(_, message)| names::matches(&self.filter, &message.subject));
-            let (sequence, message) = behind.next()?;
-            Some((*sequence, Message { has_more: behind.next().is_some(), ..message.clone() }))
-        })?;
-        Ok(found.map(|(sequence, message)| {
-            self.after = sequence;
-            message
-        }))
+        let MemoryFollow { courier, filter, ahead, after } = self;
+        courier.call(|state| {
+            while let Some(sequence) = ahead.pop_front() {
+                // Parts of files are taken back.
+                if let Some(message) = state.stored.get(&sequence) {
+                    return Some(message.clone());
+                }
+            }
+            let (sequence, message) = state.stored_behind(*after, filter)?;
+            *after = sequence;
+            Some(message.clone())
+        })
+    }
+
+    /// Asks nobody, as a reader of a server's: it is no call.
+    fn has_more(&mut self) -> Result<bool, CourierError> {
+        let state = self.courier.state.lock();
+        let is_there = |sequence: &u64| state.stored.contains_key(sequence);
+        Ok(self.ahead.iter().any(is_there) || state.stored_behind(self.after, &self.filter).is_some())
     }
 }
 

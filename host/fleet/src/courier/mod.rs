@@ -1,4 +1,4 @@
-//! What carries messages: a queue of jobs for each machine, a store in which each subject is written once, and small tables. All logic of
+//! What carries messages: a queue of jobs for each machine, a store in which each subject is written once, one for files, and small tables. All logic of
 //! this crate stands on these calls alone.
 //!
 //! Every call may fail because the server is away for a while; whoever calls repeats it. Repeating is safe: storing is refused the second
@@ -42,7 +42,7 @@ pub enum Table {
     /// What was begun of each lot.
     Leases,
     /// "running" or "cancelled", by submission; under `priority-SUBMISSION` its priority; under `failover-SUBMISSION.MACHINE` the submission
-    /// that has the machine's undone cells; under `drain-MACHINE` the session of the agent that is to end.
+    /// that has the machine's undone cells; under `offer-MACHINE` the packages that it is offered; under `drain-MACHINE` the session of the agent that is to end.
     States,
 }
 
@@ -79,8 +79,6 @@ pub struct Message {
     pub body: Vec<u8>,
     /// When the server took it, in seconds since 1970 by its own clock.
     pub at: i64,
-    /// Whether the reader found more behind it.
-    pub has_more: bool,
 }
 
 /// What becomes of a job that was delivered.
@@ -148,7 +146,7 @@ pub trait Courier: Send + Sync {
     /// As [`Courier::store`].
     fn settle(&self, delivery: &Delivery, how: Settle) -> Result<(), CourierError>;
 
-    /// Takes jobs out of the queues. Returns how many there were.
+    /// Takes jobs out of the queues, or parts of files from the server; nothing else goes. Returns how many there were.
     ///
     /// # Errors
     /// As [`Courier::store`].
@@ -169,26 +167,41 @@ pub trait Courier: Send + Sync {
     fn keys(&self, table: Table) -> Result<Vec<String>, CourierError>;
 }
 
-/// All that is stored under a filter now, in order.
+/// Gives all that is stored under a filter now to `on`, in order: one after another, however much it is.
 ///
 /// # Errors
 /// As [`Courier::store`]; or the server stops in the middle.
-pub fn all_stored(courier: &dyn Courier, filter: &str) -> Result<Vec<Message>, CourierError> {
-    // Nothing within that time is nothing at all, or a server that has stopped.
+pub fn each_stored(courier: &dyn Courier, filter: &str, on: &mut dyn FnMut(Message)) -> Result<(), CourierError> {
+    // Longer than a server takes that is there.
     const ANSWER: Duration = Duration::from_secs(2);
     let mut follow = courier.follow(filter)?;
-    let mut all: Vec<Message> = vec![];
-    loop {
-        match (follow.next(ANSWER)?, all.last().is_some_and(|last| last.has_more)) {
-            (Some(message), _) if message.has_more => all.push(message),
-            (Some(last), _) => {
-                all.push(last);
-                return Ok(all);
-            }
-            (None, false) => return Ok(all),
-            (None, true) => return Err(CourierError::Away("it stopped in the middle of what it has".into())),
+    while follow.has_more()? {
+        match follow.next(ANSWER)? {
+            Some(message) => on(message),
+            None => return Err(CourierError::Away("it stopped in the middle of what it has".into())),
         }
     }
+    Ok(())
+}
+
+/// All that is stored under a filter now, in order.
+///
+/// # Errors
+/// As [`each_stored`].
+pub fn all_stored(courier: &dyn Courier, filter: &str) -> Result<Vec<Message>, CourierError> {
+    let mut all = vec![];
+    each_stored(courier, filter, &mut |message| all.push(message))?;
+    Ok(all)
+}
+
+/// The subjects of all that is stored under a filter now, in order.
+///
+/// # Errors
+/// As [`each_stored`].
+pub fn stored_subjects(courier: &dyn Courier, filter: &str) -> Result<Vec<String>, CourierError> {
+    let mut subjects = vec![];
+    each_stored(courier, filter, &mut |message| subjects.push(message.subject))?;
+    Ok(subjects)
 }
 
 /// Reads what is stored, as it comes.
@@ -198,4 +211,10 @@ pub trait Follow {
     /// # Errors
     /// As [`Courier::store`]. The next call goes on behind the last message.
     fn next(&mut self, wait: Duration) -> Result<Option<Message>, CourierError>;
+
+    /// Whether something is stored that was not read.
+    ///
+    /// # Errors
+    /// As [`Courier::store`].
+    fn has_more(&mut self) -> Result<bool, CourierError>;
 }

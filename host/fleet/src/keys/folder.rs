@@ -239,6 +239,15 @@ impl Folder {
         self.save()
     }
 
+    /// Writes anew whom the server lets in, and what each role may do.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn update(&mut self) -> Result<(), KeysError> {
+        let _alone = self.locked()?;
+        self.save()
+    }
+
     fn save(&self) -> Result<(), KeysError> {
         let failed = |path: &Path| {
             let path = path.to_path_buf();
@@ -341,7 +350,11 @@ fn certify(path: &Path, fleet: &str, host: &str) -> Result<String, KeysError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::bearer;
+    use crate::keys::{Bearer, signed};
+
+    fn bearer(token: &str, signers: &BTreeMap<Role, String>, now: i64) -> Result<Bearer, TokenError> {
+        signed(token, signers)?.bearer(now)
+    }
 
     #[test]
     fn a_pass_is_of_its_fleet_and_no_other() {

@@ -17,4 +17,4 @@ mod token;
 pub use folder::{Folder, KeysError, User};
 pub use pass::{Pass, PassError, SUFFIX, find, only};
 pub use role::Role;
-pub use token::{Bearer, TokenError, bearer};
+pub use token::{Bearer, Signed, TokenError, signed};

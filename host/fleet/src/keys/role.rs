@@ -62,6 +62,11 @@ const READING: &[&str] = &[
     "$JS.API.CONSUMER.DELETE.SKB_SUBMISSIONS.*",
     "$JS.API.CONSUMER.INFO.SKB_SUBMISSIONS.*",
     "$JS.API.CONSUMER.MSG.NEXT.SKB_SUBMISSIONS.*",
+    "$JS.API.CONSUMER.CREATE.SKB_FILES",
+    "$JS.API.CONSUMER.CREATE.SKB_FILES.>",
+    "$JS.API.CONSUMER.DELETE.SKB_FILES.*",
+    "$JS.API.CONSUMER.INFO.SKB_FILES.*",
+    "$JS.API.CONSUMER.MSG.NEXT.SKB_FILES.*",
     "$JS.API.CONSUMER.CREATE.KV_SKB_AGENTS",
     "$JS.API.CONSUMER.CREATE.KV_SKB_AGENTS.>",
     "$JS.API.CONSUMER.CREATE.KV_SKB_MACHINES",
@@ -74,7 +79,14 @@ const READING: &[&str] = &[
     "$JS.FC.>",
 ];
 
-const SUBMITTING: &[&str] = &["skb.job.>", "skb.of.*.head", "$KV.SKB_STATES.>", "$JS.API.STREAM.PURGE.SKB_JOBS"];
+const SUBMITTING: &[&str] = &[
+    "skb.job.>",
+    "skb.of.*.head",
+    "skb.file.>",
+    "$KV.SKB_STATES.>",
+    "$JS.API.STREAM.PURGE.SKB_JOBS",
+    "$JS.API.STREAM.PURGE.SKB_FILES",
+];
 
 /// Templates of permissions work on whole words: the word of the machine is its name, or any.
 fn of_agents(machine: &str) -> Vec<String> {
@@ -84,9 +96,11 @@ fn of_agents(machine: &str) -> Vec<String> {
         "$KV.SKB_LEASES.{}.>",
         "skb.of.*.cell.{}.*",
         "skb.of.*.end.{}.*",
+        "skb.file.>",
         "$JS.API.INFO",
         "$JS.API.STREAM.INFO.*",
         "$JS.API.DIRECT.GET.SKB_SUBMISSIONS.>",
+        "$JS.API.DIRECT.GET.SKB_FILES.>",
         "$JS.API.DIRECT.GET.KV_SKB_AGENTS.>",
         "$JS.API.DIRECT.GET.KV_SKB_LEASES.>",
         "$JS.API.DIRECT.GET.KV_SKB_STATES.>",

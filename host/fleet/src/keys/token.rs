@@ -48,11 +48,32 @@ pub(super) fn sign(key: &KeyPair, claims: &Value) -> Result<String, TokenError> 
     Ok(format!("{body}.{}", BASE64.encode(signature)))
 }
 
-/// Who carries a token, if a key of this fleet signed it. `now` is in seconds since 1970.
+/// A token that a key of the fleet signed.
+#[derive(Clone, Debug)]
+pub struct Signed {
+    bearer: Bearer,
+    /// Seconds since 1970.
+    expires: Option<i64>,
+}
+
+impl Signed {
+    /// Who carries it at this moment, in seconds since 1970.
+    ///
+    /// # Errors
+    /// It has expired.
+    pub fn bearer(&self, now: i64) -> Result<Bearer, TokenError> {
+        match self.expires {
+            Some(end) if end <= now => Err(TokenError::Expired(self.bearer.name.chars().take(80).collect())),
+            _ => Ok(self.bearer.clone()),
+        }
+    }
+}
+
+/// What a token says, if a key of this fleet signed it.
 ///
 /// # Errors
-/// None did, or it has expired.
-pub fn bearer(token: &str, authorities: &BTreeMap<Role, String>, now: i64) -> Result<Bearer, TokenError> {
+/// None did.
+pub fn signed(token: &str, authorities: &BTreeMap<Role, String>) -> Result<Signed, TokenError> {
     let (body, signature) = token.rsplit_once('.').ok_or(TokenError::Malformed)?;
     let (header, claims) = body.split_once('.').ok_or(TokenError::Malformed)?;
     let text = |part: &str| BASE64.decode(part).map_err(|_| TokenError::Malformed);
@@ -64,8 +85,5 @@ pub fn bearer(token: &str, authorities: &BTreeMap<Role, String>, now: i64) -> Re
     let role = role.ok_or(TokenError::Stranger)?;
     let authority = KeyPair::from_public_key(&claims.iss).map_err(|_| TokenError::Malformed)?;
     authority.verify(body.as_bytes(), &text(signature)?).map_err(|_| TokenError::Stranger)?;
-    match claims.exp {
-        Some(end) if end <= now => Err(TokenError::Expired(claims.name.chars().take(80).collect())),
-        _ => Ok(Bearer { name: claims.name, role, key: claims.sub }),
-    }
+    Ok(Signed { bearer: Bearer { name: claims.name, role, key: claims.sub }, expires: claims.exp })
 }

@@ -1,15 +1,17 @@
 //! A machine that is gone: another of its class measures what it left undone, as a run of its own.
 
-use crate::world::{Ended, Fate, ID, Keys, World, submission_for};
+use crate::world::{Ended, Fate, ID, Keys, World, environment, submission_for};
 use skillbench_fleet::collect::{Collected, Collector};
 use skillbench_fleet::courier::{Courier, Over, Table};
 use skillbench_fleet::failover::{Failover, Plan};
 use skillbench_fleet::form::{MachineRun, Submission};
+use skillbench_fleet::own::Sources;
 use skillbench_fleet::place::{Placed, Present};
+use skillbench_fleet::plan::Planned;
 use skillbench_fleet::seal::Signer;
-use skillbench_fleet::submit::{Planned, SubmitError, cancel, find, resume};
+use skillbench_fleet::submit::{SubmitError, cancel, find, resume};
 use skillbench_fleet::{names, status};
-use skillbench_record::{Run, RunRequest};
+use skillbench_record::{Environment, Run, RunRequest};
 use skillbench_session::Event;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -19,19 +21,25 @@ use std::time::{Duration, Instant};
 fn world_without_h1<'k>(keys: &'k Keys, device_of_h2: &str) -> World<'k> {
     let mut world = World::of(keys, submission_for(&["h1".into()], 2, 3));
     world.devices = BTreeMap::from([("h1".into(), "gpu".into()), ("h2".into(), device_of_h2.into())]);
+    lose_h1(&world, environment());
+    world
+}
+
+/// h1 is gone after its first cell; h2 is a machine such as this.
+fn lose_h1(world: &World<'_>, h2: Environment) {
     world.submit().unwrap();
     *world.bench.fate.lock() = Some(("p0".into(), 2, Fate::AgentDies));
     assert!(matches!(world.agent(0), Err(Ended::Killed)));
     *world.bench.fate.lock() = None;
-    world.agent(1).unwrap();
+    world.agent_as(1, h2).unwrap();
     world.revive();
-    world
 }
 
 /// The request that h1 was asked, asked of the machines that it was placed on.
 fn plan(submission: &Submission, placed: &Placed) -> Result<Planned, SubmitError> {
     let asked = |machine: &String| MachineRun { machine: machine.clone(), ..submission.runs[0].clone() };
-    Ok(Planned { runs: placed.machines.keys().map(asked).collect(), warnings: vec![] })
+    let runs = placed.machines.keys().map(asked).collect();
+    Ok(Planned { runs, own: submission.own.clone(), sources: Sources::new(), warnings: vec![] })
 }
 
 /// Collects with failover, until `stop`.
@@ -105,6 +113,28 @@ fn a_machine_of_another_class_does_not_stand_in() {
     assert!(told[1].contains("no other machine there has a device like that of p0"), "{told:?}");
     world.agent(0).unwrap();
     assert_eq!(count(&world.collect().unwrap()[0], "measured"), 6, "h1 measures them when it is there again");
+}
+
+#[test]
+fn functions_are_moved_to_a_machine_with_such_processors_that_has_their_plugin() {
+    let keys = Keys::new();
+    for (with_functions, processors, is_moved) in
+        [(&["h1", "h2"][..], None, true), (&["h1", "h2"], Some("others"), false), (&["h1"], None, false)]
+    {
+        let mut submission = submission_for(&["h1".into()], 2, 3);
+        submission.runs[0].request = RunRequest { functions: true, ..RunRequest::default() };
+        let mut world = World::of(&keys, submission);
+        world.with_functions = with_functions.iter().map(|name| (*name).to_string()).collect();
+        lose_h1(&world, Environment { cpu_model: processors.map(Into::into), ..environment() });
+        world.beat("h2");
+        if is_moved {
+            let (runs, moved) = collect(&world, &world.submission).unwrap();
+            assert_eq!((count(&runs[0], "failed-over"), moved.len()), (5, 1));
+        } else {
+            let told = warned(&world, &|_, placed, _| plan(&world.submission, placed));
+            assert!(told[1].contains("no other machine there"), "{with_functions:?} {processors:?}: {told:?}");
+        }
+    }
 }
 
 #[test]

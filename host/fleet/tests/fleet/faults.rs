@@ -117,6 +117,8 @@ fn figures_that_another_machine_wrote_are_not_believed() {
         at: "2026-01-31T12:00:00Z".into(),
         conditions: form::conditions(&environment()),
         line: String::new(),
+        files: vec![],
+        lost: vec![],
     };
     let forged = Signer::of(&keys.agents[1]).unwrap().seal(&outcome).unwrap();
     world.courier.store(&names::outcome(ID, "h1", &asked.key), &forged).unwrap();
@@ -176,4 +178,32 @@ fn an_agent_with_an_idle_exit_does_not_wait_for_a_server_that_does_not_come_back
         })
         .unwrap();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
+}
+
+#[test]
+fn a_file_that_is_not_what_the_job_names_costs_the_cells_that_need_it_and_is_mended_by_whoever_asks_anew() {
+    let keys = Keys::new();
+    let world = World::new(&keys);
+    world.submit().unwrap();
+    let file = world.submission.own.files().next().unwrap();
+    world.courier.take_back(&names::all_of_file(&file.sha256)).unwrap();
+    world.courier.store(&names::file_part(&file.sha256, 0), b"other").unwrap();
+    world.courier.store(&names::whole_file(&file.sha256), br#"{"bytes":5}"#).unwrap();
+    world.agent(0).unwrap();
+    assert!(world.bench.measured.lock().is_empty());
+    world.courier.take_back(&names::all_of_file(&file.sha256)).unwrap();
+    let runs = world.drive().unwrap();
+    assert_eq!(outcomes(&runs[0], "p0"), ["no-file"; 3]);
+    assert_eq!(outcomes(&runs[1], "p0"), ["measured"; 3], "sent again, it is the right one");
+}
+
+#[test]
+fn a_submission_with_a_place_outside_of_its_folder_is_not_measured() {
+    let keys = Keys::new();
+    let mut world = World::new(&keys);
+    let model = world.submission.own.models.get_mut("m").unwrap();
+    model.files[1].name = "../../w/m.data".into();
+    world.submit().unwrap();
+    world.agent(0).unwrap();
+    assert!(world.bench.measured.lock().is_empty());
 }

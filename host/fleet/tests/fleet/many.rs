@@ -27,8 +27,9 @@ fn a_thousand_machines_measure_one_submission_and_each_cell_counts_once() {
         }
     });
 
-    let runs = world.collect().unwrap();
-    assert_eq!(runs.len(), machines);
+    // What was collected is let go before it is held against what was signed: a million cells twice are more than fits into memory.
+    let runs = world.collect().unwrap().len();
+    assert_eq!(runs, machines);
     world.verified();
     let measured = world.bench.measured.lock();
     // All machines have the same cells.

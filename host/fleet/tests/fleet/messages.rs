@@ -101,7 +101,8 @@ fn a_field_that_a_later_host_adds_anywhere_in_a_message_is_passed_over() {
         }
     }
     // What is listed by name, with values of one kind.
-    let maps = ["chosen", "labels", "models", "names", "options", "plugin_sha256", "plugins", "runtime_sha256"];
+    let maps =
+        ["chosen", "labels", "offers", "models", "names", "options", "plugin_sha256", "plugins", "runtime_sha256"];
     refused.retain(|place| place.rsplit('/').next().is_none_or(|name| !maps.contains(&name)));
     assert_eq!(refused.iter().map(String::as_str).collect::<Vec<_>>(), [""; 0]);
 }

@@ -1,20 +1,26 @@
 //! A fleet of two machines with a courier in memory, and one submission for both.
 
 use parking_lot::Mutex;
+use skillbench_engine::bench::Found;
 use skillbench_fleet::agent::{Agent, AgentError, Answer, Finished, Measure, Spool, Step, Until, Word};
 use skillbench_fleet::collect::{CollectError, Collected, Collector};
 use skillbench_fleet::courier::memory::MemoryCourier;
 use skillbench_fleet::courier::{ALIVE, Courier, CourierError, Over, Table};
+use skillbench_fleet::files::{FileError, NamedFile};
 use skillbench_fleet::form::{self, Announced, AskedCell, Beat, Doing, Lot, Machine, MachineRun, Submission};
 use skillbench_fleet::keys::{Folder, Pass, Role};
+use skillbench_fleet::own::{self, OwnFiles, OwnModel, Sources, option_text};
 use skillbench_fleet::seal::{Signer, Trust};
 use skillbench_fleet::submit::{self, SubmitError, send};
 use skillbench_fleet::{names, verify};
+use skillbench_record::cell_files;
 use skillbench_record::journal::Line;
-use skillbench_record::{BackendChoice, Cell, CellName, Environment, Metrics, Outcome, Reason, Run, RunRequest};
+use skillbench_record::{
+    BackendChoice, Cell, CellName, Environment, Metrics, OptionChoice, Outcome, Reason, Run, RunRequest,
+};
 use skillbench_session::Event;
-use skillbench_worker::{Description, DeviceRecord, Entry, Stop};
-use std::collections::BTreeMap;
+use skillbench_worker::{BenchmarkDescription, Description, DeviceRecord, Entry, Library, Stop};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -44,6 +50,8 @@ pub struct Bench {
     pub fate: Mutex<Option<(String, i64, Fate)>>,
     /// The libraries as they are when a run begins.
     pub plugins: Mutex<Option<BTreeMap<String, String>>>,
+    /// Requests name files of the submitter's, and each cell leaves one.
+    has_files: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -78,6 +86,12 @@ impl Measure for Bench {
         if on(Step::Head(&run))? == Answer::Stop {
             return Ok(Finished::Stopped);
         }
+        if self.has_files {
+            check_brought(request);
+        }
+        std::fs::create_dir_all(folder.join("it")).unwrap();
+        let journal = folder.join("it/journal.ndjson");
+        let mut journal = std::fs::File::options().create(true).append(true).open(journal).unwrap();
         for (index, name) in request.exactly.iter().enumerate() {
             if on(Step::Begin(index))? == Answer::Stop {
                 return Ok(Finished::Stopped);
@@ -92,17 +106,61 @@ impl Measure for Bench {
                     Fate::AgentDies => return Err(CourierError::Killed),
                 }
             }
-            *self.measured.lock().entry(names::key(name)).or_default() += 1;
+            // Before the lock: all machines wait for it.
+            let key = names::key(name);
+            *self.measured.lock().entry(key).or_default() += 1;
             let cell = Cell { index, outcome: Outcome::Measured(Box::new(Metrics::default())), ..blank(name) };
             let line = Line::Cell { cell: &cell, samples: &[] }.text().unwrap();
-            std::fs::create_dir_all(folder.join("it")).unwrap();
-            let journal = folder.join("it/journal.ndjson");
-            let mut file = std::fs::File::options().create(true).append(true).open(journal).unwrap();
-            file.write_all(&line).unwrap();
+            if self.has_files {
+                let left = cell_files::attachments(&folder.join("it"), index);
+                std::fs::create_dir_all(&left).unwrap();
+                std::fs::write(left.join("left.txt"), names::key(name)).unwrap();
+            }
+            journal.write_all(&line).unwrap();
             on(Step::Ended(String::from_utf8(line).unwrap().trim_end()))?;
         }
         Ok(Finished::All)
     }
+}
+
+/// A graph with its weights, and a file that an option leads to.
+const BROUGHT: [(&str, &str); 3] = [("m.onnx", "graph"), ("w/m.data", "weights"), ("day.csv", "time_s\n0\n")];
+const OPTION: &str = "day.csv";
+
+/// What a request names has to be here, under paths of this machine.
+fn check_brought(request: &RunRequest) {
+    let list = request.selection.custom.as_ref().unwrap();
+    let list: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(list).unwrap()).unwrap();
+    let model = PathBuf::from(list["m"]["path"].as_str().unwrap());
+    assert_eq!(request.names[model.to_str().unwrap()], "m");
+    assert_eq!(list["m"]["family"], "vision");
+    for (place, text) in &BROUGHT[..2] {
+        assert_eq!(std::fs::read_to_string(model.with_file_name(place)).unwrap(), *text);
+    }
+    let [option] = &request.options[..] else { panic!("{:?}", request.options) };
+    assert!(option.value != OPTION && option.value.ends_with(".csv"), "{option:?}");
+    assert_eq!(std::fs::read_to_string(&option.value).unwrap(), BROUGHT[2].1);
+}
+
+/// Has a submission measured with files of the submitter's. Returns where they are.
+fn bring(submission: &mut Submission, disk: &Path) -> Sources {
+    let mut sources = Sources::new();
+    let mut files = BROUGHT.map(|(name, text)| {
+        let path = disk.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        let file = NamedFile::of(name, &path).unwrap();
+        sources.insert(file.sha256.clone(), path);
+        file
+    });
+    let day = files[2].clone();
+    files[2] = files[0].clone();
+    let model = OwnModel { root: files[0].name.clone(), family: Some("vision".into()), files: files[..2].to_vec() };
+    let option = OptionChoice::parse(&format!("serving:trace={OPTION}")).unwrap();
+    submission.own.models.insert("m".into(), model);
+    submission.own.options.insert(option_text(&option), day);
+    submission.runs.iter_mut().for_each(|run| run.request.options.push(option.clone()));
+    sources
 }
 
 fn blank(name: &CellName) -> Cell {
@@ -165,6 +223,7 @@ pub fn submission_for(machines: &[String], lots: usize, cells_of_lot: usize) -> 
         seed: 42,
         runs: machines.iter().map(|machine| run(machine)).collect(),
         lots: (0..machines.len() * lots).map(lot).collect(),
+        own: OwnFiles::default(),
         must_understand: vec![],
     }
 }
@@ -242,15 +301,21 @@ pub struct World<'k> {
     pub bench: Bench,
     pub disk: TempDir,
     pub submission: Submission,
+    sources: Sources,
     /// What kind of device a machine has: those of one kind are of one class. One that is not named has none.
     pub devices: BTreeMap<String, String>,
+    /// The machines whose plugins have a function each.
+    pub with_functions: BTreeSet<String>,
     /// So many processes of agents there were.
     sessions: AtomicU32,
 }
 
 impl<'k> World<'k> {
     pub fn new(keys: &'k Keys) -> World<'k> {
-        World::of(keys, submission())
+        let mut world = World::of(keys, submission());
+        world.sources = bring(&mut world.submission, world.disk.path());
+        world.bench.has_files = true;
+        world
     }
 
     pub fn of(keys: &'k Keys, submission: Submission) -> World<'k> {
@@ -260,7 +325,9 @@ impl<'k> World<'k> {
             bench: Bench::default(),
             disk: tempfile::tempdir().unwrap(),
             submission,
+            sources: Sources::new(),
             devices: BTreeMap::new(),
+            with_functions: BTreeSet::new(),
             sessions: AtomicU32::default(),
         }
     }
@@ -274,6 +341,10 @@ impl<'k> World<'k> {
     }
 
     pub fn submit(&self) -> Result<(), Ended> {
+        match own::send(&self.courier, &self.submission.own, &self.sources, &mut |_| {}) {
+            Err(FileError::Courier(error)) => return Err(error.into()),
+            sent => sent.unwrap(),
+        }
         Ok(send(&self.courier, &Signer::of(&self.keys.me).unwrap(), &self.submission)?)
     }
 
@@ -312,6 +383,31 @@ impl<'k> World<'k> {
             why_not: None,
         };
         (0..LOTS).map(|lot| backend(format!("p{lot}"))).collect()
+    }
+
+    /// A function of each plugin of a machine.
+    fn functions(&self, machine: &str) -> Vec<Found> {
+        let function = |plugin: String| Found {
+            plugin,
+            plugin_version: "1".into(),
+            plugin_door: Entry::C,
+            library: Library::default(),
+            description: BenchmarkDescription {
+                id: "inference".into(),
+                version: "1".into(),
+                category: "unit".into(),
+                summary: String::new(),
+                options_schema: String::new(),
+                needs_target: false,
+                cold_start: false,
+                shares_models: false,
+                skill: None,
+            },
+            category: None,
+            model: None,
+        };
+        let has_some = self.with_functions.contains(machine);
+        (0..LOTS).filter(|_| has_some).map(|lot| function(format!("p{lot}"))).collect()
     }
 
     /// An agent starts, works its queue off, and ends.
@@ -355,17 +451,21 @@ impl<'k> World<'k> {
             name: name.into(),
             session: format!("session-{}", self.sessions.fetch_add(1, Ordering::SeqCst)),
             accepts: vec![form::JOB.into()],
+            understands: form::UNDERSTOOD.map(String::from).to_vec(),
             environment,
             backends: self.backends(name),
+            functions: self.functions(name),
             rejected: vec![],
             labels: BTreeMap::new(),
+            offers: BTreeMap::new(),
             clock: None,
             must_understand: vec![],
         };
         let spool = Spool::at(self.disk.path().join("spool").join(name)).unwrap();
         let agent = Agent::new(&self.courier, pass, machine, &self.bench, spool, Stop::default()).unwrap();
         let until = Until { once: false, idle: Some(Duration::ZERO) };
-        Ok(agent.run(until, tell)?)
+        agent.run(until, tell)?;
+        Ok(())
     }
 
     pub fn collect(&self) -> Result<Vec<Run>, Ended> {
@@ -410,6 +510,15 @@ impl<'k> World<'k> {
     pub fn verified(&self) {
         let verified = verify::verify(&self.courier, &self.trust(), ID, &self.results()).unwrap();
         assert!(verified.is_clean(), "{verified:?}");
+        for run in self.submission.runs.iter().filter(|_| self.bench.has_files) {
+            let folder = self.results().join(self.submission.run_id(&run.machine));
+            let kept = skillbench_store::journal::read(&folder).unwrap().run;
+            for cell in kept.cells.iter().filter(|cell| cell.outcome.metrics().is_some()) {
+                let left = cell_files::of(&folder, cell.index);
+                let left: Vec<String> = left.iter().map(|(_, path)| std::fs::read_to_string(path).unwrap()).collect();
+                assert_eq!(left, [run.cells[cell.index].key.clone()]);
+            }
+        }
         assert_eq!(verified.cells, self.submission.runs.iter().map(|run| run.cells.len()).sum::<usize>());
     }
 }

@@ -200,7 +200,7 @@ fn second_name(_opened: &Opened, _target: &Path) -> io::Result<()> {
 }
 
 /// Whether a name leads to nothing but the model's own folder, on any system.
-pub(super) fn stays_inside(location: &str) -> bool {
+pub fn stays_inside(location: &str) -> bool {
     let mut steps = location.split(['/', '\\']);
     !location.is_empty()
         && !location.contains('\0')

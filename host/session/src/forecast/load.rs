@@ -14,8 +14,8 @@ const OPTIONS: [(&str, Option<&str>); 4] =
 /// The only one that a search has is `server`, whether or not it was said.
 const SCENARIO: &str = "scenario";
 
-/// What a rate has, as axes or options, and no search does.
-const RATES: [&str; 2] = ["rate", "rate_per_hour"];
+/// What a load has that was asked for, as axes or options, and no search does.
+const RATES: [&str; 4] = ["rate", "rate_per_hour", "users", "trace"];
 
 const BATCH: &str = "batch";
 const PROMPT: &str = "prompt";

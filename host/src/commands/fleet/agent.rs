@@ -1,13 +1,15 @@
 //! `host fleet agent`: this machine measures what submitters ask for.
 
 use super::Contact;
+use super::offer::take;
 use crate::cli::{AgentArgs, Global, SandboxArg};
 use crate::commands::plugin::{tell_problems, tell_rejected};
 use crate::commands::{CommandError, Done, Exit, failed, usage};
 use crate::output;
 use crate::screen::stop_on_ctrl_c;
-use skillbench_engine::run::{Inventory, Plugin, Probe};
-use skillbench_fleet::agent::{Agent, AgentError, ChildHost, Spool, Until, Word, session};
+use skillbench_engine::bench::Discovery;
+use skillbench_engine::run::{Plugin, Probe};
+use skillbench_fleet::agent::{Agent, AgentError, ChildHost, Spool, Until, Word, Worked, session};
 use skillbench_fleet::form::{self, Announced, Machine};
 use skillbench_fleet::keys::{Pass, Role};
 use skillbench_fleet::names;
@@ -20,21 +22,17 @@ pub fn agent(global: &Global, args: &AgentArgs) -> Done {
     stop_on_ctrl_c(&global.stop);
     let pass = Pass::read(&args.pass).map_err(usage)?;
     let labels = labels(&args.how.labels)?;
-    let inventory = global.inventory();
-    tell_problems(&inventory.registry);
-    tell_rejected(&inventory);
     let name = name(&pass, args.name.as_deref())?;
-    let machine = machine(global, &inventory, name.clone(), labels, &args.how.plugin)?;
+    let mut machine = machine(global, name.clone(), labels, &args.how.plugin)?;
     let spool = args.how.spool.clone().unwrap_or_else(|| paths::data().join("spool").join(&pass.fleet).join(&name));
-    let spool = Spool::at(spool.clone()).map_err(|error| failed(format!("{}: {error}", spool.display())))?;
+    let open = || Spool::at(spool.clone()).map_err(|error| failed(format!("{}: {error}", spool.display())));
+    open()?;
     let program = std::env::current_exe().map_err(failed)?;
     let child = ChildHost { program, global: arguments(global), stop: global.stop.clone() };
     let contact = Contact::waiting(pass, &global.stop)?;
-    let agent =
-        Agent::new(&contact.courier, &contact.pass, machine, &child, spool, global.stop.clone()).map_err(failed)?;
     let until = Until { once: args.how.once, idle: args.how.idle_exit.map(Duration::from_secs) };
     let quiet = global.quiet;
-    let told = agent.run(until, &mut |word| match word {
+    let mut tell = |word: Word<'_>| match word {
         Word::Warning(text) => output::warning(text),
         _ if quiet => {}
         Word::Ready => {
@@ -44,12 +42,30 @@ pub fn agent(global: &Global, args: &AgentArgs) -> Done {
             output::say(&format!("lot {lot} of {submission}, by {by}: {cells} cells"));
         }
         Word::Cell { name, outcome } => output::say(&format!("{name}: {outcome}")),
-    });
-    match told {
-        Ok(()) if args.stopped_fails && global.stop.asked() => Ok(Exit::Stopped),
-        Ok(()) => Ok(Exit::Good),
-        Err(error @ AgentError::Taken { .. }) => Err(usage(error)),
-        Err(error) => Err(failed(error)),
+    };
+    loop {
+        let announced = machine.clone();
+        let agent = Agent::new(&contact.courier, &contact.pass, announced, &child, open()?, global.stop.clone());
+        match agent.map_err(failed)?.run(until, &mut tell) {
+            Ok(Worked::Offered(packages)) => {
+                let mut offers = std::mem::take(&mut machine.offers);
+                for offered in packages {
+                    let answer = take(&contact.courier, &offered, args.how.accept, &spool, &child);
+                    if !quiet {
+                        output::say(&format!("{}: {answer}", offered.package.name));
+                    }
+                    offers.insert(offered.id, answer);
+                }
+                // With what it has now.
+                let labels = std::mem::take(&mut machine.labels);
+                machine = self::machine(global, name.clone(), labels, &args.how.plugin)?;
+                machine.offers = offers;
+            }
+            Ok(Worked::Done) if args.stopped_fails && global.stop.asked() => return Ok(Exit::Stopped),
+            Ok(Worked::Done) => return Ok(Exit::Good),
+            Err(error @ AgentError::Taken { .. }) => return Err(usage(error)),
+            Err(error) => return Err(failed(error)),
+        }
     }
 }
 
@@ -83,15 +99,18 @@ fn labels(texts: &[String]) -> Result<BTreeMap<String, String>, CommandError> {
 /// The machine, with each backend opened to see its devices.
 fn machine(
     global: &Global,
-    inventory: &Inventory,
     name: String,
     labels: BTreeMap<String, String>,
     only: &[String],
 ) -> Result<Machine, CommandError> {
+    let inventory = global.inventory();
+    tell_problems(&inventory.registry);
+    tell_rejected(&inventory);
     if let Some(unknown) = only.iter().find(|name| inventory.plugin(name).is_none()) {
         return Err(usage(inventory.why_not(unknown)));
     }
-    let environment = skillbench_session::environment_of_all(inventory);
+    let functions = Discovery::take(&inventory, &[]).benchmarks;
+    let environment = skillbench_session::environment_of_all(&inventory, &functions);
     let announced = |plugin: &Plugin| {
         let is_taken = only.is_empty() || only.iter().any(|name| plugin.entry.is_called(name));
         let probed = is_taken.then(|| Probe::at(plugin, &global.stop).devices);
@@ -114,10 +133,13 @@ fn machine(
         name,
         session: session().map_err(failed)?,
         accepts: vec![form::JOB.into()],
+        understands: form::UNDERSTOOD.map(String::from).to_vec(),
         environment,
         backends,
+        functions,
         rejected: inventory.rejected.clone(),
         labels,
+        offers: BTreeMap::new(),
         clock: None,
         must_understand: vec![],
     })

@@ -1,7 +1,7 @@
 //! `host fleet launch`: prints what starts agents.
 
 use super::agent;
-use crate::cli::{AgentFlags, Global, LaunchArgs, LaunchCommand};
+use crate::cli::{AcceptArg, AgentFlags, Global, LaunchArgs, LaunchCommand};
 use crate::commands::{CommandError, Done, Exit, failed, usage};
 use crate::output;
 use skillbench_fleet::keys::{Pass, Role};
@@ -104,12 +104,17 @@ fn text(path: &Path) -> Result<String, CommandError> {
 }
 
 /// The flags as words of a command line, but for the spool.
-fn arguments(AgentFlags { labels, plugin, spool: _, idle_exit, once }: &AgentFlags) -> Vec<String> {
+fn arguments(AgentFlags { labels, plugin, spool: _, idle_exit, once, accept }: &AgentFlags) -> Vec<String> {
     let mut words: Vec<String> = vec![];
     let mut add = |flag: &str, value: String| words.extend([flag.to_string(), value]);
     labels.iter().for_each(|label| add("--label", label.clone()));
     plugin.iter().for_each(|id| add("--plugin", id.clone()));
     idle_exit.iter().for_each(|seconds| add("--idle-exit", seconds.to_string()));
+    match accept {
+        AcceptArg::Installed => {}
+        AcceptArg::Signed => add("--accept", "signed".into()),
+        AcceptArg::Any => add("--accept", "any".into()),
+    }
     if *once {
         words.push("--once".into());
     }

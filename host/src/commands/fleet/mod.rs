@@ -1,12 +1,16 @@
 //! `host fleet`, and runs that go to a fleet.
 //!
 //! - `keys`: who belongs to it. `serve`: its server. `agent`: this machine at work. `launch`: what starts agents elsewhere.
-//! - `submit`: a run on its machines, and what comes of it. `show`: what is there, and how far it is.
-//! - `outliers`: which machine of a class is slow.
+//! - `submit`: a run on its machines. `collect`: what comes of it. `show`: what is there, and how far it is.
+//! - `outliers`: which machine of a class is slow. `files`: what lies on the server beside messages.
+//!   `offer`: plugin packages for its machines.
 
 mod agent;
+mod collect;
+mod files;
 mod keys;
 mod launch;
+mod offer;
 mod outliers;
 mod serve;
 mod show;
@@ -16,7 +20,8 @@ use super::{CommandError, Done, failed, usage};
 use crate::cli::{FleetCommand, Global};
 use crate::output;
 use skillbench_fleet::courier::nats::NatsCourier;
-use skillbench_fleet::keys::{self as passes, Pass};
+use skillbench_fleet::files::FileError;
+use skillbench_fleet::keys::{self as passes, Pass, Role};
 use skillbench_fleet::seal::Trust;
 use skillbench_fleet::submit::SubmitError;
 use skillbench_worker::Stop;
@@ -42,10 +47,10 @@ pub fn fleet(global: &Global, command: &FleetCommand) -> Done {
             show::status(global, &Contact::of(asked.fleet.as_deref())?, id.as_deref())
         }
         FleetCommand::Follow { id, failover, asked, persist } => {
-            submit::follow(global, asked.fleet.as_deref(), id, *failover, persist)
+            collect::follow(global, asked.fleet.as_deref(), id, *failover, persist)
         }
         FleetCommand::Collect { ids, asked, persist } => {
-            submit::collect_ended(global, &Contact::of(asked.fleet.as_deref())?, ids, persist)
+            collect::collect_ended(global, &Contact::of(asked.fleet.as_deref())?, ids, persist)
         }
         FleetCommand::Resume { id, asked } => submit::resume(global, &Contact::of(asked.fleet.as_deref())?, id),
         FleetCommand::Priority { id, priority, asked } => {
@@ -57,6 +62,10 @@ pub fn fleet(global: &Global, command: &FleetCommand) -> Done {
         FleetCommand::Cancel { id, asked } => show::cancel(global, &Contact::of(asked.fleet.as_deref())?, id),
         FleetCommand::Verify { id, results_dir, asked } => {
             show::verify(global, &Contact::of(asked.fleet.as_deref())?, id, results_dir.as_deref())
+        }
+        FleetCommand::Files { remove, asked } => files::files(global, &Contact::of(asked.fleet.as_deref())?, remove),
+        FleetCommand::Offer { package, on, withdraw, wait, asked } => {
+            offer::offer(global, &Contact::of(asked.fleet.as_deref())?, package, on, *withdraw, *wait)
         }
         FleetCommand::Outliers { id, results_dir } => outliers::outliers(global, id, results_dir.as_deref()),
         FleetCommand::Drain { machine, asked } => show::drain(global, &Contact::of(asked.fleet.as_deref())?, machine),
@@ -113,8 +122,18 @@ fn find_pass(fleet: Option<&str>) -> Result<Pass, CommandError> {
 /// What was asked for cannot be, or the server did not let it happen.
 fn not_submitted(error: SubmitError) -> CommandError {
     match error {
-        SubmitError::Courier(error) => failed(error),
+        SubmitError::Courier(error) | SubmitError::File(FileError::Courier(error)) => failed(error),
         SubmitError::Seal(error) => failed(error),
         error => usage(error),
+    }
+}
+
+fn needs_submitter(contact: &Contact) -> Result<(), CommandError> {
+    let (name, role) = (&contact.pass.name, contact.pass.role);
+    match role == Role::Submitter {
+        true => Ok(()),
+        false => {
+            Err(usage(format!("the pass of {name} is for a {}: asking for runs needs one of a submitter", role.name())))
+        }
     }
 }

@@ -23,6 +23,8 @@ const SOON: Duration = Duration::from_secs(10);
 pub fn serve(global: &Global, dir: &Path, named: Option<&Path>) -> Done {
     stop_on_ctrl_c(&global.stop);
     let mut folder = Folder::open(dir).map_err(refused)?;
+    // What roles may do is this host's to say, also in a folder that an earlier one made.
+    folder.update().map_err(refused)?;
     let registry = Registry::load(&global.sources());
     let program = server::program(named, &registry).map_err(failed)?;
     let configuration = server::configure(&folder).map_err(failed)?;

@@ -47,7 +47,7 @@ fn told(error: PackageError) -> CommandError {
 fn described(global: &Global, library: PathBuf, sandbox: Sandbox) -> Result<Description, CommandError> {
     let mut library = Library::new(library, sandbox);
     library.seal([]).map_err(failed)?;
-    DescriptionCache::open(&global.stop).describe(&library).map_err(failed)
+    DescriptionCache::open(&global.stop).describe_anew(&library).map_err(failed)
 }
 
 /// What is remembered of the package that brought a library: where it is from, who signed it, and what a check said.

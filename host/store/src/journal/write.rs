@@ -26,6 +26,8 @@ pub struct Journal {
     /// A write failed: there may be part of a line behind that length.
     is_torn: bool,
     is_resumed: bool,
+    /// Its cells can be had again from where they were measured: they reach the disk when the run ends, in place of one by one.
+    is_copy: bool,
     /// It was said that the file cannot be written.
     is_failing: bool,
     /// What was found when it was opened, for the user.
@@ -77,6 +79,7 @@ impl Journal {
             length: 0,
             is_torn: false,
             is_resumed: false,
+            is_copy: false,
             is_failing: false,
             notes: vec![],
         };
@@ -127,11 +130,19 @@ impl Journal {
             length: kept as u64,
             is_torn: false,
             is_resumed: true,
+            is_copy: false,
             is_failing: false,
             notes,
         };
         journal.sign();
         Ok((journal, found))
+    }
+
+    /// The journal of a run that another machine measures, and keeps until it is whole here.
+    #[must_use]
+    pub fn as_copy(mut self) -> Journal {
+        self.is_copy = true;
+        self
     }
 
     /// The run's folder: where it began, or where it was moved to.
@@ -214,7 +225,9 @@ impl Journal {
         }
         self.is_torn = true;
         self.file.write_all(&self.text[self.kept..])?;
-        self.file.sync_data()?;
+        if !self.is_copy {
+            self.file.sync_data()?;
+        }
         self.length = self.file.metadata()?.len();
         self.kept = self.text.len();
         self.is_torn = false;
@@ -235,6 +248,7 @@ impl Journal {
     /// # Errors
     /// No place takes it. It stays in memory.
     pub fn end(&mut self, id: &str, elsewhere: &[PathBuf]) -> Result<Option<Moved>, Lost> {
+        self.is_copy = false;
         let Err(trouble) = self.catch_up() else { return Ok(None) };
         let mut tried = vec![(self.folder.clone(), trouble.to_string())];
         let places = std::iter::once(self.folder.clone()).chain(elsewhere.iter().map(|folder| folder.join(id)));

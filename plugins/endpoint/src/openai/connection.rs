@@ -5,7 +5,7 @@ use hyper::body::{Bytes, Frame, Incoming};
 use hyper::client::conn::http1::{Connection, SendRequest, handshake};
 use hyper::{Request, Response, Result};
 use hyper_util::rt::TokioIo;
-use std::future::poll_fn;
+use std::future::{poll_fn, ready};
 use std::pin::{Pin, pin};
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -70,6 +70,11 @@ impl Open {
     /// The next of a body; `None`: it is at its end.
     pub async fn next(&mut self, body: &mut Incoming) -> Option<Result<Frame<Bytes>>> {
         self.wire.beside(body.frame()).await
+    }
+
+    /// Has it see what happened to it meanwhile.
+    pub async fn look(&mut self) {
+        self.wire.beside(ready(())).await;
     }
 
     /// Whether another request may go over it.

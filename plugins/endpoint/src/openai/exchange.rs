@@ -3,16 +3,19 @@
 use super::answer::Answer;
 use super::connection::Open;
 use super::door::Door;
+use super::noticed::Noticed;
 use super::options::Question;
 use crate::failure::{lost, moved, refused};
 use crate::settings::Settings;
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
-use hyper::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, USER_AGENT};
+use hyper::header::{
+    ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONNECTION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, USER_AGENT,
+};
 use hyper::{Method, Request, Uri};
 use skillbench_plugin_api::{Error, Result};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 /// Bytes of what a server says in place of an answer.
@@ -28,15 +31,13 @@ pub struct Asker {
     question: Question,
     /// Of a request, to the end of its answer.
     timeout: Duration,
-    counts_otherwise: Arc<AtomicBool>,
+    noticed: Arc<Noticed>,
 }
 
 impl Asker {
-    /// `counts_otherwise` is set where the server says that an answer had more or fewer tokens than pieces of text.
-    ///
     /// # Errors
     /// `InvalidArgument` for an address or a key that HTTP has no words for.
-    pub fn new(settings: &Settings, question: &Question, counts_otherwise: &Arc<AtomicBool>) -> Result<Asker> {
+    pub fn new(settings: &Settings, question: &Question, noticed: &Arc<Noticed>) -> Result<Asker> {
         Ok(Asker {
             door: Door::new(settings)?,
             url: settings.url.clone(),
@@ -44,8 +45,14 @@ impl Asker {
             headers: headers(settings)?,
             question: question.clone(),
             timeout: settings.timeout,
-            counts_otherwise: Arc::clone(counts_otherwise),
+            noticed: Arc::clone(noticed),
         })
+    }
+
+    /// Has the server close each connection behind its answer from now on: it does so anyway, and a request that was sent meanwhile would be lost.
+    pub fn keep_no_connection(&mut self) {
+        self.headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        self.noticed.closes_connections.store(true, Relaxed);
     }
 
     /// Asks, and waits for all of the answer: when each token was there, by the clock `now`; none of embeddings. `kept` is a connection that may be
@@ -63,7 +70,7 @@ impl Asker {
         }
         let told = answer.end(now())?;
         if told.tokens.is_some_and(|tokens| tokens != told.pieces.len() as u64) {
-            self.counts_otherwise.store(true, Relaxed);
+            self.noticed.counts_otherwise.store(true, Relaxed);
         }
         Ok(told.pieces)
     }
@@ -96,7 +103,7 @@ impl Asker {
         }
         if !head.status.is_success() {
             let (said, is_whole) = said(&mut open, &mut body).await;
-            *kept = Some(open).filter(|open| is_whole && open.is_kept());
+            *kept = Some(open).filter(|open| is_whole && self.keeps(open));
             return Err(refused(&self.url, head.status.as_u16(), &said));
         }
         answer.begin();
@@ -113,8 +120,12 @@ impl Asker {
                 Ok(_) | Err(_) => return Ok(()),
             }
         }
-        *kept = Some(open).filter(Open::is_kept);
+        *kept = Some(open).filter(|open| self.keeps(open));
         Ok(())
+    }
+
+    fn keeps(&self, open: &Open) -> bool {
+        open.is_kept() && !self.headers.contains_key(CONNECTION)
     }
 
     fn request(&self, question: &Bytes) -> Request<Full<Bytes>> {

@@ -4,7 +4,7 @@
 //! - `options`: which of the three, of what length. `prompts` and `body`: what is asked.
 //! - `streams`: the worker. All streams are those of one thread with an event loop: here a thread for each would be what is measured, and
 //!   nowhere else in this house. `files`: how many it may have open.
-//! - `exchange`: one request. `door` and `connection`: the way there. `answer`: what comes back; `stream`: token by token.
+//! - `exchange`: one request. `door` and `connection`: the way there. `answer`: what comes back; `stream`: token by token. `noticed`: of the server, to be told.
 //!
 //! Arrivals, sessions, searches and their series are those of the library `load`, as for the benchmarks `serving` and `generation-serving`.
 //!
@@ -16,6 +16,7 @@ mod connection;
 mod door;
 mod exchange;
 mod files;
+mod noticed;
 mod options;
 mod prompts;
 mod stream;
@@ -23,15 +24,15 @@ mod streams;
 #[cfg(test)]
 mod tests;
 
+pub use noticed::Noticed;
 use options::{Api, MOST_WORKERS, Question};
 use skillbench_load::crew::Crew;
-use skillbench_load::options::Asked;
+use skillbench_load::options::{Asked, Load};
 use skillbench_load::server::{Server, Tokens};
-use skillbench_plugin_api::Result;
 use skillbench_plugin_api::sdk::{Benchmark, Context, Level};
+use skillbench_plugin_api::{Error, Result};
 use std::ffi::CStr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 pub use streams::Streams;
 
 pub struct OpenAi;
@@ -48,8 +49,17 @@ impl Benchmark for OpenAi {
     fn run(context: &Context<'_>) -> Result<()> {
         let question = Question::of(&context.options)?;
         let asked = Asked::read_with(&context.options, 1, question.api.makes(), MOST_WORKERS)?;
-        let counts_otherwise = Arc::new(AtomicBool::new(false));
-        let streams = Streams::new(&context.options, asked.workers, &counts_otherwise)?;
+        if let Load::Users(users) = asked.load
+            && users > asked.workers
+        {
+            let text = format!(
+                "option users: {users} users have as many requests under way, and {} workers would let the others wait here: ask for --option openai:workers={users}",
+                asked.workers
+            );
+            return Err(Error::invalid(text));
+        }
+        let noticed = Arc::new(Noticed::default());
+        let streams = Streams::new(&context.options, asked.workers, &noticed)?;
         let longest = asked.trace.as_ref().and_then(|trace| trace.longest());
         let longest = longest.map_or(question.new_tokens, |longest| longest.tokens);
         let most = if question.api == Api::Embeddings { 0 } else { longest };
@@ -59,8 +69,7 @@ impl Benchmark for OpenAi {
             let crew = Crew::hire(scope, [streams])?;
             Server::new(context, asked, tokens, crew, seed)?.serve()
         })?;
-        if counts_otherwise.load(Relaxed) {
-            let text = "the server counts its tokens otherwise than by the pieces of text that it sends: figures by token are by piece";
+        for text in noticed.told() {
             context.host.log(Level::Warn, text);
         }
         Ok(())

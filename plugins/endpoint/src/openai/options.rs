@@ -122,9 +122,9 @@ impl Question {
             refuse("new_tokens", "an embedding has no tokens")?;
             refuse("ignore_eos", "an embedding has no tokens")?;
         }
-        let has_load = ["rate", "rate_per_hour", "slo", "trace"].iter().any(|key| options.get(key).is_some());
+        let has_load = ["rate", "rate_per_hour", "users", "slo", "trace"].iter().any(|key| options.get(key).is_some());
         if !has_load && options.get("scenario") != Some("offline") {
-            let text = "no load is named: give `--option openai:rate=`, `--option openai:slo=`, `--option openai:trace=`, or `--option openai:scenario=offline` with workers, which has as many requests under way as there are workers";
+            let text = "no load is named: give `--option openai:rate=`, `--option openai:users=`, `--option openai:slo=`, `--option openai:trace=`, or `--option openai:scenario=offline` with workers, which has as many requests under way as there are workers";
             return Err(Error::invalid(text));
         }
         let model =

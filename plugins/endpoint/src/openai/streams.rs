@@ -4,6 +4,7 @@ use super::body::Bodies;
 use super::connection::Open;
 use super::exchange::Asker;
 use super::files;
+use super::noticed::Noticed;
 use super::options::Question;
 use crate::settings::Settings;
 use futures_util::stream::{FuturesUnordered, StreamExt};
@@ -13,10 +14,12 @@ use skillbench_load::session::Serve;
 use skillbench_plugin_api::{Code, Error, Options, Result};
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::task::Poll;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tokio::runtime::{Builder, Runtime};
+
+/// The longest that a server takes to close a connection behind its answer, where it closes each.
+const BEHIND_AN_ANSWER: Duration = Duration::from_millis(100);
 
 pub struct Streams {
     workers: usize,
@@ -24,24 +27,26 @@ pub struct Streams {
     bodies: Bodies,
     /// Connections over which nothing is under way; the last was used last.
     idle: Vec<Open>,
+    /// Whether the server was watched after its first answers.
+    was_watched: bool,
     runtime: Runtime,
 }
 
 impl Streams {
-    /// `workers`: how many requests may be under way at once. `counts_otherwise` is set where the server says that an answer had more or fewer tokens
-    /// than pieces of text.
+    /// `workers`: how many requests may be under way at once.
     ///
     /// # Errors
     /// Options that say nothing, and a system that allows fewer open files.
-    pub fn new(options: &Options, workers: usize, counts_otherwise: &Arc<AtomicBool>) -> Result<Streams> {
+    pub fn new(options: &Options, workers: usize, noticed: &Arc<Noticed>) -> Result<Streams> {
         let (settings, question) = (Settings::of(options)?, Question::of(options)?);
         files::allow(workers)?;
         let runtime = Builder::new_current_thread().enable_io().enable_time().build();
         Ok(Streams {
             workers,
-            asker: Asker::new(&settings, &question, counts_otherwise)?,
+            asker: Asker::new(&settings, &question, noticed)?,
             bodies: Bodies::new(&question),
             idle: vec![],
+            was_watched: false,
             runtime: runtime.map_err(|error| {
                 Error::new(Code::ResourceExhausted, format!("an event loop cannot be started: {error}"))
             })?,
@@ -56,7 +61,7 @@ impl Serve for Streams {
 
     fn serve(&mut self) -> Result<()> {
         self.asker.door.find()?;
-        let Streams { workers, asker, bodies, idle, runtime } = self;
+        let Streams { workers, asker, bodies, idle, was_watched, runtime } = self;
         let start = Instant::now();
         runtime.block_on(async {
             see_what_was_closed().await;
@@ -73,13 +78,22 @@ impl Serve for Streams {
             while let Some(open) = under_way.next().await {
                 idle.extend(open?);
             }
+            drop(under_way);
+            let last = if *was_watched { None } else { idle.last_mut() };
+            if let Some(last) = last {
+                *was_watched = true;
+                if closes(last).await {
+                    asker.keep_no_connection();
+                    idle.clear();
+                }
+            }
             Ok(())
         })
     }
 
     fn attend(&mut self, shift: &Shift<'_>) -> Result<()> {
         self.asker.door.find()?;
-        let Streams { workers, asker, bodies, idle, runtime } = self;
+        let Streams { workers, asker, bodies, idle, runtime, .. } = self;
         runtime.block_on(async {
             see_what_was_closed().await;
             let mut under_way = FuturesUnordered::new();
@@ -122,6 +136,14 @@ impl Serve for Streams {
 /// Has the system say what happened to connections since the loop stood still.
 async fn see_what_was_closed() {
     tokio::task::yield_now().await;
+}
+
+/// Whether the server closes a connection right behind an answer, though it said that it keeps it. It is that of the last answer: others may have been
+/// idle for as long as any server keeps them. No request waits for it, which would be sent before this can be seen.
+async fn closes(last: &mut Open) -> bool {
+    tokio::time::sleep(BEHIND_AN_ANSWER).await;
+    last.look().await;
+    !last.is_kept()
 }
 
 /// Serves a request of a session, and gives its connection back if it can be used again.

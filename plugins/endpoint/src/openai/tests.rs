@@ -1,14 +1,15 @@
 //! Streams of a real server on loopback, as a session has them.
 
-use super::Streams;
+use super::{Noticed, Streams};
 use skillbench_load::board::Shift;
+use skillbench_load::coming::Coming;
 use skillbench_load::session::{Batching, Patience, Plan, Serve, Served, alone};
 use skillbench_load::timer::Timer;
 use skillbench_plugin_api::{Code, Options, Result};
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Arc, Barrier, Mutex};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
@@ -54,19 +55,19 @@ fn server(answer: impl Fn(&mut TcpStream, &str) -> bool + Send + Sync + 'static)
     (url, connections)
 }
 
-fn streams(url: &str, workers: usize, more: &[(&str, &str)]) -> (Streams, Arc<AtomicBool>) {
+fn streams(url: &str, workers: usize, more: &[(&str, &str)]) -> (Streams, Arc<Noticed>) {
     let options = [("url", url), ("model", "m"), ("rate", "1")];
     let options = options.iter().chain(more).map(|(key, value)| ((*key).into(), (*value).into()));
-    let counts_otherwise = Arc::new(AtomicBool::new(false));
-    (Streams::new(&Options(options.collect()), workers, &counts_otherwise).unwrap(), counts_otherwise)
+    let noticed = Arc::default();
+    (Streams::new(&Options(options.collect()), workers, &noticed).unwrap(), noticed)
 }
 
 /// A session of so many requests, all due at once, each of at most so many tokens.
 fn session(worker: impl Serve, requests: usize, tokens: usize, patience: Patience<'_>) -> Result<Served> {
-    let (due, timer) = (vec![0; requests], Timer::calibrated());
+    let (coming, timer) = (Coming::Due(vec![0; requests]), Timer::calibrated());
     alone(
         [worker],
-        Plan { due: &due, lengths: &[], timer: &timer, patience, batching: Batching::NONE, tokens, session: 1 },
+        Plan { coming: &coming, lengths: &[], timer: &timer, patience, batching: Batching::NONE, tokens, session: 1 },
         &|| false,
     )
 }
@@ -106,7 +107,7 @@ fn two_hundred_streams_are_under_way_at_once_on_one_thread_and_no_token_is_lost(
         end(stream);
         true
     });
-    let (streams, counts_otherwise) = streams(&url, STREAMS, &[("new_tokens", "7")]);
+    let (streams, noticed) = streams(&url, STREAMS, &[("new_tokens", "7")]);
     let threads = Arc::default();
     let served = session(Watched(streams, Arc::clone(&threads)), 2 * STREAMS, 7, PATIENT).unwrap();
     assert_eq!((served.requests.len(), served.left(), threads.lock().unwrap().len()), (2 * STREAMS, 0, 1));
@@ -117,7 +118,7 @@ fn two_hundred_streams_are_under_way_at_once_on_one_thread_and_no_token_is_lost(
     let last_taken = first.iter().filter_map(|one| one.served).map(|[taken, _]| taken).max();
     let first_end = first.iter().filter_map(|one| one.served).map(|[_, end]| end).min();
     assert!(last_taken < first_end && second.iter().all(|one| one.served.unwrap()[0] >= first_end.unwrap()));
-    assert!(!counts_otherwise.load(SeqCst), "it does not say");
+    assert!(!noticed.counts_otherwise.load(SeqCst), "it does not say");
 }
 
 #[test]
@@ -133,7 +134,7 @@ fn tokens_are_timed_as_they_come_and_requests_go_over_one_connection() {
         end(stream);
         true
     });
-    let (mut streams, counts_otherwise) = streams(&url, 1, &[]);
+    let (mut streams, noticed) = streams(&url, 1, &[]);
     streams.serve().unwrap();
     let served = session(streams, 3, 2, PATIENT).unwrap();
     for one in &served.requests {
@@ -141,7 +142,7 @@ fn tokens_are_timed_as_they_come_and_requests_go_over_one_connection() {
         assert!(first >= taken + 20_000_000 && end >= first + 10_000_000, "{one:?}");
     }
     assert_eq!(connections.load(SeqCst), 1);
-    assert!(counts_otherwise.load(SeqCst), "two pieces are three tokens");
+    assert!(noticed.counts_otherwise.load(SeqCst), "two pieces are three tokens");
 }
 
 #[test]
@@ -178,6 +179,47 @@ fn a_connection_that_the_server_closed_in_between_is_made_anew() {
         std::thread::sleep(Duration::from_millis(50));
     }
     assert_eq!(connections.load(SeqCst), 4);
+}
+
+#[test]
+fn a_server_that_closes_behind_each_answer_is_known_after_its_first_and_loses_no_request() {
+    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+    let heard = Arc::clone(&asked);
+    let (url, connections) = server(move |stream, question| {
+        heard.lock().unwrap().push(question.to_lowercase());
+        let _ = stream.write_all(HEAD);
+        event(stream, PIECE);
+        end(stream);
+        // Whoever asks again is quicker than this.
+        std::thread::sleep(Duration::from_millis(1));
+        false
+    });
+    let (mut streams, noticed) = streams(&url, 1, &[("new_tokens", "1")]);
+    streams.serve().unwrap();
+    let served = session(streams, 50, 1, PATIENT).unwrap();
+    assert_eq!((served.requests.len(), served.left(), connections.load(SeqCst)), (50, 0, 51));
+    let asked = asked.lock().unwrap();
+    let closing = asked.iter().filter(|asked| asked.contains("connection: close\r\n")).count();
+    assert!(closing == 50 && !asked[0].contains("connection: close"), "{closing} of {}", asked.len());
+    assert_eq!(noticed.told().filter(|text| text.contains("closes each connection")).count(), 1);
+}
+
+#[test]
+fn a_connection_that_was_idle_for_long_says_nothing_of_how_a_server_ends_its_answers() {
+    let one_by_one = Mutex::new(());
+    let (url, connections) = server(move |stream, _| {
+        let _turn = one_by_one.lock().unwrap();
+        std::thread::sleep(Duration::from_millis(200));
+        let _ = stream.write_all(HEAD);
+        event(stream, PIECE);
+        end(stream);
+        // Whoever asks later than this finds it closed.
+        let _ = stream.set_read_timeout(Some(Duration::from_millis(350)));
+        true
+    });
+    let (mut streams, noticed) = streams(&url, 4, &[("new_tokens", "1")]);
+    streams.serve().unwrap();
+    assert_eq!((noticed.told().count(), connections.load(SeqCst)), (0, 4));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use crate::courier::CourierError;
 use async_nats::jetstream;
+use async_nats::jetstream::context::{CreateStreamError, CreateStreamErrorKind, GetStreamError, GetStreamErrorKind};
 
 pub(super) fn is_refused(error: &async_nats::ConnectError) -> bool {
     use async_nats::ConnectErrorKind::{Authentication, AuthorizationViolation};
@@ -36,4 +37,15 @@ pub(super) fn code(error: &(dyn std::error::Error + 'static)) -> Option<u64> {
         error = inner.source();
     }
     None
+}
+
+/// The server's disk cannot hold a stream of that size.
+pub(super) fn is_no_room(error: &CreateStreamError) -> bool {
+    const NO_ROOM: u64 = 10047;
+    matches!(error.kind(), CreateStreamErrorKind::JetStream(answer) if answer.error_code().0 == NO_ROOM)
+}
+
+pub(super) fn is_no_stream(error: &GetStreamError) -> bool {
+    const NO_STREAM: u64 = 10059;
+    matches!(error.kind(), GetStreamErrorKind::JetStream(answer) if answer.error_code().0 == NO_STREAM)
 }

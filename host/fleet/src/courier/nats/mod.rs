@@ -13,14 +13,17 @@ mod settings;
 use super::{Courier, CourierError, Delivery, Entry, Follow, Handle, LARGEST, Message, Over, Settle, Table};
 use crate::keys::Pass;
 use crate::names;
-use answers::{away, code, is_refused, whole};
+use answers::{away, code, is_no_room, is_no_stream, is_refused, whole};
 use async_nats::jetstream::consumer::PullConsumer;
 use async_nats::jetstream::{self, AckKind, kv, stream};
 use async_nats::{Client, ConnectOptions, HeaderMap};
 use follow::NatsFollow;
 use futures_util::{StreamExt, TryStreamExt};
 use parking_lot::Mutex;
-use settings::{JOBS, MOST_HELD, SUBMISSIONS, jobs, name, queue, settings, submissions};
+use settings::{
+    FILES, JOBS, LEAST_ROOM_MIB, MOST_HELD, ROOM_FOR_FILES_MIB, files, jobs, name, queue, settings, stream_of,
+    submissions,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::sync::Arc;
@@ -122,7 +125,7 @@ impl NatsCourier {
             for table in [Table::Agents, Table::Machines, Table::Leases, Table::States] {
                 self.jetstream.create_or_update_key_value(settings(table)).await.map_err(away)?;
             }
-            Ok(())
+            self.set_up_files().await
         })
     }
 
@@ -146,6 +149,27 @@ impl NatsCourier {
             }
             (result, _) => result,
         }
+    }
+
+    /// What files may take is set aside, and half of what would fit stays for all else: outcomes always have room.
+    async fn set_up_files(&self) -> Result<(), CourierError> {
+        let mut room = ROOM_FOR_FILES_MIB;
+        let made = loop {
+            match self.jetstream.get_or_create_stream(files(2 * room)).await {
+                Ok(made) => break made,
+                Err(error) if is_no_room(&error) && room > LEAST_ROOM_MIB => room /= 2,
+                Err(error) => return Err(away(error)),
+            }
+        };
+        if made.cached_info().config.max_bytes == files(2 * room).max_bytes {
+            self.jetstream.update_stream(files(room)).await.map_err(away)?;
+        }
+        Ok(())
+    }
+
+    /// Whether an earlier host made what is on the server.
+    async fn lacks_files(&self) -> bool {
+        self.jetstream.get_stream(FILES).await.is_err_and(|error| is_no_stream(&error))
     }
 
     async fn table(&self, table: Table) -> Result<kv::Store, CourierError> {
@@ -206,23 +230,25 @@ impl Courier for NatsCourier {
 
     fn stored(&self, subject: &str) -> Result<Option<Message>, CourierError> {
         self.wait(async {
-            let stream = self.jetstream.get_stream_no_info(SUBMISSIONS).await.map_err(away)?;
+            let stream = self.jetstream.get_stream_no_info(stream_of(subject)).await.map_err(away)?;
             match stream.direct_get_last_for_subject(subject).await {
                 Ok(found) => Ok(Some(Message {
                     subject: subject.into(),
                     body: found.payload.to_vec(),
                     at: found.time.unix_timestamp(),
-                    has_more: false,
                 })),
                 Err(error) if error.kind() == stream::DirectGetErrorKind::NotFound => Ok(None),
                 Err(error) if code(&error) == Some(NO_MESSAGE) => Ok(None),
+                Err(_) if stream_of(subject) == FILES && self.lacks_files().await => Err(CourierError::Refused(
+                    "an earlier host serves it, which keeps no files: let this one serve it (host fleet serve)".into(),
+                )),
                 Err(error) => Err(away(error)),
             }
         })
     }
 
     fn follow<'c>(&'c self, filter: &str) -> Result<Box<dyn Follow + 'c>, CourierError> {
-        Ok(Box::new(NatsFollow { courier: self, filter: filter.into(), after: 0, messages: None }))
+        Ok(Box::new(NatsFollow { courier: self, filter: filter.into(), after: 0, has_more: false, messages: None }))
     }
 
     fn next_job(&self, machine: &str, wait: Duration) -> Result<Option<Delivery>, CourierError> {
@@ -265,7 +291,7 @@ impl Courier for NatsCourier {
 
     fn take_back(&self, filter: &str) -> Result<u64, CourierError> {
         self.wait(async {
-            let stream = self.jetstream.get_stream_no_info(JOBS).await.map_err(away)?;
+            let stream = self.jetstream.get_stream_no_info(stream_of(filter)).await.map_err(away)?;
             stream.purge().filter(filter).await.map(|answer| answer.purged).map_err(away)
         })
     }

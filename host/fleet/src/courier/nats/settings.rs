@@ -9,6 +9,16 @@ use std::time::Duration;
 
 pub(super) const JOBS: &str = "SKB_JOBS";
 pub(super) const SUBMISSIONS: &str = "SKB_SUBMISSIONS";
+pub(super) const FILES: &str = "SKB_FILES";
+
+/// The stream that has, or would have, what a subject or filter means.
+pub(super) fn stream_of(subject: &str) -> &'static str {
+    match subject.split('.').nth(1) {
+        Some("job") => JOBS,
+        Some("file") => FILES,
+        _ => SUBMISSIONS,
+    }
+}
 
 /// Outcomes stay so long on the server.
 const KEPT: Duration = Duration::from_secs(90 * 24 * 3600);
@@ -23,35 +33,36 @@ const ROOM_FOR_JOBS: i64 = 2 << 30;
 /// So many jobs of a machine are delivered and not settled at once.
 pub(super) const MOST_HELD: i64 = 20_000;
 
-pub(super) fn jobs() -> stream::Config {
+/// A stream on disk in which a subject has one message and takes no second, whatever a client does.
+fn once_each(name: &str, subjects: &str) -> stream::Config {
     stream::Config {
-        name: JOBS.into(),
-        subjects: vec![names::JOBS.into()],
-        retention: RetentionPolicy::WorkQueue,
+        name: name.into(),
+        subjects: vec![subjects.into()],
         storage: StorageType::File,
         discard: DiscardPolicy::New,
         max_messages_per_subject: 1,
         discard_new_per_subject: true,
         allow_direct: true,
-        max_bytes: ROOM_FOR_JOBS,
         ..Default::default()
     }
 }
 
+pub(super) fn jobs() -> stream::Config {
+    let retention = RetentionPolicy::WorkQueue;
+    stream::Config { retention, max_bytes: ROOM_FOR_JOBS, ..once_each(JOBS, names::JOBS) }
+}
+
 pub(super) fn submissions() -> stream::Config {
-    stream::Config {
-        name: SUBMISSIONS.into(),
-        subjects: vec![names::SUBMISSIONS.into()],
-        retention: RetentionPolicy::Limits,
-        storage: StorageType::File,
-        discard: DiscardPolicy::New,
-        max_messages_per_subject: 1,
-        discard_new_per_subject: true,
-        allow_direct: true,
-        deny_delete: true,
-        max_age: KEPT,
-        ..Default::default()
-    }
+    stream::Config { deny_delete: true, max_age: KEPT, ..once_each(SUBMISSIONS, names::SUBMISSIONS) }
+}
+
+/// Files have so much room at most, in MiB.
+pub(super) const ROOM_FOR_FILES_MIB: i64 = 32 << 10;
+/// On a disk that has less than this for them a fleet is not served.
+pub(super) const LEAST_ROOM_MIB: i64 = 64;
+
+pub(super) fn files(room_mib: i64) -> stream::Config {
+    stream::Config { max_bytes: room_mib << 20, max_age: crate::files::KEPT, ..once_each(FILES, names::FILES) }
 }
 
 /// The place at which a machine reads its queue.

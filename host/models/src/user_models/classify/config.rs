@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Default)]
 pub struct Config {
     pub path: PathBuf,
+    /// What was read.
+    pub files: Vec<PathBuf>,
     main: Value,
     preprocessor: Value,
 }
@@ -34,8 +36,11 @@ impl Config {
         for folder in [Some(folder), above].into_iter().flatten() {
             let path = folder.join("config.json");
             if let Some(main) = object(tree, &path)? {
-                let preprocessor = object(tree, &folder.join("preprocessor_config.json"))?.unwrap_or_default();
-                return Ok(Some(Config { path, main, preprocessor }));
+                let beside = folder.join("preprocessor_config.json");
+                let preprocessor = object(tree, &beside)?;
+                let mut files = vec![path.clone()];
+                files.extend(preprocessor.is_some().then_some(beside));
+                return Ok(Some(Config { path, files, main, preprocessor: preprocessor.unwrap_or_default() }));
             }
         }
         Ok(None)
@@ -43,7 +48,7 @@ impl Config {
 
     #[cfg(test)]
     pub fn of(main: Value, preprocessor: Value) -> Config {
-        Config { path: "config.json".into(), main, preprocessor }
+        Config { path: "config.json".into(), files: vec![], main, preprocessor }
     }
 
     pub fn model_type(&self) -> Option<&str> {

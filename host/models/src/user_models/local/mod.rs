@@ -5,6 +5,7 @@ mod fills;
 mod folder;
 mod ports;
 mod trace;
+mod whole;
 
 use super::classify::{Config, Generation, Kind, classify, generation};
 use super::examine::{BadModel, examine_in};
@@ -20,6 +21,7 @@ use skillbench_record::suggest::did_you_mean;
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
+pub use whole::Whole;
 
 /// No limit that anybody knows.
 pub const NO_LIMIT: i64 = i32::MAX as i64;
@@ -36,6 +38,8 @@ pub struct UserModel {
     pub parts: Vec<(String, PathBuf)>,
     /// All files of it: graphs, what holds their weights, a skill.json.
     pub files: Vec<PathBuf>,
+    /// Configuration that was read to tell what it is.
+    pub described_by: Vec<PathBuf>,
     /// Some of them are links, so that engines are given a folder without any: [`UserModel::gather`].
     pub linked: bool,
     /// Bytes of all its files.
@@ -261,6 +265,7 @@ fn describe(named: &Path, tree: Tree, id: String, graphs: Graphs) -> Result<User
         manifest,
         parts: graphs.parts,
         files,
+        described_by: config.map(|config| config.files).unwrap_or_default(),
         linked: opened.iter().any(|file| file.linked),
         bytes: opened.iter().map(|file| file.data.len()).sum(),
         tree,
