@@ -1,6 +1,7 @@
 //! Requests that arrive: at a rate, all at once, and at the largest rate that keeps a limit.
 
 use serde_json::Value;
+use skillbench_testkit::skipped;
 use skillbench_tests::{World, cells};
 
 const CELL: [&str; 6] = ["--plugin", "rten", "--model", "probe-mlp", "--threads", "1"];
@@ -39,6 +40,55 @@ fn all_requests_at_once_show_how_many_a_second_are_served() {
     let busy = metrics["serving"]["utilization"].as_f64().unwrap();
     assert!(rate > 100.0 && busy > 0.5, "{metrics:#}");
     assert_eq!(cell["options"]["scenario"], "offline");
+}
+
+#[test]
+fn a_core_is_kept_for_the_thread_that_issues_requests_where_there_is_one() {
+    let world = World::default();
+    let load = ["--rate", "40", "--arrivals", "constant", "--budget", "3", "--generator-cores"];
+    let apart = cell(&world, &[&load[..], &["1"], &SLOW].concat());
+    let reason = apart["reason"].to_string();
+    if reason.contains("this machine has 1") || reason.contains("does not tell its cores") {
+        return skipped("a machine keeps one of several cores, where its system tells them");
+    }
+    assert_eq!(
+        (&apart["outcome"], &apart["options"]["generator_cores"]),
+        (&"measured".into(), &"1".into()),
+        "{apart:#}"
+    );
+    assert!(apart["implausible"].is_null(), "nothing of the worker is where requests are issued: {apart:#}");
+    // Nobody said how many threads: as many as there are cores left.
+    let all = ["run", "--format", "json", "--plugin", "rten", "--model", "probe-mlp", "--batch-sizes", "1"];
+    let threads = |more: &[&str]| {
+        let ran = world.host(&[&all[..], &["--budget", "1", "--scenario", "offline"], more].concat());
+        let document: Value = serde_json::from_str(&ran.stdout()).unwrap();
+        document["cells"][0]["threads"].as_u64().unwrap()
+    };
+    let (with, without) = (threads(&["--generator-cores", "1"]), threads(&[]));
+    assert!(with < without, "{with} of {without}");
+    assert!(apart["options"]["generator_processors"].is_null(), "which ones is no part of the measurement: {apart:#}");
+    let own = [&["run"], &CELL[..], &["--rate", "40", "--option", "serving:generator_processors=0"]].concat();
+    world.host(&own).exits_with(2).tells("is what --generator-cores says");
+}
+
+#[test]
+fn a_cell_is_held_against_the_rules_of_mlperf_and_says_which_it_breaks() {
+    let world = World::default();
+    let load = ["--mlperf", "--rate", "40", "--slo", "latency.p90<=10s", "--budget", "3", "--limit", "mlperf_valid>=1"];
+    let server = cell(&world, &[&load[..], &SLOW].concat());
+    assert_eq!((&server["outcome"], &server["options"]["mlperf"]), (&"measured".into(), &"on".into()), "{server:#}");
+    let judged = &server["metrics"]["mlperf"];
+    assert_eq!((&judged["scenario"], &judged["valid"]), (&"Server".into(), &false.into()), "{judged:#}");
+    let why = judged["why"].to_string();
+    assert!(why.contains("less than the 600 s of the rule") && why.contains("a limit is on p90"), "{why}");
+    let stream = cell(&world, &["--mlperf", "--budget", "0.5"]);
+    let judged = &stream["metrics"]["mlperf"];
+    assert_eq!((&judged["scenario"], &judged["unit"]), (&"SingleStream".into(), &"ms".into()), "{stream:#}");
+    // The whole budget, and no less.
+    let why = judged["why"].as_array().unwrap();
+    assert!(why.len() == 1 && why[0].to_string().contains("less than the 600 s of the rule"), "{judged:#}");
+    let search = cell(&world, &["--mlperf", "--slo", "latency.p99<=10s"]);
+    assert!(search["reason"].to_string().contains("no search"), "{search:#}");
 }
 
 #[test]
@@ -124,7 +174,11 @@ fn requests_of_a_trace_come_when_they_came_and_what_it_holds_is_part_of_the_meas
     assert_ne!(cell(&world, &load)["options"]["trace"], one["options"]["trace"]);
     world.host(&["plot", "--kind", "timeline", "--output-dir", "drawn"]).exits_with(0);
     let drawn: Vec<_> = std::fs::read_dir(world.path().join("drawn")).unwrap().flatten().collect();
-    assert_eq!(drawn.len(), 4, "latency and load over time, each as SVG and PNG: {drawn:?}");
+    let of = |figure: &str| drawn.iter().filter(|file| file.file_name().to_string_lossy().contains(figure)).count();
+    // Where the system tells what a worker has, that is drawn too, and more of a machine with sensors.
+    let told = cfg!(target_os = "linux");
+    assert_eq!((of("-load."), of("-memory.")), (2, if told { 2 } else { 0 }), "each as SVG and PNG: {drawn:?}");
+    assert!(drawn.len() >= 4, "latency and load at least: {drawn:?}");
     for (text, wanted) in [("time_s\n2\n1\n".into(), "line 3: the time goes back"), (trace("") + "9\n", "--budget 27,")]
     {
         world.write("trace.csv", text);

@@ -2,6 +2,7 @@
 //!
 //! What a thread starts is bound as the thread is, from its first instruction on: a worker needs to know nothing of it.
 
+use skillbench_worker::{processor_list, processors_of};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
@@ -21,33 +22,16 @@ fn grouped(usable: &[usize], told: &Path, granted: usize) -> Vec<Vec<usize>> {
             continue;
         }
         let list = told.join(format!("cpu{processor}/topology/thread_siblings_list"));
-        let siblings = std::fs::read_to_string(list).ok().and_then(|text| parsed(&text)).unwrap_or_default();
+        let siblings = std::fs::read_to_string(list).ok().and_then(|text| processor_list(&text)).unwrap_or_default();
         cores.push(usable.iter().copied().filter(|one| one == processor || siblings.contains(one)).collect());
     }
     cores.truncate(granted);
     cores
 }
 
-/// A list as the kernel writes it: "0-3,8".
-fn parsed(text: &str) -> Option<BTreeSet<usize>> {
-    let mut all = BTreeSet::new();
-    for range in text.trim().split(',').filter(|range| !range.is_empty()) {
-        let (first, last) = range.split_once('-').unwrap_or((range, range));
-        all.extend(first.parse::<usize>().ok()?..=last.parse::<usize>().ok()?);
-    }
-    Some(all)
-}
-
 /// The processors that any thread of a process may run on; `None` where the process is gone, or the system does not tell.
 pub fn of_process(pid: u32) -> Option<BTreeSet<usize>> {
-    let mut all = BTreeSet::new();
-    for thread in std::fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten() {
-        // A thread that ended meanwhile runs nowhere.
-        let Ok(status) = std::fs::read_to_string(thread.path().join("status")) else { continue };
-        let list = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
-        all.extend(parsed(list)?);
-    }
-    (!all.is_empty()).then_some(all)
+    Some(processors_of(pid)?.into_iter().flatten().collect())
 }
 
 /// Binds this thread, and what it starts from now on, to these processors.
@@ -64,6 +48,24 @@ pub fn bind(processors: &[usize]) -> io::Result<()> {
         set.set(*processor);
     }
     Ok(rustix::thread::sched_setaffinity(None, &set)?)
+}
+
+/// Does something bound to these processors, and goes back to where this thread was, however that ends.
+///
+/// # Errors
+/// The system does not let it.
+pub fn within<T>(processors: &[usize], work: impl FnOnce() -> T) -> io::Result<T> {
+    struct Back(Vec<usize>);
+    impl Drop for Back {
+        fn drop(&mut self) {
+            // It was there before.
+            let _ = bind(&self.0);
+        }
+    }
+    let before = affinity().ok_or_else(|| io::Error::from(io::ErrorKind::Unsupported))?;
+    bind(processors)?;
+    let _back = Back(before);
+    Ok(work())
 }
 
 #[cfg(target_os = "linux")]
@@ -101,12 +103,6 @@ mod tests {
         let groups = [vec![0, 4], vec![1], vec![2]];
         assert_eq!(grouped(&[0, 1, 2, 4], told.path(), 8), groups, "5 is not usable, and 2 is not told of");
         assert_eq!(grouped(&[0, 1, 2, 4], told.path(), 2), groups[..2], "no more than is granted");
-    }
-
-    #[test]
-    fn lists_of_the_kernel_are_read() {
-        assert_eq!(parsed("0-2,7\n"), Some([0, 1, 2, 7].into()));
-        assert_eq!(parsed("0-"), None);
     }
 
     #[test]

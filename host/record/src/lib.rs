@@ -63,7 +63,7 @@ pub use label::HardwareLabel;
 pub use latest::{Latest, Seen, latest};
 pub use metrics::{
     CapacityMetrics, CapacityTrial, CounterMetrics, EfficiencyMetrics, EnergyMetrics, GenerationMetrics, InitMetrics,
-    MemoryMetrics, Metrics, OtherEnergy, SeriesMetrics, ServingMetrics, Stats, TokenMetrics,
+    MemoryMetrics, Metrics, MlperfMetrics, OtherEnergy, SeriesMetrics, ServingMetrics, Stats, TokenMetrics,
 };
 pub use outcome::{Outcome, OutcomeKind, Reason};
 pub use parallel::ParallelRecord;

@@ -194,6 +194,21 @@ pub struct ServingMetrics {
     pub tokens: Option<TokenMetrics>,
 }
 
+/// A cell held against the rules of MLPerf's LoadGen for its scenario. It is no submission: which model it is, and how accurate, is not looked at.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MlperfMetrics {
+    /// As LoadGen calls it: "SingleStream", "MultiStream", "Server" or "Offline".
+    pub scenario: String,
+    /// The percentile of latency of a stream, or what was answered a second, of the session with the least. `None`: too few queries.
+    pub result: Option<f64>,
+    /// "ms", "samples/s" or "tokens/s".
+    pub unit: String,
+    /// Whether every rule was kept.
+    pub valid: bool,
+    /// Those that were not.
+    pub why: Vec<String>,
+}
+
 /// Times of tokens under load, by the formulas of those who count so: the same word means different things to them. Every figure is of the
 /// requests that were answered; "issued" is when the request left, which others call "sent".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -256,7 +271,7 @@ pub struct CapacityTrial {
     pub requests_per_run: Option<f64>,
 }
 
-/// A figure that only the backend's vendor knows, read between measured rounds. Of one that counts up, `last` less `first` is
+/// A figure that only the backend's vendor knows, as it was read between measured rounds. Of one that counts up, `last` less `first` is
 /// what the rounds between took.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CounterMetrics {
@@ -318,6 +333,9 @@ pub struct Metrics {
     /// Of a search of the largest rate that keeps a limit.
     #[serde(default)]
     pub capacity: Option<CapacityMetrics>,
+    /// Of a cell that was asked to keep MLPerf's rules.
+    #[serde(default)]
+    pub mlperf: Option<MlperfMetrics>,
     /// Against the peaks of the device; `None` where nobody counted the model's operations, or no latency was measured.
     pub efficiency: Option<EfficiencyMetrics>,
     /// The backend's own figures, by name.

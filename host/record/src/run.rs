@@ -35,3 +35,9 @@ pub struct Samples {
     pub cpu_ns: Option<u64>,
     pub wall_ns: Option<u64>,
 }
+
+impl Samples {
+    /// A figure over the time of the measured rounds has two series: its values, and when each was read, in nanoseconds. Either has this before its name.
+    pub const OVER_TIME: &str = "over_time.";
+    pub const READ_AT: &str = "read_at.";
+}

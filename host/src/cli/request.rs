@@ -83,6 +83,12 @@ pub struct RequestArgs {
     /// How long requests may take: latency.p99<=20ms, or of tokens ttft.p99<=500ms,tpot.p99<=100ms; without --rate, search the largest rate that keeps it all
     #[arg(long, value_name = "LIMITS")]
     pub slo: Option<String>,
+    /// Keep so many cores for the thread that issues requests, of the benchmarks serving and generation-serving; their worker has the others
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=64))]
+    pub generator_cores: Option<u64>,
+    /// Measure for as long as the rules of MLPerf's LoadGen say for the scenario, and say whether each is kept: 10 minutes, or 33 for server and offline
+    #[arg(long)]
+    pub mlperf: bool,
     /// Set another dimension of the models, or a number that a benchmark takes, such as queue_depth=4
     #[arg(long, value_delimiter = ',', num_args = 1.., value_name = "NAME=N", value_parser = dimension)]
     pub dim: Vec<(String, i64)>,
@@ -195,6 +201,8 @@ impl RequestArgs {
             scenario: self.scenario.clone(),
             arrivals: self.arrivals.clone(),
             slo: self.slo.clone(),
+            generator_cores: self.generator_cores,
+            mlperf: self.mlperf,
             dims: self.dim.iter().cloned().collect(),
             workers: self.concurrent_workers,
             threads: self.threads,

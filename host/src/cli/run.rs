@@ -12,7 +12,7 @@ pub struct RunArgs {
     /// Resume an earlier run, by its id or its folder
     #[arg(long, value_name = "RUN", conflicts_with_all = ["plugin", "include_web_platforms", "model", "model_list", "models_set", "custom_models", "small_models",
         "specific_models", "model_families", "benchmark_category", "all_models", "image_sizes", "audio_seconds", "frames", "prompt_lengths",
-        "new_tokens", "rate", "batch_wait", "scenario", "arrivals", "slo", "no_fix", "no_resource_pool", "use_resource_pool", "cool_down", "wait_quiet", "launches", "parallel", "profile", "profile_detailed", "bench", "batch_sizes", "sequence_lengths", "dim", "iterations",
+        "new_tokens", "rate", "batch_wait", "scenario", "arrivals", "slo", "generator_cores", "mlperf", "no_fix", "no_resource_pool", "use_resource_pool", "cool_down", "wait_quiet", "launches", "parallel", "profile", "profile_detailed", "bench", "batch_sizes", "sequence_lengths", "dim", "iterations",
         "warmup", "concurrent_workers", "threads", "precision", "timeout", "budget", "memory_limit", "verify_only",
         "benchmark_only", "no_verify", "seed", "fleet"])]
     pub resume: Option<String>,

@@ -113,6 +113,8 @@ pub(crate) struct Follow {
     throttled: Option<f64>,
     megahertz: Vec<f64>,
     celsius: Option<f64>,
+    /// The moment before, of figures over time.
+    before: Option<Mark>,
 }
 
 impl Follow {
@@ -151,6 +153,29 @@ impl Follow {
             self.megahertz.extend(self.machine.megahertz());
             self.celsius = self.celsius.into_iter().chain(self.machine.celsius()).reduce(f64::max);
         }
+    }
+
+    /// The next moment is the first.
+    pub fn forget_moment(&mut self) {
+        self.before = None;
+    }
+
+    /// What the machine does since the moment before: names, units and values.
+    pub fn moment(&mut self, pid: u32) -> Vec<(&'static str, &'static str, f64)> {
+        let now = self.mark(pid);
+        let mut all = vec![];
+        all.extend(self.machine.megahertz().map(|value| ("clock", "MHz", value)));
+        all.extend(self.machine.celsius().map(|value| ("temperature", "°C", value)));
+        if let Some(before) = &self.before
+            && let (Some((busy_before, stolen_before)), Some((busy, stolen))) = (before.ticks, now.ticks)
+        {
+            let seconds = (now.at - before.at).as_secs_f64();
+            let cores = |ticks: f64| ticks.max(0.0) / TICKS / seconds;
+            all.push(("other_cores", "cores", cores(busy - busy_before - (now.own - before.own))));
+            all.push(("stolen_cores", "cores", cores(stolen - stolen_before)));
+        }
+        self.before = Some(now);
+        all
     }
 
     /// `None`: nothing was measured.
@@ -220,6 +245,23 @@ mod tests {
         // 30 ticks of 0.15 s: two cores.
         assert!((1.5..=2.0).contains(&seen.other_cores.unwrap()), "{seen:?}");
         assert_eq!((seen.throttled, seen.temperature_c), (Some(0), Some(61.0)));
+    }
+
+    #[test]
+    fn a_moment_tells_what_happened_since_the_one_before() {
+        let (folder, machine) = machine(&FILES);
+        let mut follow = Follow { machine, ..Follow::default() };
+        assert_eq!(follow.moment(7), [("clock", "MHz", 2_000.0), ("temperature", "°C", 61.0)]);
+        std::thread::sleep(Duration::from_millis(150));
+        std::fs::write(folder.path().join("proc/stat"), "cpu  130 0 50 9000 10 0 5 9 0 0\n").unwrap();
+        let told = follow.moment(7);
+        let cores = |name: &str| told.iter().find(|(known, ..)| *known == name).map(|(.., value)| *value).unwrap();
+        // 30 and 2 ticks of 0.15 s or more.
+        assert!((0.0..=2.0).contains(&cores("other_cores")), "{told:?}");
+        let ratio = cores("other_cores") / cores("stolen_cores");
+        assert!((ratio - 15.0).abs() < 1e-6, "{told:?}");
+        follow.forget_moment();
+        assert_eq!(follow.moment(7).len(), 2);
     }
 
     #[test]

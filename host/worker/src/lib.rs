@@ -2,6 +2,7 @@
 //!
 //! - `protocol`: what is said. `frame`: how it is framed.
 //! - `process`: a worker as the host sees it: started, spoken to, watched (time, memory), ended.
+//! - `conditions`: what the machine does meanwhile. `over_time`: figures over the time of the measured rounds. `processors`: where threads may run.
 //! - `output`: what a worker prints, bounded. `children`: the processes that it started.
 //! - `library`: a plugin's library, and what it must still be. [`sandbox`]: what a worker may reach. `keeper`: ends what a plugin started.
 //! - `limits`: how long and how large it may be.
@@ -35,7 +36,9 @@ mod limits;
 mod loader;
 pub mod options;
 mod output;
+mod over_time;
 mod process;
+mod processors;
 mod protocol;
 pub mod sandbox;
 mod stop;
@@ -54,9 +57,11 @@ pub use library::Library;
 pub use limits::{Limits, memory_available};
 pub use loader::Entry;
 pub use loader::c_library::libc_version;
+pub use over_time::{OverTime, WORKER_MEMORY, append};
 pub use process::{Watched, Worker, use_executable};
+pub use processors::{processor_list, processors_of};
 pub use protocol::{
-    CellJob, CellReport, CheckJob, Command, CounterRecord, DeviceTimes, EnergyRecord, Event, FunctionJob,
+    BUDGET, CellJob, CellReport, CheckJob, Command, CounterRecord, DeviceTimes, EnergyRecord, Event, FunctionJob,
     FunctionReport, FuzzJob, LadderJob, LoadRecord, ModelPaths, OtherEnergy, PROTOCOL, PluginUse, Policy, Pooling,
     PortRecord, ProfileJob, ReferenceJob, Reply, RoundEnergy, RoundRecord, SeriesRecord, Stage, VerifyJob, above_idle,
     missed_joules, too_coarse,

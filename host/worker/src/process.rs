@@ -5,6 +5,8 @@ use super::conditions::Follow;
 use super::folders::Folders;
 use super::frame::{Frames, write_frame};
 use super::output::Tail;
+use super::over_time::{EVERY, LONG, OverTime, WORKER_MEMORY, append, read};
+use super::processors::are_shared;
 use super::protocol::{Command, Event, PROTOCOL, Reply, Stage};
 use super::sandbox::{self, Mode, PASS, Passed, Reach, Sandbox};
 use super::{Failure, FailureKind, Limits, sys};
@@ -20,6 +22,7 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(20);
 /// What it started is looked at each so many times.
 const CHILDREN_EVERY: u64 = 10;
+const MIB: f64 = (1u64 << 20) as f64;
 /// How long a worker that is asked to stop has to end what it does and to tell so.
 const STOP_PATIENCE: Duration = Duration::from_millis(500);
 /// How long ending everything may take; then the process group is killed, and what left it lives on.
@@ -43,6 +46,10 @@ pub struct Watched {
     pub waited: Duration,
     /// What the machine did besides through the measured rounds.
     pub conditions: Option<Conditions>,
+    /// The machine and the worker's memory over the time of the measured rounds.
+    pub over_time: Vec<OverTime>,
+    /// More of it than one thread could run on the processors that were kept for that.
+    pub shares_kept: bool,
     /// From start to the worker's first message.
     pub ready: Option<Duration>,
 }
@@ -57,6 +64,8 @@ impl Watched {
             (Some(one), Some(more)) => Some(one.worse(&more)),
             (one, more) => one.or(more),
         };
+        let mut over_time = std::mem::take(&mut self.over_time);
+        append(&mut over_time, &other.over_time, self.rounds);
         *self = Watched {
             peak: self.peak.max(other.peak),
             average,
@@ -66,6 +75,8 @@ impl Watched {
             rounds_seen: self.rounds_seen + other.rounds_seen,
             waited: self.waited + other.waited,
             conditions,
+            over_time,
+            shares_kept: self.shares_kept || other.shares_kept,
             ready: self.ready,
         };
     }
@@ -448,6 +459,8 @@ struct Watch<'l> {
     slot: Option<String>,
     measuring: bool,
     last_look: Option<Instant>,
+    /// When figures over time were read.
+    last_read: Option<Instant>,
     follow: Follow,
     /// When the measured round began that is running, and what was waited for a processor until then.
     round_began: Option<(Instant, Duration)>,
@@ -472,6 +485,7 @@ impl<'l> Watch<'l> {
             slot: None,
             measuring: false,
             last_look: None,
+            last_read: None,
             follow: Follow::default(),
             round_began: None,
             looks,
@@ -496,7 +510,11 @@ impl<'l> Watch<'l> {
     fn round(&mut self, begins: bool, pid: u32) {
         let (now, waited) = (Instant::now(), waited(pid));
         match (begins, self.round_began.take()) {
-            (true, _) => self.round_began = Some((now, waited)),
+            (true, _) => {
+                self.round_began = Some((now, waited));
+                // What happened before it is none of the round's.
+                self.follow.forget_moment();
+            }
             (false, Some((began, before))) => {
                 self.seen.rounds += now - began;
                 self.seen.rounds_seen += 1;
@@ -520,6 +538,19 @@ impl<'l> Watch<'l> {
         self.seen.children_peak = self.seen.children_peak.max(Some(self.children).filter(|bytes| *bytes > 0));
     }
 
+    fn read_over_time(&mut self, now: Instant, pid: u32, used: u64) {
+        let Some((began, _)) = self.round_began else { return };
+        if now - began < LONG || self.last_read.is_some_and(|last| now - last < EVERY) {
+            return;
+        }
+        self.last_read = Some(now);
+        let at = self.seen.rounds + (now - began);
+        let memory = (WORKER_MEMORY, "MiB", used as f64 / MIB);
+        for (name, unit, value) in self.follow.moment(pid).into_iter().chain([memory]) {
+            read(&mut self.seen.over_time, at, name, unit, value);
+        }
+    }
+
     fn look(&mut self, pid: u32) -> Option<End> {
         let now = Instant::now();
         if self.last_look.is_some_and(|last| now - last < TICK) {
@@ -539,6 +570,9 @@ impl<'l> Watch<'l> {
         if self.looks % CHILDREN_EVERY == 1 {
             self.look_at_children(pid);
             self.follow.look();
+            if self.round_began.is_some() && !self.limits.kept.is_empty() {
+                self.seen.shares_kept |= are_shared(pid, &self.limits.kept);
+            }
         }
         let used = resident(pid)? + self.children;
         self.note(used);
@@ -548,6 +582,7 @@ impl<'l> Watch<'l> {
             self.count += 1;
             self.seen.average = Some(self.sum / self.count as f64);
         }
+        self.read_over_time(now, pid, used);
         let limit = self.limits.memory?;
         (used > limit).then_some(End::Memory { used, limit })
     }

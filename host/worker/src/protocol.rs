@@ -1,7 +1,7 @@
 //! What host and worker say to each other. The worker is a program of its own, and the first message names the version: a worker of
 //! another build is refused, not misunderstood.
 
-use super::{DeviceRecord, Failure, Library};
+use super::{DeviceRecord, Failure, Library, OverTime};
 use crate::description::Description;
 use serde::{Deserialize, Serialize};
 use skillbench_models::Manifest;
@@ -43,6 +43,9 @@ pub struct ModelPaths {
     pub parts: Vec<(String, PathBuf)>,
 }
 
+/// The option of a benchmark that divides the time itself, in seconds: its rounds may be long.
+pub const BUDGET: &str = "budget_s";
+
 /// When to stop measuring.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Policy {
@@ -63,6 +66,9 @@ pub struct Policy {
     /// Each round waits for its turn, lasts about so long, and the host says when there were enough: another worker runs in between.
     #[serde(default)]
     pub interleaved_round_ns: Option<u64>,
+    /// A tight interval ends nothing: the budget does.
+    #[serde(default)]
+    pub whole_budget: bool,
 }
 
 /// How to verify.
@@ -499,6 +505,9 @@ pub struct CellReport {
     pub memory_peak: Option<u64>,
     pub device_peak: Option<u64>,
     pub counters: Vec<CounterRecord>,
+    /// The device's sensors over the time of the measured rounds, where these are long.
+    #[serde(default)]
+    pub over_time: Vec<OverTime>,
     /// The process ran no other cell before.
     pub fresh: bool,
     /// `None`: the cell had nothing to do with the pool.

@@ -119,7 +119,7 @@ fn measure(streams: usize, pace: f64, seconds: f64) -> Result<()> {
     let timer = Timer::calibrated();
     let plan = Plan {
         coming: &Coming::Due(due),
-        lengths: &[],
+        sizes: None,
         timer: &timer,
         patience,
         batching: Batching::NONE,

@@ -34,7 +34,7 @@ fn at(per_s: f64, seconds: f64) -> skillbench_plugin_api::Result<()> {
     let stolen = steal();
     let plan = Plan {
         coming: &Coming::Due(due),
-        lengths: &[],
+        sizes: None,
         timer: &Timer::calibrated(),
         patience,
         batching: Batching::NONE,

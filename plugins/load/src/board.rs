@@ -8,13 +8,13 @@ use crate::gaps::Gaps;
 use crate::limit::Limit;
 use crate::place::Place;
 use crate::session::{Batching, Plan, Request, Serve, Served};
+use crate::sizes::{Lengths, Parts, Sizes};
 use crate::timer::ExactSleep;
-use crate::trace::Lengths;
 use skillbench_plugin_api::{Code, Error, Result, Why};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Barrier, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Barrier, Mutex, OnceLock, PoisonError};
 use std::task::{Context, Poll};
 use std::thread::Thread;
 use std::time::{Duration, Instant};
@@ -34,7 +34,7 @@ struct Times {
 pub struct Board {
     /// Whom the end of a request wakes: the thread that issues them, where users wait for their answers.
     issuer: Option<Thread>,
-    lengths: Vec<Lengths>,
+    sizes: Option<Arc<Sizes>>,
     places: Vec<Place>,
     /// All are at their places, and the one that issues.
     ready: Barrier,
@@ -68,7 +68,7 @@ impl Board {
     pub fn new(plan: &Plan<'_>, workers: usize) -> Board {
         Board {
             issuer: plan.coming.waits_for_answers().then(std::thread::current),
-            lengths: plan.lengths.to_vec(),
+            sizes: plan.sizes.cloned(),
             places: (0..workers).map(|_| Place::default()).collect(),
             ready: Barrier::new(workers + 1),
             batching: plan.batching,
@@ -357,7 +357,12 @@ impl Shift<'_> {
 
     /// How long a request is; `None`: nobody says.
     pub fn lengths(&self, number: usize) -> Option<Lengths> {
-        self.board.lengths.get(number).copied()
+        self.board.sizes.as_ref()?.lengths(number)
+    }
+
+    /// What its prompt shares with others.
+    pub fn parts(&self, number: usize) -> Parts<'_> {
+        self.board.sizes.as_ref().map_or(Parts::NONE, |sizes| sizes.parts(number))
     }
 
     /// The number of the session.

@@ -187,7 +187,7 @@ mod tests {
         stopping: &dyn Fn() -> bool,
     ) -> Result<Served> {
         let (coming, timer) = (Coming::Users(users), Timer::calibrated());
-        let plan = Plan { coming: &coming, lengths: &[], timer: &timer, patience, batching, tokens: 0, session: 1 };
+        let plan = Plan { coming: &coming, sizes: None, timer: &timer, patience, batching, tokens: 0, session: 1 };
         let worker = || {
             std::thread::sleep(Duration::from_millis(ms));
             Ok(())

@@ -133,7 +133,7 @@ mod tests {
             for _ in 0..3 {
                 let plan = Plan {
                     coming: &Coming::Due(vec![0, 1_000_000]),
-                    lengths: &[],
+                    sizes: None,
                     timer: &timer,
                     patience,
                     batching: Batching::NONE,

@@ -34,7 +34,7 @@ pub fn too_late(served: &Served, workers: usize, limits: &[Limit], less: &str) -
         let (found_us, most_us) = (found * 1e-3, most * 1e-3);
         (found > most).then(|| {
             format!(
-                "void: {name} issued {found_us:.0} us late or later, and {most_us:.0} us are allowed beside such latencies; this machine cannot issue them so often beside the target: leave a processor free (--threads), or ask for {less}"
+                "void: {name} issued {found_us:.0} us late or later, and {most_us:.0} us are allowed beside such latencies; this machine cannot issue them so often beside the target: leave a processor free (--threads, --generator-cores), or ask for {less}"
             )
         })
     })

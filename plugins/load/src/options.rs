@@ -1,8 +1,10 @@
 //! What is asked of a benchmark of requests that arrive.
 
 use crate::arrivals::Arrivals;
+use crate::cores::list;
 use crate::limit::{Limit, Metric};
 use crate::over_time::OverTime;
+use crate::server::MOST_REQUESTS;
 use crate::session::Batching;
 use crate::trace::Trace;
 use skillbench_plugin_api::{Error, Options, Result};
@@ -97,6 +99,23 @@ macro_rules! schema {
             "default": 1,
             "description": "Requests that are served at once; others wait in a queue"
         },
+        "generator_cores": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 64,
+            "description": "So many cores are kept for the thread that issues requests; the worker has the others"
+        },
+        "generator_processors": {
+            "type": "string",
+            "pattern": "^[0-9]+(,[0-9]+)*$",
+            "description": "Which processors these are. The host gives them"
+        },
+        "mlperf": {
+            "type": "string",
+            "default": "off",
+            "enum": ["on", "off"],
+            "description": "on measures for as long as the rules of MLPerf's LoadGen say, and holds the cell against them: 600 s of one query after the other, or three sessions of at least 600 s"
+        },
         "budget_s": {
             "type": "number",
             "exclusiveMinimum": 0,
@@ -170,6 +189,8 @@ pub struct Asked {
     /// Items of a request.
     pub items: f64,
     pub budget: Duration,
+    /// Processors that are kept for the thread that issues requests.
+    pub generator: Option<Vec<usize>>,
 }
 
 impl Asked {
@@ -254,6 +275,9 @@ impl Asked {
             let text = "option over_time: only a rate that was asked for changes over time; a search needs steady ones";
             return Err(Error::invalid(text));
         }
+        if options.get("mlperf") == Some("on") {
+            keeps_rules(options, load)?;
+        }
         let wait = options.parse("batch_wait_us")?;
         let (batching, items) = batching(wait, batch)?;
         let (together, items) = match of {
@@ -272,6 +296,7 @@ impl Asked {
             workers,
             batching,
             items,
+            generator: generator(options, load)?,
             budget: match options.parse("budget_s")?.unwrap_or(30.0) {
                 seconds if (1e-3..=1e6).contains(&seconds) => Duration::from_secs_f64(seconds),
                 other => return Err(Error::invalid(format!("option budget_s: {other} s is no time to measure in"))),
@@ -291,6 +316,47 @@ fn server_for_people(limits: &[Limit]) -> Result<&'static str> {
             "scenario interactive is for those who read along: give limits on both, such as --slo \"ttft.p99<=500ms,tpot.p99<=50ms\"",
         )),
     }
+}
+
+/// `None`: it is anywhere.
+fn generator(options: &Options, load: Load) -> Result<Option<Vec<usize>>> {
+    match (options.get("generator_cores"), options.get("generator_processors")) {
+        (None, _) => Ok(None),
+        (Some(_), _) if load == Load::Stream => {
+            Err(Error::invalid("option generator_cores: queries one after the other have no thread that issues them"))
+        }
+        (Some(_), Some(processors)) => list(processors).map(Some),
+        (Some(_), None) => {
+            Err(Error::invalid("option generator_cores: the host keeps no cores for such a measurement"))
+        }
+    }
+}
+
+/// MLPerf's rules know no such load: whoever asks for both is told before an hour has gone.
+fn keeps_rules(options: &Options, load: Load) -> Result<()> {
+    let no_rule_has = |what: &str| {
+        Err(Error::invalid(format!("option mlperf: LoadGen's rules have {what}: leave the one or the other out")))
+    };
+    match load {
+        Load::Search => return no_rule_has("no search: give the --rate that a search without them found"),
+        Load::Users(_) => return no_rule_has("no users who wait for their answers"),
+        // The longest session that is asked for takes 660 s.
+        Load::Rate(per_s) if per_s * 660.0 > MOST_REQUESTS as f64 => {
+            let text = format!(
+                "option mlperf: {per_s} requests a second for ten minutes are more than the {MOST_REQUESTS} of a session"
+            );
+            return Err(Error::invalid(text));
+        }
+        Load::Stream | Load::Offline | Load::Rate(_) => {}
+    }
+    if options.get("trace").is_some() {
+        return no_rule_has("no trace of a load");
+    }
+    let is_not = |key: &str, usual: &str| options.get(key).is_some_and(|value| value != usual);
+    if is_not("arrivals", "poisson") || is_not("over_time", "steady") {
+        return no_rule_has("requests that come as in a Poisson process, at one rate");
+    }
+    Ok(())
 }
 
 /// How many users there are, and how long they think; `None`: there are none.
@@ -434,6 +500,40 @@ mod tests {
         ] {
             let told = asked(pairs).unwrap_err().message;
             assert!(told.contains(wanted), "{pairs:?}: {told}");
+        }
+    }
+
+    #[test]
+    fn processors_of_the_generator_are_those_that_the_host_says() {
+        let asked = |pairs: &[(&str, &str)]| {
+            let all = pairs.iter().map(|(key, value)| ((*key).into(), (*value).into()));
+            Asked::read(&Options(all.collect()), 1, Of::Items)
+        };
+        let (load, cores, told) = (("rate", "5"), ("generator_cores", "1"), ("generator_processors", "3,7"));
+        assert_eq!(asked(&[load, cores, told]).unwrap().generator, Some(vec![3, 7]));
+        assert_eq!(asked(&[load]).unwrap().generator, None);
+        assert!(asked(&[load, cores]).unwrap_err().message.contains("keeps no cores"));
+        assert!(asked(&[cores, told]).unwrap_err().message.contains("no thread that issues"));
+    }
+
+    #[test]
+    fn rules_of_mlperf_are_of_loads_that_they_have() {
+        let asked = |pairs: &[(&str, &str)]| {
+            let all = [("mlperf", "on")].iter().chain(pairs).map(|(key, value)| ((*key).into(), (*value).into()));
+            Asked::read(&Options(all.collect()), 1, Of::Items)
+        };
+        for load in [&[("rate", "5"), ("arrivals", "poisson")][..], &[("scenario", "offline")], &[]] {
+            asked(load).unwrap();
+        }
+        for (load, wanted) in [
+            (&[("slo", "latency.p99<=1s")][..], "no search"),
+            (&[("users", "5")], "no users"),
+            (&[("rate", "2000")], "more than the 1000000"),
+            (&[("rate", "5"), ("arrivals", "constant")], "Poisson"),
+            (&[("rate", "5"), ("over_time", "ramp:1-2")], "Poisson"),
+        ] {
+            let told = asked(load).unwrap_err().message;
+            assert!(told.contains(wanted), "{load:?}: {told}");
         }
     }
 

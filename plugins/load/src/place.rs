@@ -129,7 +129,7 @@ mod tests {
 
     fn plan<'p>(coming: &'p Coming, timer: &'p Timer, drain: Duration) -> Plan<'p> {
         let patience = Patience { drain, over: None, takes_refusals: false };
-        Plan { coming, lengths: &[], timer, patience, batching: Batching::NONE, tokens: 0, session: 1 }
+        Plan { coming, sizes: None, timer, patience, batching: Batching::NONE, tokens: 0, session: 1 }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Sessions and searches: what is done with workers, whatever they serve.
 
 use crate::coming::{Coming, Users};
+use crate::cores::Apart;
 use crate::crew::Crew;
 use crate::lateness;
 use crate::limit::{Limit, Metric};
@@ -24,6 +25,8 @@ const MAY_BREAK: f64 = 2.0;
 /// Of a search so many trials may be void, and so many at one rate after another.
 const MOST_VOID: u32 = TRIALS / 10;
 const VOID_IN_A_ROW: u32 = 3;
+/// No session has more requests.
+pub const MOST_REQUESTS: usize = 10 * MOST;
 /// A session has at least so many requests.
 const FEW: usize = 12;
 /// How long a warm-up runs at least.
@@ -87,6 +90,7 @@ impl<'c> Server<'c> {
     /// # Errors
     /// Whatever went wrong, and what makes a session no measurement.
     pub fn serve(&mut self) -> Result<()> {
+        let _apart = self.asked.generator.as_deref().map(Apart::go).transpose()?;
         match self.asked.load {
             Load::Stream => Err(Error::internal("requests one after the other have no sessions")),
             Load::Offline => self.offline(),
@@ -103,7 +107,7 @@ impl<'c> Server<'c> {
             let session = server.asked.budget.as_secs_f64() / f64::from(SESSIONS);
             let at_once = (server.crew.size() * server.asked.together) as f64;
             let count = session * at_once / server.service()?.as_secs_f64();
-            Ok(Played { coming: Coming::Due(vec![0; (count as usize).clamp(FEW, 10 * MOST)]), lengths: vec![] })
+            Ok(Played { coming: Coming::Due(vec![0; (count as usize).clamp(FEW, MOST_REQUESTS)]), sizes: None })
         })
     }
 
@@ -140,9 +144,9 @@ impl<'c> Server<'c> {
         // They ask no more often than they think, and the target answers no more often than it can; twice as many are room enough.
         let at_once = (self.crew.size() * self.asked.together) as f64;
         let most_per_s = (at_once / service.as_secs_f64()).min(users as f64 / think.as_secs_f64());
-        let requests = ((2.0 * most_per_s * length.as_secs_f64()) as usize + 2 * users).clamp(FEW, 10 * MOST);
+        let requests = ((2.0 * most_per_s * length.as_secs_f64()) as usize + 2 * users).clamp(FEW, MOST_REQUESTS);
         let users = Users::new(users, think, self.asked.arrivals, requests, length, self.seed_of_session());
-        Ok(Played { coming: Coming::Users(users), lengths: vec![] })
+        Ok(Played { coming: Coming::Users(users), sizes: None })
     }
 
     fn too_seldom(&self, users: usize, requests: f64) -> Error {
@@ -369,9 +373,9 @@ impl<'c> Server<'c> {
     /// Others each time, from one seed.
     fn arrive(&mut self, per_s: f64, length: Duration) -> Played {
         self.sessions += 1;
-        let count = ((per_s * length.as_secs_f64()).round() as usize).clamp(FEW, 10 * MOST);
+        let count = ((per_s * length.as_secs_f64()).round() as usize).clamp(FEW, MOST_REQUESTS);
         let due = self.asked.arrivals.due_over(&self.asked.over_time, per_s, count, self.seed_of_session());
-        Played { coming: Coming::Due(due), lengths: vec![] }
+        Played { coming: Coming::Due(due), sizes: None }
     }
 
     fn seed_of_session(&self) -> u64 {
@@ -381,8 +385,9 @@ impl<'c> Server<'c> {
     fn session(&mut self, played: &Played, patience: Patience<'_>) -> Result<Served> {
         let Server { timer, tokens, sessions, .. } = self;
         let batching = self.asked.batching;
-        let Played { coming, lengths } = played;
-        let plan = Plan { coming, lengths, timer, patience, batching, tokens: tokens.most, session: *sessions };
+        let Played { coming, sizes } = played;
+        let sizes = sizes.as_ref();
+        let plan = Plan { coming, sizes, timer, patience, batching, tokens: tokens.most, session: *sessions };
         let served = session::run(&self.crew, plan, &|| self.context.host.stopping())?;
         match self.asked.load {
             Load::Users(users) if served.requests.len() < FEW => {

@@ -4,8 +4,8 @@ use crate::board::{Board, Shift};
 use crate::coming::Coming;
 use crate::crew::Crew;
 use crate::limit::Limit;
+use crate::sizes::Sizes;
 use crate::timer::Timer;
-use crate::trace::Lengths;
 use skillbench_plugin_api::{Code, Error, Result};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -75,8 +75,8 @@ impl Batching {
 #[derive(Clone, Copy)]
 pub struct Plan<'p> {
     pub coming: &'p Coming,
-    /// How long each is; empty: as long as the worker says.
-    pub lengths: &'p [Lengths],
+    /// How long each is; `None`: as long as the worker says.
+    pub sizes: Option<&'p Arc<Sizes>>,
     pub timer: &'p Timer,
     pub patience: Patience<'p>,
     pub batching: Batching,
@@ -310,7 +310,7 @@ mod tests {
             workers,
             Plan {
                 coming: &Coming::Due(due.to_vec()),
-                lengths: &[],
+                sizes: None,
                 timer: &Timer::calibrated(),
                 patience,
                 batching,
@@ -488,7 +488,7 @@ mod tests {
         let stopping = || start.elapsed() > Duration::from_millis(100);
         let plan = Plan {
             coming: &Coming::Due(due),
-            lengths: &[],
+            sizes: None,
             timer: &Timer::calibrated(),
             patience: PATIENT,
             batching: Batching::NONE,

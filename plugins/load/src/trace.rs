@@ -1,15 +1,18 @@
 //! Requests as they once came: a file of when each came and how long it was.
 //!
-//! - `*.jsonl`, a line of JSON for each request, as Mooncake publishes them: `{"timestamp": 27, "input_length": 6758, "output_length": 500}`, with the time in
-//!   milliseconds. The lengths may be missing; what else a line has is passed over.
+//! - `*.jsonl`, a line of JSON for each request, as Mooncake publishes them: `{"timestamp": 27, "input_length": 1000, "output_length": 500, "hash_ids": [46, 47]}`,
+//!   with the time in milliseconds. The lengths may be missing, and so may the names of the parts of its prompt (`hash_ids`); what else a line has is
+//!   passed over.
 //! - `*.csv` with a header: `time_s` or `time_ms`, and if it has them `input_length` and `output_length`.
 //!
-//! Times begin anywhere, and never go back. Lengths are in tokens. Prefixes that prompts share in a trace (`hash_ids`) are not replayed.
+//! Times begin anywhere, and never go back. Lengths are in tokens. How many a part of a prompt has is for the benchmark to say that has use for parts.
 
 use crate::coming::Coming;
+use crate::sizes::{Lengths, Sizes};
 use serde::Deserialize;
 use skillbench_plugin_api::{Error, Result};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Requests of a trace.
@@ -23,33 +26,32 @@ const LEAD: Duration = Duration::from_millis(10);
 /// Seconds. No later time is read, in whichever unit, so that sums stay exact.
 const LATEST: f64 = 1e9;
 
-/// How long a request is, in tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lengths {
-    pub prompt: usize,
-    /// Those that it makes.
-    pub tokens: usize,
-}
-
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
     /// Seconds from the first request on, in order.
     at: Vec<f64>,
-    /// Of each request; empty: the trace has none.
-    lengths: Vec<Lengths>,
+    sizes: Arc<Sizes>,
+    /// The line of each request.
+    lines: Vec<usize>,
+    /// The first line whose names of parts are no whole numbers.
+    unread: Option<usize>,
 }
 
 /// Requests of a session.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Played {
     pub coming: Coming,
-    pub lengths: Vec<Lengths>,
+    /// `None`: nobody says how long they are.
+    pub sizes: Option<Arc<Sizes>>,
 }
 
 /// A request as a file tells it.
 struct Told {
+    line: usize,
     at: f64,
     lengths: Option<Lengths>,
+    /// `None`: they are no whole numbers.
+    parts: Option<Vec<u64>>,
 }
 
 #[derive(Deserialize)]
@@ -57,6 +59,7 @@ struct Line {
     timestamp: f64,
     input_length: Option<usize>,
     output_length: Option<usize>,
+    hash_ids: Option<serde_json::Value>,
 }
 
 impl Trace {
@@ -80,19 +83,32 @@ impl Trace {
 
     /// The longest prompt, and the most tokens that a request makes; `None`: the trace has no lengths.
     pub fn longest(&self) -> Option<Lengths> {
-        let longest = |one: Lengths, other: &Lengths| Lengths {
-            prompt: one.prompt.max(other.prompt),
-            tokens: one.tokens.max(other.tokens),
-        };
-        let first = *self.lengths.first()?;
-        Some(self.lengths.iter().fold(first, longest))
+        self.sizes.longest()
+    }
+
+    /// Has prompts share their parts, each of so many tokens. Without it each prompt is another one. `false`: the trace names no parts.
+    ///
+    /// # Errors
+    /// `InvalidArgument` with the line of a prompt that does not have as many parts.
+    pub fn share(&mut self, part: usize) -> Result<bool> {
+        if let Some(line) = self.unread {
+            return Err(Error::invalid(format!("option trace: line {line}: hash_ids are no list of whole numbers")));
+        }
+        Arc::make_mut(&mut self.sizes).share(part).map_err(|(number, parts)| {
+            let prompt = self.sizes.lengths(number).map_or(0, |one| one.prompt);
+            Error::invalid(format!(
+                "option trace: line {}: {parts} hash_ids for a prompt of {prompt} tokens, and with {part} tokens each there would be {}: say how many they have, with the option trace_part",
+                self.lines[number],
+                prompt.div_ceil(part)
+            ))
+        })
     }
 
     /// All of it, at so many requests a second on average.
     pub fn played(&self, per_s: f64) -> Played {
         let slower = self.per_s() / per_s;
         let due = self.at.iter().map(|at| ((at * slower + LEAD.as_secs_f64()) * 1e9) as u64).collect();
-        Played { coming: Coming::Due(due), lengths: self.lengths.clone() }
+        Played { coming: Coming::Due(due), sizes: Some(Arc::clone(&self.sizes)) }
     }
 
     /// How long that takes, in seconds.
@@ -114,15 +130,24 @@ fn of(told: Vec<Told>) -> std::result::Result<Trace, String> {
     if at.len() < FEWEST {
         return Err(format!("{} requests, and a figure needs {FEWEST}", at.len()));
     }
-    // All or none have them, which `checked` has seen.
-    Ok(Trace { at, lengths: told.iter().filter_map(|one| one.lengths).collect() })
+    let lines = told.iter().map(|one| one.line).collect();
+    // All or none have lengths, which `checked` has seen.
+    let lengths = told.iter().filter_map(|one| one.lengths).collect();
+    let unread = told.iter().find(|one| one.parts.is_none()).map(|one| one.line);
+    let names = told.into_iter().map(|one| one.parts.unwrap_or_default()).collect();
+    Ok(Trace { at, sizes: Arc::new(Sizes { lengths, names, part: 0 }), lines, unread })
 }
 
 fn lines_of_json(text: &str) -> std::result::Result<Vec<Told>, String> {
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let told = lines.map(|(index, line)| {
         let line: Line = serde_json::from_str(line).map_err(|error| format!("line {}: {error}", index + 1))?;
-        Ok((index + 1, line.timestamp * 1e-3, line.input_length, line.output_length))
+        Ok(Row {
+            line: index + 1,
+            at: line.timestamp * 1e-3,
+            lengths: [line.input_length, line.output_length],
+            parts: line.hash_ids.map_or(Some(vec![]), |names| serde_json::from_value(names).ok()),
+        })
     });
     checked(told)
 }
@@ -148,17 +173,24 @@ fn rows(text: &str) -> std::result::Result<Vec<Told>, String> {
         let at: f64 = cell(time).parse().map_err(|_| wrong(time, "time"))?;
         let length = |column: usize| cell(column).parse().map_err(|_| wrong(column, "number of tokens"));
         let [input, output] = lengths.map(|column| column.map(length).transpose());
-        Ok((index + 1, at * unit, input?, output?))
+        Ok(Row { line: index + 1, at: at * unit, lengths: [input?, output?], parts: Some(vec![]) })
     });
     checked(told)
 }
 
-type Row = (usize, f64, Option<usize>, Option<usize>);
+/// A request as a line has it.
+struct Row {
+    line: usize,
+    /// Seconds.
+    at: f64,
+    lengths: [Option<usize>; 2],
+    parts: Option<Vec<u64>>,
+}
 
 fn checked(rows: impl Iterator<Item = std::result::Result<Row, String>>) -> std::result::Result<Vec<Told>, String> {
     let mut told: Vec<Told> = vec![];
     for row in rows {
-        let (line, at, input, output) = row?;
+        let Row { line, at, lengths, parts } = row?;
         let wrong = |what: String| Err(format!("line {line}: {what}"));
         let last = told.last();
         if !(-LATEST..=LATEST).contains(&at) {
@@ -167,10 +199,10 @@ fn checked(rows: impl Iterator<Item = std::result::Result<Row, String>>) -> std:
         if last.is_some_and(|last| at < last.at) {
             return wrong("the time goes back".into());
         }
-        let lengths = match (input, output) {
-            (Some(0), _) | (_, Some(0)) => return wrong("a request without tokens".into()),
-            (Some(prompt), Some(tokens)) => Some(Lengths { prompt, tokens }),
-            (None, None) => None,
+        let lengths = match lengths {
+            [Some(0), _] | [_, Some(0)] => return wrong("a request without tokens".into()),
+            [Some(prompt), Some(tokens)] => Some(Lengths { prompt, tokens }),
+            [None, None] => None,
             _ => return wrong("one of input_length and output_length without the other".into()),
         };
         if last.is_some_and(|last| last.lengths.is_some() != lengths.is_some()) {
@@ -179,7 +211,7 @@ fn checked(rows: impl Iterator<Item = std::result::Result<Row, String>>) -> std:
         if told.len() == MOST {
             return wrong(format!("more than {MOST} requests"));
         }
-        told.push(Told { at, lengths });
+        told.push(Told { line, at, lengths, parts });
     }
     Ok(told)
 }
@@ -187,6 +219,7 @@ fn checked(rows: impl Iterator<Item = std::result::Result<Row, String>>) -> std:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sizes::Parts;
 
     fn read(name: &str, text: &str) -> std::result::Result<Trace, String> {
         let folder = tempfile::tempdir().unwrap();
@@ -213,10 +246,42 @@ mod tests {
         assert_eq!((trace.at.len(), trace.at[0], trace.at[12]), (13, 0.0, 12.0));
         assert_eq!((trace.per_s(), trace.longest()), (1.0, Some(Lengths { prompt: 13, tokens: 2 })));
         let row = |number: usize| format!("{}, {},2", 5 + number, 1 + number);
-        assert_eq!(trace, read("one.csv", &format!("time_s,input_length,output_length\n{}", lines(13, row))).unwrap());
+        let rows = read("one.csv", &format!("time_s,input_length,output_length\n{}", lines(13, row))).unwrap();
+        assert_eq!((&trace.at, &trace.sizes.lengths), (&rows.at, &rows.sizes.lengths));
         let times = lines(13, |number| format!("a,{number}000"));
         let times = read("one.csv", &format!("\u{feff}who,time_ms\n{times}")).unwrap();
-        assert_eq!((times.at, times.lengths.len()), (trace.at, 0));
+        assert_eq!((times.at, times.sizes.longest()), (trace.at, None));
+    }
+
+    #[test]
+    fn prompts_share_the_parts_that_have_one_name() {
+        // A conversation: each prompt has that before it, and a part more; the last part is not full.
+        let line = |number: usize| {
+            let names: Vec<usize> = (0..=number).collect();
+            let prompt = 4 * number + 3;
+            format!(
+                "{{\"timestamp\": {number}, \"input_length\": {prompt}, \"output_length\": 2, \"hash_ids\": {names:?}}}"
+            )
+        };
+        let mut trace = read("one.jsonl", &lines(13, line)).unwrap();
+        assert_eq!(trace.sizes.parts(2), Parts::NONE, "nobody asked for them");
+        assert!(trace.share(4).unwrap());
+        let sizes = trace.played(1.0).sizes.unwrap();
+        assert_eq!((sizes.parts(2), sizes.parts(13)), (Parts { names: &[0, 1, 2], tokens: 4 }, Parts::NONE));
+        let told = trace.share(3).unwrap_err().message;
+        assert!(
+            told.contains("line 2: 2 hash_ids for a prompt of 7 tokens") && told.contains("there would be 3"),
+            "{told}"
+        );
+        let some = |number: usize| line(number).replace(if number == 5 { "[0, 1, 2, 3, 4, 5]" } else { "none" }, "[]");
+        let told = read("one.jsonl", &lines(13, some)).unwrap().share(4).unwrap_err().message;
+        assert!(told.contains("line 6: 0 hash_ids"), "{told}");
+        let without = |number: usize| line(number).split(", \"hash_ids\"").next().unwrap().to_string() + "}";
+        let mut without = read("one.jsonl", &lines(13, without)).unwrap();
+        assert!(!without.share(4).unwrap() && without.sizes.parts(2) == Parts::NONE);
+        let words = |number: usize| line(number).replace("[0", "[\"a\"");
+        let mut words = read("one.jsonl", &lines(13, words)).unwrap();
+        assert!(words.share(4).unwrap_err().message.contains("line 1: hash_ids are no list of whole numbers"));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use crate::options::OF_TOKENS;
 use skillbench_load::crew::Crew;
 use skillbench_load::options::{Asked, Of};
 use skillbench_load::server::{Server, Tokens};
-use skillbench_load::trace::Lengths as TraceLengths;
+use skillbench_load::sizes::Lengths as TraceLengths;
 use skillbench_plugin_api::sdk::{Benchmark, Context};
 use skillbench_plugin_api::{Error, Result};
 use skillbench_sequences::{Loads, Work};

@@ -1,6 +1,7 @@
 //! Which of the benchmarks are asked for.
 
 use super::{Discovery, Found, folded};
+use crate::run::reserved::{GENERATOR_CORES, GENERATOR_PROCESSORS};
 use crate::run::serving::BUDGET;
 use crate::run::{RequestError, keep_contents};
 use skillbench_record::suggest::did_you_mean;
@@ -166,6 +167,10 @@ pub(super) fn options(chosen: &[Found], request: &RunRequest) -> Result<Vec<Plug
         let mut options = found.own_options(request);
         if options.contains_key(BUDGET) {
             return Err(RequestError(format!("{BUDGET} of '{}' is what --budget says: give that", found.id())));
+        }
+        if options.contains_key(GENERATOR_PROCESSORS) {
+            let text = format!("{GENERATOR_PROCESSORS} of '{}' is what {GENERATOR_CORES} says: give that", found.id());
+            return Err(RequestError(text));
         }
         let (schema, owner) = (&found.description.options_schema, format!("benchmark '{}'", found.id()));
         skillbench_worker::options::check(&options, schema, &owner).map_err(RequestError)?;

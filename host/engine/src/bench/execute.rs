@@ -2,8 +2,9 @@
 
 use super::metrics::metrics;
 use super::{FunctionPlan, PlannedFunction};
+use crate::run::reserved::{Reserved, shared};
 use crate::run::serving::{self, AskedLoad, BUDGET, usual_budget_s};
-use crate::run::{Observer, clocks, of_series, stable};
+use crate::run::{Observer, clocks, of_series, over_time, stable};
 use skillbench_record::defaults::defaults;
 use skillbench_record::{Cell, Outcome, Reason, Run, RunRequest, Samples, cell_files};
 use skillbench_worker::{
@@ -11,6 +12,7 @@ use skillbench_worker::{
 };
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 /// Calls each function of a plan in a worker of its own, with the run as it begins. Attachments go into `attachments` of the run's folder, one
 /// folder for each function. `stop` skips those that have not begun.
@@ -51,10 +53,14 @@ pub fn measure(
     let cell = function.cell(index);
     match call(&job(function, index, request, folder), index, request, stop, observer) {
         Ok((report, watched)) => {
-            let samples = of_series(index, &report.series);
+            let mut samples = of_series(index, &report.series);
+            if serving::is_load(&report.series) {
+                // Whatever bears the load is elsewhere, as it is with a backend behind a network.
+                samples.extend(over_time(index, &watched.over_time, true));
+            }
             let cell = Cell {
                 stable: serving::stable(&report.series, load(function)).unwrap_or_else(|| stable(&report.series)),
-                implausible: clocks(&report.series, &watched),
+                implausible: clocks(&report.series, &watched).into_iter().chain(shared(&watched)).collect(),
                 conditions: watched.conditions.clone(),
                 outcome: Outcome::Measured(Box::new(metrics(&report, &watched, load(function)))),
                 ..cell
@@ -67,8 +73,7 @@ pub fn measure(
 
 /// What a function of requests that arrive was asked for.
 fn load(function: &PlannedFunction) -> AskedLoad<'_> {
-    let of = |option: &str| function.options.get(option).map(String::as_str);
-    AskedLoad { slo: of("slo"), workers: of("workers").and_then(|workers| workers.parse().ok()) }
+    AskedLoad::of(&function.options)
 }
 
 fn job(function: &PlannedFunction, index: usize, request: &RunRequest, folder: &Path) -> FunctionJob {
@@ -93,6 +98,7 @@ fn job(function: &PlannedFunction, index: usize, request: &RunRequest, folder: &
             budget_ns: (budget * 1e9) as u64,
             verify_only: false,
             interleaved_round_ns: None,
+            whole_budget: false,
         },
         attachments: std::path::absolute(attachments).ok(),
     }
@@ -106,9 +112,19 @@ fn call(
     observer: &mut dyn Observer,
 ) -> Result<(FunctionReport, Watched), Failure> {
     let timeout = request.time_limit(defaults().run.timeout_s);
-    let limits = Limits::working(timeout, request.memory_limit_mb.map(|mib| mib << 20), stop);
-    let command = Command::Function(Box::new(job.clone()));
-    let (reply, watched) = Worker::start(&command)?.call(&command, &limits, &mut |event| match event {
+    let mut limits = Limits::working(timeout, request.memory_limit_mb.map(|mib| mib << 20), stop);
+    if request.timeout_s.is_none() {
+        limits = limits.for_budget(Duration::from_nanos(job.policy.budget_ns));
+    }
+    let (reserved, mut job) = (Reserved::of(&job.options)?, job.clone());
+    if let Some(reserved) = &reserved {
+        reserved.tell(&mut job.options);
+        limits = reserved.watched(&limits);
+    }
+    let command = Command::Function(Box::new(job));
+    let start = || Worker::start(&command);
+    let mut worker = reserved.as_ref().map_or_else(start, |reserved| reserved.start(start))?;
+    let (reply, watched) = worker.call(&command, &limits, &mut |event| match event {
         Event::Progress { share } => observer.cell_progress(index, *share),
         Event::Log { level, message } if *level <= 2 => observer.warning(message),
         _ => {}

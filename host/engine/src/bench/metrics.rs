@@ -1,5 +1,6 @@
 //! What the worker of a function reported becomes the figures of a cell.
 
+use crate::run::mlperf::mlperf;
 use crate::run::serving::{self, AskedLoad};
 use crate::run::{cpu_per_iteration, interval, measured, rate, series_metrics};
 use skillbench_record::{InitMetrics, MemoryMetrics, Metrics};
@@ -35,6 +36,7 @@ pub(super) fn metrics(report: &FunctionReport, watched: &Watched, load: AskedLoa
         memory_mb: if is_load { MemoryMetrics::default() } else { memory(report, watched) },
         serving: serving::serving(&report.series, load),
         capacity: serving::capacity(&report.series, load),
+        mlperf: mlperf(&report.series, load, 1),
         series: report.series.iter().filter_map(|one| Some((one.name.clone(), series_metrics(one)?))).collect(),
         ..Metrics::default()
     }

@@ -11,6 +11,7 @@ use super::parallel;
 use super::phases::{self, PhaseWatch};
 use super::plan::{Plan, PlannedCell};
 use super::prepare::{Startup, start_up};
+use super::reserved::shared;
 use super::samples;
 use super::serving::{self, AskedLoad};
 use super::summarize::{Reports, audit, implausible, metrics, stable};
@@ -215,8 +216,8 @@ impl Runner<'_, '_> {
                 self.phases.enter(phases::FIGURES);
                 let startup = self.startup(planned.backend).ok();
                 let options = &self.plan.benchmarks[planned.benchmark].options;
-                let workers = options.get("workers").and_then(|text| text.parse().ok());
-                let load = AskedLoad { slo: options.get("slo").map(String::as_str), workers };
+                let load = AskedLoad::of(options);
+                let workers = load.workers;
                 let figures = metrics(&Reports {
                     main: &measured.main,
                     cold: &measured.cold,
@@ -244,7 +245,7 @@ impl Runner<'_, '_> {
                         .unwrap_or_else(|| stable(&measured.main.series)),
                     placement: measured.main.placement,
                     audit,
-                    implausible,
+                    implausible: implausible.into_iter().chain(shared(&measured.watched)).collect(),
                     conditions: measured.watched.conditions.clone(),
                     verification: measured.main.verification,
                     fixes: measured.fixes,

@@ -2,10 +2,12 @@
 
 use skillbench_record::Audit;
 use skillbench_stats::{Launches, median, of_launches};
-use skillbench_worker::{CellReport, RoundRecord, SeriesRecord};
+use skillbench_worker::{CellReport, RoundRecord, SeriesRecord, append};
+use std::time::Duration;
 
 /// Adds what another process measured of the same cell. Loads and first inferences are left to the initialization figures.
-pub(super) fn add(all: &mut CellReport, other: &CellReport) {
+/// `before`: how long the measured rounds of those took that are in it.
+pub(super) fn add(all: &mut CellReport, other: &CellReport, before: Duration) {
     let launch = all.launches;
     all.launches += other.launches;
     for series in &mut all.series {
@@ -15,6 +17,7 @@ pub(super) fn add(all: &mut CellReport, other: &CellReport) {
     if let (Some(seen), Some(more)) = (&mut all.audit, &other.audit) {
         *seen = both(seen, more);
     }
+    append(&mut all.over_time, &other.over_time, before);
     let most = |one: Option<u64>, other: Option<u64>| one.max(other);
     all.memory_load_peak = most(all.memory_load_peak, other.memory_load_peak);
     all.memory_first_peak = most(all.memory_first_peak, other.memory_first_peak);

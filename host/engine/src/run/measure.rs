@@ -6,8 +6,9 @@ use super::launches;
 use super::phases;
 use super::plan::PlannedCell;
 use super::profile::profile;
+use super::reserved::{GENERATOR_CORES, Reserved};
 use super::room::Room;
-use super::serving::{BUDGET, usual_budget_s};
+use super::serving::{BUDGET, is_by_mlperf, usual_budget_s};
 use super::workarounds::Attempt;
 use crate::cores;
 use skillbench_models::stored;
@@ -20,6 +21,7 @@ use skillbench_worker::{
 };
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::Duration;
 
 /// No more warnings of one cell's plugins are passed on.
 const MOST_LOGGED: u32 = 20;
@@ -203,9 +205,14 @@ impl Runner<'_, '_> {
         if let Some(budget) = job.benchmark_options.get_mut(BUDGET) {
             *budget = (job.policy.budget_ns as f64 * 1e-9).to_string();
         }
-        job.pooling.keep &= launches == 1;
+        // A worker that waits for the next cell was bound as this one is, and the next one may want it otherwise.
+        let is_bound = job.benchmark_options.contains_key(GENERATOR_CORES);
+        job.pooling.keep &= launches == 1 && !is_bound;
         self.phases.enter(phases::START_WORKER);
-        let warm = if launches == 1 { self.warm_for(planned, attempt, &mut job) } else { None };
+        if is_bound {
+            self.warm = None;
+        }
+        let warm = if launches == 1 && !is_bound { self.warm_for(planned, attempt, &mut job) } else { None };
         let (waiting, scratch) = match warm {
             Some(Warm { worker, scratch, .. }) => (Some(worker), scratch),
             None => (None, scratch::folder().map_err(|error| Failure::failed("scratch", error.to_string()))?),
@@ -221,7 +228,7 @@ impl Runner<'_, '_> {
             let cache_dir = folder(&format!("launch-{number}"));
             let again = CellJob { attachments: None, cache_dir, ..job.clone() };
             let (report, seen, _) = self.launch(planned, again, None)?;
-            launches::add(&mut main, &report);
+            launches::add(&mut main, &report, watched.rounds);
             watched.add(seen);
             others.push(report);
         }
@@ -254,16 +261,31 @@ impl Runner<'_, '_> {
     fn launch(
         &mut self,
         planned: &PlannedCell,
-        job: CellJob,
+        mut job: CellJob,
         waiting: Option<Worker>,
     ) -> Result<(CellReport, Watched, Worker), Failure> {
+        // A benchmark may be asked for what takes longer than anybody said.
+        let mut limits = match self.plan.request.timeout_s {
+            Some(_) => self.limits.clone(),
+            None => self.limits.for_budget(Duration::from_nanos(job.policy.budget_ns)),
+        };
+        let reserved = Reserved::of(&job.benchmark_options)?;
+        if let Some(reserved) = &reserved {
+            reserved.tell(&mut job.benchmark_options);
+            limits = reserved.watched(&limits);
+        }
         let command = Command::Cell(Box::new(job));
         let how = if waiting.is_some() { "goes on with" } else { "starts for" };
-        let mut worker = waiting.map_or_else(|| Worker::start(&command), Ok)?;
+        let start = || Worker::start(&command);
+        let mut worker = match (waiting, &reserved) {
+            (Some(waiting), _) => waiting,
+            (None, Some(reserved)) => reserved.start(start)?,
+            (None, None) => start()?,
+        };
         self.observer.debug(&format!("worker {} {how} cell {}", worker.id(), planned.index));
         let (observer, watch, index) = (&mut *self.observer, &mut self.phases, planned.index);
         let mut logged = 0;
-        let (reply, watched) = worker.call(&command, &self.limits, &mut |event| {
+        let (reply, watched) = worker.call(&command, &limits, &mut |event| {
             watch.event(event);
             match event {
                 Event::Progress { share } => observer.cell_progress(index, *share),
@@ -320,12 +342,13 @@ impl Runner<'_, '_> {
         !self.plan.request.no_resource_pool
             && !self.plan.request.verify_only
             && benchmark.shares_models
+            && !self.plan.benchmarks[next.benchmark].options.contains_key(GENERATOR_CORES)
             && next.skip.is_none()
             && (cell.backend, cell.model) == (next.backend, next.model)
             && cell.axes == next.axes
     }
 
-    /// How a cell's backend is opened, in its lane.
+    /// How a cell's backend is opened, in its lane, and on the cores that are left for it.
     pub(super) fn plugin_of(&self, planned: &PlannedCell) -> PluginUse {
         let backend = &self.plan.backends[planned.backend];
         let mut plugin = backend.plugin.clone();
@@ -333,6 +356,11 @@ impl Runner<'_, '_> {
             && let Some(given) = lane.threads(planned.backend)
         {
             *threads = given.to_string();
+        }
+        // Where there are too few cores its cell says so.
+        let reserved = Reserved::of(&self.plan.benchmarks[planned.benchmark].options).ok().flatten();
+        if let Some(reserved) = reserved.filter(|_| backend.threads.is_none()) {
+            reserved.limit(&mut plugin);
         }
         plugin
     }
@@ -365,6 +393,7 @@ impl Runner<'_, '_> {
         if takes_budget {
             benchmark_options.insert(BUDGET.into(), budget.to_string());
         }
+        let whole_budget = takes_budget && is_by_mlperf(&benchmark_options);
         CellJob {
             backend: self.plugin_of(planned),
             device: backend.choice.device.clone(),
@@ -386,6 +415,7 @@ impl Runner<'_, '_> {
                 budget_ns: (budget * 1e9) as u64,
                 verify_only: request.verify_only,
                 interleaved_round_ns: None,
+                whole_budget,
             },
             cache_dir: None,
             attachments: std::path::absolute(cell_files::attachments(self.common.folder, planned.index)).ok(),

@@ -2,11 +2,11 @@
 //!
 //! - `inventory`: registry and descriptions together: what can be asked for, and why not.
 //! - `probe`: a backend's devices, with the evidence. `availability`: the device of each backend of a plan. `choose`: a backend where none is asked for.
-//! - `resolve`: a request's names, looked up once. `named`, `select`, `tell_apart`, `grid` and `plan`: what is asked for, what its names and words stand for (`tell_apart`: where two models would have one), the points of the workload, cells. `precheck`: what is refused is found out first; `execute`: cells in order; `measure`: one in its worker; `cross_check`: whose outputs are right; `workarounds`: safe ways around; `backoff`: what cells that failed mean for others. `summarize`: what a worker reported becomes figures; `serving`: those of requests that arrive.
+//! - `resolve`: a request's names, looked up once. `named`, `select`, `tell_apart`, `grid` and `plan`: what is asked for, what its names and words stand for (`tell_apart`: where two models would have one), the points of the workload, cells. `precheck`: what is refused is found out first; `execute`: cells in order; `measure`: one in its worker; `cross_check`: whose outputs are right; `workarounds`: safe ways around; `backoff`: what cells that failed mean for others. `summarize`: what a worker reported becomes figures; `serving`: those of requests that arrive; `mlperf`: held against LoadGen's rules.
 //! - `parallel`: backends side by side, in the lanes that `lanes` lays out; `common`: what all cells share; `relay`: one observer for several lanes.
 //! - `interleave`: two targets measured in turns, so that they can be compared; `turns`: whose turn it is.
 //! - `profile`: what the operators of a cell's model cost. `phases`: where a cell's time went.
-//! - `quiet`: what a cell waits for before it begins.
+//! - `quiet`: what a cell waits for before it begins. `reserved`: cores that are kept for the thread which issues requests.
 //! - `observer`: whoever wants to know how it goes (journal, terminal) is told; nothing is drawn or stored here.
 
 mod availability;
@@ -23,6 +23,7 @@ mod inventory;
 mod lanes;
 mod launches;
 mod measure;
+pub(crate) mod mlperf;
 mod named;
 mod observer;
 mod parallel;
@@ -35,6 +36,7 @@ mod probe;
 mod profile;
 mod quiet;
 mod relay;
+pub(crate) mod reserved;
 mod resolve;
 mod room;
 mod samples;
@@ -45,7 +47,7 @@ mod tell_apart;
 mod workarounds;
 
 pub(crate) use named::keep_contents;
-pub(crate) use samples::of_series;
+pub(crate) use samples::{of_series, over_time};
 pub(crate) use summarize::{clocks, cpu_per_iteration, interval, measured, rate, series_metrics, stable};
 
 pub use availability::{Availability, availability};

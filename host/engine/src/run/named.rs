@@ -2,6 +2,7 @@
 
 use super::error::RequestError;
 use super::grid::Workload;
+use super::reserved::GENERATOR_PROCESSORS;
 use super::select::select;
 use super::{Inventory, Plugin};
 use crate::architectures::architectures;
@@ -11,8 +12,7 @@ use skillbench_record::defaults::defaults;
 use skillbench_record::paths;
 use skillbench_record::suggest::did_you_mean;
 use skillbench_record::{BackendChoice, OptionChoice, RunRequest};
-use skillbench_worker::BenchmarkDescription;
-use skillbench_worker::{Library, PluginUse};
+use skillbench_worker::{BUDGET, BenchmarkDescription, Library, PluginUse};
 use std::collections::BTreeMap;
 
 #[derive(Clone, Debug)]
@@ -279,9 +279,6 @@ impl PlannedBenchmark {
     }
 }
 
-/// The option by which the host says to a benchmark of load how many seconds it has.
-pub(crate) const BUDGET: &str = "budget_s";
-
 /// Benchmarks and plugins of benchmarks, as a request names them.
 fn benchmark_names(request: &RunRequest) -> Vec<String> {
     let names = match (request.verify_only, request.benchmarks.is_empty()) {
@@ -358,6 +355,11 @@ pub(super) fn choose_benchmarks(
                 return Err(RequestError(text));
             }
             let owner = format!("benchmark '{}'", description.id);
+            if options.contains_key(GENERATOR_PROCESSORS) {
+                let text =
+                    format!("{GENERATOR_PROCESSORS} of '{}' is what --generator-cores says: give that", description.id);
+                return Err(RequestError(text));
+            }
             keep_contents(&mut options, schema, &owner)?;
             let key_options = skillbench_worker::options::of_key(&options, schema);
             if takes("workers") && !is_queue && !options.contains_key("workers") {

@@ -2,14 +2,30 @@
 
 use super::measure::Measured;
 use super::prepare::Startup;
+use super::serving::is_load;
 use skillbench_record::Samples;
-use skillbench_worker::{LoadRecord, SeriesRecord};
+use skillbench_worker::{LoadRecord, OverTime, SeriesRecord, WORKER_MEMORY};
 
 /// All of a cell's.
 pub(super) fn of_cell(cell: usize, measured: &Measured, startup: Option<&Startup>) -> Vec<Samples> {
     let mut all = of_series(cell, &measured.main.series);
     all.extend(of_starts(cell, measured, startup));
+    if is_load(&measured.main.series) {
+        all.extend(over_time(cell, &measured.watched.over_time, measured.main.device.remote));
+        all.extend(over_time(cell, &measured.main.over_time, false));
+    }
     all
+}
+
+/// What was read while requests came. Of a device behind a network the memory of this machine is none of the model's.
+pub(crate) fn over_time(cell: usize, all: &[OverTime], remote: bool) -> Vec<Samples> {
+    let kept = all.iter().filter(|one| !(remote && one.name == WORKER_MEMORY));
+    let both = kept.flat_map(|one| {
+        let [values, at] = [Samples::OVER_TIME, Samples::READ_AT].map(|before| format!("{before}{}", one.name));
+        [(values, one.unit.clone(), one.values.clone()), (at, "ns".into(), one.at_ns.clone())]
+    });
+    both.map(|(series, unit, values)| Samples { cell, series, unit, round: 0, values, cpu_ns: None, wall_ns: None })
+        .collect()
 }
 
 /// The samples behind the initialization figures, each from a process of its own: the starts, the first loads, and the first

@@ -1,12 +1,13 @@
 //! Figures of requests that arrive: what became of them, and the load that a target bears.
 
 use super::energy::{Counted, per_item};
-pub(crate) use super::named::BUDGET;
+use super::mlperf;
 use super::plan::{RATE, RATE_PER_HOUR};
 use super::summarize::measured;
 use skillbench_record::defaults::defaults;
 use skillbench_record::{CapacityMetrics, CapacityTrial, PluginOptions, ServingMetrics, TokenMetrics};
 use skillbench_stats::{Capacity, capacity as of_trials, half_widths, is_kept, summarize};
+pub(crate) use skillbench_worker::BUDGET;
 use skillbench_worker::SeriesRecord;
 
 const NS_TO_MS: f64 = 1e-6;
@@ -17,11 +18,41 @@ pub(crate) struct AskedLoad<'a> {
     /// "latency.p99<=20ms".
     pub slo: Option<&'a str>,
     pub workers: Option<u64>,
+    /// To be held against the rules of MLPerf's LoadGen.
+    pub by_mlperf: bool,
+    /// All requests were there at once.
+    pub is_offline: bool,
+}
+
+impl<'a> AskedLoad<'a> {
+    pub fn of(options: &'a PluginOptions) -> AskedLoad<'a> {
+        let of = |option: &str| options.get(option).map(String::as_str);
+        AskedLoad {
+            slo: of("slo"),
+            workers: of("workers").and_then(|workers| workers.parse().ok()),
+            by_mlperf: is_by_mlperf(options),
+            is_offline: of(SCENARIO) == Some("offline"),
+        }
+    }
+}
+
+const SCENARIO: &str = "scenario";
+/// Into so many sessions a benchmark of load divides its time.
+const SESSIONS: f64 = 3.0;
+
+/// Whether a benchmark is asked to keep the rules of MLPerf's LoadGen.
+pub(super) fn is_by_mlperf(options: &PluginOptions) -> bool {
+    options.get("mlperf").is_some_and(|value| value == "on")
 }
 
 /// Seconds for a benchmark with these options, where nobody gave others. `is_told`: it takes them as an option.
 pub(crate) fn usual_budget_s(options: &PluginOptions, is_told: bool) -> f64 {
     let (run, has) = (&defaults().run, |option: &str| options.contains_key(option));
+    if is_told && is_by_mlperf(options) {
+        let is_stream = options.get(SCENARIO).is_none_or(|scenario| scenario.ends_with("-stream"));
+        let is_rate = [RATE, RATE_PER_HOUR].into_iter().any(has);
+        return mlperf::budget_s((is_rate || !is_stream).then_some(SESSIONS));
+    }
     match is_told {
         // A limit alone is searched for.
         true if has("slo") && ![RATE, RATE_PER_HOUR, "users", "trace"].into_iter().any(has) => run.search_budget_s,
@@ -31,11 +62,11 @@ pub(crate) fn usual_budget_s(options: &PluginOptions, is_told: bool) -> f64 {
 }
 
 /// Figures without rounds, by the name of their series.
-fn singles<'a>(report: &'a [SeriesRecord], name: &str) -> &'a [f64] {
+pub(super) fn singles<'a>(report: &'a [SeriesRecord], name: &str) -> &'a [f64] {
     find(report, name).map_or(&[], |series| &series.singles)
 }
 
-fn find<'a>(report: &'a [SeriesRecord], name: &str) -> Option<&'a SeriesRecord> {
+pub(super) fn find<'a>(report: &'a [SeriesRecord], name: &str) -> Option<&'a SeriesRecord> {
     report.iter().find(|series| series.name == name)
 }
 
@@ -253,7 +284,23 @@ mod tests {
         }
     }
 
-    const SLO: AskedLoad<'_> = AskedLoad { slo: Some("latency.p99<=20ms"), workers: Some(1) };
+    const SLO: AskedLoad<'_> =
+        AskedLoad { slo: Some("latency.p99<=20ms"), workers: Some(1), by_mlperf: false, is_offline: false };
+
+    #[test]
+    fn a_benchmark_has_the_time_that_its_load_takes() {
+        let of = |options: &[(&str, &str)]| {
+            let options = options.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+            usual_budget_s(&options, true)
+        };
+        let run = &defaults().run;
+        assert_eq!((of(&[("rate", "5")]), of(&[("slo", "x")])), (run.load_budget_s, run.search_budget_s));
+        let by_rules = ("mlperf", "on");
+        assert_eq!((of(&[by_rules]), of(&[by_rules, ("scenario", "multi-stream")])), (600.0, 600.0));
+        for load in [("rate", "5"), ("rate_per_hour", "5"), ("scenario", "offline"), ("scenario", "interactive")] {
+            assert_eq!(of(&[by_rules, load]), 1_980.0, "{load:?}");
+        }
+    }
 
     #[test]
     fn what_was_served_is_counted_by_the_hosts_clock_and_its_audit_is_in_it() {

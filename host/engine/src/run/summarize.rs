@@ -2,6 +2,7 @@
 
 use super::energy::{self, Counted};
 use super::launches;
+use super::mlperf::mlperf;
 use super::prepare::Startup;
 use super::serving::{self, AskedLoad};
 use skillbench_models::{Moves, Power, stored};
@@ -114,6 +115,7 @@ pub(super) fn metrics(reports: &Reports<'_>) -> Metrics {
         generation: generation(main, |series| own(series)),
         serving: serving::serving(&main.series, reports.load),
         capacity: serving::capacity(&main.series, reports.load),
+        mlperf: mlperf(&main.series, reports.load, main.launches),
         efficiency: None,
         counters: main.counters.iter().filter_map(|c| Some((c.name.clone(), counter(c)?))).collect(),
         series: main.series.iter().filter_map(|series| Some((series.name.clone(), series_metrics(series)?))).collect(),

@@ -43,6 +43,12 @@ pub struct SuiteFile {
     /// How long requests may take, of the benchmark serving: "latency.p99<=20ms".
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slo: Option<String>,
+    /// Cores that are kept for the thread that issues requests, of the benchmark serving.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub generator_cores: Option<u64>,
+    /// Whether cells of requests are measured and judged by the rules of MLPerf's LoadGen.
+    #[serde(skip_serializing_if = "is_false")]
+    pub mlperf: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub warmup_iterations: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -153,7 +159,7 @@ pub struct Schedule {
 }
 
 impl SuiteFile {
-    pub const KEYS: [&str; 50] = [
+    pub const KEYS: [&str; 52] = [
         "batch_sizes",
         "sequence_lengths",
         "image_sizes",
@@ -166,6 +172,8 @@ impl SuiteFile {
         "scenario",
         "arrivals",
         "slo",
+        "generator_cores",
+        "mlperf",
         "warmup_iterations",
         "benchmark_iterations",
         "budget",
@@ -241,6 +249,8 @@ impl Default for SuiteFile {
             scenario: None,
             arrivals: None,
             slo: None,
+            generator_cores: None,
+            mlperf: false,
             warmup_iterations: None,
             benchmark_iterations: None,
             budget: None,

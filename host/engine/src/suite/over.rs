@@ -51,6 +51,8 @@ impl SuiteFile {
             scenario: named.scenario.or(suite.scenario),
             arrivals: named.arrivals.or(suite.arrivals),
             slo: named.slo.or(suite.slo),
+            generator_cores: named.generator_cores.or(suite.generator_cores),
+            mlperf: named.mlperf || suite.mlperf,
             warmup_iterations: named.warmup_iterations.or(suite.warmup_iterations),
             benchmark_iterations: named.benchmark_iterations.or(suite.benchmark_iterations),
             budget: named.budget.or(suite.budget),

@@ -67,7 +67,15 @@ const TOKEN_LIMITS: [&str; 2] = ["ttft.", "tpot."];
 
 /// What is asked of the benchmarks of requests that arrive; one of them is meant where no other is named.
 pub fn serving(suite: &SuiteFile, request: &mut RunRequest) {
-    let asked = [("scenario", &suite.scenario), ("arrivals", &suite.arrivals), ("slo", &suite.slo)];
+    let by_mlperf = suite.mlperf.then(|| "on".to_string());
+    let generator_cores = suite.generator_cores.map(|cores| cores.to_string());
+    let asked = [
+        ("scenario", &suite.scenario),
+        ("arrivals", &suite.arrivals),
+        ("slo", &suite.slo),
+        ("generator_cores", &generator_cores),
+        ("mlperf", &by_mlperf),
+    ];
     let options = asked.into_iter().filter_map(|(key, value)| {
         Some(OptionChoice { plugin: Some(SERVING.into()), key: key.into(), value: value.clone()? })
     });

@@ -87,6 +87,7 @@ names! {
     GOODPUT_PER_SEC = "goodput_per_sec",
     WITHIN_SLO = "within_slo",
     SLO_KEPT = "slo_kept",
+    MLPERF_VALID = "mlperf_valid",
     ERROR_RATE = "error_rate",
     ISSUED_PER_SEC = "issued_per_sec",
     UTILIZATION = "utilization",

@@ -593,6 +593,16 @@ pub(super) static METRICS: &[Metric] = &[
         "1: all limits on requests are kept, with 99% confidence by MLPerf's rule; 0: not",
         |m| m.serving.as_ref()?.slo_kept.map(u64::from)
     ),
+    count!(
+        mlperf_valid,
+        "mlperf_valid",
+        "mlperf.valid",
+        "",
+        Higher,
+        "valid by MLPerf's rules",
+        "1: the cell keeps the rules of MLPerf's LoadGen for its scenario; 0: not, and run.json says why. Of cells with --mlperf",
+        |m| m.mlperf.as_ref().map(|found| u64::from(found.valid))
+    ),
     figure!(
         error_rate,
         "error_rate",

@@ -6,6 +6,7 @@ use super::words::words;
 use super::{Plot, PlotError, PlotKind, Sources};
 use polars::prelude::{IdxCa, IdxSize};
 use skillbench_charts::{Bins, Chart, Distribution, Part, Stack, Stacked};
+use skillbench_record::Samples;
 use skillbench_record::catalog::column;
 use skillbench_results::questions::{self, histogram, of_cells, quantiles};
 
@@ -136,9 +137,10 @@ pub(super) fn distribution(sources: &Sources) -> Result<Vec<Plot>, PlotError> {
 }
 
 /// When requests were due is a plan, and no figure. Neither are series of the few samples before the measured rounds, which are in [`init_phases`], and of the trials of a search, each of which was
-/// another one.
+/// another one. What was read over the time is drawn over it.
 fn is_of_no_rounds(series: &str) -> bool {
-    series == "due" || series.starts_with("init.") || series.starts_with("trial") || series == "first_inference"
+    let begins = ["init.", "trial", Samples::OVER_TIME, Samples::READ_AT];
+    ["due", "first_inference"].contains(&series) || begins.iter().any(|with| series.starts_with(with))
 }
 
 fn key(row: Row<'_>) -> [String; 3] {

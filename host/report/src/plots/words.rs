@@ -14,6 +14,7 @@ pub(super) struct Words {
     pub axis_time: String,
     pub load_over_time: String,
     pub load_over_time_shows: String,
+    pub over_time_shows: String,
     pub axis_parameters: String,
     pub baseline: String,
     pub before: String,
@@ -54,6 +55,7 @@ pub(super) struct Words {
     measures: BTreeMap<String, MeasureWords>,
     opportunities: BTreeMap<String, String>,
     phases: BTreeMap<String, String>,
+    over_time: BTreeMap<String, String>,
 }
 
 /// The words of one kind of plot.
@@ -97,6 +99,11 @@ impl Words {
     /// What a part of a start is called.
     pub(super) fn phase<'a>(&'a self, column: &'a str) -> &'a str {
         self.phases.get(column).map_or(column, String::as_str)
+    }
+
+    /// What a figure over time is called; one of a device by its name there.
+    pub(super) fn over_time<'a>(&'a self, figure: &'a str) -> &'a str {
+        self.over_time.get(figure).map_or(figure, String::as_str)
     }
 
     /// What an opportunity is called; one that has no words yet, by its name.

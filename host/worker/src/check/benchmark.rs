@@ -137,6 +137,7 @@ fn run_for(
             budget_ns: budget.as_nanos() as u64,
             verify_only: false,
             interleaved_round_ns: None,
+            whole_budget: false,
         },
         cache_dir: None,
         attachments: None,

@@ -62,11 +62,11 @@ slots! {
         "extension" "1.0" optional "the worker, for sensors and profiles" ["energy" "counters" "operators"];
     }
     "sb_power" {
-        "read" "1.0" needed "the worker, around measured rounds" ["energy"];
+        "read" "1.0" needed "the worker, around measured rounds, and during long ones" ["energy"];
     }
     "sb_counters" {
-        "count" "1.0" needed "the worker, between measured rounds" ["counters"];
-        "read" "1.0" needed "the worker, between measured rounds" ["counters"];
+        "count" "1.0" needed "the worker, between measured rounds, and during long ones" ["counters"];
+        "read" "1.0" needed "the worker, between measured rounds, and during long ones" ["counters"];
     }
     "sb_profile" {
         "begin" "1.0" needed "`host run --profile-detailed`" ["operators"];

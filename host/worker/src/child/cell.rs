@@ -2,6 +2,7 @@
 
 use super::Commands;
 use super::audit::RoundWatch;
+use super::during::During;
 use super::opened::import;
 use super::permits::Permits;
 use super::pool::Pool;
@@ -11,7 +12,8 @@ use super::target::{CellTarget, lock, resident};
 use super::{Opened, Services};
 use crate::DIFFERS;
 use crate::{
-    CellJob, CellReport, Command, Event, Failure, FailureKind, Library, Pooling, Reply, SeriesRecord, Stage, VerifyJob,
+    BUDGET, CellJob, CellReport, Command, Event, Failure, FailureKind, Library, Pooling, Reply, SeriesRecord, Stage,
+    VerifyJob,
 };
 use skillbench_models::Manifest;
 use skillbench_plugin_api::client::BenchmarkRef;
@@ -96,10 +98,14 @@ fn run_cell<'i>(
         seed: job.seed,
     };
     let options = Options(job.benchmark_options.clone());
-    let ran = {
+    let has_long_rounds = job.benchmark_options.contains_key(BUDGET);
+    let is_over = AtomicBool::new(false);
+    let (ran, over_time) = std::thread::scope(|scope| {
+        let during = has_long_rounds.then(|| During::begin(scope, &rounds, &sensors, &is_over));
         let (target, reporter) = (TargetTable::watched(&parts, &target), ReporterTable::new(&rounds));
-        benchmark.run(services.table(), Some(&target), &options, &reporter)
-    };
+        let ran = benchmark.run(services.table(), Some(&target), &options, &reporter);
+        (ran, during.map(During::end).unwrap_or_default())
+    });
     let memory_peak = rounds.peak();
     services.send(&Event::Measuring(false));
     services.enter(Stage::Close);
@@ -142,6 +148,7 @@ fn run_cell<'i>(
         memory_peak: memory_peak.filter(|_| fresh),
         fresh,
         counters,
+        over_time,
         // The backend's own mark of the highest: it knows nothing of cells.
         device_peak: sensors.device_peak().filter(|_| fresh),
         pool: pooled.then_some(seen.pool),

@@ -114,6 +114,11 @@ impl Used {
     }
 }
 
+/// Watts between two readings of one sensor; `None`: they are none of one, or the counter went back.
+pub(super) fn power(before: &Reading, after: &Reading) -> Option<f64> {
+    between(before, after).map(|(joules, seconds)| joules / seconds)
+}
+
 /// Joules and seconds between two readings of one sensor.
 fn between(before: &Reading, after: &Reading) -> Option<(f64, f64)> {
     let microjoules = after.microjoules.checked_sub(before.microjoules)?;

@@ -10,6 +10,7 @@ use super::target::{highest, lock};
 use crate::{CellJob, CounterRecord, Event, Policy, RoundRecord, SeriesRecord};
 use skillbench_plugin_api::host_tables::ReporterServices;
 use skillbench_plugin_api::{Code, Error, Result, Round, RoundKind, SeriesInfo, SeriesKind};
+use skillbench_record::Samples;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -51,6 +52,8 @@ struct State {
     last_id: u64,
     failure: Option<Error>,
     counted: Counted,
+    /// How long the measured rounds took that are over.
+    measured: Duration,
 }
 
 /// The round that a benchmark is running now.
@@ -61,6 +64,15 @@ struct Open {
     cpu: Option<Cpu>,
     /// It is played for an energy counter alone: no other figure has it.
     for_counter: bool,
+    /// Its work is done, and the host looks at what came of it.
+    has_ended: bool,
+}
+
+/// A round that is under way.
+#[derive(Clone, Copy)]
+pub(super) struct UnderWay {
+    pub id: u64,
+    pub lasted: Duration,
 }
 
 /// The moment at which a round was over.
@@ -153,6 +165,15 @@ impl<'a> Rounds<'a> {
         self.peak_is_of_rounds.load(Ordering::SeqCst).then(highest).flatten()
     }
 
+    /// The measured round that is under way, and how long measured rounds have taken until now; `None`: there is none.
+    pub fn under_way(&self) -> Option<(UnderWay, Duration)> {
+        let state = lock(&self.state);
+        let goes_on = |open: &&Open| open.round.kind == RoundKind::Measured && !open.for_counter && !open.has_ended;
+        let open = state.open.as_ref().filter(goes_on)?;
+        let lasted = open.start.elapsed();
+        Some((UnderWay { id: open.round.id, lasted }, state.measured + lasted))
+    }
+
     /// Every series as it was measured, the backend's own figures, and what a benchmark did that it may not.
     pub fn finish(self) -> (Vec<SeriesRecord>, Vec<CounterRecord>, Option<Error>) {
         let state = self.state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -208,7 +229,8 @@ impl State {
         }
         self.last_id += 1;
         let round = Round { id: self.last_id, kind, iterations, settle: 0 };
-        self.open = Some(Open { round, series: handle, start: Instant::now(), cpu: None, for_counter });
+        self.open =
+            Some(Open { round, series: handle, start: Instant::now(), cpu: None, for_counter, has_ended: false });
         Ok(Some(round))
     }
 
@@ -275,6 +297,7 @@ impl State {
         series.iteration_ns = Some(wall_ns / open.round.iterations as f64);
         *(if measured { &mut series.spent_ns } else { &mut series.warm_ns }) += wall_ns;
         if measured {
+            self.measured += wall;
             let claimed = values.iter().sum::<f64>();
             let overlaps = series.info.concurrent || !duration;
             let by_clock = wall.as_nanos() as f64 - seen.outside_ns as f64;
@@ -298,6 +321,9 @@ impl State {
 impl ReporterServices for Rounds<'_> {
     fn series(&self, info: SeriesInfo) -> Result<u32> {
         let mut state = lock(&self.state);
+        if [Samples::OVER_TIME, Samples::READ_AT].iter().any(|of_host| info.name.starts_with(of_host)) {
+            return invalid(format!("series '{}': the host has figures of such names", info.name));
+        }
         if info.name.is_empty() || state.series.iter().any(|known| known.info.name == info.name) {
             return invalid(format!("series '{}' has no name, or one that is taken", info.name));
         }
@@ -383,6 +409,9 @@ impl ReporterServices for Rounds<'_> {
     fn samples(&self, series: u32, round: u64, values: &[f64]) -> Result<()> {
         let (at, own) = (Instant::now(), cpu::of_process());
         let end = End { at, cpu: self.cpu(own, lock(&self.tree).time()) };
+        if let Some(open) = lock(&self.state).open.as_mut().filter(|open| open.round.id == round) {
+            open.has_ended = true;
+        }
         let seen = match (self.watch, round) {
             (Some(watch), 1..) => watch.end(values.len() as u64),
             _ => Seen::default(),
@@ -439,6 +468,7 @@ mod tests {
         budget_ns: 1_000_000_000,
         verify_only: false,
         interleaved_round_ns: None,
+        whole_budget: false,
     };
 
     fn now() -> End {
@@ -469,6 +499,13 @@ mod tests {
             state.open = None;
         }
         state.series.remove(0)
+    }
+
+    #[test]
+    fn a_whole_budget_is_used_however_tight_an_interval_is() {
+        let policy = Policy { whole_budget: true, ..POLICY };
+        let series = play(&policy, |_| 1e6);
+        assert!(series.stable && series.spent_ns >= policy.budget_ns as f64 && series.stopped_by == Some("budget"));
     }
 
     #[test]

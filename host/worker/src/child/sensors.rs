@@ -36,6 +36,11 @@ impl<'i> Sensors<'i> {
         sensors
     }
 
+    /// Whether there is something to read.
+    pub fn has_some(&self) -> bool {
+        self.energy().is_some() || !self.counters().is_empty()
+    }
+
     /// Whether the counter tells too little of the rounds that were measured, and how far apart its moves are then.
     pub fn too_coarse_for(&self, used: &Used) -> Option<f64> {
         let Idle { watts, period_s, .. } = self.idle?;
@@ -92,7 +97,7 @@ impl<'i> Sensors<'i> {
     }
 
     /// Of several devices each has its place before the name: "1.temperature".
-    fn counters(&self) -> Vec<(String, String, f64)> {
+    pub fn counters(&self) -> Vec<(String, String, f64)> {
         let several = self.devices.indices.len() > 1;
         let of = |index: &u32| {
             let named = |name: String| if several { format!("{index}.{name}") } else { name };

@@ -126,10 +126,17 @@ impl Series {
         let done = self.count(true);
         let fits = (budget / iteration.max(1.0)) as u64;
         let least = policy.iterations.unwrap_or_else(|| ENOUGH.min(fits)).max(3);
-        self.stable = self.is_tight(policy);
+        // Where a tight interval ends nothing, nobody looks for it between rounds.
+        let is_asked = !policy.whole_budget || self.spent_ns >= budget;
+        self.stable = is_asked && self.is_tight(policy);
         self.stopped_by = match () {
             () if done < least => None,
-            () if self.stable && self.rounds.iter().filter(|r| r.measured).count() >= ROUNDS => Some("interval"),
+            () if self.stable
+                && !policy.whole_budget
+                && self.rounds.iter().filter(|r| r.measured).count() >= ROUNDS =>
+            {
+                Some("interval")
+            }
             () if self.spent_ns >= budget || done >= MOST => Some("budget"),
             () => None,
         };

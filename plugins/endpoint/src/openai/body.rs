@@ -4,7 +4,7 @@ use super::options::{Api, Question};
 use super::prompts::Prompts;
 use hyper::body::Bytes;
 use serde_json::json;
-use skillbench_load::trace::Lengths;
+use skillbench_load::sizes::{Lengths, Parts};
 
 pub struct Bodies {
     question: Question,
@@ -16,12 +16,14 @@ impl Bodies {
         Bodies { question: question.clone(), prompts: Prompts::new() }
     }
 
-    /// The next, which asks for what no other did. `lengths`: of a request of a trace.
-    pub fn draw(&mut self, lengths: Option<Lengths>) -> Bytes {
+    /// The next of a session. `lengths` and `parts`: of a request of a trace.
+    pub fn draw(&mut self, session: u64, lengths: Option<Lengths>, parts: Parts<'_>) -> Bytes {
         let Question { api, ignore_eos, .. } = self.question;
         let usual = Lengths { prompt: self.question.prompt, tokens: self.question.new_tokens };
         let Lengths { prompt, tokens: new_tokens } = lengths.unwrap_or(usual);
-        let text = self.prompts.draw(prompt);
+        // A trace says for itself what its prompts share.
+        let parts = if lengths.is_none() { self.question.shared() } else { parts };
+        let text = self.prompts.draw(session, prompt, parts);
         let mut body = json!({ "model": self.question.model });
         match api {
             Api::Embeddings => body["input"] = json!(text),
@@ -52,9 +54,25 @@ mod tests {
         let options = Options(options.map(|(key, value)| (key.into(), value.into())).into());
         let mut bodies = Bodies::new(&Question::of(&options).unwrap());
         for (lengths, wanted) in [(None, (5, 9)), (Some(Lengths { prompt: 3, tokens: 7 }), (3, 7))] {
-            let body: serde_json::Value = serde_json::from_slice(&bodies.draw(lengths)).unwrap();
+            let body: serde_json::Value = serde_json::from_slice(&bodies.draw(1, lengths, Parts::NONE)).unwrap();
             let words = body["prompt"].as_str().unwrap().split(' ').count();
             assert_eq!((words, body["max_tokens"].as_u64().unwrap()), wanted);
         }
+    }
+
+    #[test]
+    fn prompts_of_a_session_begin_with_as_many_words_in_common_as_asked() {
+        let options = [("model", "m"), ("rate", "1"), ("prompt", "40"), ("prefix", "30")];
+        let options = Options(options.map(|(key, value)| (key.into(), value.into())).into());
+        let mut bodies = Bodies::new(&Question::of(&options).unwrap());
+        let mut common = |session: u64, other: u64| {
+            let [one, other] = [session, other].map(|session| {
+                let body: serde_json::Value = serde_json::from_slice(&bodies.draw(session, None, Parts::NONE)).unwrap();
+                body["prompt"].as_str().unwrap().split(' ').map(String::from).collect::<Vec<_>>()
+            });
+            one.iter().zip(&other).take_while(|(one, other)| one == other).count()
+        };
+        assert!((30..40).contains(&common(1, 1)));
+        assert!(common(1, 2) < 10);
     }
 }

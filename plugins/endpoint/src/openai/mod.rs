@@ -25,7 +25,7 @@ mod streams;
 mod tests;
 
 pub use noticed::Noticed;
-use options::{Api, MOST_WORKERS, Question};
+use options::{Api, MOST_WORKERS, Question, TRACE_PART};
 use skillbench_load::crew::Crew;
 use skillbench_load::options::{Asked, Load};
 use skillbench_load::server::{Server, Tokens};
@@ -48,7 +48,13 @@ impl Benchmark for OpenAi {
 
     fn run(context: &Context<'_>) -> Result<()> {
         let question = Question::of(&context.options)?;
-        let asked = Asked::read_with(&context.options, 1, question.api.makes(), MOST_WORKERS)?;
+        let mut asked = Asked::read_with(&context.options, 1, question.api.makes(), MOST_WORKERS)?;
+        if let Some(trace) = &mut asked.trace {
+            let shares = Arc::make_mut(trace).share(question.trace_part.unwrap_or(TRACE_PART))?;
+            if question.trace_part.is_some() && !shares {
+                return Err(Error::invalid("option trace_part: the trace names no parts of its prompts (hash_ids)"));
+            }
+        }
         if let Load::Users(users) = asked.load
             && users > asked.workers
         {

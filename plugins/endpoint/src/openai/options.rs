@@ -1,6 +1,7 @@
 //! What is asked of a server that speaks OpenAI's HTTP.
 
 use skillbench_load::options::{Of, text};
+use skillbench_load::sizes::Parts;
 use skillbench_plugin_api::{Error, Options, Result};
 use std::ffi::CStr;
 
@@ -8,6 +9,10 @@ use std::ffi::CStr;
 const SEED: u64 = 42;
 const PROMPT: usize = 32;
 const NEW_TOKENS: usize = 32;
+/// As Mooncake's traces have it.
+pub const TRACE_PART: usize = 512;
+/// So many words of a prompt are its own at least: fewer may have been asked before, and then no model computes.
+const OWN_WORDS: usize = 4;
 /// All of them are one thread's.
 pub const MOST_WORKERS: usize = 8192;
 
@@ -39,6 +44,20 @@ pub const SCHEMA: &CStr = text(skillbench_load::schema!(
             "maximum": 1000000,
             "default": 32,
             "description": "Words of a prompt; how many tokens they are is the server's to say. Each request has others"
+        },
+        "prefix": {
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 1000000,
+            "default": 0,
+            "description": "So many words at the beginning of a prompt, of those of prompt, are the same in all of a session, as instructions are that come before each question"
+        },
+        "trace_part": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 1000000,
+            "default": 512,
+            "description": "Tokens of each part of a prompt that a trace names in its hash_ids: prompts of a session share the parts that have one name"
         },
         "new_tokens": {
             "type": "integer",
@@ -92,6 +111,10 @@ pub struct Question {
     pub model: String,
     /// Words.
     pub prompt: usize,
+    /// Words that all prompts of a session begin with.
+    pub prefix: usize,
+    /// Words of a part that a trace names, where that was said.
+    pub trace_part: Option<usize>,
     pub new_tokens: usize,
     pub ignore_eos: bool,
     pub seed: u64,
@@ -127,16 +150,34 @@ impl Question {
             let text = "no load is named: give `--option openai:rate=`, `--option openai:users=`, `--option openai:slo=`, `--option openai:trace=`, or `--option openai:scenario=offline` with workers, which has as many requests under way as there are workers";
             return Err(Error::invalid(text));
         }
+        let (prompt, prefix) = (count("prompt", PROMPT)?, options.parse("prefix")?.unwrap_or(0));
+        if prefix > 0 && prefix + OWN_WORDS > prompt {
+            let text = format!(
+                "option prefix: {prefix} of the {prompt} words of a prompt; at least {OWN_WORDS} have to be its own, or a cache has the answer"
+            );
+            return Err(Error::invalid(text));
+        }
+        match options.get("trace") {
+            Some(_) => refuse("prefix", "a trace says for itself what its prompts share")?,
+            None => refuse("trace_part", "only a trace has parts: name one, with the option trace")?,
+        }
         let model =
             options.get("model").ok_or_else(|| Error::invalid("option model: what does the server call it?"))?;
         Ok(Question {
             api,
             model: model.into(),
-            prompt: count("prompt", PROMPT)?,
+            prompt,
+            prefix,
+            trace_part: options.get("trace_part").map(|_| count("trace_part", TRACE_PART)).transpose()?,
             new_tokens: count("new_tokens", NEW_TOKENS)?,
             ignore_eos: options.get("ignore_eos") != Some("off"),
             seed: options.parse("seed")?.unwrap_or(SEED),
         })
+    }
+
+    /// What all prompts share that are of no trace.
+    pub fn shared(&self) -> Parts<'static> {
+        if self.prefix == 0 { Parts::NONE } else { Parts { names: &[0], tokens: self.prefix } }
     }
 }
 
@@ -168,11 +209,15 @@ mod tests {
             ("prompt", "-1"),
             ("seed", "x"),
             ("batch_wait_us", "5"),
+            ("prefix", "29"),
+            ("trace_part", "16"),
         ];
         for pair in wrong {
             assert!(of(&[pair]).is_err(), "{pair:?}");
         }
         assert!(of(&[("api", "embeddings"), ("new_tokens", "5")]).is_err());
+        assert!(of(&[("trace", "one.jsonl"), ("prefix", "5")]).is_err());
+        assert_eq!(of(&[("trace", "one.jsonl"), ("trace_part", "16")]).unwrap().trace_part, Some(16));
         let without_load = Options([("model".to_string(), "m".to_string())].into());
         assert!(Question::of(&without_load).unwrap_err().message.contains("openai:rate="));
     }
@@ -182,7 +227,9 @@ mod tests {
         let schema: serde_json::Value = serde_json::from_str(SCHEMA.to_str().unwrap()).unwrap();
         assert_eq!(schema["required"], serde_json::json!(["url", "model"]));
         assert!(["rate", "slo", "workers", "over_time"].iter().all(|key| schema["properties"][key].is_object()));
-        for (key, default) in [("prompt", PROMPT), ("new_tokens", NEW_TOKENS), ("seed", SEED as usize)] {
+        for (key, default) in
+            [("prompt", PROMPT), ("new_tokens", NEW_TOKENS), ("trace_part", TRACE_PART), ("seed", SEED as usize)]
+        {
             assert_eq!(schema["properties"][key]["default"], default, "{key}");
         }
         assert_eq!(schema["properties"]["workers"]["maximum"], MOST_WORKERS);

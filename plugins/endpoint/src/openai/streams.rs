@@ -11,6 +11,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt};
 use hyper::body::Bytes;
 use skillbench_load::board::Shift;
 use skillbench_load::session::Serve;
+use skillbench_load::sizes::Parts;
 use skillbench_plugin_api::{Code, Error, Options, Result};
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -67,7 +68,7 @@ impl Serve for Streams {
             see_what_was_closed().await;
             let mut under_way: FuturesUnordered<_> = (0..*workers)
                 .map(|_| {
-                    let (mut open, body) = (idle.pop(), bodies.draw(None));
+                    let (mut open, body) = (idle.pop(), bodies.draw(0, None, Parts::NONE));
                     let asker = &*asker;
                     async move {
                         asker.ask(&mut open, body, || start.elapsed().as_nanos() as u64).await?;
@@ -116,7 +117,8 @@ impl Serve for Streams {
                     {
                         match next {
                             Some(number) => {
-                                let body = bodies.draw(shift.lengths(number));
+                                let (lengths, parts) = (shift.lengths(number), shift.parts(number));
+                                let body = bodies.draw(shift.session(), lengths, parts);
                                 under_way.push(serve(asker, idle.pop(), body, number, shift));
                             }
                             None if under_way.is_empty() => return Poll::Ready(Ok(())),

@@ -5,6 +5,7 @@ use skillbench_load::board::Shift;
 use skillbench_load::coming::Coming;
 use skillbench_load::session::{Batching, Patience, Plan, Serve, Served, alone};
 use skillbench_load::timer::Timer;
+use skillbench_load::trace::{Played, Trace};
 use skillbench_plugin_api::{Code, Options, Result};
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -64,12 +65,15 @@ fn streams(url: &str, workers: usize, more: &[(&str, &str)]) -> (Streams, Arc<No
 
 /// A session of so many requests, all due at once, each of at most so many tokens.
 fn session(worker: impl Serve, requests: usize, tokens: usize, patience: Patience<'_>) -> Result<Served> {
-    let (coming, timer) = (Coming::Due(vec![0; requests]), Timer::calibrated());
-    alone(
-        [worker],
-        Plan { coming: &coming, lengths: &[], timer: &timer, patience, batching: Batching::NONE, tokens, session: 1 },
-        &|| false,
-    )
+    let played = Played { coming: Coming::Due(vec![0; requests]), sizes: None };
+    play(worker, &played, tokens, patience)
+}
+
+fn play(worker: impl Serve, played: &Played, tokens: usize, patience: Patience<'_>) -> Result<Served> {
+    let (Played { coming, sizes }, timer) = (played, Timer::calibrated());
+    let (sizes, batching) = (sizes.as_ref(), Batching::NONE);
+    let plan = Plan { coming, sizes, timer: &timer, patience, batching, tokens, session: 1 };
+    alone([worker], plan, &|| false)
 }
 
 const PATIENT: Patience<'static> = Patience { drain: Duration::from_secs(60), over: None, takes_refusals: false };
@@ -163,6 +167,43 @@ fn each_request_has_its_key_and_words_of_its_own() {
     assert!(asked.iter().all(|asked| asked.starts_with("POST /v1/completions HTTP/1.1\r\n")), "{asked:?}");
     let host = format!("host: {}\r\n", url.trim_start_matches("http://"));
     assert!(asked.iter().all(|asked| asked.contains(&host) && !asked.to_lowercase().contains("authorization")));
+}
+
+/// A conversation: each prompt has all that was said before it, and something more.
+#[test]
+fn prompts_of_a_trace_share_what_it_says_that_they_share() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trace.jsonl");
+    let line = |number: usize| {
+        let (parts, words) = ((0..=number).collect::<Vec<_>>(), 8 * number + 5);
+        format!(
+            "{{\"timestamp\": {number}, \"input_length\": {words}, \"output_length\": 1, \"hash_ids\": {parts:?}}}\n"
+        )
+    };
+    std::fs::write(&file, (0..13).map(line).collect::<String>()).unwrap();
+    let mut trace = Trace::read(&file).unwrap();
+    trace.share(8).unwrap();
+    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+    let heard = Arc::clone(&asked);
+    let (url, _) = server(move |stream, question| {
+        heard.lock().unwrap().push(question.into());
+        let _ = stream.write_all(HEAD);
+        event(stream, PIECE);
+        end(stream);
+        true
+    });
+    play(streams(&url, 1, &[]).0, &trace.played(1e4), 1, PATIENT).unwrap();
+    let asked = asked.lock().unwrap();
+    let prompts = asked.iter().map(|asked| {
+        let body: serde_json::Value = serde_json::from_str(asked.split_once("\r\n\r\n").unwrap().1).unwrap();
+        body["prompt"].as_str().unwrap().split(' ').map(String::from).collect::<Vec<_>>()
+    });
+    let mut prompts: Vec<_> = prompts.collect();
+    prompts.sort_by_key(Vec::len);
+    assert_eq!(prompts.iter().map(Vec::len).collect::<Vec<_>>(), (0..13).map(|n| 8 * n + 5).collect::<Vec<_>>());
+    for pair in prompts.windows(2) {
+        assert!(pair[1].starts_with(&pair[0]), "{pair:?}");
+    }
 }
 
 #[test]
