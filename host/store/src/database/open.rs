@@ -25,6 +25,9 @@ pub(super) const NAME: &str = "benchmarks";
 const WITHOUT_LOG: &str = "RECOVERY_MODE no_wal_writes";
 pub(super) const CHECKPOINT: &str = "CHECKPOINT benchmarks";
 
+/// A file that is no database is one that is being made, for so long after it was written to.
+const NEW: Duration = Duration::from_secs(2);
+
 /// Where names are looked for, in this order. A file of others may have a macro in the name of a function.
 pub(super) const SEARCH: &str = "SET search_path = 'system.main,benchmarks.main'";
 
@@ -165,7 +168,8 @@ impl Database {
         loop {
             let Err(error) = connection.execute_batch(attach) else { return Ok(()) };
             let text = error.to_string();
-            let Some(holder) = holder(&text) else { return Err(self.unopened(&text)) };
+            let maker = || self.is_being_made(&text).then(|| "another process, which makes it".to_string());
+            let Some(holder) = holder(&text).or_else(maker) else { return Err(self.unopened(&text)) };
             let waited = begun.elapsed();
             if waited >= self.waiting.most {
                 return Err(DatabaseError::Locked { path: self.path.clone(), holder, waited: waited.as_secs() });
@@ -176,6 +180,12 @@ impl Database {
             }
             std::thread::sleep(Duration::from_millis(50));
         }
+    }
+
+    /// DuckDB looks at the beginning of a file before it asks for its lock: of one that another process is making, nothing may be there yet.
+    fn is_being_made(&self, text: &str) -> bool {
+        let age = || std::fs::metadata(&self.path).ok()?.modified().ok()?.elapsed().ok();
+        text.contains("not a valid DuckDB database file") && age().is_some_and(|age| age < NEW)
     }
 
     fn unopened(&self, text: &str) -> DatabaseError {

@@ -61,6 +61,24 @@ fn a_damaged_file_is_told_from_one_that_cannot_be_written() {
 }
 
 #[test]
+fn a_file_that_another_process_is_making_is_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let [path, whole] = ["a.duckdb", "whole.duckdb"].map(|name| folder.path().join(name));
+    Database::at(&whole).store(&[run("one", vec![])]).unwrap();
+    // What DuckDB writes first is not there yet.
+    std::fs::write(&path, [0; 4096]).unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(300));
+            std::fs::rename(&whole, &path).unwrap();
+        });
+        Database::at(&path).store(&[run("two", vec![])]).unwrap();
+    });
+    let runs = Database::at(&path).query("SELECT count(*) AS n FROM runs").unwrap();
+    assert!(format!("{runs:?}").contains("Number(2)"), "{runs:?}");
+}
+
+#[test]
 fn a_file_cut_in_the_middle_is_never_read_as_a_good_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.duckdb");
