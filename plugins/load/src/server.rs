@@ -16,7 +16,7 @@ use skillbench_plugin_api::{Code, Error, Result, Round, RoundKind, SeriesInfo, S
 use std::time::{Duration, Instant};
 
 /// A budget is used for so many sessions at one rate, or so many trials of a search.
-const SESSIONS: u32 = 3;
+pub(crate) const SESSIONS: u32 = 3;
 const TRIALS: u32 = 40;
 /// A trial is at least so many times as long as its longest limit, and at its edge so many requests may break a limit: with less, intervals do not
 /// hold the truth (host/stats/tests/capacity.rs).

@@ -209,10 +209,7 @@ impl Runner<'_, '_> {
         let is_bound = job.benchmark_options.contains_key(GENERATOR_CORES);
         job.pooling.keep &= launches == 1 && !is_bound;
         self.phases.enter(phases::START_WORKER);
-        if is_bound {
-            self.warm = None;
-        }
-        let warm = if launches == 1 && !is_bound { self.warm_for(planned, attempt, &mut job) } else { None };
+        let warm = if launches == 1 { self.warm_for(planned, attempt, &mut job) } else { None };
         let (waiting, scratch) = match warm {
             Some(Warm { worker, scratch, .. }) => (Some(worker), scratch),
             None => (None, scratch::folder().map_err(|error| Failure::failed("scratch", error.to_string()))?),
@@ -328,7 +325,11 @@ impl Runner<'_, '_> {
     /// The worker that waits with this cell's models, if there is one; any other that waits is ended.
     fn warm_for(&mut self, planned: &PlannedCell, attempt: &Attempt, job: &mut CellJob) -> Option<Warm> {
         let fits = |warm: &Warm| {
-            warm.backend == planned.backend && warm.content == attempt.built.content && warm.precision == job.precision
+            // One that waits is bound to no cores.
+            !job.benchmark_options.contains_key(GENERATOR_CORES)
+                && warm.backend == planned.backend
+                && warm.content == attempt.built.content
+                && warm.precision == job.precision
         };
         let shares = self.plan.benchmarks[planned.benchmark].description.shares_models;
         let warm = self.warm.take().filter(|warm| shares && fits(warm))?;

@@ -56,6 +56,20 @@ fn server(answer: impl Fn(&mut TcpStream, &str) -> bool + Send + Sync + 'static)
     (url, connections)
 }
 
+/// A server that answers each question with a token, and what it was asked.
+fn hearing() -> (String, Arc<Mutex<Vec<String>>>) {
+    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
+    let heard = Arc::clone(&asked);
+    let (url, _) = server(move |stream, question| {
+        heard.lock().unwrap().push(question.into());
+        let _ = stream.write_all(HEAD);
+        event(stream, PIECE);
+        end(stream);
+        true
+    });
+    (url, asked)
+}
+
 fn streams(url: &str, workers: usize, more: &[(&str, &str)]) -> (Streams, Arc<Noticed>) {
     let options = [("url", url), ("model", "m"), ("rate", "1")];
     let options = options.iter().chain(more).map(|(key, value)| ((*key).into(), (*value).into()));
@@ -151,15 +165,7 @@ fn tokens_are_timed_as_they_come_and_requests_go_over_one_connection() {
 
 #[test]
 fn each_request_has_its_key_and_words_of_its_own() {
-    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
-    let heard = Arc::clone(&asked);
-    let (url, _) = server(move |stream, question| {
-        heard.lock().unwrap().push(question.into());
-        let _ = stream.write_all(HEAD);
-        event(stream, PIECE);
-        end(stream);
-        true
-    });
+    let (url, asked) = hearing();
     session(streams(&url, 2, &[("new_tokens", "1")]).0, 5, 1, PATIENT).unwrap();
     let asked = asked.lock().unwrap();
     let bodies: BTreeSet<&str> = asked.iter().filter_map(|asked| Some(asked.split_once("\r\n\r\n")?.1)).collect();
@@ -183,15 +189,7 @@ fn prompts_of_a_trace_share_what_it_says_that_they_share() {
     std::fs::write(&file, (0..13).map(line).collect::<String>()).unwrap();
     let mut trace = Trace::read(&file).unwrap();
     trace.share(8).unwrap();
-    let asked: Arc<Mutex<Vec<String>>> = Arc::default();
-    let heard = Arc::clone(&asked);
-    let (url, _) = server(move |stream, question| {
-        heard.lock().unwrap().push(question.into());
-        let _ = stream.write_all(HEAD);
-        event(stream, PIECE);
-        end(stream);
-        true
-    });
+    let (url, asked) = hearing();
     play(streams(&url, 1, &[]).0, &trace.played(1e4), 1, PATIENT).unwrap();
     let asked = asked.lock().unwrap();
     let prompts = asked.iter().map(|asked| {
