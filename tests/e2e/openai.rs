@@ -107,6 +107,16 @@ fn embeddings_are_answers_without_tokens() {
     ran.exits_with(0);
     let per_s = cell["metrics"]["throughput_per_s"].as_f64().unwrap_or_else(|| panic!("{cell:#}"));
     assert!(per_s > 1.0 && cell["metrics"]["serving"]["tokens"].is_null(), "{cell:#}");
+    // Three who think for 50 ms ask less than sixty times a second.
+    let of_users = ["api=embeddings", "model=bert-tiny", "users=3", "think_ms=50", "workers=3", "prompt=8"];
+    let (ran, cell) = openai(&world, &server.url, &of_users, &["--budget", "3"]);
+    ran.exits_with(0);
+    let issued = cell["metrics"]["serving"]["issued_per_s"].as_f64().unwrap_or_else(|| panic!("{cell:#}"));
+    assert!((3.0..60.0).contains(&issued) && cell["metrics"]["latency_ms"]["median"].as_f64() > Some(0.0), "{cell:#}");
+    let too_few = [&of_users[..4], &["workers=2", "prompt=8"]].concat();
+    let (ran, cell) = openai(&world, &server.url, &too_few, &["--budget", "3"]);
+    ran.exits_with(4);
+    assert!(cell["reason"]["message"].as_str().unwrap().contains("--option openai:workers=3"), "{cell:#}");
     // A chat is not what this server has.
     let (ran, cell) = openai(&world, &server.url, &["api=chat", "model=bert-tiny", "rate=2"], &["--budget", "1"]);
     ran.exits_with(4);

@@ -109,6 +109,15 @@ fn users_who_wait_for_their_answers_ask_no_more_than_they_can() {
 }
 
 #[test]
+fn users_who_ask_too_seldom_for_a_figure_are_told_how_long_it_takes() {
+    let loop_of = ["--option", "serving:users=2", "--option", "serving:think_ms=5000", "--budget", "3"];
+    let seldom = cell(&World::default(), &loop_of);
+    let why = seldom["reason"]["message"].as_str().unwrap();
+    assert!(why.contains("option users: 2 of them ask about 0.4 times") && why.contains("a figure needs 12"), "{why}");
+    assert!(why.contains("a shorter think_ms"), "{why}");
+}
+
+#[test]
 fn requests_of_one_item_are_served_together_as_far_as_the_batch_has_room() {
     let world = World::default();
     let load = ["--rate", "40", "--arrivals", "constant", "--budget", "3"];

@@ -116,7 +116,11 @@ fn with_changes(changes: &[(&str, &str)]) -> World {
 
 /// What a rule says of the backend in C with one text in place of another.
 fn checked(rule: &str, from: &str, to: &str) -> String {
-    let world = changed(from, to);
+    checked_with(rule, &[(from, to)])
+}
+
+fn checked_with(rule: &str, changes: &[(&str, &str)]) -> String {
+    let world = with_changes(changes);
     let told = world.host(&["plugin", "check", "./libchanged.so", "--format", "csv"]).stdout();
     let line = told.lines().find(|line| line.contains(rule)).unwrap_or("not applicable");
     line.to_string()
@@ -210,6 +214,32 @@ static const void *extension(sb_instance *instance, const char *id)
 }
 
 #define OPTIONS_SCHEMA"#;
+
+#[test]
+fn a_sensor_that_cannot_be_read_while_a_model_runs_breaks_the_rule_about_it() {
+    let first = "/* Requests: tensors that";
+    let headers = format!("#define _POSIX_C_SOURCE 200809L\n#include <time.h>\n{first}");
+    let end = "measured.end_ns = host_now(host);";
+    let busy = format!("runs = 1; nanosleep(&(struct timespec){{0, 2000000}}, NULL); runs = 0; {end}");
+    let told = |sensor: &str| {
+        checked_with(
+            "sensors-meanwhile",
+            &[
+                ("#define OPTIONS_SCHEMA", sensor),
+                ("NULL,                       /* extension */", "extension,"),
+                (end, &busy),
+                ("/* request.c */", "extern uint64_t runs;"),
+                (first, &headers),
+            ],
+        )
+    };
+    assert_eq!(checked("sensors-meanwhile", "", ""), "not applicable");
+    let kept = told(SLOW_SENSOR);
+    assert!(kept.contains(",kept,"), "{kept}");
+    let refuses = SLOW_SENSOR.replace("(void)error;", "if (runs) return SB_INTERNAL;\n  (void)error;");
+    let broken = told(&refuses);
+    assert!(broken.contains("while runs are under way"), "{broken}");
+}
 
 #[test]
 fn a_sensor_that_moves_seldom_gets_rounds_of_its_own_and_tells_what_is_true() {

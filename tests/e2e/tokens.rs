@@ -101,12 +101,22 @@ fn the_page_of_a_generation_decides_by_its_tokens() {
 fn a_denoising_network_runs_once_for_each_step_of_its_scheduler() {
     let asked =
         ["--plugin", "cpu", "--model", "stable-diffusion-reduced", "--bench", "inference", "--batch-sizes", "1"];
-    let (ran, document) = World::default().run(&[&asked[..], &["--dim", "steps=3"]].concat());
-    ran.exits_with(0);
-    let cell = &cells(&document)[0];
-    assert_eq!((&cell["axes"]["steps"], &cell["relation"]), (&3.into(), &"reduced".into()));
-    let median = |series: &str| cell["metrics"]["series"][series]["stats"]["median"].as_f64().unwrap();
-    let parts = median("latency.text-encoder") + 3.0 * median("latency.unet") + median("latency.vae-decoder");
-    let ratio = median("latency") / parts;
-    assert!((0.6..1.6).contains(&ratio), "{ratio}: {cell:#}");
+    let world = World::default();
+    let whole_by_parts = || {
+        let (ran, document) = world.run(&[&asked[..], &["--dim", "steps=3"]].concat());
+        ran.exits_with(0);
+        let cell = &cells(&document)[0];
+        assert_eq!((&cell["axes"]["steps"], &cell["relation"]), (&3.into(), &"reduced".into()));
+        let median = |series: &str| cell["metrics"]["series"][series]["stats"]["median"].as_f64().unwrap();
+        let parts = median("latency.text-encoder") + 3.0 * median("latency.unet") + median("latency.vae-decoder");
+        median("latency") / parts
+    };
+    // The tests of `inference` count the runs. Here the whole and its parts are timed seconds apart, so that on a busy machine one may meet
+    // more of it than the other: such a ratio is measured again.
+    let mut seen = vec![];
+    let fits = (0..3).any(|_| {
+        seen.push(whole_by_parts());
+        (0.7..1.4).contains(&seen[seen.len() - 1])
+    });
+    assert!(fits, "{seen:?}");
 }

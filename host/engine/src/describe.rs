@@ -168,6 +168,11 @@ mod tests {
         });
         keep(&file, &library);
         assert_eq!(known(&file, &library).as_deref(), Some("acme"));
+        // The file is no library, and no worker could say so much of it.
+        let mut cache = DescriptionCache::in_file(&file, &Stop::default());
+        assert_eq!(cache.describe(&library).unwrap().id, "acme", "nobody opens it again");
+        assert!(cache.describe(&another).is_err() && cache.describe_anew(&library).is_err());
+        assert_eq!(cache.describe(&library).unwrap().id, "acme", "a failure takes nothing away");
         let confined = Library { sandbox: Sandbox { network: true, ..Sandbox::default() }, ..library.clone() };
         assert_eq!(known(&file, &confined), None, "it may say something else where it reaches something else");
         // Another of the same size and time, as out of an archive that sets times.

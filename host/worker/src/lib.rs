@@ -1,7 +1,7 @@
 //! Workers: child processes that load plugins. A plugin that crashes, hangs, exits, leaks or floods costs its worker alone.
 //!
 //! - `protocol`: what is said. `frame`: how it is framed.
-//! - `process`: a worker as the host sees it: started, spoken to, watched (time, memory), ended.
+//! - `process`: a worker as the host sees it: started, spoken to, ended. `watch`: its time and memory, seen from outside.
 //! - `conditions`: what the machine does meanwhile. `over_time`: figures over the time of the measured rounds. `processors`: where threads may run.
 //! - `output`: what a worker prints, bounded. `children`: the processes that it started.
 //! - `library`: a plugin's library, and what it must still be. [`sandbox`]: what a worker may reach. `keeper`: ends what a plugin started.
@@ -44,6 +44,7 @@ pub mod sandbox;
 mod stop;
 mod sys;
 mod translated;
+mod watch;
 
 pub use conditions::busy_cores;
 pub use description::{
@@ -58,7 +59,7 @@ pub use limits::{Limits, memory_available};
 pub use loader::Entry;
 pub use loader::c_library::libc_version;
 pub use over_time::{OverTime, WORKER_MEMORY, append};
-pub use process::{Watched, Worker, use_executable};
+pub use process::{Worker, use_executable};
 pub use processors::{processor_list, processors_of};
 pub use protocol::{
     BUDGET, CellJob, CellReport, CheckJob, Command, CounterRecord, DeviceTimes, EnergyRecord, Event, FunctionJob,
@@ -70,3 +71,4 @@ pub use stop::Stop;
 pub(crate) use sys::adopt_channel;
 pub use sys::{describe_exit, kill_group, monotonic_ns, start_group};
 pub use translated::translated_for;
+pub use watch::Watched;

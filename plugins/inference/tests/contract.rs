@@ -88,6 +88,23 @@ fn an_inference_of_several_parts_runs_each_once_in_the_order_of_the_pipeline() {
 }
 
 #[test]
+fn a_part_runs_once_for_each_step_of_its_scheduler_within_an_inference() {
+    let manifest = r#"{ "pipeline": ["encoder", { "part": "unet", "times": "steps" }] }"#;
+    for steps in [1, 3] {
+        let record = run(
+            "inference",
+            &Plan { axes: vec![("steps", steps)], parts: vec!["encoder", "unet"], manifest, ..plan() },
+        );
+        record.outcome.as_ref().unwrap();
+        let whole = 1 + steps as usize;
+        // The first of all, and the rounds: those of the whole run each part so often, those of a part run it once.
+        assert_eq!(record.count("run"), whole + 12 * whole + 12 + 12);
+        assert!(record.values("latency").iter().all(|value| *value >= whole as f64 * 2e6));
+        assert!(record.values("first_inference.unet")[0] >= steps as f64 * 2e6);
+    }
+}
+
+#[test]
 fn the_first_inference_of_all_parts_is_the_sum_of_theirs() {
     let record = run("inference", &Plan { options: vec![("cold_start", "true")], ..two_parts() });
     record.outcome.as_ref().unwrap();

@@ -169,6 +169,7 @@ mod tests {
     use super::*;
     use crate::session::{Batching, Over, Patience, Request, Served, alone};
     use crate::timer::Timer;
+    use skillbench_plugin_api::Error;
 
     const PATIENT: Patience<'static> = Patience { drain: Duration::from_secs(10), over: None, takes_refusals: false };
     const MS: u64 = 1_000_000;
@@ -250,6 +251,22 @@ mod tests {
         let over = Some(Over { limits: &limits, most: 3 });
         let broken = served(users(2, 1, 60_000), 1, 5, Patience { over, ..PATIENT });
         assert!(broken.given_up && broken.requests.len() < 10);
+    }
+
+    #[test]
+    fn a_worker_that_fails_ends_the_session_of_users_with_its_reason() {
+        let (coming, timer) = (Coming::Users(users(4, 1, 60_000)), Timer::calibrated());
+        let mut count = 0;
+        let fails = move || {
+            count += 1;
+            if count == 9 { Err(Error::invalid("the ninth")) } else { Ok(()) }
+        };
+        let (sizes, patience, batching) = (None, PATIENT, Batching::NONE);
+        let plan = Plan { coming: &coming, sizes, timer: &timer, patience, batching, tokens: 0, session: 1 };
+        let start = Instant::now();
+        let told = alone([fails], plan, &|| false).unwrap_err();
+        assert_eq!(told.message, "the ninth");
+        assert!(start.elapsed() < Duration::from_secs(5), "users who wait for that worker wait no longer");
     }
 
     #[test]

@@ -53,17 +53,21 @@ pub fn limits(text: &str) -> String {
 impl Load {
     /// The load of a search, and the options that are the hardware's. `None` of what was no search.
     pub(super) fn of(cell: &StoredCell) -> Option<(Load, Option<String>)> {
-        let mut options = read(cell.options.as_deref()?);
-        if RATES.iter().any(|rate| cell.axes.contains_key(*rate) || options.contains_key(*rate)) {
+        Load::searched(&cell.benchmark, &cell.axes, cell.options.as_deref()?)
+    }
+
+    fn searched(benchmark: &str, axes: &Axes, options: &str) -> Option<(Load, Option<String>)> {
+        let mut options = read(options);
+        if RATES.iter().any(|rate| axes.contains_key(*rate) || options.contains_key(*rate)) {
             return None;
         }
         let limits = limits(&options.remove(SLO)?);
         options.remove(SCENARIO);
-        let waits = cell.axes.contains_key(WAIT) || options.contains_key(WAIT);
-        let request = request(&cell.axes, waits);
+        let waits = axes.contains_key(WAIT) || options.contains_key(WAIT);
+        let request = request(axes, waits);
         let is_load = |name: &str| OPTIONS.iter().any(|(known, _)| *known == name);
         let (more, others): (BTreeMap<_, _>, BTreeMap<_, _>) = options.into_iter().partition(|(name, _)| is_load(name));
-        let load = Load { benchmark: cell.benchmark.clone(), limits, request, more };
+        let load = Load { benchmark: benchmark.into(), limits, request, more };
         Some((load, options_text(&others)))
     }
 
@@ -153,6 +157,21 @@ mod tests {
         let found = read("cache=off slo=latency.p99 <= 20ms, latency.p50<=1ms threads=2");
         assert_eq!(found["slo"], "latency.p99 <= 20ms, latency.p50<=1ms");
         assert_eq!((found["cache"].as_str(), found["threads"].as_str(), found.len()), ("off", "2", 3));
+    }
+
+    #[test]
+    fn only_a_search_has_a_capacity() {
+        let searched = |axes: &str, options: &str| Load::searched("serving", &axes.parse().unwrap(), options);
+        let (load, hardware) = searched("batch=1", "arrivals=constant slo=latency.p99<=20ms threads=2").unwrap();
+        assert_eq!(
+            (load.describe().as_str(), hardware.as_deref()),
+            ("latency.p99<=20ms (arrivals=constant)", Some("threads=2"))
+        );
+        assert!(searched("batch=1", "threads=2").is_none(), "no limit");
+        for asked in ["rate=5", "rate_per_hour=5", "users=4 think_ms=100", "trace=abcdef"] {
+            assert!(searched("batch=1", &format!("slo=latency.p99<=20ms {asked}")).is_none(), "{asked}");
+        }
+        assert!(searched("batch=1 rate=5", "slo=latency.p99<=20ms").is_none());
     }
 
     #[test]

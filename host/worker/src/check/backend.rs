@@ -165,7 +165,7 @@ pub(super) fn floats(output: &Output) -> Vec<f32> {
 }
 
 /// Runs once on an input and takes the output.
-fn run_on(request: &mut Request<'_>, batch: usize, variant: u64) -> Result<Output, String> {
+pub(super) fn run_on(request: &mut Request<'_>, batch: usize, variant: u64) -> Result<Output, String> {
     bind(request, input(batch, variant)?).map_err(text)?;
     request.run().map_err(text)?;
     request.take_output(0).map_err(text)

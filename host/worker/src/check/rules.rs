@@ -98,6 +98,7 @@ rules! {
     52 "counters" Backend "Counters of a device are the same ones, in the same order, each time." told::counters;
     53 "operators" Backend "A recording tells the operators of the runs that were recorded, and durations that fit into them." told::operators;
     54 "several-devices" Backend "A model that is loaded onto several devices tells them all and gives the outputs of one, or is refused with SB_UNIMPLEMENTED." told::several_devices;
+    55 "sensors-meanwhile" Backend "Energy and counters may be read by another thread while runs are under way: outputs stay right, and no reading fails." told::sensors_meanwhile;
     60 "benchmarks-described" Benchmark "Each benchmark has a unique id, a version, a known category and a valid options schema." benchmark::described;
     61 "needs-target" Benchmark "A benchmark that needs a target and gets none returns an error." benchmark::needs_target;
     62 "measures" Benchmark "On a real target it verifies, runs the rounds it is given, and hands over samples that fit into them." benchmark::measures;

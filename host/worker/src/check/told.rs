@@ -1,6 +1,6 @@
 //! Rules about what a backend tells of its devices and its operators: each says nothing about one that tells nothing.
 
-use super::backend::{ensure, floats, for_batch, input, open, text};
+use super::backend::{ensure, floats, for_batch, input, open, run_on, text};
 use super::{Finding, Test};
 use crate::child::Services;
 use crate::{CheckJob, JOINED_BY};
@@ -8,12 +8,15 @@ use skillbench_plugin_api::client::Request;
 use skillbench_plugin_api::{Code, Device, Direction, Load, Why};
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 const ROWS: usize = 2;
 /// How often a sensor is read, and how far apart.
 const READINGS: usize = 5;
 const APART: Duration = Duration::from_millis(20);
+/// How often sensors are read while runs are under way.
+const MEANWHILE: usize = 50;
 /// How many runs are recorded.
 const RUNS: usize = 5;
 
@@ -73,6 +76,53 @@ pub(super) fn counters(services: &'static Services, job: &CheckJob) -> Test {
         }
     }
     if tells { Ok(()) } else { Err(Finding::NotOffered) }
+}
+
+/// As a benchmark whose rounds are long has them read: by a thread of their own.
+pub(super) fn sensors_meanwhile(services: &'static Services, job: &CheckJob) -> Test {
+    let opened = open(services, job)?;
+    let devices = 0..opened.devices.len() as u32;
+    let read = |index: u32| -> Result<Option<u64>, String> {
+        opened.instance.counters(index).map_err(text)?;
+        Ok(opened.instance.energy(index).map_err(text)?.map(|energy| energy.microjoules))
+    };
+    let mut tells = false;
+    for index in devices.clone() {
+        tells |= read(index)?.is_some() || !opened.instance.counters(index).map_err(text)?.is_empty();
+    }
+    if !tells {
+        return Err(Finding::NotOffered);
+    }
+    let model = opened.instance.load(&for_batch(&job.probe, ROWS as i64)).map_err(text)?;
+    let mut request = model.request().map_err(text)?;
+    let want = floats(&run_on(&mut request, ROWS, 0)?);
+    let (over, readings) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let reader = || -> Test {
+        let mut last = vec![None; devices.len()];
+        while !over.load(Ordering::SeqCst) {
+            for index in devices.clone() {
+                let energy = read(index).map_err(|why| format!("while runs are under way: {why}"))?;
+                let before = std::mem::replace(&mut last[index as usize], energy);
+                ensure(energy >= before, "while runs are under way the energy counter goes back, or is gone")?;
+            }
+            readings.fetch_add(1, Ordering::SeqCst);
+        }
+        Ok(())
+    };
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(reader);
+        let mut run = || -> Test {
+            while readings.load(Ordering::SeqCst) < MEANWHILE && !reader.is_finished() {
+                let have = floats(&run_on(&mut request, ROWS, 0)?);
+                ensure(have == want, "while its sensors are read, a run gives other outputs")?;
+            }
+            Ok(())
+        };
+        let ran = run();
+        over.store(true, Ordering::SeqCst);
+        let told = reader.join().unwrap_or_else(|_| Err("a thread panicked".into()));
+        ran.and(told)
+    })
 }
 
 pub(super) fn operators(services: &'static Services, job: &CheckJob) -> Test {

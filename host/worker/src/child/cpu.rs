@@ -34,6 +34,26 @@ pub(super) struct Below {
     pub gone: u64,
 }
 
+/// CPU time at one moment: of this process, and of those below it, where the system lists them.
+#[derive(Clone, Copy)]
+pub(super) struct Cpu {
+    pub own: Duration,
+    pub below: Option<Below>,
+}
+
+impl Cpu {
+    /// What was used from one moment to another. `None` where a process ended between: nobody knows what of its time was used then.
+    pub fn since(self, then: Cpu) -> Option<Duration> {
+        let below = match (then.below, self.below) {
+            (Some(then), Some(now)) if then.gone == now.gone => now.ns - then.ns,
+            (None, None) => 0,
+            _ => return None,
+        };
+        let own = self.own.checked_sub(then.own)?.as_nanos() as i64;
+        Some(Duration::from_nanos(own.saturating_add(below).max(0) as u64))
+    }
+}
+
 #[cfg(target_os = "linux")]
 pub(super) use tree::Tree;
 
