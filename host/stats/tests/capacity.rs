@@ -1,121 +1,11 @@
 //! The search of the benchmark `serving` and the capacity that is read from its trials, on servers whose capacity is known.
 
+mod simulated;
+
 use fastrand::Rng;
+use simulated::{Limit, Simulated, exponential, p90, p99, queues};
 use skillbench_load::arrivals::Arrivals;
-use skillbench_load::search::{Search, Trial};
-use skillbench_record::CapacityTrial;
 use skillbench_stats::{Capacity, capacity};
-
-/// As many as the benchmark lays its budget out for.
-const TRIALS: usize = 40;
-
-/// A server of one queue and so many workers, which needs as long as `service` says, in seconds, on a machine that others stop now and then.
-struct Simulated<'a> {
-    /// Every so many seconds on average, for so many.
-    stalls: Option<[f64; 2]>,
-    workers: usize,
-    service: &'a dyn Fn(&mut Rng) -> f64,
-    arrivals: Arrivals,
-}
-
-impl Simulated<'_> {
-    /// How many of a session's requests take longer than `within_s`.
-    fn over(&self, per_s: f64, requests: usize, within_s: f64, seed: u64) -> usize {
-        let mut rng = Rng::with_seed(seed ^ 0x5eed);
-        let mut free = vec![0.0_f64; self.workers];
-        let mut stall = self.stalls.map_or(f64::INFINITY, |[mean, _]| exponential(&mut rng, mean));
-        let late = self.arrivals.due(per_s, requests, seed).into_iter().filter(|due| {
-            let due = *due as f64 * 1e-9;
-            let next = free.iter_mut().min_by(|a, b| a.total_cmp(b)).unwrap();
-            *next = next.max(due) + (self.service)(&mut rng);
-            let mut end = *next;
-            while let Some([mean, length]) = self.stalls
-                && end > stall
-            {
-                free.iter_mut().for_each(|free| *free = free.max(stall) + length);
-                end = end.max(stall) + length;
-                stall += exponential(&mut rng, mean);
-            }
-            end - due > within_s
-        });
-        late.count()
-    }
-
-    /// A search as the benchmark does it, of so many trials, each so many seconds long.
-    fn search(&self, limit: Limit, trials: usize, length_s: f64, seed: u64) -> Vec<CapacityTrial> {
-        let Limit { within_s, allowed } = limit;
-        let first = 1.0 / (2.0 * (self.service)(&mut Rng::with_seed(seed)));
-        let mut search = Search::new(vec![allowed], first, 1e6);
-        let mut all = vec![];
-        while all.len() < trials
-            && let Some(per_s) = search.next_rate()
-        {
-            let requests = ((per_s * length_s) as usize).max(12);
-            let over = self.over(per_s, requests, within_s, seed.wrapping_mul(1_000) + all.len() as u64);
-            let given_up = over > ((allowed + (1.0 - allowed) * 0.3) * requests as f64) as usize + 12;
-            search.saw(Trial { per_s, requests, over: vec![over], over_any: over, given_up });
-            all.push(CapacityTrial {
-                per_s,
-                requests: requests as u64,
-                over: over as u64,
-                over_each: vec![],
-                refused: 0,
-                given_up,
-                utilization: 0.5,
-                requests_per_run: None,
-            });
-        }
-        all
-    }
-
-    /// How often the interval holds the truth, how often there is one, and its median half width.
-    fn coverage(&self, truth: f64, limit: Limit, length_s: f64, searches: u64) -> (f64, f64, f64) {
-        let (mut held, mut widths) = (0, vec![]);
-        for seed in 1..=searches {
-            let trials = self.search(limit, TRIALS, length_s, seed);
-            let found = capacity(&trials, limit.allowed, limit.within_s / length_s);
-            if let Some(Capacity::Edge { ci95: [low, high], .. }) = found {
-                held += u64::from(low <= truth && truth <= high);
-                widths.push((high - low) / 2.0 / truth);
-            }
-        }
-        widths.sort_by(f64::total_cmp);
-        let found = widths.len() as f64;
-        (held as f64 / found, found / searches as f64, widths[widths.len() / 2])
-    }
-
-    /// The truth by a long simulation, where nobody has a formula.
-    fn truth(&self, limit: Limit, from: f64, to: f64) -> f64 {
-        let (mut low, mut high) = (from, to);
-        while high / low > 1.002 {
-            let middle = (low * high).sqrt();
-            let requests = 400_000;
-            let over: usize = (0..5).map(|seed| self.over(middle, requests, limit.within_s, 77 + seed)).sum();
-            let holds = over as f64 <= limit.allowed * 5.0 * requests as f64;
-            *(if holds { &mut low } else { &mut high }) = middle;
-        }
-        (low * high).sqrt()
-    }
-}
-
-/// So large a share of requests may take longer.
-#[derive(Clone, Copy)]
-struct Limit {
-    within_s: f64,
-    allowed: f64,
-}
-
-fn p99(within_s: f64) -> Limit {
-    Limit { within_s, allowed: 0.01 }
-}
-
-fn p90(within_s: f64) -> Limit {
-    Limit { within_s, allowed: 0.1 }
-}
-
-fn exponential(rng: &mut Rng, mean: f64) -> f64 {
-    -(1.0 - rng.f64()).ln() * mean
-}
 
 #[test]
 fn the_interval_holds_the_capacity_of_a_queue_whose_formula_is_known() {
@@ -232,6 +122,17 @@ fn sessions_that_begin_with_an_empty_queue_show_more_than_is_borne_for_good_and_
         };
         assert!(over_at(truth) < 0.9 * limit.allowed, "fewer are late than for good");
         assert!(over_at(truth * (1.0 + 2.0 / limits)) > limit.allowed, "such a rate is seen to be too much");
+    }
+}
+
+#[test]
+fn more_requests_bring_a_search_nearer_to_what_a_server_bears() {
+    for queue in queues() {
+        let truth = queue.truth();
+        let [short, usual] = [0.75, 1.5].map(|length_s| queue.server.cost(truth, queue.limit, length_s, 100));
+        println!("{}: {short:?}, {usual:?}", queue.name);
+        assert!(usual.requests > short.requests && usual.median < short.median, "{short:?} {usual:?}");
+        assert!(usual.median < 0.035 && usual.p90 < 0.1 && usual.within > 0.8, "{usual:?}");
     }
 }
 

@@ -89,7 +89,7 @@ pub fn run(id: &str, plan: &Plan) -> Record {
         skill: "waiting",
         manifest: plan.manifest,
         parts: names.iter().map(|name| (name.to_string(), Source::onnx(Path::new("waiting.onnx")))).collect(),
-        axes: [("batch", plan.batch.max(1))].iter().chain(&plan.axes).map(|(name, n)| Dim::fixed(*name, *n)).collect(),
+        axes: [("batch", plan.batch.max(1))].iter().chain(&plan.axes).map(|(name, n)| Dim::fixed(name, *n)).collect(),
         seed: 0,
     };
     let reporter = Reporter { stand, iterations: plan.iterations.max(1), state: Mutex::default() };
