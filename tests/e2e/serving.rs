@@ -219,6 +219,48 @@ fn requests_of_a_trace_are_as_long_as_they_were() {
 }
 
 #[test]
+fn requests_of_several_sizes_are_verified_and_audited_at_each() {
+    let world = World::default();
+    let all = ["run", "--plugin", "rten", "--model", "bert-tiny", "--threads", "1", "--batch-sizes", "1"];
+    let run = |asked: &[&str]| {
+        let ran = world.host(&[&all[..], asked, &["--format", "json"]].concat());
+        serde_json::from_str::<Value>(&ran.stdout()).unwrap_or_else(|_| panic!("{}", ran.stderr()))["cells"].clone()
+    };
+    // All at once: nothing is late, however busy the machine is.
+    let offline = ["--scenario", "offline", "--budget", "2"];
+    let sizes = ["--option", "serving:sizes=sequence:8,8,256"];
+    let cells = run(&[&offline[..], &sizes, &["--sequence-lengths", "8,256"]].concat());
+    let largest = "requests of several sizes are measured by the cell of the largest, sequence 256; this one has 8";
+    assert_eq!(cells[0]["reason"]["message"], largest, "{cells:#}");
+    let mixed = &cells[1];
+    assert_eq!(
+        (&mixed["outcome"], &mixed["verification"]["status"]),
+        (&"measured".into(), &"passed".into()),
+        "{mixed:#}"
+    );
+    assert_eq!(mixed["options"]["sizes"], "sequence:8,8,256", "other sizes are another measurement");
+    assert!(mixed["audit"]["after_last"].as_u64() >= Some(2), "each size is run once more at the end: {mixed:#}");
+    // Two of three are short: half of all take less than the long ones alone, and some as long.
+    let alone = run(&[&offline[..], &["--sequence-lengths", "256"]].concat());
+    let service = |cell: &Value, figure: &str| {
+        let path = format!("/metrics/serving/service_ms/{figure}");
+        cell.pointer(&path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path}: {cell:#}"))
+    };
+    assert!(service(mixed, "median") < 0.6 * service(&alone[0], "median"), "{mixed:#} {alone:#}");
+    assert!(service(mixed, "max") > 0.6 * service(&alone[0], "median"), "{mixed:#} {alone:#}");
+
+    let reason = |asked: &[&str]| run(&[asked, &["--budget", "1"]].concat())[0]["reason"].to_string();
+    let of = |sizes: &'static str| ["--rate", "5", "--sequence-lengths", "64", "--option", sizes];
+    assert!(reason(&of("serving:sizes=frames:8,64")).contains("has no axis 'frames'"));
+    assert!(reason(&of("serving:sizes=sequence:64,64")).contains("is the only one"));
+    let stream = ["--bench", "serving", "--sequence-lengths", "64", "--option", "serving:sizes=sequence:8,64"];
+    assert!(reason(&stream).contains("one after the other have one size"));
+    let beyond = ["--rate", "5", "--sequence-lengths", "99999", "--option", "serving:sizes=sequence:8,99999"];
+    assert!(reason(&beyond).contains("outside what the model takes"));
+    world.host(&[&all[..], &of("serving:sizes=sequence")].concat()).exits_with(2);
+}
+
+#[test]
 fn the_doctor_says_how_late_requests_are_issued_here_and_which_latencies_that_tells() {
     let world = World::default();
     let told = world.host(&["doctor", "--generator", "100,2000", "--format", "json"]);

@@ -64,8 +64,8 @@ pub use processors::{processor_list, processors_of};
 pub use protocol::{
     BUDGET, CellJob, CellReport, CheckJob, Command, CounterRecord, DeviceTimes, EnergyRecord, Event, FunctionJob,
     FunctionReport, FuzzJob, LadderJob, LoadRecord, ModelPaths, OtherEnergy, PROTOCOL, PluginUse, Policy, Pooling,
-    PortRecord, ProfileJob, ReferenceJob, Reply, RoundEnergy, RoundRecord, SeriesRecord, Stage, VerifyJob, above_idle,
-    missed_joules, too_coarse,
+    PortRecord, ProfileJob, ReferenceJob, Reply, RoundEnergy, RoundRecord, SeriesRecord, SizeJob, Stage, VerifyJob,
+    above_idle, missed_joules, too_coarse,
 };
 pub use stop::Stop;
 pub(crate) use sys::adopt_channel;

@@ -122,6 +122,12 @@ pub fn contents_of(schema: &str) -> Vec<String> {
     names(&schema).into_iter().filter(|key| is_of_format(&schema, key, CONTENT)).map(String::from).collect()
 }
 
+/// The option of a schema in which a benchmark takes an axis with values, of which it has requests: `sequence:32,64,128`. `None`: it takes none.
+pub fn sizes_of(schema: &str) -> Option<String> {
+    let schema: Value = serde_json::from_str(schema).unwrap_or_default();
+    names(&schema).into_iter().find(|key| is_of_format(&schema, key, "sizes")).map(String::from)
+}
+
 fn is_of_format(schema: &Value, key: &str, format: &str) -> bool {
     property(schema, key).and_then(|property| property.get("format")).is_some_and(|known| known == format)
 }

@@ -91,6 +91,14 @@ pub enum VerifyJob {
     },
 }
 
+/// Another size than the cell's, of which its benchmark has requests too.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SizeJob {
+    /// All of the cell's, with another value of one.
+    pub axes: Axes,
+    pub verify: VerifyJob,
+}
+
 /// Whether a cell shares models and inputs with those before and after it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pooling {
@@ -116,6 +124,8 @@ pub struct CellJob {
     /// What the inputs of timed runs are made from.
     pub audit_seed: u64,
     pub verify: VerifyJob,
+    /// Other sizes of which the benchmark has requests.
+    pub sizes: Vec<SizeJob>,
     pub policy: Policy,
     /// Empty folders of its own for compiled code.
     pub cache_dir: Option<PathBuf>,

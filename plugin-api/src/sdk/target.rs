@@ -89,7 +89,8 @@ impl<'a> Target<'a> {
     }
 
     /// Loads a part for dimensions of the benchmark's choice (none: the target's axes). One whose least and greatest size differ
-    /// is left open.
+    /// is left open. An axis at a value of the benchmark's option of the format `sizes` is another size of the target, which the host fills and
+    /// verifies as such.
     ///
     /// # Errors
     /// As for [`Target::load`].

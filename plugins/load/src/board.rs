@@ -295,14 +295,14 @@ pub struct Shift<'b> {
 }
 
 impl Shift<'_> {
-    /// Has batch after batch served, each by one call of `serve`, until there are no more.
+    /// Has batch after batch served, each by one call of `serve` with the numbers of its requests, until there are no more.
     ///
     /// # Errors
     /// What `serve` says, unless it is a refusal that counts as one.
-    pub fn batches(&self, mut serve: impl FnMut() -> Result<()>) -> Result<()> {
+    pub fn batches(&self, mut serve: impl FnMut(Range<usize>) -> Result<()>) -> Result<()> {
         while let Some(batch) = self.next() {
             let taken = self.begin(batch.clone());
-            let refused = match serve() {
+            let refused = match serve(batch.clone()) {
                 Ok(()) => false,
                 Err(error) if self.takes(&error) => true,
                 Err(error) => return Err(error),

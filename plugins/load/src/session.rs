@@ -29,7 +29,7 @@ pub trait Serve: Send {
     /// # Errors
     /// Whatever went wrong: the session then ends.
     fn attend(&mut self, shift: &Shift<'_>) -> Result<()> {
-        shift.batches(|| self.serve())
+        shift.batches(|_| self.serve())
     }
 }
 

@@ -9,7 +9,7 @@
 use serde_json::Value;
 use skillbench_plugin_api::client::Request;
 use skillbench_plugin_api::sdk::{Target, TargetModel};
-use skillbench_plugin_api::{Error, Result};
+use skillbench_plugin_api::{Dim, Error, Result};
 
 /// A part of an inference.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,12 +76,20 @@ fn stages(manifest: &str, axis: impl Fn(&str) -> Option<i64>) -> Result<Option<V
     list.iter().map(stage).collect::<Result<Vec<Stage>, String>>().map(Some)
 }
 
-/// Loads the part of every stage.
+/// Loads the part of every stage, at the size of the target.
 ///
 /// # Errors
 /// Whatever the host says of one of them.
 pub fn load<'t>(target: &'t Target<'_>, order: &[Stage]) -> Result<Vec<TargetModel<'t>>> {
-    order.iter().map(|stage| target.load(&stage.part)).collect()
+    load_for(target, order, &[])
+}
+
+/// The same at another size.
+///
+/// # Errors
+/// As for [`load`].
+pub fn load_for<'t>(target: &'t Target<'_>, order: &[Stage], size: &[Dim]) -> Result<Vec<TargetModel<'t>>> {
+    order.iter().map(|stage| target.load_for(&stage.part, size)).collect()
 }
 
 /// A request on the part of each stage, with its inputs bound: all that one inference runs.

@@ -4,7 +4,16 @@ use skillbench_load::options::text;
 use skillbench_load::schema;
 use std::ffi::CStr;
 
-pub const OF_ITEMS: &CStr = text(schema!("", ""));
+pub const OF_ITEMS: &CStr = text(schema!(
+    r#",
+        "sizes": {
+            "type": "string",
+            "format": "sizes",
+            "pattern": "^[a-z_0-9]+:[0-9]+(,[0-9]+)+$",
+            "description": "Requests of several sizes: an axis and its values, sequence:32,64,128. Each request has one of them, from the seed: one that is named twice comes twice as often. Of a trace with lengths each has the least that holds it. The cell is that of the largest"
+        }"#,
+    ""
+));
 
 /// Of requests that nobody serves. A rate is wanted, so that it is run only where it is named.
 pub const OF_GENERATOR: &CStr = text(schema!("", r#""rate""#));
@@ -37,11 +46,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_schemas_are_json_and_those_of_tokens_have_all_of_the_others() {
+    fn the_schemas_are_json_and_have_all_that_they_share() {
         let read = |schema: &CStr| serde_json::from_str::<serde_json::Value>(schema.to_str().unwrap()).unwrap();
-        let (items, tokens) = (read(OF_ITEMS), read(OF_TOKENS));
-        let more = tokens["properties"].as_object().unwrap();
-        assert!(items["properties"].as_object().unwrap().iter().all(|(key, value)| more[key] == *value));
-        assert_eq!(more.len(), items["properties"].as_object().unwrap().len() + 3);
+        let common = serde_json::from_str::<serde_json::Value>(text(schema!("", "")).to_str().unwrap()).unwrap();
+        let common = common["properties"].as_object().unwrap();
+        for (schema, more) in [(OF_ITEMS, 1), (OF_TOKENS, 3)] {
+            let schema = read(schema);
+            let all = schema["properties"].as_object().unwrap();
+            assert!(common.iter().all(|(key, value)| all[key] == *value));
+            assert_eq!(all.len(), common.len() + more);
+        }
     }
 }

@@ -66,10 +66,7 @@ pub(super) fn points(skill: &Skill, request: &RunRequest, workload: Workload) ->
         if workload == Workload::Generation {
             derive(&mut axes, skill)?;
         }
-        skip = skip
-            .or_else(|| out_of_range(&axes, skill, workload))
-            .or_else(|| no_multiple(&axes, skill))
-            .or_else(|| too_many_tokens(&axes, skill));
+        skip = skip.or_else(|| refused(&axes, skill, workload));
         if !grid.iter().any(|(known, _)| *known == axes) {
             grid.push((axes, skip));
         }
@@ -320,6 +317,11 @@ fn derive(axes: &mut Axes, skill: &Skill) -> Result<(), RequestError> {
         axes.entry(name.clone()).or_insert(*least);
     }
     Ok(())
+}
+
+/// The rule by which a point of a model's grid is not measured.
+pub(super) fn refused(axes: &Axes, skill: &Skill, workload: Workload) -> Option<Reason> {
+    out_of_range(axes, skill, workload).or_else(|| no_multiple(axes, skill)).or_else(|| too_many_tokens(axes, skill))
 }
 
 fn out_of_range(point: &Axes, skill: &Skill, workload: Workload) -> Option<Reason> {

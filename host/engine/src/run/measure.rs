@@ -13,10 +13,10 @@ use super::workarounds::Attempt;
 use crate::cores;
 use skillbench_models::stored;
 use skillbench_record::defaults::defaults;
-use skillbench_record::{ProfileReport, Workaround, cell_files, scratch};
+use skillbench_record::{Axes, ProfileReport, Workaround, cell_files, scratch};
 use skillbench_worker::child;
 use skillbench_worker::{
-    CellJob, CellReport, Command, Event, Failure, FailureKind, PluginUse, Policy, Pooling, ProfileJob, Reply,
+    CellJob, CellReport, Command, Event, Failure, FailureKind, PluginUse, Policy, Pooling, ProfileJob, Reply, SizeJob,
     VerifyJob, Watched, Worker,
 };
 use std::collections::BTreeSet;
@@ -36,7 +36,14 @@ pub(super) struct Measured {
     /// What the operators cost, where that was asked for.
     pub profile: Option<ProfileReport>,
     /// How its outputs were checked.
-    pub verify: VerifyJob,
+    pub checks: Checks,
+}
+
+/// How a cell's outputs are checked, and those of each other size of which its benchmark has requests.
+#[derive(Clone)]
+pub(super) struct Checks {
+    pub own: VerifyJob,
+    pub sizes: Vec<SizeJob>,
 }
 
 /// A worker that waits with the models of a cell for the next one.
@@ -116,7 +123,8 @@ impl Runner<'_, '_> {
         next: Option<&PlannedCell>,
     ) -> Result<Measured, Failure> {
         if self.plan.request.no_verify {
-            return self.once(planned, attempt, VerifyJob::Off, next);
+            let checks = self.checks(planned, attempt, VerifyJob::Off, None);
+            return self.once(planned, attempt, checks, next);
         }
         let outvoted = self.common.outvoted(&cross_check::point(self.plan, planned));
         let mut check = cross_check::CrossCheck::new(self.plan, planned, &attempt.built, outvoted);
@@ -132,7 +140,8 @@ impl Runner<'_, '_> {
             if let VerifyJob::Against { spread, .. } = &mut verify {
                 *spread = self.spread(planned, attempt, engine.index, &file);
             }
-            match self.once(planned, attempt, verify, next) {
+            let checks = self.checks(planned, attempt, verify, Some(engine.index));
+            match self.once(planned, attempt, checks, next) {
                 Err(failure) if failure.reason.code == skillbench_worker::DIFFERS => {
                     check.differs(&engine, file, failure)?
                 }
@@ -148,17 +157,19 @@ impl Runner<'_, '_> {
         if let Some(measured) = unconfirmed {
             return Ok(measured);
         }
-        let verify = match alone {
+        let (verify, engine) = match alone {
             cross_check::Alone::Itself(own) => {
                 match self.common.shared.reference(self.plan, planned, own, &attempt.built, &self.limits, true) {
                     Ok(file) => {
                         let reference = self.plan.references[own].name();
-                        VerifyJob::Against { file, reference, same_engine: true, dissent: vec![], spread: None }
+                        let dissent = vec![];
+                        let own_word = VerifyJob::Against { file, reference, same_engine: true, dissent, spread: None };
+                        (own_word, Some(own))
                     }
-                    Err(why) => VerifyJob::Alone { why },
+                    Err(why) => (VerifyJob::Alone { why }, None),
                 }
             }
-            cross_check::Alone::Nobody(why) => VerifyJob::Alone { why },
+            cross_check::Alone::Nobody(why) => (VerifyJob::Alone { why }, None),
         };
         let name = self.plan.models[planned.model].id();
         if let VerifyJob::Alone { why } = &verify
@@ -166,7 +177,37 @@ impl Runner<'_, '_> {
         {
             self.observer.warning(&format!("outputs of {name} are only checked for being finite: {why}"));
         }
-        self.once(planned, attempt, verify, next)
+        let checks = self.checks(planned, attempt, verify, engine);
+        self.once(planned, attempt, checks, next)
+    }
+
+    /// The same check for each other size of which the benchmark has requests; `engine`: whose outputs it holds them against.
+    fn checks(&mut self, planned: &PlannedCell, attempt: &Attempt, own: VerifyJob, engine: Option<usize>) -> Checks {
+        let sizes = self.plan.benchmarks[planned.benchmark].sizes.as_ref();
+        let others = sizes.map_or_else(Vec::new, |sizes| sizes.others(&planned.axes));
+        let mut check = |axes: Axes| {
+            let cell = PlannedCell { axes, ..planned.clone() };
+            let verify = match (&own, engine) {
+                (VerifyJob::Against { reference, same_engine, spread, .. }, Some(engine)) => {
+                    self.phases.enter(phases::REFERENCE);
+                    let file =
+                        self.common.shared.reference(self.plan, &cell, engine, &attempt.built, &self.limits, true);
+                    self.phases.leave();
+                    match file {
+                        Ok(file) => {
+                            let spread = spread.and_then(|_| self.spread(&cell, attempt, engine, &file));
+                            let (reference, same_engine) = (reference.clone(), *same_engine);
+                            VerifyJob::Against { file, reference, same_engine, dissent: vec![], spread }
+                        }
+                        Err(why) => VerifyJob::Alone { why },
+                    }
+                }
+                (own, _) => own.clone(),
+            };
+            SizeJob { axes: cell.axes, verify }
+        };
+        let sizes = others.into_iter().map(&mut check).collect();
+        Checks { own, sizes }
     }
 
     /// How far two engines of float32 are apart here, neither of them the measured one where others are here; `None`: there is but
@@ -190,10 +231,10 @@ impl Runner<'_, '_> {
         &mut self,
         planned: &PlannedCell,
         attempt: &Attempt,
-        verify: VerifyJob,
+        checks: Checks,
         next: Option<&PlannedCell>,
     ) -> Result<Measured, Failure> {
-        let mut job = self.job(planned, attempt, verify.clone());
+        let mut job = self.job(planned, attempt, checks.clone());
         // On another device an idle model holds memory and a driver's context, which cold starts would find.
         let on_cpu = self.device(planned).is_some_and(|device| device.kind == "cpu");
         job.pooling.keep = on_cpu && attempt.fixes.is_empty() && next.is_some_and(|next| self.shares(planned, next));
@@ -251,7 +292,7 @@ impl Runner<'_, '_> {
         for report in cold.iter_mut().chain(&mut warm).chain([&mut main]) {
             tell_storage(report, attempt.built.stored);
         }
-        Ok(Measured { main, cold, warm, watched, fixes: vec![], profile: None, verify })
+        Ok(Measured { main, cold, warm, watched, fixes: vec![], profile: None, checks })
     }
 
     /// Runs a cell in the process that waits for it, or in a fresh one.
@@ -310,7 +351,7 @@ impl Runner<'_, '_> {
             return None;
         }
         self.phases.enter(phases::PROFILE);
-        let job = self.job(planned, attempt, VerifyJob::Off);
+        let job = self.job(planned, attempt, Checks { own: VerifyJob::Off, sizes: vec![] });
         let trace = cell_files::trace(self.common.folder, planned.index);
         let job = ProfileJob::of(&job, std::path::absolute(trace).ok());
         let report = profile(job, &self.limits).unwrap_or_else(|failure| {
@@ -382,7 +423,7 @@ impl Runner<'_, '_> {
         report(Worker::call_once(&Command::Cell(Box::new(job.clone())), &self.limits)?)
     }
 
-    pub(super) fn job(&self, planned: &PlannedCell, attempt: &Attempt, verify: VerifyJob) -> CellJob {
+    pub(super) fn job(&self, planned: &PlannedCell, attempt: &Attempt, checks: Checks) -> CellJob {
         let (request, run) = (&self.plan.request, &defaults().run);
         let backend = &self.plan.backends[planned.backend];
         let benchmark = &self.plan.benchmarks[planned.benchmark];
@@ -406,7 +447,8 @@ impl Runner<'_, '_> {
             precision: attempt.precision.clone(),
             seed: request.seed.unwrap_or(run.seed),
             audit_seed: self.plan.audit_seed(planned).unwrap_or_default(),
-            verify,
+            verify: checks.own,
+            sizes: checks.sizes,
             policy: Policy {
                 warmup: request.warmup.unwrap_or(run.warmup),
                 warmup_ns: request.warmup.is_none().then_some((run.warmup_limit_s * 1e9) as u64),

@@ -4,6 +4,7 @@ use super::error::RequestError;
 use super::grid::Workload;
 use super::reserved::GENERATOR_PROCESSORS;
 use super::select::select;
+use super::sizes::Sizes;
 use super::{Inventory, Plugin};
 use crate::architectures::architectures;
 use crate::skill::{Catalog, Skill};
@@ -49,6 +50,8 @@ pub struct PlannedBenchmark {
     pub options: PluginOptions,
     /// Those of them that make a measurement another one.
     pub key_options: PluginOptions,
+    /// Of its requests, where these have several.
+    pub(super) sizes: Option<Sizes>,
 }
 
 pub(super) fn choose_backends(
@@ -372,7 +375,9 @@ pub(super) fn choose_benchmarks(
             let asked = request.dims.iter().filter(|(name, _)| takes(name));
             all.extend(asked.map(|(name, value)| (name.clone(), value.to_string())));
             skillbench_worker::options::check(&all, schema, &owner).map_err(RequestError)?;
+            let sizes = Sizes::of(&all, schema).map_err(|what| RequestError(format!("{what} ({owner})")))?;
             chosen.push(PlannedBenchmark {
+                sizes,
                 description: description.clone(),
                 library: plugin.library.clone(),
                 options,

@@ -468,8 +468,11 @@ impl Plan {
             for (axes, skip) in points {
                 for benchmark in benchmarks.iter().copied() {
                     for own in self.of_benchmark(benchmark) {
-                        let (mut axes, skip) = (axes.clone(), skip.clone());
+                        let mut axes = axes.clone();
                         axes.extend(own);
+                        let of_sizes =
+                            || self.benchmarks[benchmark].sizes.as_ref()?.refused(&axes, &self.models[model]);
+                        let skip = skip.clone().or_else(of_sizes);
                         self.cells.push(PlannedCell { index: 0, backend, model, benchmark, axes, skip });
                     }
                 }

@@ -128,6 +128,7 @@ fn run_for(
         seed: 1,
         audit_seed: 1,
         verify: VerifyJob::Alone { why: "a check of the benchmark, not of a backend".into() },
+        sizes: vec![],
         policy: Policy {
             warmup: 2,
             warmup_ns: None,

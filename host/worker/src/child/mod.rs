@@ -1,6 +1,6 @@
 //! A worker from the inside: it opens libraries, and does what the host asks, one command after the other.
 //!
-//! - `services`: what every plugin gets. `observing`: which slot of it is called, for rules. `target`: loading and verification for benchmarks. `inputs`: made by rule. `outputs`, `comparison`: kept, and held against a reference. `audit`: what the host does around every run. `pool`: what a cell leaves for the next. `rounds`, `series`: how often it is run. `claims`: whether the host's own clock agrees. `permits`: when, if another worker runs in between. `sensors`: energy and counters; `during`: those of long rounds, over their time.
+//! - `services`: what every plugin gets. `observing`: which slot of it is called, for rules. `target`: loading and verification for benchmarks. `sizes`: those that a cell's benchmark loads it for. `inputs`: made by rule. `outputs`, `comparison`: kept, and held against a reference. `audit`: what the host does around every run. `pool`: what a cell leaves for the next. `rounds`, `series`: how often it is run. `claims`: whether the host's own clock agrees. `permits`: when, if another worker runs in between. `sensors`: energy and counters; `during`: those of long rounds, over their time.
 //! - `cell`, `function`, `reference`, `profile`, `probe`: the commands. `recorded`: its operators summed up. `trace`: a profile in the form that viewers open.
 //!
 //! Not here: deciding what to run, summing up, files of results.
@@ -27,6 +27,7 @@ mod rounds;
 mod sensors;
 mod series;
 mod services;
+mod sizes;
 mod target;
 mod trace;
 

@@ -2,7 +2,7 @@
 
 use super::Services;
 use super::opened::{Opened, import};
-use super::target::fixed;
+use super::sizes::fixed;
 use crate::description::{BackendDescription, BenchmarkDescription, Description, SkillsetDescription};
 use crate::loader;
 use crate::{DeviceRecord, Failure, Library, ModelPaths, PluginUse, PortRecord, Reply, Stage};

@@ -1,7 +1,8 @@
 //! What the operators of a model cost, as its engine tells it. Nothing here is a measurement: a model that records is slower.
 
 use super::recorded::Recorded;
-use super::target::{bind_inputs, fixed, refuse_lost_axes};
+use super::sizes::fixed;
+use super::target::{bind_inputs, refuse_lost_axes};
 use super::trace::{Run, Trace};
 use super::{Opened, Services};
 use crate::{Chosen, Failure, FailureKind, ProfileJob, Reply, Stage};

@@ -4,7 +4,8 @@
 use super::comparison::numbers;
 use super::inputs::{self, Filled};
 use super::outputs::{self, Sampling, View};
-use super::target::{fixed, refuse_lost_axes};
+use super::sizes::fixed;
+use super::target::refuse_lost_axes;
 use super::{Opened, Services};
 use crate::{Failure, FailureKind, ReferenceJob, Reply, Stage};
 use serde::{Deserialize, Serialize};

@@ -127,7 +127,9 @@ impl Series {
         let fits = (budget / iteration.max(1.0)) as u64;
         let least = policy.iterations.unwrap_or_else(|| ENOUGH.min(fits)).max(3);
         // Where a tight interval ends nothing, nobody looks for it between rounds.
-        let is_asked = !policy.whole_budget || self.spent_ns >= budget;
+        // What is left is not enough for one more: three sessions of a third each are three, though they end a moment early.
+        let is_over = self.spent_ns + iteration / 2.0 >= budget;
+        let is_asked = !policy.whole_budget || is_over;
         self.stable = is_asked && self.is_tight(policy);
         self.stopped_by = match () {
             () if done < least => None,
@@ -137,7 +139,7 @@ impl Series {
             {
                 Some("interval")
             }
-            () if self.spent_ns >= budget || done >= MOST => Some("budget"),
+            () if is_over || done >= MOST => Some("budget"),
             () => None,
         };
         if self.stopped_by.is_some() {

@@ -4,6 +4,7 @@ use super::audit::{self, Audit, Lane, RoundWatch, Unseen};
 use super::comparison::{compare, finite, tolerance, tolerance_of_spread};
 use super::outputs::View;
 use super::pool::{Key, Pool};
+use super::sizes::Size;
 use super::{Opened, Services, inputs, outputs, reference};
 use crate::{CellJob, Chosen, LoadRecord, Stage, VerifyJob};
 use skillbench_models::Manifest;
@@ -18,24 +19,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
-
-impl CellJob {
-    /// The axes that are about graphs: those that the benchmark takes as options are about its own work, unless an input has them.
-    pub(crate) fn axes_of_graphs(&self, manifest: &Manifest) -> Axes {
-        let mut axes = self.axes.clone();
-        axes.retain(|name, _| manifest.names(name) || !self.benchmark_options.contains_key(name));
-        axes
-    }
-}
-
-/// Axes as dimensions that a graph is compiled for, under its own names too. An empty one stays free: engines compile for sizes
-/// of 1 and more.
-pub(super) fn fixed(manifest: &Manifest, axes: &Axes) -> Vec<Dim> {
-    let named = axes.iter().map(|(name, value)| (name, *value));
-    let own = manifest.dimensions.iter().filter(|(name, _)| !axes.contains_key(*name));
-    let own = own.filter_map(|(name, rule)| Some((name, skillbench_models::evaluate(rule, axes).ok()?)));
-    named.chain(own).filter(|(_, value)| *value > 0).map(|(name, value)| Dim::fixed(name, value)).collect()
-}
 
 /// Locks, and goes on after a panic elsewhere: what is inside is only ever replaced whole.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -124,10 +107,7 @@ impl<'i, 'c> CellTarget<'i, 'c> {
 
     /// A model that is idle in the pool, or one that is loaded now.
     fn find_or_load(&self, part: &str, dims: &[Dim]) -> Result<Arc<Loaded<'i>>> {
-        let dims = match dims {
-            [] => fixed(self.manifest, &self.job.axes_of_graphs(self.manifest)),
-            dims => dims.to_vec(),
-        };
+        let dims = self.job.dims_for(dims, self.manifest);
         let graph = self.job.model.parts.iter().find(|(name, _)| name == part).map(|(_, path)| path.clone());
         let key = Key { part: part.into(), graph, dims, precision: self.job.precision.clone() };
         let found = if self.job.pooling.take { self.pool.take(&key) } else { None };
@@ -136,13 +116,13 @@ impl<'i, 'c> CellTarget<'i, 'c> {
         lock(&self.seen).pool.model_misses += u64::from(pooled && found.is_none());
         let loaded = match found {
             Some(loaded) => {
-                self.refuse_lost(&loaded.model, &loaded.manifest, part)?;
+                self.refuse_lost(&loaded.model, &loaded.manifest, &loaded.key)?;
                 loaded
             }
             None => Arc::new(self.load_now(key)?),
         };
         let mut seen = lock(&self.seen);
-        seen.parts.entry(part.to_string()).or_default().loads += 1;
+        seen.parts.entry(self.known_as(&loaded)).or_default().loads += 1;
         // What another part's outputs showed says nothing of this one.
         if !matches!(self.job.verify, VerifyJob::Off) && !seen.is_verified() {
             self.verified.store(false, Ordering::SeqCst);
@@ -180,7 +160,7 @@ impl<'i, 'c> CellTarget<'i, 'c> {
             ));
         }
         let manifest = self.manifest.of_part(&key.part);
-        self.refuse_lost(&model, &manifest, &key.part)?;
+        self.refuse_lost(&model, &manifest, &key)?;
         let mut seen = lock(&self.seen);
         seen.loads.push(LoadRecord {
             total_ns,
@@ -194,8 +174,18 @@ impl<'i, 'c> CellTarget<'i, 'c> {
         Ok(Loaded { model, key, placement: record, precision, manifest, idle: Mutex::default() })
     }
 
-    fn refuse_lost(&self, model: &Model<'_>, of_part: &Manifest, part: &str) -> Result<()> {
-        refuse_lost_axes(model, of_part, &self.manifest.axes_of_part(part, &self.job.axes_of_graphs(self.manifest)))
+    fn refuse_lost(&self, model: &Model<'_>, of_part: &Manifest, key: &Key) -> Result<()> {
+        let axes = self.job.size_of(&key.dims, self.manifest).axes_of_graphs(self.job, self.manifest);
+        refuse_lost_axes(model, of_part, &self.manifest.axes_of_part(&key.part, &axes))
+    }
+
+    fn size(&self, loaded: &Loaded<'_>) -> Size<'c> {
+        self.job.size_of(&loaded.key.dims, self.manifest)
+    }
+
+    /// What a part at its size is verified and audited as.
+    fn known_as(&self, loaded: &Loaded<'_>) -> String {
+        self.size(loaded).key(loaded.part())
     }
 
     /// A folder of its own for each load, so that each compile is a cold one.
@@ -241,7 +231,8 @@ impl<'i, 'c> CellTarget<'i, 'c> {
         let wrong = |text: String| Error::new(Code::WrongOutput, text);
         let ports = loaded.model.outputs();
         let unread = |error: std::io::Error, file: &Path| Error::internal(format!("{}: {error}", file.display()));
-        let ran = match &self.job.verify {
+        let Size { axes, verify, .. } = self.size(loaded);
+        let ran = match verify {
             VerifyJob::Off => return Ok(Verification::Off),
             VerifyJob::Alone { why } => Err(why.clone()),
             VerifyJob::Against { file, .. } => {
@@ -257,7 +248,7 @@ impl<'i, 'c> CellTarget<'i, 'c> {
             finite(port, view, references.as_deref()).map_err(wrong)?;
         }
         let (VerifyJob::Against { reference, same_engine, dissent, spread, .. }, Ok(ran), Some(references)) =
-            (&self.job.verify, &ran, references)
+            (verify, &ran, references)
         else {
             return Ok(Verification::NoReference { why: ran.err().unwrap_or_default() });
         };
@@ -275,15 +266,16 @@ impl<'i, 'c> CellTarget<'i, 'c> {
             wrong(text)
         })?;
         // Other requests of the part were verified before.
-        if !self.audit.has(loaded.part()) {
+        let known_as = self.known_as(loaded);
+        if !self.audit.has(&known_as) {
             let unseen = Unseen::read(&ran.audited, tolerance).map_err(|error| unread(error, &ran.file))?;
-            if let Some(batch) = lost_batch(&self.job.axes, &views, &unseen) {
+            if let Some(batch) = lost_batch(axes, &views, &unseen) {
                 let text = format!(
                     "a batch of {batch} does not reach the work: all rows of its outputs are the same, and those of its inputs are not"
                 );
                 return Err(Error::unimplemented(Why::MODEL, text));
             }
-            self.audit.knows(loaded.part(), unseen);
+            self.audit.knows(&known_as, unseen);
         }
         Ok(Verification::Passed {
             reference: reference.clone(),
@@ -304,7 +296,7 @@ impl<'i, 'c> CellTarget<'i, 'c> {
             let verification = self.check(loaded, &taken)?;
             for (index, output) in taken.iter().enumerate() {
                 // Memory of one size cannot hold what comes in many.
-                if !self.audit.keeps_shape(loaded.part(), &loaded.model.outputs()[index].name) {
+                if !self.audit.keeps_shape(lane.known_as(), &loaded.model.outputs()[index].name) {
                     continue;
                 }
                 match request.bind(Direction::Output, index as u32, Arc::new(output.to_host()?)) {
@@ -319,7 +311,7 @@ impl<'i, 'c> CellTarget<'i, 'c> {
         })?;
         lane.verified(&self.audit);
         let mut seen = lock(&self.seen);
-        seen.parts.entry(loaded.key.part.clone()).or_default().verified = true;
+        seen.parts.entry(lane.known_as().into()).or_default().verified = true;
         self.verified.store(seen.is_verified(), Ordering::SeqCst);
         Ok(())
     }
@@ -337,14 +329,15 @@ impl<'i, 'c> CellTarget<'i, 'c> {
 
     /// A model that a round loaded: held against the reference on an input that nobody saw, before it goes.
     fn check_loaded(&self, loaded: &Arc<Loaded<'i>>) -> Result<()> {
-        let lane = Lane::new(loaded)?;
+        let lane = Lane::new(loaded, self.known_as(loaded))?;
         self.prepare_now(&lane, 0)?;
         lane.verified(&self.audit);
         self.audit.check_loaded(&lane)
     }
 
     fn prepare_now(&self, lane: &Lane<'i>, variant: u64) -> Result<()> {
-        let (loaded, axes) = (lane.loaded(), &self.job.axes);
+        let loaded = lane.loaded();
+        let axes = self.size(loaded).axes;
         let count = loaded.model.inputs().len() as u32;
         let (mut filled, mut hits) = (vec![], 0);
         for index in 0..count {
@@ -482,10 +475,11 @@ impl<'i> WatchedTarget for CellTarget<'i, '_> {
         }
         let one_at_a_time = self.opened.instance.backend().serial_load().then(|| lock(&self.serial));
         let start = Instant::now();
-        if self.audit.wants_loaded(loaded.part()) {
+        let known_as = self.known_as(&loaded);
+        if self.audit.wants_loaded(&known_as) {
             let _ = self.noting(self.check_loaded(&loaded));
         }
-        self.give_up(loaded.part());
+        self.give_up(&known_as);
         drop(loaded);
         self.audit.outside(start.elapsed().as_nanos() as u64);
         drop(one_at_a_time);
@@ -496,7 +490,7 @@ impl<'i> WatchedTarget for CellTarget<'i, '_> {
     }
 
     fn request(&self, loaded: &Arc<Loaded<'i>>) -> Result<Arc<Lane<'i>>> {
-        let lane = Arc::new(Lane::new(loaded)?);
+        let lane = Arc::new(Lane::new(loaded, self.known_as(loaded))?);
         self.audit.watch(&lane);
         Ok(lane)
     }

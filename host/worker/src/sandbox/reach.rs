@@ -78,9 +78,11 @@ impl Reach {
         self.read_options(&job.backend.options);
         self.read_files(&job.benchmark_options);
         self.read_model(&job.model);
-        if let VerifyJob::Against { file, .. } = &job.verify {
-            // Its large tensors lie next to it.
-            self.read_folder_of(file);
+        for verify in job.sizes.iter().map(|size| &size.verify).chain([&job.verify]) {
+            if let VerifyJob::Against { file, .. } = verify {
+                // Its large tensors lie next to it.
+                self.read_folder_of(file);
+            }
         }
         // The cells that follow in this worker have folders next to these.
         job.cache_dir.iter().chain(&job.attachments).for_each(|folder| self.write_folder_of(folder));

@@ -165,7 +165,7 @@ fn of_side(runner: &mut Runner<'_, '_>, planned: &PlannedCell) -> (Cell, Option<
     match runner.tried(planned, None) {
         Err(failure) => (Cell { outcome: failure.into_outcome(), ..blank }, None),
         Ok((measured, attempt)) => {
-            let mut job = runner.job(planned, &attempt, measured.verify);
+            let mut job = runner.job(planned, &attempt, measured.checks);
             job.policy.verify_only = false;
             job.attachments = None;
             let main = measured.main;

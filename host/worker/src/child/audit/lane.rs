@@ -18,6 +18,7 @@ use std::time::Instant;
 
 pub(in super::super) struct Lane<'i> {
     loaded: Arc<Loaded<'i>>,
+    known_as: String,
     state: Mutex<State<'i>>,
 }
 
@@ -76,7 +77,7 @@ struct Outcome {
 impl<'i> Lane<'i> {
     /// # Errors
     /// Whatever the backend says.
-    pub fn new(loaded: &Arc<Loaded<'i>>) -> Result<Lane<'i>> {
+    pub fn new(loaded: &Arc<Loaded<'i>>, known_as: String) -> Result<Lane<'i>> {
         let request = Model::request_of(loaded.clone(), |loaded: &Loaded<'i>| &loaded.model)?;
         let state = State {
             request,
@@ -91,7 +92,7 @@ impl<'i> Lane<'i> {
             last_inputs: None,
             submitted: None,
         };
-        Ok(Lane { loaded: loaded.clone(), state: Mutex::new(state) })
+        Ok(Lane { loaded: loaded.clone(), known_as, state: Mutex::new(state) })
     }
 
     pub fn loaded(&self) -> &Arc<Loaded<'i>> {
@@ -100,6 +101,11 @@ impl<'i> Lane<'i> {
 
     pub fn part(&self) -> &str {
         self.loaded.part()
+    }
+
+    /// The part at its size, as it is verified and audited.
+    pub fn known_as(&self) -> &str {
+        &self.known_as
     }
 
     /// Calls `work` with the request.
@@ -126,7 +132,7 @@ impl<'i> Lane<'i> {
     pub fn verified(&self, audit: &Audit<'i>) {
         let outputs = self.model().outputs();
         let index = |name: &str| outputs.iter().position(|port| port.name == name);
-        let spots = audit.spots(self.part());
+        let spots = audit.spots(&self.known_as);
         let mut state = lock(&self.state);
         state.spots = spots.iter().filter_map(|(name, place)| Some((index(name)? as u32, *place))).collect();
         state.last.clear();
@@ -172,7 +178,7 @@ impl<'i> Lane<'i> {
             audit.timed(span.nanoseconds(), Some(self.part()), timing);
             return ran;
         }
-        let Some(turn) = audit.turn(self.part(), checks, entered) else { return state.request.run_with_timing() };
+        let Some(turn) = audit.turn(&self.known_as, checks, entered) else { return state.request.run_with_timing() };
         let ran = state.audited(audit, self.model(), turn).map_err(|error| placed(error, audit));
         drop(state);
         let (ran, timing, checked) = ran?;
@@ -191,7 +197,7 @@ impl<'i> Lane<'i> {
         let entered = Moment::at(entered, Cpu::OfThread);
         let checks = state.can_be_checked() && state.verified;
         let watched = state.is_hosts && !state.takes;
-        let turn = if watched { audit.turn(self.part(), checks, entered) } else { None };
+        let turn = if watched { audit.turn(&self.known_as, checks, entered) } else { None };
         let before = turn.map(|turn| state.before(self.model(), turn, Cpu::OfThread)).transpose()?;
         // A run that calls back before its outputs are there shows in bound memory alone.
         let outputs = if before.is_some() { state.outputs(self.model())? } else { vec![] };

@@ -144,7 +144,7 @@ impl<'i> Audit<'i> {
     pub fn watch(&self, lane: &Arc<Lane<'i>>) {
         let mut lanes = lock(&self.lanes);
         lanes.retain(|lane| lane.strong_count() > 0);
-        let of_part = |other: &Weak<Lane<'i>>| other.upgrade().is_some_and(|other| other.part() == lane.part());
+        let of_part = |other: &Weak<Lane<'i>>| other.upgrade().is_some_and(|other| other.known_as() == lane.known_as());
         self.shared.fetch_or(lanes.iter().any(of_part), Ordering::Relaxed);
         lanes.push(Arc::downgrade(lane));
     }
@@ -266,7 +266,7 @@ impl<'i> Audit<'i> {
     /// # Errors
     /// As for a run.
     pub fn check_loaded(&self, lane: &Lane<'i>) -> Result<()> {
-        let Some(turn) = self.unseen(lane.part(), 0) else { return Ok(()) };
+        let Some(turn) = self.unseen(lane.known_as(), 0) else { return Ok(()) };
         lane.check_now(self, turn, false)?;
         let mut state = lock(&self.state);
         state.report.inputs += 1;
@@ -289,12 +289,12 @@ impl<'i> Audit<'i> {
         lanes.rotate_left(first as usize);
         let mut done = BTreeSet::new();
         for lane in lanes.iter().filter(|lane| lane.renews()) {
-            if !done.insert(lane.part()) {
+            if !done.insert(lane.known_as()) {
                 continue;
             }
             let wanted = LEAST.saturating_sub(lock(&self.state).report.inputs).max(1);
             for again in 0..wanted {
-                let Some(turn) = self.unseen(lane.part(), if again == 0 { 0 } else { SPARED }) else { break };
+                let Some(turn) = self.unseen(lane.known_as(), if again == 0 { 0 } else { SPARED }) else { break };
                 let apart = lane.check_now(self, turn, again == 0)?;
                 let report = &mut lock(&self.state).report;
                 report.inputs += 1;

@@ -47,7 +47,17 @@ fn play(policy: &Policy, iteration: impl Fn(u64) -> f64) -> Series {
 fn a_whole_budget_is_used_however_tight_an_interval_is() {
     let policy = Policy { whole_budget: true, ..POLICY };
     let series = play(&policy, |_| 1e6);
-    assert!(series.stable && series.spent_ns >= policy.budget_ns as f64 && series.stopped_by == Some("budget"));
+    assert!(series.stable && series.spent_ns >= policy.budget_ns as f64 - 1e6 && series.stopped_by == Some("budget"));
+}
+
+#[test]
+fn sessions_of_a_third_of_the_budget_are_three_though_they_end_a_moment_early() {
+    for whole_budget in [false, true] {
+        let policy = Policy { warmup: 0, whole_budget, interval: 1e-9, rate_interval: 1e-9, ..POLICY };
+        let third = policy.budget_ns as f64 / 3.0;
+        assert_eq!(play(&policy, |i| third * (0.97 + 0.01 * (i % 2) as f64)).count(true), 3);
+        assert_eq!(play(&policy, |i| third * (0.75 + 0.01 * (i % 2) as f64)).count(true), 4, "there is time for one");
+    }
 }
 
 #[test]
