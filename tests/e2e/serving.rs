@@ -1,8 +1,9 @@
 //! Requests that arrive: at a rate, all at once, and at the largest rate that keeps a limit.
 
 use serde_json::Value;
+use skillbench_testkit::graphs::{of_two_axes, write};
 use skillbench_testkit::skipped;
-use skillbench_tests::{World, cells};
+use skillbench_tests::{World, built_library, cells};
 
 const CELL: [&str; 6] = ["--plugin", "rten", "--model", "probe-mlp", "--threads", "1"];
 
@@ -230,7 +231,8 @@ fn requests_of_several_sizes_are_verified_and_audited_at_each() {
     let offline = ["--scenario", "offline", "--budget", "2"];
     let sizes = ["--option", "serving:sizes=sequence:8,8,256"];
     let cells = run(&[&offline[..], &sizes, &["--sequence-lengths", "8,256"]].concat());
-    let largest = "requests of several sizes are measured by the cell of the largest, sequence 256; this one has 8";
+    let largest =
+        "requests of several sizes are measured by the cell of the largest: ask for sequence 256 in place of 8";
     assert_eq!(cells[0]["reason"]["message"], largest, "{cells:#}");
     let mixed = &cells[1];
     assert_eq!(
@@ -239,7 +241,9 @@ fn requests_of_several_sizes_are_verified_and_audited_at_each() {
         "{mixed:#}"
     );
     assert_eq!(mixed["options"]["sizes"], "sequence:8,8,256", "other sizes are another measurement");
-    assert!(mixed["audit"]["after_last"].as_u64() >= Some(2), "each size is run once more at the end: {mixed:#}");
+    let [inputs, after_last, rounds] = ["inputs", "after_last", "rounds_of"]
+        .map(|figure| mixed["audit"][figure].as_u64().unwrap_or_else(|| panic!("{mixed:#}")));
+    assert!(inputs - after_last > rounds, "each size is audited in a round, not one of them: {mixed:#}");
     // Two of three are short: half of all take less than the long ones alone, and some as long.
     let alone = run(&[&offline[..], &["--sequence-lengths", "256"]].concat());
     let service = |cell: &Value, figure: &str| {
@@ -253,11 +257,49 @@ fn requests_of_several_sizes_are_verified_and_audited_at_each() {
     let of = |sizes: &'static str| ["--rate", "5", "--sequence-lengths", "64", "--option", sizes];
     assert!(reason(&of("serving:sizes=frames:8,64")).contains("has no axis 'frames'"));
     assert!(reason(&of("serving:sizes=sequence:64,64")).contains("is the only one"));
+    assert!(reason(&of("serving:sizes=batch:1,1,8")).contains("the batch is how many items a request has"));
+    assert!(reason(&of("serving:sizes=rate:2,5")).contains("no input of the model has the axis 'rate'"));
     let stream = ["--bench", "serving", "--sequence-lengths", "64", "--option", "serving:sizes=sequence:8,64"];
     assert!(reason(&stream).contains("one after the other have one size"));
     let beyond = ["--rate", "5", "--sequence-lengths", "99999", "--option", "serving:sizes=sequence:8,99999"];
     assert!(reason(&beyond).contains("outside what the model takes"));
     world.host(&[&all[..], &of("serving:sizes=sequence")].concat()).exits_with(2);
+}
+
+#[test]
+fn a_backend_that_is_wrong_at_one_size_of_several_gets_no_figure() {
+    let world = World::default();
+    let library = built_library("misbehave_fixture");
+    world
+        .write("config/registry.toml", format!("version = 1\n[[plugin]]\nid = \"misbehave\"\nlibrary = {library:?}\n"));
+    let model = write(world.path(), of_two_axes());
+    let offline = [
+        "--scenario",
+        "offline",
+        "--batch-sizes",
+        "2",
+        "--sequence-lengths",
+        "64",
+        "--budget",
+        "1",
+        "--format",
+        "json",
+    ];
+    let run = |options: &[&str]| {
+        let asked = ["run", "--plugin", "misbehave", "--model", model.to_str().unwrap()];
+        let sizes = ["--option", "serving:sizes=sequence:4,64"];
+        let ran = world.host(&[&asked[..], &sizes, &offline, options].concat());
+        serde_json::from_str::<Value>(&ran.stdout()).unwrap_or_else(|_| panic!("{}", ran.stderr()))["cells"][0].clone()
+    };
+    let well = run(&[]);
+    assert_eq!((&well["outcome"], &well["verification"]["status"]), (&"measured".into(), &"passed".into()), "{well:#}");
+    // At once, and only when it is timed.
+    for (from, where_it_is) in [("1", "at batch=2 sequence=4, output 'y'"), ("50", "")] {
+        let from = format!("misbehave:from={from}");
+        let wrong = run(&["--option", "misbehave:how=short", "--option", &from]);
+        assert_eq!(wrong["outcome"], "wrong", "{from}: {wrong:#}");
+        assert!(wrong["reason"]["message"].as_str().unwrap().contains(where_it_is), "{wrong:#}");
+    }
 }
 
 #[test]

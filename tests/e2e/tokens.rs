@@ -112,11 +112,12 @@ fn a_denoising_network_runs_once_for_each_step_of_its_scheduler() {
         median("latency") / parts
     };
     // The tests of `inference` count the runs. Here the whole and its parts are timed seconds apart, so that on a busy machine one may meet
-    // more of it than the other: such a ratio is measured again.
-    let mut seen = vec![];
-    let fits = (0..3).any(|_| {
-        seen.push(whole_by_parts());
-        (0.7..1.4).contains(&seen[seen.len() - 1])
-    });
-    assert!(fits, "{seen:?}");
+    // more of it than the other: then the middle one of three counts.
+    let fits = |ratio: f64| (0.7..1.4).contains(&ratio);
+    let first = whole_by_parts();
+    if !fits(first) {
+        let mut seen = [first, whole_by_parts(), whole_by_parts()];
+        seen.sort_by(f64::total_cmp);
+        assert!(fits(seen[1]), "{seen:?}");
+    }
 }

@@ -118,14 +118,21 @@ const CONTENT: &str = "content";
 
 /// The options of a schema that lead to such a file.
 pub fn contents_of(schema: &str) -> Vec<String> {
-    let schema: Value = serde_json::from_str(schema).unwrap_or_default();
-    names(&schema).into_iter().filter(|key| is_of_format(&schema, key, CONTENT)).map(String::from).collect()
+    all_of_format(schema, CONTENT)
 }
 
 /// The option of a schema in which a benchmark takes an axis with values, of which it has requests: `sequence:32,64,128`. `None`: it takes none.
 pub fn sizes_of(schema: &str) -> Option<String> {
+    all_sizes_of(schema).into_iter().next()
+}
+
+pub(crate) fn all_sizes_of(schema: &str) -> Vec<String> {
+    all_of_format(schema, "sizes")
+}
+
+fn all_of_format(schema: &str, format: &str) -> Vec<String> {
     let schema: Value = serde_json::from_str(schema).unwrap_or_default();
-    names(&schema).into_iter().find(|key| is_of_format(&schema, key, "sizes")).map(String::from)
+    names(&schema).into_iter().filter(|key| is_of_format(&schema, key, format)).map(String::from).collect()
 }
 
 fn is_of_format(schema: &Value, key: &str, format: &str) -> bool {

@@ -58,6 +58,8 @@ pub struct Server<'c> {
     takes_late: bool,
     /// How long a worker takes for as many requests as it serves together, as the latest warm-up showed it.
     service: Option<Duration>,
+    /// Each worker serves at least so many to show that.
+    turns: u32,
 }
 
 impl<'c> Server<'c> {
@@ -78,6 +80,7 @@ impl<'c> Server<'c> {
             sessions: 0,
             takes_late: false,
             service: None,
+            turns: 1,
         })
     }
 
@@ -85,6 +88,12 @@ impl<'c> Server<'c> {
     #[must_use]
     pub fn even_late(self) -> Server<'c> {
         Server { takes_late: true, ..self }
+    }
+
+    /// Has each worker serve at least so many requests before anybody knows how long one takes: of those that are not alike.
+    #[must_use]
+    pub fn warmed_by(self, turns: u32) -> Server<'c> {
+        Server { turns, ..self }
     }
 
     /// # Errors
@@ -333,10 +342,15 @@ impl<'c> Server<'c> {
 
     /// Requests one after the other, each worker's in turn: how long that took, in nanoseconds.
     fn warm_up(&mut self) -> Result<f64> {
+        self.warm_for(WARM_UP)
+    }
+
+    fn warm_for(&mut self, least: Duration) -> Result<f64> {
         let start = Instant::now();
-        let mut count = 0;
-        while count == 0 || start.elapsed() < WARM_UP {
+        let (mut count, mut turns) = (0, 0);
+        while turns < self.turns || start.elapsed() < least {
             count += self.crew.once()?;
+            turns += 1;
         }
         self.service = Some(start.elapsed() / count);
         Ok(start.elapsed().as_nanos() as f64)
@@ -344,9 +358,7 @@ impl<'c> Server<'c> {
 
     fn service(&mut self) -> Result<Duration> {
         if self.service.is_none() {
-            let start = Instant::now();
-            let served = self.crew.once()?;
-            self.service = Some(start.elapsed() / served);
+            self.warm_for(Duration::ZERO)?;
         }
         Ok(self.service.unwrap_or_default().max(Duration::from_nanos(1)))
     }

@@ -48,7 +48,7 @@ impl Benchmark for Serving {
         }
         std::thread::scope(|scope| {
             let crew = Crew::hire(scope, workers)?;
-            Server::new(context, asked, Tokens::default(), crew, target.seed())?.serve()
+            Server::new(context, asked, Tokens::default(), crew, target.seed())?.warmed_by(mix.turns()).serve()
         })
     }
 }
@@ -74,14 +74,14 @@ impl Serve for Worker<'_> {
         match self.turns {
             // What an engine makes for this thread is made for every size.
             1 => self.by_size.iter_mut().try_for_each(Prepared::run),
-            turn => self.by_size[self.mix.in_turn(turn)].run(),
+            turn => self.by_size[self.mix.in_turn(turn - 2)].run(),
         }
     }
 
     /// Requests that are served together are filled up to the largest of them, as servers do it.
     fn attend(&mut self, shift: &Shift<'_>) -> Result<()> {
         shift.batches(|batch| {
-            let largest = batch.map(|number| self.mix.of(shift, number)).max().unwrap_or_default();
+            let largest = batch.map(|number| self.mix.of(shift, number)).min().unwrap_or_default();
             self.by_size[largest].run()
         })
     }

@@ -19,6 +19,15 @@ pub fn graph(operator: &str, element: i32) -> Graph {
     }
 }
 
+/// Of `x`, whose rows and columns are both free, what is more than zero.
+pub fn of_two_axes() -> Graph {
+    let port = |name: &str| {
+        let size = |name: &str| Size::Named(name.into());
+        ValueInfo::of_tensor(name, FLOAT, vec![size("batch"), size("sequence")])
+    };
+    Graph { input: vec![port("x")], output: vec![port("y")], ..graph("Relu", FLOAT) }
+}
+
 /// `x` times three float32 weights that lie in another file.
 pub fn weighted_by(file: &str) -> Graph {
     Graph {

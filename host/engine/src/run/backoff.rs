@@ -86,6 +86,10 @@ impl<'a> Backoff<'a> {
                 let batch = planned.axes.get("batch").copied().filter(|batch| *batch > 1)?;
                 let mut smaller = planned.clone();
                 smaller.axes.insert("batch".into(), batch / 2);
+                let sizes = self.plan.benchmarks[planned.benchmark].sizes.as_ref();
+                if sizes.is_some_and(|sizes| sizes.refused(&smaller.axes, &self.plan.models[planned.model]).is_some()) {
+                    return None;
+                }
                 let is_planned = self.plan.cells.iter().chain(&self.spawned).any(|other| {
                     same_target(other, &smaller) && other.benchmark == smaller.benchmark && other.axes == smaller.axes
                 });

@@ -87,6 +87,9 @@ impl Runner<'_, '_> {
         if self.limits.stopped() {
             return Err(Failure::new(FailureKind::Stopped, "stopped", "the run was stopped before this cell began"));
         }
+        if let Some(sizes) = &self.plan.benchmarks[planned.benchmark].sizes {
+            sizes.reach(&attempt.built.manifest)?;
+        }
         let mut attempt = attempt;
         loop {
             match self.judged(planned, &attempt, next) {
@@ -199,7 +202,13 @@ impl Runner<'_, '_> {
                             let (reference, same_engine) = (reference.clone(), *same_engine);
                             VerifyJob::Against { file, reference, same_engine, dissent: vec![], spread }
                         }
-                        Err(why) => VerifyJob::Alone { why },
+                        Err(why) => {
+                            let name = self.plan.models[planned.model].id();
+                            let text =
+                                format!("outputs of {name} at {} are only checked for being finite: {why}", cell.axes);
+                            self.observer.warning(&text);
+                            VerifyJob::Alone { why }
+                        }
                     }
                 }
                 (own, _) => own.clone(),
@@ -276,6 +285,7 @@ impl Runner<'_, '_> {
             self.phases.enter(phases::COLD_STARTS);
             let mut start =
                 CellJob { verify: VerifyJob::Off, attachments: None, pooling: Pooling::default(), ..job.clone() };
+            start.sizes.iter_mut().for_each(|size| size.verify = VerifyJob::Off);
             start.benchmark_options.insert("cold_start".into(), "true".into());
             if main.loads.first().is_some_and(|load| load.cache_hit == Some(false)) {
                 warm = Some(self.start_again(&start)?);

@@ -3,7 +3,12 @@
 
 use super::grid::{Workload, refused};
 use crate::skill::Skill;
+use skillbench_models::Manifest;
 use skillbench_record::{Axes, PluginOptions, Reason};
+use skillbench_worker::{Failure, FailureKind};
+
+/// Rows are no size of a request: how many items it has is counted.
+const BATCH: &str = "batch";
 
 /// What such an option says.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,11 +60,27 @@ impl Sizes {
             return reason(format!("requests of several sizes: the model '{}' has no axis '{axis}'", skill.id()));
         };
         match values[..] {
+            _ if axis == BATCH => {
+                reason("requests of several sizes: the batch is how many items a request has, and no size".into())
+            }
             [_] => reason(format!("requests of several sizes: {axis} {} is the only one", values[0])),
             [.., largest] if largest != *own => reason(format!(
-                "requests of several sizes are measured by the cell of the largest, {axis} {largest}; this one has {own}"
+                "requests of several sizes are measured by the cell of the largest: ask for {axis} {largest} in place of {own}"
             )),
             _ => self.others(axes).iter().find_map(|axes| refused(axes, skill, Workload::Inference)),
+        }
+    }
+
+    /// # Errors
+    /// The axis is about how a model is used, and no input has it: all requests would be of one size.
+    pub fn reach(&self, manifest: &Manifest) -> Result<(), Failure> {
+        match manifest.names(&self.axis) {
+            true => Ok(()),
+            false => Err(Failure::new(
+                FailureKind::Unsupported,
+                "sizes",
+                format!("requests of several sizes: no input of the model has the axis '{}'", self.axis),
+            )),
         }
     }
 }

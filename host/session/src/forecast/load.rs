@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 pub(super) const SLO: &str = "slo";
 
 /// Options of a load, with the flag of those that have one. All others are the hardware's.
-const OPTIONS: [(&str, Option<&str>); 4] =
-    [("arrivals", Some("--arrivals")), ("lengths", None), (PROMPT, None), (TOKENS, None)];
+const OPTIONS: [(&str, Option<&str>); 5] =
+    [("arrivals", Some("--arrivals")), ("lengths", None), ("sizes", None), (PROMPT, None), (TOKENS, None)];
 
 /// The only one that a search has is `server`, whether or not it was said.
 const SCENARIO: &str = "scenario";
@@ -166,6 +166,12 @@ mod tests {
         assert_eq!(
             (load.describe().as_str(), hardware.as_deref()),
             ("latency.p99<=20ms (arrivals=constant)", Some("threads=2"))
+        );
+        let (mixed, hardware) = searched("batch=1", "sizes=sequence:8,64 slo=latency.p99<=20ms").unwrap();
+        assert_eq!(
+            (mixed.more["sizes"].as_str(), hardware),
+            ("sequence:8,64", None),
+            "another load, of the same hardware"
         );
         assert!(searched("batch=1", "threads=2").is_none(), "no limit");
         for asked in ["rate=5", "rate_per_hour=5", "users=4 think_ms=100", "trace=abcdef"] {

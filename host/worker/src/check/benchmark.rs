@@ -36,6 +36,12 @@ pub(super) fn described(_: &'static Services, job: &CheckJob) -> Test {
             return Err(format!("benchmark '{id}' has category '{}'", benchmark.category()).into());
         }
         crate::options::check_schema(&benchmark.options_schema(), &id)?;
+        if crate::options::all_sizes_of(&benchmark.options_schema()).len() > 1 {
+            return Err(format!(
+                "benchmark '{id}' has several options of the format 'sizes', and the host looks at one"
+            )
+            .into());
+        }
     }
     Ok(())
 }

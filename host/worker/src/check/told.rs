@@ -15,8 +15,9 @@ const ROWS: usize = 2;
 /// How often a sensor is read, and how far apart.
 const READINGS: usize = 5;
 const APART: Duration = Duration::from_millis(20);
-/// How often sensors are read while runs are under way.
+/// How often sensors are read while a run is under way, and how many runs there are at least; but for no longer than this.
 const MEANWHILE: usize = 50;
+const PATIENCE: Duration = Duration::from_secs(5);
 /// How many runs are recorded.
 const RUNS: usize = 5;
 
@@ -96,33 +97,59 @@ pub(super) fn sensors_meanwhile(services: &'static Services, job: &CheckJob) -> 
     let model = opened.instance.load(&for_batch(&job.probe, ROWS as i64)).map_err(text)?;
     let mut request = model.request().map_err(text)?;
     let want = floats(&run_on(&mut request, ROWS, 0)?);
-    let (over, readings) = (AtomicBool::new(false), AtomicUsize::new(0));
+    // The number of the run that is under way, and 0 between runs.
+    let (over, under_way, readings) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
     let reader = || -> Test {
         let mut last = vec![None; devices.len()];
         while !over.load(Ordering::SeqCst) {
+            let run = under_way.load(Ordering::SeqCst);
             for index in devices.clone() {
                 let energy = read(index).map_err(|why| format!("while runs are under way: {why}"))?;
                 let before = std::mem::replace(&mut last[index as usize], energy);
                 ensure(energy >= before, "while runs are under way the energy counter goes back, or is gone")?;
             }
-            readings.fetch_add(1, Ordering::SeqCst);
+            let is_within = run > 0 && under_way.load(Ordering::SeqCst) > 0;
+            readings.fetch_add(usize::from(is_within), Ordering::SeqCst);
         }
         Ok(())
     };
     std::thread::scope(|scope| {
         let reader = scope.spawn(reader);
-        let mut run = || -> Test {
-            while readings.load(Ordering::SeqCst) < MEANWHILE && !reader.is_finished() {
-                let have = floats(&run_on(&mut request, ROWS, 0)?);
-                ensure(have == want, "while its sensors are read, a run gives other outputs")?;
-            }
-            Ok(())
+        // However the runs end, so does the reader.
+        let _ended = Ended(&over);
+        let began = Instant::now();
+        let mut number = 0;
+        let goes_on = |runs: usize| {
+            let enough = runs >= MEANWHILE && readings.load(Ordering::SeqCst) >= MEANWHILE;
+            !enough && !reader.is_finished() && began.elapsed() < PATIENCE
         };
-        let ran = run();
+        let ran = loop {
+            if !goes_on(number) {
+                break Ok(());
+            }
+            number += 1;
+            under_way.store(number, Ordering::SeqCst);
+            let have = run_on(&mut request, ROWS, 0);
+            under_way.store(0, Ordering::SeqCst);
+            match have {
+                Ok(have) if floats(&have) == want => {}
+                Ok(_) => break Err("while its sensors are read, a run gives other outputs".into()),
+                Err(why) => break Err(why.into()),
+            }
+        };
         over.store(true, Ordering::SeqCst);
         let told = reader.join().unwrap_or_else(|_| Err("a thread panicked".into()));
         ran.and(told)
     })
+}
+
+/// Says so when it is dropped.
+struct Ended<'a>(&'a AtomicBool);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
 }
 
 pub(super) fn operators(services: &'static Services, job: &CheckJob) -> Test {

@@ -13,6 +13,8 @@ const ROUND_NS: f64 = 25e6;
 const ROUNDS: usize = 8;
 /// Warm-up rounds agree when their medians are this close.
 const AGREE: f64 = 0.05;
+/// An iteration that takes more of the budget than that is a session, or as long.
+const LARGE_SHARE: f64 = 0.1;
 /// Warming up ends after this share of the budget, agreed or not.
 const WARM_SHARE: f64 = 0.25;
 /// What a 90th percentile needs.
@@ -127,8 +129,10 @@ impl Series {
         let fits = (budget / iteration.max(1.0)) as u64;
         let least = policy.iterations.unwrap_or_else(|| ENOUGH.min(fits)).max(3);
         // Where a tight interval ends nothing, nobody looks for it between rounds.
-        // What is left is not enough for one more: three sessions of a third each are three, though they end a moment early.
-        let is_over = self.spent_ns + iteration / 2.0 >= budget;
+        // Of iterations that take much of the budget none is begun for what is left of it: three sessions of a third are three, though they end a
+        // moment early.
+        let room = if iteration > LARGE_SHARE * budget { iteration / 2.0 } else { 0.0 };
+        let is_over = self.spent_ns + room >= budget;
         let is_asked = !policy.whole_budget || is_over;
         self.stable = is_asked && self.is_tight(policy);
         self.stopped_by = match () {

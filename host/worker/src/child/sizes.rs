@@ -14,9 +14,13 @@ pub(super) struct Size<'c> {
 }
 
 impl Size<'_> {
+    pub fn is_own(&self) -> bool {
+        self.number == 0
+    }
+
     /// What a part at this size is known by.
     pub fn key(&self, part: &str) -> String {
-        if self.number == 0 { part.into() } else { format!("{part} at {}", self.axes) }
+        if self.is_own() { part.into() } else { format!("{part} at {}", self.axes) }
     }
 
     /// The axes that are about graphs: those that the benchmark takes as options are about its own work, unless an input has them.

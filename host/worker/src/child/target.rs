@@ -62,6 +62,8 @@ pub(super) struct CellTarget<'i, 'c> {
 pub(super) struct Seen {
     pub loads: Vec<LoadRecord>,
     pub placement: Option<PlacementRecord>,
+    /// Of each part, at whichever size it was loaded first.
+    placements: BTreeMap<String, PlacementRecord>,
     pub verification: Option<Verification>,
     pub memory_loaded: Option<u64>,
     pub memory_load_peak: Option<u64>,
@@ -101,7 +103,7 @@ impl<'i, 'c> CellTarget<'i, 'c> {
         verified: &'c AtomicBool,
     ) -> CellTarget<'i, 'c> {
         let (serial, loads, seen) = Default::default();
-        let audit = Audit::new(services.epoch(), manifest.repeats(&job.axes));
+        let audit = Audit::new(services.epoch(), manifest.repeats(&job.axes), !job.sizes.is_empty());
         CellTarget { services, opened, pool, job, manifest, devices, audit, serial, loads, verified, seen }
     }
 
@@ -126,6 +128,17 @@ impl<'i, 'c> CellTarget<'i, 'c> {
         // What another part's outputs showed says nothing of this one.
         if !matches!(self.job.verify, VerifyJob::Off) && !seen.is_verified() {
             self.verified.store(false, Ordering::SeqCst);
+        }
+        // One size of a model is no lighter than another by being another computation.
+        let of_part = seen.placements.entry(part.into()).or_insert_with(|| loaded.placement.clone());
+        if (&of_part.precision, &of_part.engine) != (&loaded.placement.precision, &loaded.placement.engine) {
+            let told = |of: &PlacementRecord| format!("{} by {}", of.precision.as_deref().unwrap_or("?"), of.engine);
+            let text = format!(
+                "fallback refused: of one model the backend loaded one size in {}, and another in {}",
+                told(of_part),
+                told(&loaded.placement)
+            );
+            return Err(Error::new(Code::FailedPrecondition, text).because(Why::PRECISION));
         }
         seen.placement.get_or_insert_with(|| loaded.placement.clone());
         Ok(loaded)
@@ -231,7 +244,8 @@ impl<'i, 'c> CellTarget<'i, 'c> {
         let wrong = |text: String| Error::new(Code::WrongOutput, text);
         let ports = loaded.model.outputs();
         let unread = |error: std::io::Error, file: &Path| Error::internal(format!("{}: {error}", file.display()));
-        let Size { axes, verify, .. } = self.size(loaded);
+        let size = self.size(loaded);
+        let Size { axes, verify, .. } = size;
         let ran = match verify {
             VerifyJob::Off => return Ok(Verification::Off),
             VerifyJob::Alone { why } => Err(why.clone()),
@@ -262,8 +276,9 @@ impl<'i, 'c> CellTarget<'i, 'c> {
             None => named,
         };
         let found = compare(ports, &views, &references, tolerance).map_err(|text| {
-            lock(&self.seen).differs = true;
-            wrong(text)
+            // Other engines are asked about the cell's own size alone.
+            lock(&self.seen).differs |= size.is_own();
+            wrong(if size.is_own() { text } else { format!("at {axes}, {text}") })
         })?;
         // Other requests of the part were verified before.
         let known_as = self.known_as(loaded);

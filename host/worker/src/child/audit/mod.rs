@@ -80,6 +80,8 @@ pub(super) struct Audit<'i> {
     /// A part has several requests, which may run at once.
     shared: AtomicBool,
     lanes: Mutex<Vec<Weak<Lane<'i>>>>,
+    /// There are requests of several sizes, each of which is audited for itself.
+    of_sizes: bool,
     stages: Stages,
     state: Mutex<State>,
 }
@@ -93,8 +95,11 @@ struct State {
     of_parts: BTreeMap<String, u64>,
     /// A part that ran less often than it has to, or a submitted run whose outputs were wrong.
     wrong: Option<Error>,
-    /// The run of this round that gets an unseen input, counted from 0.
+    /// The run of this round that gets an unseen input, counted from 0; of several sizes the first of each from there on.
     chosen: Option<usize>,
+    /// What got one in this round, and how many each had in all.
+    checked: BTreeSet<String>,
+    checked_of: BTreeMap<String, u64>,
     begun: usize,
     /// How many runs the last round had for each iteration.
     runs_per_iteration: usize,
@@ -124,9 +129,9 @@ struct Turn {
 
 impl<'i> Audit<'i> {
     /// `epoch`: when the clock began that backends ask. `stages`: how often one inference runs each part; empty where each runs once.
-    pub fn new(epoch: Instant, stages: Vec<(String, u64)>) -> Audit<'i> {
+    pub fn new(epoch: Instant, stages: Vec<(String, u64)>, of_sizes: bool) -> Audit<'i> {
         let (open, differs, furthest, shared, lanes, state) = Default::default();
-        Audit { epoch, open, differs, furthest, shared, lanes, stages: Stages(stages), state }
+        Audit { epoch, open, differs, furthest, shared, lanes, of_sizes, stages: Stages(stages), state }
     }
 
     pub fn was_apart(&self, difference: f64) {
@@ -177,17 +182,21 @@ impl<'i> Audit<'i> {
             return None;
         }
         let mut state = lock(&self.state);
-        let State { random, round, chosen, begun, parts, .. } = &mut *state;
+        let State { random, round, chosen, checked, checked_of, begun, parts, .. } = &mut *state;
         let measured = round.as_ref().is_some_and(|round| round.measured);
         // A lane that cannot be checked passes the choice on to the next one.
-        let is_chosen = measured && chosen.is_some_and(|chosen| chosen <= *begun);
+        let is_chosen = measured && chosen.is_some_and(|chosen| chosen <= *begun) && !checked.contains(part);
         *begun += 1;
         let unseen = match is_chosen && renews {
             true => parts.get_mut(part).and_then(|unseen| unseen.take(random, RESERVED)),
             false => None,
         };
         if unseen.is_some() {
-            *chosen = None;
+            *checked_of.entry(part.into()).or_default() += 1;
+            match self.of_sizes {
+                true => _ = checked.insert(part.into()),
+                false => *chosen = None,
+            }
         }
         Some(Turn {
             variant: unseen.as_ref().map_or_else(|| random.variant(), |unseen| unseen.variant),
@@ -292,7 +301,11 @@ impl<'i> Audit<'i> {
             if !done.insert(lane.known_as()) {
                 continue;
             }
-            let wanted = LEAST.saturating_sub(lock(&self.state).report.inputs).max(1);
+            let had = |state: &State| match self.of_sizes {
+                true => state.checked_of.get(lane.known_as()).copied().unwrap_or_default(),
+                false => state.report.inputs,
+            };
+            let wanted = LEAST.saturating_sub(had(&lock(&self.state))).max(1);
             for again in 0..wanted {
                 let Some(turn) = self.unseen(lane.known_as(), if again == 0 { 0 } else { SPARED }) else { break };
                 let apart = lane.check_now(self, turn, again == 0)?;
@@ -326,6 +339,7 @@ impl<'i> Audit<'i> {
         let is_audited = measured && (for_counter || is_early || state.random.next() % 100 < AUDITED_ROUNDS);
         state.chosen = is_audited.then(|| (state.random.next() % runs as u64) as usize);
         state.begun = 0;
+        state.checked.clear();
         state.seen = Seen { runs: Vec::with_capacity(runs), outside_ns: 0 };
         state.of_parts.clear();
         state.round = Some(OpenRound { series: series.into(), id: round.id, measured, checked: false });
