@@ -10,6 +10,13 @@ use std::cell::Cell;
 
 /// No series is given more figures of one session: of longer ones, one of several.
 pub const MOST: usize = 100_000;
+/// After so many sessions half as many, and so on: the host keeps no more than twice what these have.
+const HALVED_AFTER: usize = 5;
+
+/// How many figures of a session are handed over, by how many sessions there were before.
+fn most(sessions: usize) -> usize {
+    MOST.checked_shr((sessions / HALVED_AFTER) as u32).unwrap_or_default()
+}
 
 pub fn figure(name: &str, unit: &str, kind: SeriesKind, higher_is_better: Option<bool>) -> SeriesInfo {
     SeriesInfo { name: name.into(), unit: unit.into(), kind, higher_is_better, concurrent: true, items_per_sample: 1.0 }
@@ -27,6 +34,8 @@ pub struct OfRequests {
     batch: Series,
     utilization: Series,
     generator: Series,
+    /// How many were handed over.
+    sessions: Cell<usize>,
     of_tokens: Option<OfTokens>,
     /// Of requests that arrive: where all are there at once, a latency says how many there were.
     arriving: Option<Arriving>,
@@ -122,6 +131,7 @@ impl OfRequests {
             batch: plain("requests_per_run", "requests", SeriesKind::Count)?,
             utilization: plain("utilization", "", SeriesKind::Ratio)?,
             generator: reporter.series(&times("generator.cpu", 1.0))?,
+            sessions: Cell::new(0),
             of_tokens: (of == Of::Tokens).then(of_tokens).transpose()?,
             arriving: arrive.then(arriving).transpose()?,
         })
@@ -136,8 +146,9 @@ impl OfRequests {
 
     pub fn hand_over(&self, reporter: &Reporter, served: &Served, workers: usize, limits: &[Limit]) -> Result<()> {
         let all = served.requests.len();
-        let step = all.div_ceil(MOST).max(1);
-        let each = served.requests.iter().step_by(step);
+        let most = most(self.sessions.replace(self.sessions.get() + 1));
+        let step = all.div_ceil(most.max(1)).max(1);
+        let each = served.requests.iter().step_by(step).take(most);
         // The clock shows nothing shorter than its own step.
         let of = |time: &dyn Fn(&Request) -> Option<u64>| -> Vec<f64> {
             each.clone().filter_map(time).map(|time| time.max(1) as f64).collect()
@@ -154,7 +165,8 @@ impl OfRequests {
             let answered = served.requests.iter().filter(|request| request.answered().is_some());
             reporter.single(series.tokens, answered.map(|request| request.tokens as f64).sum())?;
             reporter.figures(series.tpot, &of(&Request::per_output_token))?;
-            reporter.figures(series.itl, &served.gaps.iter().map(|gap| *gap as f64).collect::<Vec<f64>>())?;
+            let gaps = served.gaps.iter().step_by(MOST.div_ceil(most.max(1))).take(most);
+            reporter.figures(series.itl, &gaps.map(|gap| *gap as f64).collect::<Vec<f64>>())?;
             if let Some(series) = &series.arriving {
                 reporter.figures(series.ttft, &of(&Request::first_token))?;
                 let from_issue =
@@ -244,5 +256,16 @@ impl OfTrials {
         let step = (served.requests.len() * self.trials).div_ceil(MOST).max(1);
         let late = served.requests.iter().step_by(step).map(|request| request.lateness().max(1) as f64);
         reporter.figures(self.lateness, &late.collect::<Vec<f64>>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn however_many_sessions_there_are_the_host_is_given_no_more_figures_than_it_keeps() {
+        assert_eq!([0, 4, 5, 10, 1_000_000].map(most), [MOST, MOST, MOST / 2, MOST / 4, 0]);
+        assert!((0..1_000_000).map(most).sum::<usize>() < 1_000_000);
     }
 }

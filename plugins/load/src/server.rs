@@ -186,6 +186,10 @@ impl<'c> Server<'c> {
             })?;
             for served in &served {
                 self.look(served, patience)?;
+                // How many come at once follows from how long each takes: a warm-up that others slowed down made this session a short one.
+                if self.asked.load == Load::Offline && served.runs > 0 {
+                    self.service = Some(served.busy / served.runs as u32);
+                }
                 figures.hand_over(reporter, served, self.crew.size(), &self.asked.limits)?;
                 let from = lateness::tells_from(served);
                 for (series, from) in tells.iter().zip(from) {
