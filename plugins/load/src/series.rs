@@ -147,8 +147,8 @@ impl OfRequests {
     pub fn hand_over(&self, reporter: &Reporter, served: &Served, workers: usize, limits: &[Limit]) -> Result<()> {
         let all = served.requests.len();
         let most = most(self.sessions.replace(self.sessions.get() + 1));
-        let step = all.div_ceil(most.max(1)).max(1);
-        let each = served.requests.iter().step_by(step).take(most);
+        let step = |of: usize| of.div_ceil(most.max(1)).max(1);
+        let each = served.requests.iter().step_by(step(all)).take(most);
         // The clock shows nothing shorter than its own step.
         let of = |time: &dyn Fn(&Request) -> Option<u64>| -> Vec<f64> {
             each.clone().filter_map(time).map(|time| time.max(1) as f64).collect()
@@ -165,7 +165,7 @@ impl OfRequests {
             let answered = served.requests.iter().filter(|request| request.answered().is_some());
             reporter.single(series.tokens, answered.map(|request| request.tokens as f64).sum())?;
             reporter.figures(series.tpot, &of(&Request::per_output_token))?;
-            let gaps = served.gaps.iter().step_by(MOST.div_ceil(most.max(1))).take(most);
+            let gaps = served.gaps.iter().step_by(step(served.gaps.len())).take(most);
             reporter.figures(series.itl, &gaps.map(|gap| *gap as f64).collect::<Vec<f64>>())?;
             if let Some(series) = &series.arriving {
                 reporter.figures(series.ttft, &of(&Request::first_token))?;
