@@ -47,7 +47,7 @@ impl Mix {
         self.values.len() > 1
     }
 
-    /// What a model is loaded for, of each size, the largest first: what is told of a load is told of that.
+    /// What a model is loaded for, of each size. The largest comes first, so that the cell has its load time.
     pub fn dims(&self) -> impl Iterator<Item = Vec<Dim>> {
         self.values.iter().map(|value| self.axis.iter().map(|axis| Dim::fixed(axis, *value)).collect())
     }

@@ -166,8 +166,7 @@ impl Runner<'_, '_> {
                     Ok(file) => {
                         let reference = self.plan.references[own].name();
                         let dissent = vec![];
-                        let own_word = VerifyJob::Against { file, reference, same_engine: true, dissent, spread: None };
-                        (own_word, Some(own))
+                        (VerifyJob::Against { file, reference, same_engine: true, dissent, spread: None }, Some(own))
                     }
                     Err(why) => (VerifyJob::Alone { why }, None),
                 }

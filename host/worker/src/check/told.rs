@@ -97,18 +97,17 @@ pub(super) fn sensors_meanwhile(services: &'static Services, job: &CheckJob) -> 
     let model = opened.instance.load(&for_batch(&job.probe, ROWS as i64)).map_err(text)?;
     let mut request = model.request().map_err(text)?;
     let want = floats(&run_on(&mut request, ROWS, 0)?);
-    // The number of the run that is under way, and 0 between runs.
-    let (over, under_way, readings) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
+    let (over, under_way, readings) = (AtomicBool::new(false), AtomicBool::new(false), AtomicUsize::new(0));
     let reader = || -> Test {
         let mut last = vec![None; devices.len()];
         while !over.load(Ordering::SeqCst) {
-            let run = under_way.load(Ordering::SeqCst);
+            let began_within = under_way.load(Ordering::SeqCst);
             for index in devices.clone() {
                 let energy = read(index).map_err(|why| format!("while runs are under way: {why}"))?;
                 let before = std::mem::replace(&mut last[index as usize], energy);
                 ensure(energy >= before, "while runs are under way the energy counter goes back, or is gone")?;
             }
-            let is_within = run > 0 && under_way.load(Ordering::SeqCst) > 0;
+            let is_within = began_within && under_way.load(Ordering::SeqCst);
             readings.fetch_add(usize::from(is_within), Ordering::SeqCst);
         }
         Ok(())
@@ -118,19 +117,19 @@ pub(super) fn sensors_meanwhile(services: &'static Services, job: &CheckJob) -> 
         // However the runs end, so does the reader.
         let _ended = Ended(&over);
         let began = Instant::now();
-        let mut number = 0;
+        let mut runs = 0;
         let goes_on = |runs: usize| {
             let enough = runs >= MEANWHILE && readings.load(Ordering::SeqCst) >= MEANWHILE;
             !enough && !reader.is_finished() && began.elapsed() < PATIENCE
         };
         let ran = loop {
-            if !goes_on(number) {
+            if !goes_on(runs) {
                 break Ok(());
             }
-            number += 1;
-            under_way.store(number, Ordering::SeqCst);
+            runs += 1;
+            under_way.store(true, Ordering::SeqCst);
             let have = run_on(&mut request, ROWS, 0);
-            under_way.store(0, Ordering::SeqCst);
+            under_way.store(false, Ordering::SeqCst);
             match have {
                 Ok(have) if floats(&have) == want => {}
                 Ok(_) => break Err("while its sensors are read, a run gives other outputs".into()),
@@ -138,8 +137,11 @@ pub(super) fn sensors_meanwhile(services: &'static Services, job: &CheckJob) -> 
             }
         };
         over.store(true, Ordering::SeqCst);
-        let told = reader.join().unwrap_or_else(|_| Err("a thread panicked".into()));
-        ran.and(told)
+        let read = reader.join().unwrap_or_else(|_| Err("a thread panicked".into()));
+        ran.and(read).and_then(|()| match readings.load(Ordering::SeqCst) {
+            0 => Err(Finding::Unavailable("no reading fell into a run, so that nothing was seen of it".into())),
+            _ => Ok(()),
+        })
     })
 }
 
