@@ -11,8 +11,15 @@ use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::Command;
 
-/// One run of the benchmark, with its only cell.
+/// One run of the benchmark, with its only cell. Beside other tests requests may be issued or seen to too late: such a session is void, and a user would
+/// run it again.
 fn openai(world: &World, url: &str, options: &[&str], more: &[&str]) -> (Ran, Value) {
+    let is_void = |cell: &Value| cell["reason"]["message"].as_str().is_some_and(|told| told.starts_with("void: "));
+    let mut tries = (0..5).map(|_| once(world, url, options, more));
+    tries.find(|(_, cell)| !is_void(cell)).expect("void five times")
+}
+
+fn once(world: &World, url: &str, options: &[&str], more: &[&str]) -> (Ran, Value) {
     let url = format!("openai:url={url}");
     let options: Vec<String> = options.iter().map(|option| format!("openai:{option}")).collect();
     let options = std::iter::once(&url).chain(&options).flat_map(|option| ["--option", option]);
@@ -107,12 +114,10 @@ fn embeddings_are_answers_without_tokens() {
     ran.exits_with(0);
     let per_s = cell["metrics"]["throughput_per_s"].as_f64().unwrap_or_else(|| panic!("{cell:#}"));
     assert!(per_s > 1.0 && cell["metrics"]["serving"]["tokens"].is_null(), "{cell:#}");
-    // Three who think for 50 ms ask less than sixty times a second. Beside other tests requests may be issued too late, and are asked for again.
+    // Three who think for 50 ms ask less than sixty times a second.
     let of_users = ["api=embeddings", "model=bert-tiny", "users=3", "think_ms=50", "workers=3", "prompt=8"];
     let asked = [&of_users[..], &["slo=latency.p50<=60s"]].concat();
-    let is_void = |cell: &Value| cell["reason"]["message"].as_str().is_some_and(|told| told.starts_with("void: "));
-    let mut tries = (0..3).map(|_| openai(&world, &server.url, &asked, &["--budget", "6"]).1);
-    let cell = tries.find(|cell| !is_void(cell)).expect("void three times");
+    let (_, cell) = openai(&world, &server.url, &asked, &["--budget", "6"]);
     let issued = cell["metrics"]["serving"]["issued_per_s"].as_f64().unwrap_or_else(|| panic!("{cell:#}"));
     assert!((1.0..60.0).contains(&issued) && cell["metrics"]["latency_ms"]["median"].as_f64() > Some(0.0), "{cell:#}");
     let too_few = [&of_users[..4], &["workers=2", "prompt=8"]].concat();

@@ -1,7 +1,7 @@
 //! Requests that arrive: at a rate, all at once, and at the largest rate that keeps a limit.
 
 use serde_json::Value;
-use skillbench_testkit::graphs::{of_two_axes, write};
+use skillbench_testkit::graphs::{of_two_axes, sign_of_columns_beyond, write};
 use skillbench_testkit::skipped;
 use skillbench_tests::{World, built_library, cells};
 
@@ -300,6 +300,27 @@ fn a_backend_that_is_wrong_at_one_size_of_several_gets_no_figure() {
         assert_eq!(wrong["outcome"], "wrong", "{from}: {wrong:#}");
         assert!(wrong["reason"]["message"].as_str().unwrap().contains(where_it_is), "{wrong:#}");
     }
+}
+
+#[test]
+fn an_engine_that_is_alone_with_what_it_gives_at_one_size_is_outvoted_there() {
+    let world = World::default();
+    let model = write(world.path(), sign_of_columns_beyond(4.0));
+    let asked = ["run", "--plugin", "rten,cpu", "--model", model.to_str().unwrap(), "--threads", "1"];
+    let sizes = ["--option", "serving:sizes=sequence:4,64", "--batch-sizes", "1", "--sequence-lengths", "64"];
+    let offline = ["--scenario", "offline", "--budget", "1", "--format", "json"];
+    let ran = world.host(&[&asked[..], &sizes, &offline].concat());
+    let document: Value = serde_json::from_str(&ran.stdout()).unwrap_or_else(|_| panic!("{}", ran.stderr()));
+    let [rten, cpu] = cells(&document).as_slice() else { panic!("{document:#}") };
+    assert_eq!((&rten["outcome"], &cpu["outcome"]), (&"wrong".into(), &"measured".into()), "{document:#}");
+    let told = rten["reason"]["message"].as_str().unwrap();
+    assert!(told.contains("at batch=1 sequence=4, output 'y'") && told.contains("agree within"), "{told}");
+    let dissent = &cpu["verification"]["dissent"][0];
+    assert!(dissent["reference"].as_str().unwrap().starts_with("rten"), "{cpu:#}");
+    assert!(dissent["max_relative_difference"].as_f64().unwrap() > 0.1, "{cpu:#}");
+    let by_size = cpu["audit"]["inputs_by_size"].as_object().unwrap();
+    let of = |size: &str| by_size[size].as_u64().unwrap_or_default();
+    assert!(by_size.len() == 2 && of("model") > 0 && of("model at batch=1 sequence=4") > 0, "{by_size:#?}");
 }
 
 #[test]

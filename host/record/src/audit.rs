@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The audit of a cell whose outputs were verified.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -14,6 +15,10 @@ pub struct Audit {
     pub inputs: u64,
     /// Of them after the last round.
     pub after_last: u64,
+    /// Of requests of several sizes those of each part at each size, without the first checks: "model at batch=1 sequence=16", and "model" at
+    /// the cell's own size.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub inputs_by_size: BTreeMap<String, u64>,
     /// Runs with inputs of their own, whose outputs were seen to be written.
     pub runs: u64,
     /// What the audit took, over the time of the rounds.

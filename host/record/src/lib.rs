@@ -2,7 +2,7 @@
 //!
 //! - [`Run`], [`Cell`], [`Outcome`], [`Metrics`] ...: the documents, as `run.json` and the journal hold them.
 //! - [`CellKey`]: what makes two measurements the same. [`latest`](mod@latest): which of several counts now. [`Trust`]: how far it is believed.
-//! - [`Axes`]: the point of the grid. [`RunRequest`]: what was asked for. [`Environment`]: what the machine was.
+//! - [`Axes`]: the point of the grid. [`load::Load`]: what a capacity is of. [`RunRequest`]: what was asked for. [`Environment`]: what the machine was.
 //! - [`catalog`]: every column of a cell and every metric, once. [`schema`]: the JSON Schema of `run.json`.
 //! - [`machine`]: what tells this machine from others. `upgrade`: runs that an older host recorded.
 //! - [`paths`]: where files of users are. [`sealed`]: files whose content a run relies on.
@@ -29,6 +29,7 @@ pub mod journal;
 mod key;
 mod label;
 pub mod latest;
+pub mod load;
 pub mod located;
 pub mod machine;
 mod metrics;

@@ -153,6 +153,9 @@ pub struct GenerationMetrics {
     pub energy_j_per_token: Option<f64>,
     /// Whether the backend kept the cache from step to step; where not, it went through the host.
     pub cache_kept_by_backend: Option<bool>,
+    /// Tokens that were timed, and then held against a run over all before them. `None`: none could be.
+    #[serde(default)]
+    pub tokens_checked: Option<u64>,
 }
 
 /// Requests that arrived at a rate, or all at once: what each was due, got and took.
@@ -228,6 +231,9 @@ pub struct TokenMetrics {
     pub tokens_per_s: Option<f64>,
     /// Whether the backend kept the cache from step to step; where not, it went through the host. `None`: there is no cache.
     pub cache_kept_by_backend: Option<bool>,
+    /// Of the tokens, those that were held against a run over all before them afterwards. `None`: none could be.
+    #[serde(default)]
+    pub tokens_checked: Option<u64>,
     /// Joules above idle for each token that was made.
     pub energy_j_per_token: Option<f64>,
 }
@@ -246,6 +252,12 @@ pub struct CapacityMetrics {
     /// Trials whose requests were issued too late to say something, and were played again.
     #[serde(default)]
     pub void: u64,
+    /// What the host's checks took of each request, on average: without them it would bear a little more.
+    #[serde(default)]
+    pub audit_ms: Option<f64>,
+    /// Tokens that were timed, and then held against a run over all before them. `None`: requests make none, or none could be.
+    #[serde(default)]
+    pub tokens_checked: Option<u64>,
     pub trials: Vec<CapacityTrial>,
 }
 

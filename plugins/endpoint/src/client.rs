@@ -1,10 +1,11 @@
 //! HTTP to one server, over one connection. No redirect is followed and nothing is tried twice: either would be part of a figure.
 
-use crate::failure::{late, lost, moved, plain, refused, silent, unheard, unknown};
+use crate::failure::{busy, late, lost, moved, plain, refused, silent, unheard, unknown};
 use crate::settings::Settings;
 use serde::de::DeserializeOwned;
 use skillbench_plugin_api::{Error, Result, Why};
 use std::io::Read;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 use ureq::http::{HeaderMap, Response};
 use ureq::{Agent, Body, RequestBuilder};
@@ -21,6 +22,8 @@ pub struct Client {
     url: String,
     timeout: Duration,
     key: Option<String>,
+    /// The server answered something.
+    was_heard: AtomicBool,
 }
 
 /// An answer whose body is still to be read.
@@ -44,7 +47,13 @@ impl Client {
             .timeout_connect(Some(CONNECT.min(settings.timeout)))
             .timeout_global(Some(settings.timeout))
             .build();
-        Client { agent: config.into(), url: settings.url.clone(), timeout: settings.timeout, key: settings.key.clone() }
+        Client {
+            agent: config.into(),
+            url: settings.url.clone(),
+            timeout: settings.timeout,
+            key: settings.key.clone(),
+            was_heard: AtomicBool::new(false),
+        }
     }
 
     /// What the server says there.
@@ -133,6 +142,7 @@ impl Client {
 
     fn accepted(&self, answer: Result<Response<Body>, ureq::Error>) -> Result<Answer> {
         let (head, body) = answer.map_err(|error| self.failed(&error))?.into_parts();
+        self.was_heard.store(true, Relaxed);
         let status = head.status.as_u16();
         let answer = Answer { headers: head.headers, body };
         if (200..300).contains(&status) {
@@ -150,6 +160,9 @@ impl Client {
     fn failed(&self, error: &ureq::Error) -> Error {
         let url = &self.url;
         match error {
+            ureq::Error::Timeout(ureq::Timeout::Connect) if self.was_heard.load(Relaxed) => {
+                busy(url, CONNECT.min(self.timeout))
+            }
             ureq::Error::Timeout(ureq::Timeout::Connect) => silent(url),
             ureq::Error::Timeout(_) => late(url, self.timeout, "endpoint"),
             ureq::Error::HostNotFound => unknown(url),

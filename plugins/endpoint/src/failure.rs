@@ -14,6 +14,12 @@ pub fn silent(url: &str) -> Error {
     Error::unavailable(Why::RUNTIME, format!("{url} does not answer: is the server running?"))
 }
 
+/// The same of a server that accepted one before: it is at its limit.
+pub fn busy(url: &str, patience: Duration) -> Error {
+    let text = format!("{url} accepted no connection within {} s, though it did before", patience.as_secs_f64());
+    Error::new(Code::DeadlineExceeded, text)
+}
+
 /// The whole of a request took longer than it may. `whose`: the prefix of the option.
 pub fn late(url: &str, timeout: Duration, whose: &str) -> Error {
     let seconds = timeout.as_secs_f64();

@@ -3,6 +3,7 @@
 use skillbench_plugin_api::sdk::{Benchmark, Context, Reporter, Series};
 use skillbench_plugin_api::{Result, RoundKind, SeriesInfo, SeriesKind};
 use skillbench_sequences::decoder::Keeper;
+use skillbench_sequences::sampled::{Sampled, tell_checked};
 use skillbench_sequences::sequence::{Sequence, Times};
 use skillbench_sequences::sizes::Sizes;
 use skillbench_sequences::{Loads, Work};
@@ -45,7 +46,9 @@ impl Benchmark for Generation {
         let _checked = work.verified()?;
         let mut sequence = work.sequence(Keeper::Backend, 0)?;
         work.check(&mut sequence)?;
-        measure(&context.reporter, &mut sequence, sizes)?;
+        let mut sampled = Sampled::default();
+        measure(&context.reporter, &mut sequence, sizes, &mut sampled)?;
+        tell_checked(&context.reporter, work.check_sampled(&mut sampled, &mut sequence)?)?;
         work.check(&mut sequence)
     }
 }
@@ -81,7 +84,7 @@ impl Figures {
     }
 }
 
-fn measure(reporter: &Reporter, sequence: &mut Sequence<'_>, sizes: &Sizes) -> Result<()> {
+fn measure(reporter: &Reporter, sequence: &mut Sequence<'_>, sizes: &Sizes, sampled: &mut Sampled) -> Result<()> {
     if sequence.decoder.has_state() {
         let by_backend = reporter.series(&SeriesInfo {
             name: "cache_kept_by_backend".into(),
@@ -99,7 +102,13 @@ fn measure(reporter: &Reporter, sequence: &mut Sequence<'_>, sizes: &Sizes) -> R
     while let Some(round) = reporter.next_round(all) {
         let mut run = |_| {
             sequence.renew()?;
-            sequence.run(sizes.new_tokens).map(|made| made.times)
+            let sample = (round.kind == RoundKind::Measured).then(|| sampled.begin(&sequence.prompt)).flatten();
+            let made = sequence.run(sizes.new_tokens)?;
+            if let Some(mut sample) = sample {
+                made.tokens.into_iter().for_each(|tokens| sample.made(tokens));
+                sampled.keep(sample);
+            }
+            Ok(made.times)
         };
         (0..round.settle).try_for_each(|number| run(number).map(drop))?;
         let times = (0..round.iterations).map(run).collect::<Result<Vec<Times>>>()?;

@@ -7,7 +7,7 @@
 use crate::gaps::Gaps;
 use crate::limit::Limit;
 use crate::place::Place;
-use crate::session::{Batching, Plan, Request, Serve, Served};
+use crate::session::{Batching, Plan, Request, Serve, Served, cpu_time};
 use crate::sizes::{Lengths, Parts, Sizes};
 use crate::timer::ExactSleep;
 use skillbench_plugin_api::{Code, Error, Result, Why};
@@ -48,6 +48,8 @@ pub struct Board {
     busy: AtomicU64,
     runs: AtomicU64,
     rows: AtomicU64,
+    /// How much of its time an event loop worked.
+    event_loop: OnceLock<f64>,
     start: OnceLock<Instant>,
     /// How many requests were issued, and how many were taken by workers.
     issued: AtomicUsize,
@@ -80,6 +82,7 @@ impl Board {
             busy: AtomicU64::new(0),
             runs: AtomicU64::new(0),
             rows: AtomicU64::new(0),
+            event_loop: OnceLock::new(),
             start: OnceLock::new(),
             issued: AtomicUsize::new(0),
             taken: AtomicUsize::new(0),
@@ -240,7 +243,12 @@ impl Board {
         let place = &self.places[place];
         place.take();
         self.ready.wait();
+        let before = cpu_time().filter(|_| worker.room() > 1);
         let attended = catch_unwind(AssertUnwindSafe(|| worker.attend(&Shift { board: self, place })));
+        if let Some((before, now)) = before.zip(cpu_time()) {
+            let worked = now.saturating_sub(before).as_nanos() as f64;
+            let _ = self.event_loop.set(worked / self.now() as f64);
+        }
         if let Err(error) = attended.unwrap_or_else(|_| Err(Error::internal("a worker panicked"))) {
             self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
             self.cut();
@@ -280,6 +288,7 @@ impl Board {
             wall: Duration::from_nanos(last.unwrap_or_default()),
             gaps: self.gaps.kept(),
             generator: None,
+            event_loop: self.event_loop.get().copied(),
             busy: Duration::from_nanos(self.busy.load(SeqCst)),
             runs: self.runs.load(SeqCst),
             rows: self.rows.load(SeqCst),

@@ -12,29 +12,43 @@ const LEAST: Duration = Duration::from_micros(20);
 /// Workers that work so much of their time are what latencies come from, whoever is late beside them.
 const SATURATED: f64 = 0.95;
 
+/// Nor an event loop, which others wake.
+const LEAST_OF_LOOP: Duration = Duration::from_micros(200);
+/// An event loop that works so much of the time is itself at its limit.
+const LOOP_AT_ITS_LIMIT: f64 = 0.9;
+
 /// Why a session is void, with what to do, of which `less` is a part: how less load is asked for. `None`: it is not.
 pub fn too_late(served: &Served, workers: usize, limits: &[Limit], less: &str) -> Option<String> {
+    let of_loop = served.event_loop.unwrap_or_default();
+    if of_loop >= LOOP_AT_ITS_LIMIT {
+        return Some(format!(
+            "void: the thread that has all requests under way worked {:.0}% of the time, so that what it saw may be its own limit: ask for {less}, or for shorter answers",
+            of_loop * 100.0
+        ));
+    }
     if served.utilization(workers) >= SATURATED {
         return None;
     }
-    let late = sorted(served.requests.iter().map(Request::lateness));
+    let late = sorted(served.late(workers).into_iter());
     let latencies = sorted(served.requests.iter().filter_map(Request::response));
     // The shortest of the limits on what a user sees first.
     let of_response = limits.iter().map(|limit| limit.response().as_nanos() as u64).filter(|within| *within > 0);
     let within = of_response.min().unwrap_or_default();
     // Where most were refused, there is no latency in the middle that lateness could be held against, only the limit.
     let middle = if served.refused() * 2 > served.requests.len() { within } else { 0 };
+    let least = if served.event_loop.is_some() { LEAST_OF_LOOP } else { LEAST }.as_nanos() as f64;
+    let done = if served.event_loop.is_some() { "seen to" } else { "issued" };
     let rules = [
         ("half of the requests were", 0.5, OF_MEDIAN, middle),
         ("one of a hundred requests was", 0.99, OF_P99, within),
     ];
     rules.into_iter().find_map(|(name, share, allowed, against)| {
         let found = at(&late, share) as f64;
-        let most = (at(&latencies, share).max(against) as f64 * allowed).max(LEAST.as_nanos() as f64);
+        let most = (at(&latencies, share).max(against) as f64 * allowed).max(least);
         let (found_us, most_us) = (found * 1e-3, most * 1e-3);
         (found > most).then(|| {
             format!(
-                "void: {name} issued {found_us:.0} us late or later, and {most_us:.0} us are allowed beside such latencies; this machine cannot issue them so often beside the target: leave a processor free (--threads, --generator-cores), or ask for {less}"
+                "void: {name} {done} {found_us:.0} us late or later, and {most_us:.0} us are allowed beside such latencies; this machine cannot issue them so often beside the target: leave a processor free (--threads, --generator-cores), or ask for {less}"
             )
         })
     })
@@ -87,7 +101,8 @@ mod tests {
         };
         let requests: Vec<Request> = (0..100).map(request).collect();
         let (wall, busy) = (Duration::from_secs(1), Duration::from_millis(100));
-        Served { requests, wall, gaps: vec![], busy, generator: None, runs: 100, rows: 100, given_up: false }
+        let (generator, event_loop) = (None, None);
+        Served { requests, wall, gaps: vec![], busy, generator, event_loop, runs: 100, rows: 100, given_up: false }
     }
 
     fn limit() -> Vec<Limit> {
@@ -109,6 +124,25 @@ mod tests {
         let [median, p99] = tells_from(&session(|number| if number < 98 { 30_000 } else { 50_000 }, |_| false));
         assert_eq!([median.map(f64::round), p99.map(f64::round)], [Some(600_000.0), Some(200_000.0)]);
         assert_eq!(tells_from(&session(|_| 20_000, |_| false)), [None, None], "no machine is asked for less");
+    }
+
+    #[test]
+    fn an_event_loop_that_is_at_its_limit_or_sees_late_to_what_it_has_room_for_makes_a_session_void() {
+        let of_loop = |share| Served { event_loop: Some(share), ..session(|_| 0, |_| false) };
+        assert_eq!(too_late(&of_loop(0.5), 4, &[]), None);
+        assert!(too_late(&of_loop(0.95), 4, &[]).unwrap().contains("worked 95% of the time"));
+        // Each is seen to 1 ms after it was due, and takes 1 ms more.
+        let waiting = |room: usize| {
+            let mut served = of_loop(0.5);
+            served.requests.iter_mut().for_each(|one| one.served = Some([one.due + MS, one.due + 2 * MS]));
+            too_late(&served, room, &[])
+        };
+        assert!(waiting(4).unwrap().contains("half of the requests were"));
+        // Where there is no room for it, it waits for others.
+        let mut queue = of_loop(0.5);
+        let times = |number: u64| [number * 20 * MS, number * 20 * MS + 20 * MS];
+        queue.requests.iter_mut().zip(0..).for_each(|(one, number)| one.served = Some(times(number)));
+        assert_eq!(too_late(&queue, 1, &[]), None);
     }
 
     #[test]

@@ -43,7 +43,7 @@ const GOLDEN: f64 = 0.618_033_988_749_895;
 pub struct Search {
     allowed: Vec<f64>,
     first: f64,
-    /// Nobody can issue more.
+    /// Nobody can issue more, or a session has no room for them.
     most: f64,
     tried: Vec<Trial>,
     around: usize,
@@ -82,9 +82,15 @@ impl Search {
                 });
                 format!("no rate keeps the limit:{seen} ask for a longer time, or for a longer --budget")
             }
-            (Some(high), None) => format!(
-                "every rate that was tried keeps the limit, up to {high:.4} requests a second: ask for a shorter time, or for a longer --budget"
-            ),
+            (Some(high), None) => {
+                let next = match high < self.most {
+                    true => "ask for a shorter time, or for a longer --budget",
+                    false => {
+                        "sessions of this length have room for no more: ask for a shorter time, and for a --budget that is as much shorter"
+                    }
+                };
+                format!("every rate that was tried keeps the limit, up to {high:.4} requests a second: {next}")
+            }
         };
         Err(Error::new(Code::FailedPrecondition, text))
     }
@@ -199,7 +205,10 @@ mod tests {
         search.saw(trial(5.0, 100, &[0]));
         assert!(search.edges("latency.p99<=1ms").is_ok());
         search.tried.remove(0);
-        assert!(search.edges("latency.p99<=1ms").unwrap_err().message.contains("every rate"));
+        let told = |search: &Search| search.edges("latency.p99<=1ms").unwrap_err().message;
+        assert!(told(&search).contains("every rate") && told(&search).contains("longer --budget"));
+        search.saw(trial(1e6, 100, &[0]));
+        assert!(told(&search).contains("have room for no more"));
     }
 
     #[test]

@@ -187,8 +187,9 @@ impl<'c> Server<'c> {
             for served in &served {
                 self.look(served, patience)?;
                 // How many come at once follows from how long each takes: a warm-up that others slowed down made this session a short one.
-                if self.asked.load == Load::Offline && served.runs > 0 {
-                    self.service = Some(served.busy / served.runs as u32);
+                if self.asked.load == Load::Offline && !served.requests.is_empty() {
+                    let together = served.requests.len() as f64 / self.asked.together as f64;
+                    self.service = Some(served.busy.div_f64(together));
                 }
                 figures.hand_over(reporter, served, self.crew.size(), &self.asked.limits)?;
                 let from = lateness::tells_from(served);
@@ -217,7 +218,7 @@ impl<'c> Server<'c> {
                     server.refuse_long_wait()?;
                 }
                 let allowed = || server.asked.limits.iter().map(Limit::allowed).collect();
-                let search = search.get_or_insert_with(|| Search::new(allowed(), first, FASTEST));
+                let search = search.get_or_insert_with(|| Search::new(allowed(), first, fastest(length)));
                 let Some(per_s) = search.next_rate() else {
                     search.edges(&server.asked.slo)?;
                     return Err(Error::internal("a search that has two sides goes on between them"));
@@ -463,6 +464,11 @@ fn refuse_few_requests(limits: &[Limit], per_s: f64, length: Duration) -> Result
     Err(Error::new(Code::FailedPrecondition, text))
 }
 
+/// The largest rate of which a session has no more requests than are kept: a shorter session would show more than the target bears.
+fn fastest(length: Duration) -> f64 {
+    FASTEST.min(MOST_REQUESTS as f64 / length.as_secs_f64())
+}
+
 /// The share of requests that broke a limit.
 fn share(trial: &Trial) -> f64 {
     trial.over_any as f64 / trial.requests.max(1) as f64
@@ -486,6 +492,12 @@ mod tests {
         let told = refuse_few_requests(&limits, 5.0, Duration::from_secs(1)).unwrap_err().message;
         assert!(told.contains("a session has 5: ") && told.contains("--budget 1600,"), "{told}");
         assert!(refuse_few_requests(&limits[..1], 5.0, Duration::from_secs(4)).is_ok(), "one of ten may");
+    }
+
+    #[test]
+    fn a_search_never_has_shorter_sessions_than_it_needs() {
+        assert_eq!(fastest(Duration::from_millis(500)), FASTEST);
+        assert_eq!(fastest(Duration::from_secs(40)), 25_000.0);
     }
 
     #[test]

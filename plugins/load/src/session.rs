@@ -147,6 +147,9 @@ pub struct Served {
     pub busy: Duration,
     /// CPU time of the thread that issued them, which sleeps, then spins; `None` where the system does not tell.
     pub generator: Option<Duration>,
+    /// How much of its time the thread worked that has all requests under way, where it is one event loop; `None` of other workers, and where the
+    /// system does not tell.
+    pub event_loop: Option<f64>,
     /// How many runs there were, and how many requests they served, each counted in every run that it was in.
     pub runs: u64,
     pub rows: u64,
@@ -155,6 +158,21 @@ pub struct Served {
 }
 
 impl Served {
+    /// How long requests that an event loop had room for were due before it saw to them; of others how long they were due before they were issued.
+    pub(crate) fn late(&self, workers: usize) -> Vec<u64> {
+        if self.event_loop.is_none() {
+            return self.requests.iter().map(Request::lateness).collect();
+        }
+        let mut ends: Vec<u64> = self.requests.iter().filter_map(|request| Some(request.served?[1])).collect();
+        ends.sort_unstable();
+        let late = |(number, request): (usize, &Request)| {
+            let has_room = number - ends.partition_point(|end| *end <= request.issued).min(number) < workers;
+            let seen = request.served.map(|[taken, _]| taken).filter(|_| has_room);
+            seen.map_or(request.lateness(), |taken| taken.saturating_sub(request.due))
+        };
+        self.requests.iter().enumerate().map(late).collect()
+    }
+
     /// Requests that nobody took, or had done with, until the session ended.
     pub fn left(&self) -> usize {
         self.requests.iter().filter(|request| request.served.is_none()).count()
@@ -214,13 +232,13 @@ pub fn run(crew: &Crew, plan: Plan<'_>, stopping: &dyn Fn() -> bool) -> Result<S
 
 /// Of this thread, until now.
 #[cfg(target_os = "linux")]
-fn cpu_time() -> Option<Duration> {
+pub(crate) fn cpu_time() -> Option<Duration> {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
     Some(Duration::new(time.tv_sec.try_into().ok()?, time.tv_nsec.try_into().ok()?))
 }
 
 #[cfg(not(target_os = "linux"))]
-fn cpu_time() -> Option<Duration> {
+pub(crate) fn cpu_time() -> Option<Duration> {
     None
 }
 

@@ -192,14 +192,22 @@ fn difference(found: &[f32], expected: &[f32]) -> f64 {
     if found.len() != expected.len() {
         return f64::INFINITY;
     }
-    let largest = |most: f64, next: f64| if next > most || next.is_nan() { next } else { most };
     let apart = found.iter().zip(expected).map(|(one, other)| f64::from((one - other).abs())).fold(0.0, largest);
-    let magnitude = expected.iter().map(|value| f64::from(value.abs())).fold(0.0, largest);
+    let magnitude = magnitude(expected);
     match magnitude > 0.0 {
         true => apart / magnitude,
         false if apart == 0.0 => 0.0,
         false => f64::INFINITY,
     }
+}
+
+/// The largest magnitude; no number where one of them is none.
+pub(crate) fn magnitude(logits: &[f32]) -> f64 {
+    logits.iter().map(|value| f64::from(value.abs())).fold(0.0, largest)
+}
+
+fn largest(most: f64, next: f64) -> f64 {
+    if next > most || next.is_nan() { next } else { most }
 }
 
 #[cfg(test)]

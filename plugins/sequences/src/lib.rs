@@ -7,7 +7,7 @@
 //! - `fill`: tokens of the prompt, positions, masks, first states. `greedy`: the next token.
 //! - `parts`: what runs beside the decoder. `decoder`: its requests, and the cache. `sequence`: all of one sequence for a batch, timed.
 //! - `slots`: sequences of any length and age side by side in one batch; `cache`: their states in one tensor.
-//! - `check`: the cache against a run without it, and sequences side by side against each alone. `work`: what all of them are made of.
+//! - `check`: the cache against a run without it, and sequences side by side against each alone. `sampled`: tokens that were timed, against such a run. `work`: what all of them are made of.
 //!
 //! Not here: loading, inputs of the other parts, verification and statistics, which are the host's, and what is told of times.
 
@@ -20,6 +20,7 @@ mod fill;
 mod greedy;
 pub mod manifest;
 pub mod parts;
+pub mod sampled;
 pub mod sequence;
 pub mod sizes;
 pub mod slots;

@@ -2,12 +2,14 @@
 
 use crate::check::{self, SideBySide};
 use crate::decoder::{Decoder, Keeper};
+use crate::greedy::rows;
 use crate::manifest::{Manifest, Plan};
 use crate::parts::{Loaded, Parts, loaded};
+use crate::sampled::Sampled;
 use crate::sequence::{Prompts, Sequence};
 use crate::sizes::Sizes;
 use crate::slots::Slots;
-use skillbench_plugin_api::client::Request;
+use skillbench_plugin_api::client::{Output, Request};
 use skillbench_plugin_api::sdk::{Host, Level, Target, TargetModel};
 use skillbench_plugin_api::{Code, Error, Options, Result};
 
@@ -150,6 +152,34 @@ impl<'m> Work<'_, 'm> {
         Ok(())
     }
 
+    /// Whether sequences that were timed can be held against a run over all their tokens: what comes before those is gone by then.
+    fn can_read_again(&self) -> bool {
+        self.plan.before.is_empty() && self.plan.image.is_none() && !self.plan.state.is_empty()
+    }
+
+    /// That those kept of the sequences which were timed have the tokens that a run over all before them says; how many tokens that was found of.
+    ///
+    /// # Errors
+    /// `WrongOutput` with the token.
+    pub fn check_sampled(&self, sampled: &mut Sampled, sequence: &mut Sequence<'m>) -> Result<usize> {
+        if !self.can_read_again() {
+            return Ok(0);
+        }
+        let batch = sequence.batch;
+        sampled.check(self.tolerance()?, |all| of_rows(&sequence.read(all)?, batch))
+    }
+
+    /// The same of sequences that lay side by side, each on its own.
+    ///
+    /// # Errors
+    /// As for [`Work::check_sampled`].
+    pub fn check_sampled_side_by_side(&self, sampled: &mut Sampled, slots: &mut Slots<'m>) -> Result<usize> {
+        sampled.check(self.tolerance()?, |all| {
+            slots.clear();
+            slots.begin(0, all).map(|logits| vec![logits])
+        })
+    }
+
     /// That sequences side by side are what each is alone. `prompts`: of one sequence each, and others than before.
     ///
     /// # Errors
@@ -160,4 +190,9 @@ impl<'m> Work<'_, 'm> {
         self.host.log(Level::Info, &text);
         Ok(())
     }
+}
+
+/// The newest logits of each sequence.
+fn of_rows(logits: &Output, batch: usize) -> Result<Vec<Vec<f32>>> {
+    Ok(rows(logits, batch, 0)?.into_iter().map(|row| row.into_owned()).collect())
 }

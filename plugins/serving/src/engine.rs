@@ -6,6 +6,7 @@ use skillbench_load::session::{Batching, Serve};
 use skillbench_plugin_api::Result;
 use skillbench_sequences::Work;
 use skillbench_sequences::decoder::Keeper;
+use skillbench_sequences::sampled::{Sample, Sampled};
 use skillbench_sequences::sequence::{Prompts, Sequence};
 use skillbench_sequences::slots::Slots;
 use std::ops::Range;
@@ -51,6 +52,7 @@ pub enum Engine<'m> {
 pub struct Alone<'m> {
     sequence: Sequence<'m>,
     lengths: Lengths,
+    sampled: Sampled,
 }
 
 pub struct Together<'m> {
@@ -61,6 +63,7 @@ pub struct Together<'m> {
     continuous: bool,
     /// What is known of each that runs, in the order of the slots.
     times: Vec<Times>,
+    sampled: Sampled,
 }
 
 struct Times {
@@ -70,6 +73,7 @@ struct Times {
     first: u64,
     last: u64,
     gaps: Vec<u64>,
+    sample: Option<Sample>,
 }
 
 impl<'m> Engine<'m> {
@@ -81,11 +85,12 @@ impl<'m> Engine<'m> {
     pub fn new(work: &Work<'_, 'm>, batching: Batching, lengths: Lengths, worker: u64) -> Result<Engine<'m>> {
         if work.sizes.batch == 1 {
             let sequence = work.sequence(Keeper::Backend, worker)?;
-            return Ok(Engine::Alone(Box::new(Alone { sequence, lengths })));
+            return Ok(Engine::Alone(Box::new(Alone { sequence, lengths, sampled: Sampled::default() })));
         }
         let continuous = batching == Batching::NONE;
         let (slots, prompts) = (work.slots()?, work.prompts(worker, 1));
-        Ok(Engine::Together(Box::new(Together { slots, prompts, lengths, continuous, times: vec![] })))
+        let (times, sampled) = Default::default();
+        Ok(Engine::Together(Box::new(Together { slots, prompts, lengths, continuous, times, sampled })))
     }
 
     /// Whether the backend keeps the cache, where it computes; `None`: nothing is carried from token to token.
@@ -107,6 +112,17 @@ impl<'m> Engine<'m> {
         match self {
             Engine::Alone(alone) => work.check(&mut alone.sequence),
             Engine::Together(together) => work.check_side_by_side(&mut together.slots, &mut together.prompts),
+        }
+    }
+
+    /// That a few of the sequences which it served have the tokens that they should; of how many tokens that was found.
+    ///
+    /// # Errors
+    /// `WrongOutput` with the token.
+    pub fn check_sampled(&mut self, work: &Work<'_, 'm>) -> Result<usize> {
+        match self {
+            Engine::Alone(alone) => work.check_sampled(&mut alone.sampled, &mut alone.sequence),
+            Engine::Together(together) => work.check_sampled_side_by_side(&mut together.sampled, &mut together.slots),
         }
     }
 }
@@ -139,21 +155,27 @@ impl Alone<'_> {
             let (prompt, tokens) = self.lengths.of_request(shift, number);
             self.sequence.renew()?;
             self.sequence.prompt.truncate(prompt);
+            let sample = self.sampled.begin(&self.sequence.prompt);
             let taken = shift.begin(batch);
             let made = match self.sequence.run(tokens) {
-                Ok(made) => Some(made.times),
+                Ok(made) => Some(made),
                 Err(error) if shift.takes(&error) => None,
                 Err(error) => return Err(error),
             };
             let end = shift.now();
-            if let Some(times) = &made {
+            let times = made.as_ref().map(|made| &made.times);
+            if let Some(times) = times {
                 let gaps: Vec<u64> = times.gaps.iter().map(|gap| *gap as u64).collect();
                 // What came after the last token was known is none of the sequence's time.
                 shift.made(number, taken + times.first as u64, &gaps);
             }
             shift.ran(1);
             shift.worked(taken, end, 1.0);
-            shift.end(number, made.as_ref().map_or(end, |times| taken + times.all as u64), made.is_none());
+            shift.end(number, times.map_or(end, |times| taken + times.all as u64), times.is_none());
+            if let (Some(mut sample), Some(made)) = (sample, made) {
+                made.tokens.into_iter().for_each(|tokens| sample.made(tokens));
+                self.sampled.keep(sample);
+            }
         }
         Ok(())
     }
@@ -207,7 +229,11 @@ impl Together<'_> {
                 Ok(_) => {
                     let now = shift.now();
                     let gaps = Vec::with_capacity(tokens);
-                    self.times.push(Times { number, tokens, first: now, last: now, gaps });
+                    let mut sample = self.sampled.begin(&prompt);
+                    if let (Some(sample), Some(running)) = (&mut sample, self.slots.running().last()) {
+                        sample.made(vec![running.token]);
+                    }
+                    self.times.push(Times { number, tokens, first: now, last: now, gaps, sample });
                 }
                 Err(error) if shift.takes(&error) => shift.end(number, shift.now(), true),
                 Err(error) => return Err(error),
@@ -236,22 +262,26 @@ impl Together<'_> {
         shift.ran(self.times.len());
         let now = shift.now();
         shift.worked(from, now, self.share());
-        for times in &mut self.times {
+        for (times, running) in self.times.iter_mut().zip(self.slots.running()) {
             times.gaps.push(now.saturating_sub(times.last));
             times.last = now;
+            if let Some(sample) = &mut times.sample {
+                sample.made(vec![running.token]);
+            }
         }
         self.end_those_that_are_done(shift);
         Ok(())
     }
 
     fn end_those_that_are_done(&mut self, shift: &Shift<'_>) {
-        let slots = &mut self.slots;
-        self.times.retain(|times| {
+        let Together { slots, sampled, times, .. } = self;
+        times.retain_mut(|times| {
             let goes_on = times.gaps.len() + 1 < times.tokens;
             if !goes_on {
                 shift.made(times.number, times.first, &times.gaps);
                 shift.end(times.number, times.last, false);
                 slots.end(times.number);
+                times.sample.take().into_iter().for_each(|sample| sampled.keep(sample));
             }
             goes_on
         });

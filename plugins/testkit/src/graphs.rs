@@ -28,6 +28,20 @@ pub fn of_two_axes() -> Graph {
     Graph { input: vec![port("x")], output: vec![port("y")], ..graph("Relu", FLOAT) }
 }
 
+/// Of `x`, whose rows and columns are both free, itself and the sign of how many columns it has more than `size`. Engines do not agree on the
+/// sign of zero: rten says 1.
+pub fn sign_of_columns_beyond(size: f32) -> Graph {
+    let node = vec![
+        Node::new("Shape", &["x"], "columns").with("start", 1).with("end", 2),
+        Node::new("Cast", &["columns"], "count").with("to", FLOAT.into()),
+        Node::new("Sub", &["count", "size"], "beyond"),
+        Node::new("Sign", &["beyond"], "sign"),
+        Node::new("Add", &["x", "sign"], "y"),
+    ];
+    let initializer = vec![Tensor::of_bytes("size", FLOAT, &[1], size.to_le_bytes().to_vec())];
+    Graph { node, initializer, ..of_two_axes() }
+}
+
 /// `x` times three float32 weights that lie in another file.
 pub fn weighted_by(file: &str) -> Graph {
     Graph {

@@ -1,17 +1,17 @@
 //! Whose outputs are right. No engine is infallible: a cell that differs from one engine is held against the next, and it is
 //! wrong only where two engines that agree with each other differ from it.
 
+use super::checks::Outputs;
 use super::plan::{Plan, PlannedCell};
 use crate::skill::BuiltModel;
 use skillbench_models::Manifest;
 use skillbench_record::defaults::defaults;
 use skillbench_record::{Disagreement, Verification};
 use skillbench_worker::child::{self, Agreement};
-use skillbench_worker::{CellReport, Failure, FailureKind, VerifyJob};
+use skillbench_worker::{CellReport, Failure, FailureKind};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 
-/// A model at one point of its grid.
+/// A model at one point of its grid, with the other sizes of which there are requests.
 pub(super) type Point = (usize, String);
 
 /// Engines that were outvoted, by point: they are heard last there, and what they differed by is told.
@@ -26,7 +26,7 @@ pub(super) struct ReferenceEngine {
 struct Against {
     engine: usize,
     name: String,
-    file: PathBuf,
+    outputs: Outputs,
     failure: Failure,
 }
 
@@ -54,7 +54,7 @@ pub(super) enum Alone {
 pub(super) fn point(plan: &Plan, cell: &PlannedCell) -> Point {
     let mut axes = cell.axes.clone();
     axes.retain(|name, _| !plan.is_option(cell.benchmark, name));
-    (cell.model, format!("{axes:?}"))
+    (cell.model, format!("{axes:?} {:?}", plan.other_sizes(cell)))
 }
 
 impl CrossCheck {
@@ -89,28 +89,22 @@ impl CrossCheck {
         self.waiting.next()
     }
 
-    /// A engine's outputs are there, or it could not run the model. Returns what to verify against, and where it is.
-    pub fn compare_with(
-        &mut self,
-        engine: &ReferenceEngine,
-        file: Result<PathBuf, String>,
-    ) -> Option<(VerifyJob, PathBuf)> {
-        let file = match file {
-            Ok(file) => file,
-            Err(why) => {
-                self.why = why;
-                return None;
-            }
-        };
+    /// An engine could not run the model.
+    pub fn cannot_say(&mut self, why: String) {
+        self.why = why;
+    }
+
+    /// Who differs from an engine that a cell is to be held against; `None`: it has nothing to say that others did not.
+    pub fn dissent_from(&mut self, engine: &ReferenceEngine, outputs: &Outputs) -> Option<Vec<Disagreement>> {
         // Who ran no more parts than one before has no more to say, unless a difference is to be judged.
-        let parts = child::parts_of_reference(&file);
+        let parts = outputs.parts();
         if self.against.is_empty() && parts <= self.parts {
             return None;
         }
         self.parts = parts;
         let mut dissent: Vec<(usize, Disagreement)> = vec![];
         for other in &self.against {
-            let apart = child::agreement(&other.file, &file, &self.manifest).apart;
+            let apart = other.outputs.agreement(outputs, &self.manifest).apart;
             dissent
                 .push((other.engine, Disagreement { reference: other.name.clone(), max_relative_difference: apart }));
         }
@@ -120,18 +114,16 @@ impl CrossCheck {
             }
         }
         self.heard = dissent;
-        let dissent = self.heard.iter().map(|(_, dissent)| dissent.clone()).collect();
         self.why = String::new();
-        let (reference, path) = (engine.name.clone(), file.clone());
-        Some((VerifyJob::Against { file, reference, same_engine: false, dissent, spread: None }, path))
+        Some(self.heard.iter().map(|(_, dissent)| dissent.clone()).collect())
     }
 
     /// Whether a cell that passed has this engine's word for all of it. Where others differ from it, the engine has to be another
     /// engine than the cell's own: one engine has one voice.
-    pub fn confirmed(&self, report: &CellReport, file: &Path) -> bool {
+    pub fn confirmed(&self, report: &CellReport, outputs: &Outputs) -> bool {
         let passed = matches!(report.verification, Some(Verification::Passed { .. }));
         let own = report.placement.as_ref().map(|placement| family(&placement.engine));
-        let one_voice = child::engines(file).iter().any(|engine| own == Some(family(engine)));
+        let one_voice = child::engines(&outputs.own).iter().any(|engine| own == Some(family(engine)));
         passed && (self.against.is_empty() || !one_voice)
     }
 
@@ -139,14 +131,14 @@ impl CrossCheck {
     ///
     /// # Errors
     /// It is wrong: it differed from another one before, and the two agree.
-    pub fn differs(&mut self, engine: &ReferenceEngine, file: PathBuf, failure: Failure) -> Result<(), Failure> {
+    pub fn differs(&mut self, engine: &ReferenceEngine, outputs: Outputs, failure: Failure) -> Result<(), Failure> {
         for other in &self.against {
-            let Agreement { apart, agree } = child::agreement(&other.file, &file, &self.manifest);
+            let Agreement { apart, agree } = other.outputs.agreement(&outputs, &self.manifest);
             if agree {
                 return Err(self.wrong(other, engine, apart.unwrap_or_default()));
             }
         }
-        self.against.push(Against { engine: engine.index, name: engine.name.clone(), file, failure });
+        self.against.push(Against { engine: engine.index, name: engine.name.clone(), outputs, failure });
         Ok(())
     }
 

@@ -5,6 +5,12 @@ use skillbench_stats::{Launches, median, of_launches};
 use skillbench_worker::{CellReport, RoundRecord, SeriesRecord, append};
 use std::time::Duration;
 
+/// What each process tells alike; or has one of its own, which the initialization figures are made of.
+const OF_EACH: [&str; 5] =
+    ["first_inference", "slo.allowed", "trial.allowed", "trial.stay_of_length", "cache_kept_by_backend"];
+/// When requests were due, since the first session of their process began.
+const DUE: &str = "due";
+
 /// Adds what another process measured of the same cell. Loads and first inferences are left to the initialization figures.
 /// `before`: how long the measured rounds of those took that are in it.
 pub(super) fn add(all: &mut CellReport, other: &CellReport, before: Duration) {
@@ -12,7 +18,7 @@ pub(super) fn add(all: &mut CellReport, other: &CellReport, before: Duration) {
     all.launches += other.launches;
     for series in &mut all.series {
         let Some(more) = other.series.iter().find(|more| more.name == series.name) else { continue };
-        add_series(series, more, launch);
+        add_series(series, more, launch, before);
     }
     if let (Some(seen), Some(more)) = (&mut all.audit, &other.audit) {
         *seen = both(seen, more);
@@ -25,15 +31,15 @@ pub(super) fn add(all: &mut CellReport, other: &CellReport, before: Duration) {
     all.device_peak = most(all.device_peak, other.device_peak);
 }
 
-fn add_series(all: &mut SeriesRecord, other: &SeriesRecord, launch: u64) {
-    // Each process has one of its own, which the initialization figures are made of.
-    if all.name == "first_inference" {
+fn add_series(all: &mut SeriesRecord, other: &SeriesRecord, launch: u64, before: Duration) {
+    if OF_EACH.contains(&all.name.as_str()) {
         return;
     }
     let last = all.rounds.iter().map(|round| round.id).max().unwrap_or(0);
     let round = |round: &RoundRecord| RoundRecord { id: last + round.id, launch, ..round.clone() };
     all.rounds.extend(other.rounds.iter().map(round));
-    all.singles.extend_from_slice(&other.singles);
+    let later = if all.name == DUE { before.as_nanos() as f64 } else { 0.0 };
+    all.singles.extend(other.singles.iter().map(|value| value + later));
     all.stable &= other.stable;
     let ran_out = [&all.stopped_by, &other.stopped_by].iter().any(|why| why.as_deref() == Some("budget"));
     all.stopped_by = if ran_out { Some("budget".into()) } else { all.stopped_by.take().or(other.stopped_by.clone()) };
@@ -51,11 +57,14 @@ fn add_series(all: &mut SeriesRecord, other: &SeriesRecord, launch: u64) {
 }
 
 fn both(one: &Audit, other: &Audit) -> Audit {
+    let mut inputs_by_size = one.inputs_by_size.clone();
+    other.inputs_by_size.iter().for_each(|(size, inputs)| *inputs_by_size.entry(size.clone()).or_default() += inputs);
     Audit {
         rounds: one.rounds + other.rounds,
         rounds_of: one.rounds_of + other.rounds_of,
         inputs: one.inputs + other.inputs,
         after_last: one.after_last + other.after_last,
+        inputs_by_size,
         runs: one.runs + other.runs,
         furthest: one.furthest.into_iter().chain(other.furthest).reduce(f64::max),
         repeat_difference: one.repeat_difference.into_iter().chain(other.repeat_difference).reduce(f64::max),
@@ -84,8 +93,8 @@ mod tests {
     #[test]
     fn rounds_of_all_launches_stand_side_by_side_and_say_how_far_launches_are_apart() {
         let mut all = series(&[100.0, 100.0]);
-        add_series(&mut all, &SeriesRecord { stable: false, ..series(&[103.0, 103.0]) }, 1);
-        add_series(&mut all, &series(&[97.0, 97.0]), 2);
+        add_series(&mut all, &SeriesRecord { stable: false, ..series(&[103.0, 103.0]) }, 1, Duration::ZERO);
+        add_series(&mut all, &series(&[97.0, 97.0]), 2, Duration::ZERO);
         assert_eq!(
             all.rounds.iter().map(|round| (round.id, round.launch)).collect::<Vec<_>>(),
             [(1, 0), (2, 1), (3, 2)]
@@ -93,6 +102,23 @@ mod tests {
         assert!(!all.stable);
         let apart = apart(&all, 3).unwrap();
         assert!((apart.deviation - 0.03 / 3f64.sqrt()).abs() < 1e-3 && apart.count == 3, "{apart:?}");
+    }
+
+    #[test]
+    fn what_each_process_tells_alike_stands_once_and_the_requests_of_one_come_after_those_of_another() {
+        let named = |name: &str, singles: &[f64]| SeriesRecord {
+            name: name.into(),
+            singles: singles.to_vec(),
+            ..SeriesRecord::default()
+        };
+        let both = |name: &str| {
+            let mut all = named(name, &[0.01, 5.0]);
+            add_series(&mut all, &named(name, &[0.01, 5.0]), 1, Duration::from_secs(1));
+            all.singles
+        };
+        assert_eq!(both("slo.allowed"), [0.01, 5.0]);
+        assert_eq!(both("trial.over"), [0.01, 5.0, 0.01, 5.0]);
+        assert_eq!(both("due"), [0.01, 5.0, 1e9 + 0.01, 1e9 + 5.0]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! One cell in its worker: as it was asked for, judged by other engines, and in another way where a safe one is known.
 
+use super::checks::Checks;
 use super::cross_check;
 use super::execute::Runner;
 use super::launches;
@@ -13,14 +14,12 @@ use super::workarounds::Attempt;
 use crate::cores;
 use skillbench_models::stored;
 use skillbench_record::defaults::defaults;
-use skillbench_record::{Axes, ProfileReport, Workaround, cell_files, scratch};
-use skillbench_worker::child;
+use skillbench_record::{ProfileReport, Workaround, cell_files, scratch};
 use skillbench_worker::{
-    CellJob, CellReport, Command, Event, Failure, FailureKind, PluginUse, Policy, Pooling, ProfileJob, Reply, SizeJob,
+    CellJob, CellReport, Command, Event, Failure, FailureKind, PluginUse, Policy, Pooling, ProfileJob, Reply,
     VerifyJob, Watched, Worker,
 };
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::time::Duration;
 
 /// No more warnings of one cell's plugins are passed on.
@@ -37,13 +36,6 @@ pub(super) struct Measured {
     pub profile: Option<ProfileReport>,
     /// How its outputs were checked.
     pub checks: Checks,
-}
-
-/// How a cell's outputs are checked, and those of each other size of which its benchmark has requests.
-#[derive(Clone)]
-pub(super) struct Checks {
-    pub own: VerifyJob,
-    pub sizes: Vec<SizeJob>,
 }
 
 /// A worker that waits with the models of a cell for the next one.
@@ -126,7 +118,7 @@ impl Runner<'_, '_> {
         next: Option<&PlannedCell>,
     ) -> Result<Measured, Failure> {
         if self.plan.request.no_verify {
-            let checks = self.checks(planned, attempt, VerifyJob::Off, None);
+            let checks = self.checks_alike(planned, VerifyJob::Off);
             return self.once(planned, attempt, checks, next);
         }
         let outvoted = self.common.outvoted(&cross_check::point(self.plan, planned));
@@ -135,20 +127,20 @@ impl Runner<'_, '_> {
         let mut unconfirmed = None;
         while let Some(engine) = check.next() {
             self.observer.step(&format!("asking {} for reference outputs", engine.name));
-            self.phases.enter(phases::REFERENCE);
-            let file =
-                self.common.shared.reference(self.plan, planned, engine.index, &attempt.built, &self.limits, true);
-            self.phases.leave();
-            let Some((mut verify, file)) = check.compare_with(&engine, file) else { continue };
-            if let VerifyJob::Against { spread, .. } = &mut verify {
-                *spread = self.spread(planned, attempt, engine.index, &file);
-            }
-            let checks = self.checks(planned, attempt, verify, Some(engine.index));
+            let outputs = match self.outputs_of(planned, attempt, engine.index) {
+                Ok(outputs) => outputs,
+                Err(why) => {
+                    check.cannot_say(why);
+                    continue;
+                }
+            };
+            let Some(dissent) = check.dissent_from(&engine, &outputs) else { continue };
+            let checks = self.checks_against(planned, attempt, engine.index, &outputs, &dissent);
             match self.once(planned, attempt, checks, next) {
                 Err(failure) if failure.reason.code == skillbench_worker::DIFFERS => {
-                    check.differs(&engine, file, failure)?
+                    check.differs(&engine, outputs, failure)?
                 }
-                Ok(measured) if !check.confirmed(&measured.main, &file) => unconfirmed = Some(measured),
+                Ok(measured) if !check.confirmed(&measured.main, &outputs) => unconfirmed = Some(measured),
                 Ok(measured) => {
                     self.common.dissent(check.dissent(self.plan, planned));
                     return Ok(measured);
@@ -160,78 +152,15 @@ impl Runner<'_, '_> {
         if let Some(measured) = unconfirmed {
             return Ok(measured);
         }
-        let (verify, engine) = match alone {
-            cross_check::Alone::Itself(own) => {
-                match self.common.shared.reference(self.plan, planned, own, &attempt.built, &self.limits, true) {
-                    Ok(file) => {
-                        let reference = self.plan.references[own].name();
-                        let dissent = vec![];
-                        (VerifyJob::Against { file, reference, same_engine: true, dissent, spread: None }, Some(own))
-                    }
-                    Err(why) => (VerifyJob::Alone { why }, None),
-                }
-            }
-            cross_check::Alone::Nobody(why) => (VerifyJob::Alone { why }, None),
+        let outputs = match alone {
+            cross_check::Alone::Itself(own) => self.outputs_of(planned, attempt, own).map(|outputs| (own, outputs)),
+            cross_check::Alone::Nobody(why) => Err(why),
         };
-        let name = self.plan.models[planned.model].id();
-        if let VerifyJob::Alone { why } = &verify
-            && self.common.is_news(format!("{name}: {why}"))
-        {
-            self.observer.warning(&format!("outputs of {name} are only checked for being finite: {why}"));
-        }
-        let checks = self.checks(planned, attempt, verify, engine);
+        let checks = match outputs {
+            Ok((own, outputs)) => self.checks_against(planned, attempt, own, &outputs, &[]),
+            Err(why) => self.checks_alone(planned, why),
+        };
         self.once(planned, attempt, checks, next)
-    }
-
-    /// The same check for each other size of which the benchmark has requests; `engine`: whose outputs it holds them against.
-    fn checks(&mut self, planned: &PlannedCell, attempt: &Attempt, own: VerifyJob, engine: Option<usize>) -> Checks {
-        let sizes = self.plan.benchmarks[planned.benchmark].sizes.as_ref();
-        let others = sizes.map_or_else(Vec::new, |sizes| sizes.others(&planned.axes));
-        let mut check = |axes: Axes| {
-            let cell = PlannedCell { axes, ..planned.clone() };
-            let verify = match (&own, engine) {
-                (VerifyJob::Against { reference, same_engine, spread, .. }, Some(engine)) => {
-                    self.phases.enter(phases::REFERENCE);
-                    let file =
-                        self.common.shared.reference(self.plan, &cell, engine, &attempt.built, &self.limits, true);
-                    self.phases.leave();
-                    match file {
-                        Ok(file) => {
-                            let spread = spread.and_then(|_| self.spread(&cell, attempt, engine, &file));
-                            let (reference, same_engine) = (reference.clone(), *same_engine);
-                            VerifyJob::Against { file, reference, same_engine, dissent: vec![], spread }
-                        }
-                        Err(why) => {
-                            let name = self.plan.models[planned.model].id();
-                            let text =
-                                format!("outputs of {name} at {} are only checked for being finite: {why}", cell.axes);
-                            self.observer.warning(&text);
-                            VerifyJob::Alone { why }
-                        }
-                    }
-                }
-                (own, _) => own.clone(),
-            };
-            SizeJob { axes: cell.axes, verify }
-        };
-        let sizes = others.into_iter().map(&mut check).collect();
-        Checks { own, sizes }
-    }
-
-    /// How far two engines of float32 are apart here, neither of them the measured one where others are here; `None`: there is but
-    /// one.
-    fn spread(&mut self, planned: &PlannedCell, attempt: &Attempt, engine: usize, file: &Path) -> Option<f64> {
-        let others = self.plan.reference_engines(planned);
-        let own = (0..self.plan.references.len()).filter(|index| !others.contains(index));
-        let others: Vec<usize> = others.iter().copied().chain(own).filter(|other| *other != engine).collect();
-        self.phases.enter(phases::REFERENCE);
-        let apart = others.into_iter().find_map(|other| {
-            let outputs =
-                self.common.shared.reference(self.plan, planned, other, &attempt.built, &self.limits, false).ok()?;
-            child::agreement(file, &outputs, &attempt.built.manifest).apart
-        });
-        self.phases.leave();
-        apart
     }
 
     /// Runs a cell, and its further cold starts.
@@ -265,7 +194,14 @@ impl Runner<'_, '_> {
         };
         let folder = |of: &str| Some(scratch.path().join(format!("{}-{of}", planned.index)));
         job.cache_dir = folder("main");
-        let (mut main, mut watched, worker) = self.launch(planned, job.clone(), waiting)?;
+        // What a benchmark says of its budget is of this one's.
+        let shares = |mut failure: Failure| {
+            if launches > 1 && failure.kind == FailureKind::Failed {
+                failure.reason.message += &format!(" ({launches} launches share the budget)");
+            }
+            failure
+        };
+        let (mut main, mut watched, worker) = self.launch(planned, job.clone(), waiting).map_err(shares)?;
         let kept = Some(worker).filter(|_| job.pooling.keep);
         let mut others = vec![];
         for number in 1..launches {

@@ -2,7 +2,7 @@
 //!
 //! - `inventory`: registry and descriptions together: what can be asked for, and why not.
 //! - `probe`: a backend's devices, with the evidence. `availability`: the device of each backend of a plan. `choose`: a backend where none is asked for.
-//! - `resolve`: a request's names, looked up once. `named`, `select`, `tell_apart`, `grid` and `plan`: what is asked for, what its names and words stand for (`tell_apart`: where two models would have one), the points of the workload, cells. `precheck`: what is refused is found out first; `execute`: cells in order; `measure`: one in its worker; `sizes`: requests of several sizes in one; `cross_check`: whose outputs are right; `workarounds`: safe ways around; `backoff`: what cells that failed mean for others. `summarize`: what a worker reported becomes figures; `serving`: those of requests that arrive; `mlperf`: held against LoadGen's rules.
+//! - `resolve`: a request's names, looked up once. `named`, `select`, `tell_apart`, `grid` and `plan`: what is asked for, what its names and words stand for (`tell_apart`: where two models would have one), the points of the workload, cells. `precheck`: what is refused is found out first; `execute`: cells in order; `measure`: one in its worker; `sizes`: requests of several sizes in one; `checks`: what a cell's outputs are held against; `cross_check`: whose are right; `workarounds`: safe ways around; `backoff`: what cells that failed mean for others. `summarize`: what a worker reported becomes figures; `serving`: those of requests that arrive; `mlperf`: held against LoadGen's rules.
 //! - `parallel`: backends side by side, in the lanes that `lanes` lays out; `common`: what all cells share; `relay`: one observer for several lanes.
 //! - `interleave`: two targets measured in turns, so that they can be compared; `turns`: whose turn it is.
 //! - `profile`: what the operators of a cell's model cost. `phases`: where a cell's time went.
@@ -11,6 +11,7 @@
 
 mod availability;
 mod backoff;
+mod checks;
 mod choose;
 mod common;
 pub(crate) mod cross_check;

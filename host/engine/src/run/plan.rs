@@ -5,6 +5,8 @@ use super::error::RequestError;
 use super::grid::{Point, Workload, check_flags, own_point, points, without_effect};
 use super::named::{Asked, PlannedBackend, PlannedBenchmark, choose_backends, generator};
 use super::resolve::{Resolved, resolve};
+use super::serving::{SCENARIO, is_stream};
+use super::sizes::Sizes;
 use crate::architectures::architectures;
 use crate::audit;
 use crate::skill::{Catalog, Skill};
@@ -274,6 +276,12 @@ impl Plan {
         reference_engines
     }
 
+    /// The axes of a cell at each other size of which its benchmark has requests.
+    pub(super) fn other_sizes(&self, cell: &PlannedCell) -> Vec<Axes> {
+        let sizes = self.benchmarks[cell.benchmark].sizes.as_ref();
+        sizes.map_or_else(Vec::new, |sizes| sizes.others(&cell.axes))
+    }
+
     /// The axes that a benchmark takes as options of the same names: how many tokens to make is no dimension of a graph.
     pub(super) fn is_option(&self, benchmark: usize, axis: &str) -> bool {
         skillbench_worker::options::takes(&self.benchmarks[benchmark].description.options_schema, axis)
@@ -457,6 +465,14 @@ impl Plan {
         Ok((model, points))
     }
 
+    /// Why there are no requests of several sizes, where those are asked for.
+    fn why_not_of_sizes(&self, benchmark: usize, model: usize, axes: &Axes) -> Option<Reason> {
+        let PlannedBenchmark { sizes, options, .. } = &self.benchmarks[benchmark];
+        let sizes = sizes.as_ref()?;
+        let is_stream = self.is_option(benchmark, SCENARIO) && is_stream(options, axes);
+        sizes.refused(axes, &self.models[model]).or_else(|| is_stream.then(Sizes::of_a_stream))
+    }
+
     /// `asked` is the model by whose name a backend was chosen, `model` the one that is loaded.
     fn add_cells(&mut self, asked: usize, model: usize, benchmarks: &[usize], points: &[Point]) {
         let chosen = [asked, model].iter().find_map(|model| self.request.chosen.get(self.models[*model].id())).cloned();
@@ -470,9 +486,7 @@ impl Plan {
                     for own in self.of_benchmark(benchmark) {
                         let mut axes = axes.clone();
                         axes.extend(own);
-                        let of_sizes =
-                            || self.benchmarks[benchmark].sizes.as_ref()?.refused(&axes, &self.models[model]);
-                        let skip = skip.clone().or_else(of_sizes);
+                        let skip = skip.clone().or_else(|| self.why_not_of_sizes(benchmark, model, &axes));
                         self.cells.push(PlannedCell { index: 0, backend, model, benchmark, axes, skip });
                     }
                 }

@@ -5,7 +5,7 @@ use super::mlperf;
 use super::plan::{RATE, RATE_PER_HOUR};
 use super::summarize::measured;
 use skillbench_record::defaults::defaults;
-use skillbench_record::{CapacityMetrics, CapacityTrial, PluginOptions, ServingMetrics, TokenMetrics};
+use skillbench_record::{Axes, CapacityMetrics, CapacityTrial, PluginOptions, ServingMetrics, TokenMetrics};
 use skillbench_stats::{Capacity, capacity as of_trials, half_widths, is_kept, summarize};
 pub(crate) use skillbench_worker::BUDGET;
 use skillbench_worker::SeriesRecord;
@@ -36,13 +36,22 @@ impl<'a> AskedLoad<'a> {
     }
 }
 
-const SCENARIO: &str = "scenario";
+pub(super) const SCENARIO: &str = "scenario";
 /// Into so many sessions a benchmark of load divides its time.
 const SESSIONS: f64 = 3.0;
 
 /// Whether a benchmark is asked to keep the rules of MLPerf's LoadGen.
 pub(super) fn is_by_mlperf(options: &PluginOptions) -> bool {
     options.get("mlperf").is_some_and(|value| value == "on")
+}
+
+/// Whether queries come one after the other: nothing says how else they come.
+pub(super) fn is_stream(options: &PluginOptions, axes: &Axes) -> bool {
+    let is_told = |name: &str| options.contains_key(name) || axes.contains_key(name);
+    match options.get(SCENARIO) {
+        Some(scenario) => scenario.ends_with("-stream"),
+        None => ![RATE, RATE_PER_HOUR, "slo", "users", "trace"].into_iter().any(is_told),
+    }
 }
 
 /// Seconds for a benchmark with these options, where nobody gave others. `is_told`: it takes them as an option.
@@ -141,8 +150,15 @@ fn tokens(report: &[SeriesRecord], sessions: &SeriesRecord) -> Option<TokenMetri
         tokens: tokens as u64,
         tokens_per_s: Some(tokens / seconds(sessions)).filter(|rate| rate.is_finite()),
         cache_kept_by_backend: singles(report, "cache_kept_by_backend").first().map(|kept| *kept > 0.0),
+        tokens_checked: tokens_checked(report),
         energy_j_per_token: energy(report).as_ref().and_then(per_item),
     })
+}
+
+/// As the benchmark tells it, of each process.
+pub(crate) fn tokens_checked(report: &[SeriesRecord]) -> Option<u64> {
+    let of_launches = singles(report, "tokens_checked");
+    (!of_launches.is_empty()).then(|| of_launches.iter().sum::<f64>() as u64)
 }
 
 /// `None`: no requests arrived.
@@ -155,15 +171,11 @@ pub(crate) fn serving(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<S
     let shares = singles(report, "within_slo");
     let within = (!shares.is_empty() && shares.len() == counts.len())
         .then(|| shares.iter().zip(counts).map(|(share, count)| share * count).sum::<f64>());
-    let audit_ns: u64 = sessions.rounds.iter().filter(|round| round.measured).map(|round| round.audit_ns).sum();
-    let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
-    // The audit of workers at once is counted once for as many as can run.
-    let at_once = asked.workers.unwrap_or(1).min(cores) as f64;
     Some(ServingMetrics {
         lateness_ms: times("lateness"),
         queue_ms: times("queue"),
         service_ms: times("service"),
-        audit_ms: (requests > 0.0).then(|| audit_ns as f64 * NS_TO_MS * at_once / requests),
+        audit_ms: audit_ms(sessions, requests, asked),
         requests: requests as u64,
         issued_per_s: mean("issued_per_s"),
         utilization: mean("utilization"),
@@ -176,6 +188,15 @@ pub(crate) fn serving(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<S
         error_rate: find(report, "refused").map(|refused| refused.singles.iter().sum::<f64>() / requests.max(1.0)),
         tokens: tokens(report, sessions),
     })
+}
+
+/// What the audit took of each request, on average.
+fn audit_ms(series: &SeriesRecord, requests: f64, asked: AskedLoad<'_>) -> Option<f64> {
+    let audit_ns: u64 = series.rounds.iter().filter(|round| round.measured).map(|round| round.audit_ns).sum();
+    let cores = std::thread::available_parallelism().map_or(1, usize::from) as u64;
+    // The audit of workers at once is counted once for as many as can run.
+    let at_once = asked.workers.unwrap_or(1).min(cores) as f64;
+    (requests > 0.0).then(|| audit_ns as f64 * NS_TO_MS * at_once / requests)
 }
 
 /// `None` where the system does not tell.
@@ -220,7 +241,9 @@ pub(crate) fn capacity(report: &[SeriesRecord], asked: AskedLoad<'_>) -> Option<
     let trials = (0..per_s.len()).map(at).collect::<Option<Vec<_>>>()?;
     let (per_s, ci95, cliff) = edge(&trials, allowed, *column("trial.stay_of_length").first()?)?;
     let void = column("trial.void").iter().sum::<f64>() as u64;
-    Some(CapacityMetrics { per_s, ci95, cliff, slo: slo.into(), void, trials })
+    let audit_ms = find(report, "trial").and_then(|series| audit_ms(series, requests.iter().sum(), asked));
+    let (slo, tokens_checked) = (slo.into(), tokens_checked(report));
+    Some(CapacityMetrics { per_s, ci95, cliff, slo, void, audit_ms, tokens_checked, trials })
 }
 
 /// Where the first of the limits breaks, its interval, and whether it is a cliff. A limit that no rate breaks says nothing; one that every rate

@@ -71,6 +71,12 @@ impl Sizes {
         }
     }
 
+    /// Why queries that come one after the other have none.
+    pub fn of_a_stream() -> Reason {
+        let text = "requests of several sizes: queries one after the other have one size: ask for a --rate, for users, or for --scenario offline";
+        Reason::new("sizes", text)
+    }
+
     /// # Errors
     /// The axis is about how a model is used, and no input has it: all requests would be of one size.
     pub fn reach(&self, manifest: &Manifest) -> Result<(), Failure> {

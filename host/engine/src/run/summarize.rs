@@ -148,6 +148,7 @@ fn generation(report: &CellReport, launches: impl Fn(&SeriesRecord) -> Option<La
         decode_tokens_per_s: per_second("time_per_output_token"),
         energy_j_per_token: Counted::of_samples(whole).as_ref().and_then(energy::per_item),
         cache_kept_by_backend: kept.and_then(|series| series.singles.first()).map(|value| *value > 0.0),
+        tokens_checked: serving::tokens_checked(&report.series),
     })
 }
 

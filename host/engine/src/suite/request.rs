@@ -2,6 +2,7 @@
 
 use super::SuiteFile;
 use skillbench_models::user_models::custom;
+use skillbench_record::load::limits;
 use skillbench_record::suggest::did_you_mean;
 use skillbench_record::{BackendChoice, OptionChoice, RunRequest, Selection};
 use std::collections::HashSet;
@@ -68,11 +69,13 @@ const TOKEN_LIMITS: [&str; 2] = ["ttft.", "tpot."];
 /// What is asked of the benchmarks of requests that arrive; one of them is meant where no other is named.
 pub fn serving(suite: &SuiteFile, request: &mut RunRequest) {
     let by_mlperf = suite.mlperf.then(|| "on".to_string());
+    // However it is written, it is the same measurement.
+    let slo = suite.slo.as_deref().map(limits);
     let generator_cores = suite.generator_cores.map(|cores| cores.to_string());
     let asked = [
         ("scenario", &suite.scenario),
         ("arrivals", &suite.arrivals),
-        ("slo", &suite.slo),
+        ("slo", &slo),
         ("generator_cores", &generator_cores),
         ("mlperf", &by_mlperf),
     ];
@@ -80,8 +83,8 @@ pub fn serving(suite: &SuiteFile, request: &mut RunRequest) {
         Some(OptionChoice { plugin: Some(SERVING.into()), key: key.into(), value: value.clone()? })
     });
     request.options.extend(options);
-    let is_limit_of_tokens = |limit: &str| TOKEN_LIMITS.iter().any(|name| limit.trim_start().starts_with(name));
-    let limits_tokens = suite.slo.as_ref().is_some_and(|slo| slo.split(',').any(is_limit_of_tokens));
+    let is_limit_of_tokens = |limit: &str| TOKEN_LIMITS.iter().any(|name| limit.starts_with(name));
+    let limits_tokens = slo.as_ref().is_some_and(|slo| slo.split(',').any(is_limit_of_tokens));
     let is_told =
         request.options.iter().any(|option| [SERVING, OF_TOKENS].map(Some).contains(&option.plugin.as_deref()));
     let serves = is_told || !(request.rates.is_empty() && request.batch_wait_ms.is_empty());

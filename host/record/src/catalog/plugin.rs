@@ -58,7 +58,7 @@ const OF_SERVING: [&str; 19] = [
 const PARTS_OF_SERVING: [&str; 2] = ["trial.", "slo."];
 
 /// Series of the benchmarks that come with the host, which have a figure of their own elsewhere, and what they are split into.
-const KNOWN: [&str; 3] = ["first_inference", "time_per_output_token", "cache_kept_by_backend"];
+const KNOWN: [&str; 4] = ["first_inference", "time_per_output_token", "cache_kept_by_backend", "tokens_checked"];
 const SPLIT: [&str; 3] = ["first_inference.", "latency.", "part."];
 
 /// The series of a cell that no metric of the catalogue stands for.

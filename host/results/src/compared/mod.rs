@@ -9,7 +9,8 @@ use crate::Stored;
 use polars::prelude::PolarsResult;
 use sides::{SideCell, cells};
 use skillbench_record::catalog::{self, column};
-use skillbench_record::{Reason, Trust};
+use skillbench_record::load::{Load, of_requests};
+use skillbench_record::{Reason, Trust, options_text};
 use skillbench_stats::compare::{
     Bar, ComparedCell, ComparedMetric, Evidence, Metric, Noise, Subject, judge, of_apart, of_estimates,
 };
@@ -113,6 +114,12 @@ fn between(before: &SideCell, after: &SideCell, across: Across) -> Option<(&'sta
     }
     if !across.options && !across.plugin && (a.options != b.options || a.workers != b.workers) {
         return Some((column::OPTIONS, told(column::OPTIONS, set_for(a), set_for(b))));
+    }
+    // Another backend has other options; what was asked of it is the same all the same.
+    let requests = |subject: &Subject| of_requests(subject.options.as_deref());
+    if across.plugin && !across.options && requests(a) != requests(b) {
+        let name = |subject: &Subject| options_text(&requests(subject)).unwrap_or_else(|| "the defaults".into());
+        return Some((column::OPTIONS, told(column::OPTIONS, name(a), name(b))));
     }
     if before.beside != after.beside {
         let name = |beside: &str| if beside.is_empty() { "alone".to_string() } else { format!("beside {beside}") };
@@ -226,7 +233,7 @@ fn of_cells(before: &SideCell, after: &SideCell, question: &Question<'_>) -> Com
         metrics.extend(evidence.map(|evidence| judged(metric, evidence, before, after, question)));
     }
     if let (Some(old), Some(new)) = (before.capacity, after.capacity)
-        && limits(&before.subject) == limits(&after.subject)
+        && load(before) == load(after)
     {
         let metric = Metric::capacity();
         metrics.extend(of_estimates(&[old], &[new]).map(|evidence| judged(&metric, evidence, before, after, question)));
@@ -239,9 +246,9 @@ fn of_cells(before: &SideCell, after: &SideCell, question: &Question<'_>) -> Com
     }
 }
 
-/// The limits that a capacity keeps: another load keeps others.
-fn limits(subject: &Subject) -> Option<&str> {
-    subject.options.as_deref()?.split(' ').find(|option| option.starts_with("slo="))
+/// What a capacity is of: of another load it is another figure.
+fn load(side: &SideCell) -> Option<Load> {
+    Load::searched(&side.benchmark, &side.axes, side.subject.options.as_deref()?).map(|(load, _)| load)
 }
 
 fn judged(

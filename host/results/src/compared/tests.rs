@@ -177,6 +177,19 @@ fn backends_are_compared_only_across_plugins() {
 }
 
 #[test]
+fn across_plugins_options_of_backends_may_differ_and_how_requests_come_may_not() {
+    let cpu = || Given { options: Some("cache=off slo=latency.p99<=20ms"), ..BEFORE };
+    let against = |options| {
+        let rten = Given { run: "b", plugin: "rten", options: Some(options), ..BEFORE };
+        code(&ask(&[cpu()], &[rten], Across { plugin: true, ..Across::default() })[0]).to_string()
+    };
+    assert_eq!(against("prepack=on slo=latency.p99 <= 20ms"), "");
+    for other in ["slo=latency.p99<=50ms", "arrivals=gamma:0.5 slo=latency.p99<=20ms", "cache=off"] {
+        assert_eq!(against(other), "options", "{other}");
+    }
+}
+
+#[test]
 fn emulated_hardware_is_never_held_against_real_hardware() {
     let across = Across { machine: true, model: true, precision: true, plugin: true, options: true };
     let found = ask(&[BEFORE], &[Given { run: "b", emulated: true, ..BEFORE }], across);

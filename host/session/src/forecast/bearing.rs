@@ -2,11 +2,11 @@
 //! Of several of one hardware, such as of other batches or waits, the one of the highest trust and the largest figure counts, as elsewhere.
 
 use super::bench::machine;
-use super::load::{Load, limits};
 use super::price::{Per, PriceError, Prices};
 use super::ranking::{By, in_order};
 use super::{Candidate, Capacities, Capacity, Cells, Evidence, Models, Place, Question, QuestionError};
 use skillbench_engine::run::Inventory;
+use skillbench_record::load::{Load, limits};
 use skillbench_record::suggest::did_you_mean;
 use skillbench_record::{BackendChoice, HardwareLabel};
 use skillbench_results::matrix::rule;

@@ -1,14 +1,19 @@
 //! The capacities that count now, as the database has them. Nothing here is predicted.
 
-use super::load::{Load, SLO};
 use super::{Figure, Place};
 use skillbench_record::catalog;
 use skillbench_record::catalog::column;
+use skillbench_record::load::{Load, SLO};
 use skillbench_record::{Axes, OutcomeKind};
 use skillbench_results::freshness::Newer;
 use skillbench_store::database::{Filter, StoredCell, StoredLatest};
 use skillbench_store::{Database, DatabaseError};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The load of a search, and the options that are the hardware's. `None` of what was no search.
+fn searched(cell: &StoredCell) -> Option<(Load, Option<String>)> {
+    Load::searched(&cell.benchmark, &cell.axes, cell.options.as_deref()?)
+}
 
 /// The largest rate that keeps the limits, as one search found it.
 #[derive(Clone, Debug)]
@@ -53,7 +58,7 @@ impl Capacities {
         latest.sort_by(|one, other| other.cell.seen().order().cmp(&one.cell.seen().order()));
         let mut seen = BTreeSet::new();
         for StoredLatest { cell, newer } in latest {
-            let Some((load, options)) = Load::of(&cell).filter(|_| !cell.model.is_empty()) else { continue };
+            let Some((load, options)) = searched(&cell).filter(|_| !cell.model.is_empty()) else { continue };
             let place = Place { options, ..Place::of(&cell) };
             let Some(figure) = figure(&cell, newer.as_ref()) else {
                 if cell.outcome != OutcomeKind::Measured {

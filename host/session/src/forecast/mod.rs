@@ -2,7 +2,7 @@
 //!
 //! - `asked`: which models and points are meant. `bench`: the hardware that was measured, each with what predicts it. `answers`: what is
 //!   known of each point on each. `within`: what has to be kept. `ranking`: which hardware goes before which.
-//! - `capacities`: those that were searched, each with its `load`. `bearing`: which hardware bears the most of a load. `price`: what that costs.
+//! - `capacities`: those that were searched, each with its load. `bearing`: which hardware bears the most of a load. `price`: what that costs.
 //! - `elsewhere`: what was measured on other machines.
 //! - `cells`: the cells of the inference benchmark that count now, and the peaks of the hardware.
 
@@ -14,7 +14,6 @@ mod candidate;
 mod capacities;
 mod cells;
 mod elsewhere;
-mod load;
 mod price;
 mod ranking;
 mod within;
@@ -27,10 +26,11 @@ pub use candidate::{Candidate, Evidence};
 pub use capacities::{Capacities, Capacity, Vain};
 pub use cells::{Cells, MeasuredCell, Place, Tried};
 pub use elsewhere::{Elsewhere, ElsewhereError, TrainingRow};
-pub use load::Load;
 pub use price::{Cost, Per, PriceError, Prices};
 pub use ranking::{By, rank};
 pub use within::{Within, WithinError};
+
+pub use skillbench_record::load::Load;
 
 use skillbench_engine::run::RequestError;
 use skillbench_record::BackendChoice;

@@ -112,6 +112,7 @@ fn run_cell<'i>(
     let (series, counters, misuse) = rounds.finish();
     let seen = std::mem::take(&mut *lock(&target.seen));
     let (audit, differs) = (target.audit.report(), seen.differs || target.audit.differs());
+    let placement = seen.placement().cloned();
     drop(target);
     conclude(ran, misuse, seen.failure).map_err(|mut failure| {
         if differs && failure.kind == FailureKind::Wrong {
@@ -136,7 +137,7 @@ fn run_cell<'i>(
     Ok(CellReport {
         launches: 1,
         device: chosen.device.clone(),
-        placement: seen.placement,
+        placement,
         loads: if fresh { seen.loads } else { vec![] },
         series,
         audit: (!matches!(job.verify, VerifyJob::Off) && !cold_start).then_some(audit),

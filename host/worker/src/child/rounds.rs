@@ -264,7 +264,11 @@ impl State {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let corrected = match duration {
             true => correct(values, &seen.runs, cores),
-            false => Corrected { values: values.to_vec(), ..Corrected::default() },
+            // They are no times; the audit took some of the round's all the same.
+            false => {
+                let of_round = correct(&[wall.as_nanos() as f64], &seen.runs, cores);
+                Corrected { values: values.to_vec(), bind_ns: vec![], too_short: false, ..of_round }
+            }
         };
         if open.for_counter {
             series.long_ns.push(wall.as_nanos() as u64);

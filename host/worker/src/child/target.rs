@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Locks, and goes on after a panic elsewhere: what is inside is only ever replaced whole.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -61,9 +61,8 @@ pub(super) struct CellTarget<'i, 'c> {
 #[derive(Default)]
 pub(super) struct Seen {
     pub loads: Vec<LoadRecord>,
-    pub placement: Option<PlacementRecord>,
-    /// Of each part, at whichever size it was loaded first.
-    placements: BTreeMap<String, PlacementRecord>,
+    /// Of each part, in the order they were loaded, at whichever size each was first.
+    placements: Vec<(String, PlacementRecord)>,
     pub verification: Option<Verification>,
     pub memory_loaded: Option<u64>,
     pub memory_load_peak: Option<u64>,
@@ -86,6 +85,11 @@ struct LoadedPart {
 }
 
 impl Seen {
+    /// Where the model is, by the part that was loaded first.
+    pub fn placement(&self) -> Option<&PlacementRecord> {
+        self.placements.first().map(|(_, placement)| placement)
+    }
+
     /// Whether rounds may be measured.
     fn is_verified(&self) -> bool {
         !self.parts.is_empty() && self.parts.values().all(|part| part.verified)
@@ -103,7 +107,8 @@ impl<'i, 'c> CellTarget<'i, 'c> {
         verified: &'c AtomicBool,
     ) -> CellTarget<'i, 'c> {
         let (serial, loads, seen) = Default::default();
-        let audit = Audit::new(services.epoch(), manifest.repeats(&job.axes), !job.sizes.is_empty());
+        let (stages, budget) = (manifest.repeats(&job.axes), Duration::from_nanos(job.policy.budget_ns));
+        let audit = Audit::new(services.epoch(), stages, !job.sizes.is_empty(), budget);
         CellTarget { services, opened, pool, job, manifest, devices, audit, serial, loads, verified, seen }
     }
 
@@ -130,17 +135,10 @@ impl<'i, 'c> CellTarget<'i, 'c> {
             self.verified.store(false, Ordering::SeqCst);
         }
         // One size of a model is no lighter than another by being another computation.
-        let of_part = seen.placements.entry(part.into()).or_insert_with(|| loaded.placement.clone());
-        if (&of_part.precision, &of_part.engine) != (&loaded.placement.precision, &loaded.placement.engine) {
-            let told = |of: &PlacementRecord| format!("{} by {}", of.precision.as_deref().unwrap_or("?"), of.engine);
-            let text = format!(
-                "fallback refused: of one model the backend loaded one size in {}, and another in {}",
-                told(of_part),
-                told(&loaded.placement)
-            );
-            return Err(Error::new(Code::FailedPrecondition, text).because(Why::PRECISION));
+        match seen.placements.iter().find(|(known, _)| known == part) {
+            None => seen.placements.push((part.into(), loaded.placement.clone())),
+            Some((_, first)) => refuse_another(first, &loaded.placement)?,
         }
-        seen.placement.get_or_insert_with(|| loaded.placement.clone());
         Ok(loaded)
     }
 
@@ -276,8 +274,7 @@ impl<'i, 'c> CellTarget<'i, 'c> {
             None => named,
         };
         let found = compare(ports, &views, &references, tolerance).map_err(|text| {
-            // Other engines are asked about the cell's own size alone.
-            lock(&self.seen).differs |= size.is_own();
+            lock(&self.seen).differs = true;
             wrong(if size.is_own() { text } else { format!("at {axes}, {text}") })
         })?;
         // Other requests of the part were verified before.
@@ -395,6 +392,21 @@ impl<'i, 'c> CellTarget<'i, 'c> {
         }
         result
     }
+}
+
+/// # Errors
+/// A part was loaded in another precision, or by another engine, at one size than at another.
+fn refuse_another(first: &PlacementRecord, now: &PlacementRecord) -> Result<()> {
+    if (&first.precision, &first.engine) == (&now.precision, &now.engine) {
+        return Ok(());
+    }
+    let named = |of: &PlacementRecord| format!("{} by {}", of.precision.as_deref().unwrap_or("?"), of.engine);
+    let text = format!(
+        "fallback refused: of one model the backend loaded one size in {}, and another in {}",
+        named(first),
+        named(now)
+    );
+    Err(Error::new(Code::FailedPrecondition, text).because(Why::PRECISION))
 }
 
 /// Law: the asked work reaches the model. A batch of 4 on a graph that is fixed at 1 would be a figure for work not done.

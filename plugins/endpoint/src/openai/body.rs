@@ -6,6 +6,12 @@ use hyper::body::Bytes;
 use serde_json::json;
 use skillbench_load::sizes::{Lengths, Parts};
 
+/// A request's body, and how many tokens it asks for; 0: for an embedding.
+pub struct Drawn {
+    pub body: Bytes,
+    pub tokens: usize,
+}
+
 pub struct Bodies {
     question: Question,
     prompts: Prompts,
@@ -17,7 +23,7 @@ impl Bodies {
     }
 
     /// The next of a session. `lengths` and `parts`: of a request of a trace.
-    pub fn draw(&mut self, session: u64, lengths: Option<Lengths>, parts: Parts<'_>) -> Bytes {
+    pub fn draw(&mut self, session: u64, lengths: Option<Lengths>, parts: Parts<'_>) -> Drawn {
         let Question { api, ignore_eos, .. } = self.question;
         let usual = Lengths { prompt: self.question.prompt, tokens: self.question.new_tokens };
         let Lengths { prompt, tokens: new_tokens } = lengths.unwrap_or(usual);
@@ -39,7 +45,7 @@ impl Bodies {
                 body["ignore_eos"] = json!(true);
             }
         }
-        Bytes::from(body.to_string())
+        Drawn { body: Bytes::from(body.to_string()), tokens: if api == Api::Embeddings { 0 } else { new_tokens } }
     }
 }
 
@@ -54,9 +60,11 @@ mod tests {
         let options = Options(options.map(|(key, value)| (key.into(), value.into())).into());
         let mut bodies = Bodies::new(&Question::of(&options).unwrap());
         for (lengths, wanted) in [(None, (5, 9)), (Some(Lengths { prompt: 3, tokens: 7 }), (3, 7))] {
-            let body: serde_json::Value = serde_json::from_slice(&bodies.draw(1, lengths, Parts::NONE)).unwrap();
+            let drawn = bodies.draw(1, lengths, Parts::NONE);
+            let body: serde_json::Value = serde_json::from_slice(&drawn.body).unwrap();
             let words = body["prompt"].as_str().unwrap().split(' ').count();
             assert_eq!((words, body["max_tokens"].as_u64().unwrap()), wanted);
+            assert_eq!(drawn.tokens as u64, wanted.1);
         }
     }
 
@@ -67,7 +75,8 @@ mod tests {
         let mut bodies = Bodies::new(&Question::of(&options).unwrap());
         let mut common = |session: u64, other: u64| {
             let [one, other] = [session, other].map(|session| {
-                let body: serde_json::Value = serde_json::from_slice(&bodies.draw(session, None, Parts::NONE)).unwrap();
+                let body: serde_json::Value =
+                    serde_json::from_slice(&bodies.draw(session, None, Parts::NONE).body).unwrap();
                 body["prompt"].as_str().unwrap().split(' ').map(String::from).collect::<Vec<_>>()
             });
             one.iter().zip(&other).take_while(|(one, other)| one == other).count()

@@ -2,13 +2,14 @@
 
 use super::connection::Open;
 use crate::client::CONNECT;
-use crate::failure::{lost, plain, silent, unheard, unknown};
+use crate::failure::{busy, lost, plain, silent, unheard, unknown};
 use crate::settings::Settings;
 use hyper::Uri;
 use skillbench_plugin_api::{Error, Result, Why};
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::Semaphore;
@@ -30,6 +31,8 @@ pub struct Door {
     tls: Option<(TlsConnector, ServerName<'static>)>,
     patience: Duration,
     connecting: Semaphore,
+    /// A connection was made.
+    was_open: AtomicBool,
 }
 
 impl Door {
@@ -65,6 +68,7 @@ impl Door {
             addresses: vec![],
             patience: CONNECT.min(settings.timeout),
             connecting: Semaphore::new(AT_ONCE),
+            was_open: AtomicBool::new(false),
         })
     }
 
@@ -91,8 +95,9 @@ impl Door {
         let stream = {
             let _turn = self.connecting.acquire().await;
             let connected = tokio::time::timeout(self.patience, self.connect()).await;
-            connected.map_err(|_| silent(&self.url))?.map_err(|error| self.unreached(&error))?
+            connected.map_err(|_| self.unanswered())?.map_err(|error| self.unreached(&error))?
         };
+        self.was_open.store(true, Relaxed);
         // A question is one small packet, which waits for no other.
         stream.set_nodelay(true).map_err(|error| lost(&self.url, &error))?;
         let Some((tls, name)) = &self.tls else { return self.greeted(Open::over(stream).await) };
@@ -115,6 +120,10 @@ impl Door {
             }
         }
         Err(failed.unwrap_or_else(|| io::ErrorKind::AddrNotAvailable.into()))
+    }
+
+    fn unanswered(&self) -> Error {
+        if self.was_open.load(Relaxed) { busy(&self.url, self.patience) } else { silent(&self.url) }
     }
 
     fn unreached(&self, error: &io::Error) -> Error {

@@ -1,6 +1,7 @@
 //! One request and its answer, over a connection that was kept or a new one.
 
 use super::answer::Answer;
+use super::body::Drawn;
 use super::connection::Open;
 use super::door::Door;
 use super::noticed::Noticed;
@@ -13,7 +14,7 @@ use hyper::header::{
     ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONNECTION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue, USER_AGENT,
 };
 use hyper::{Method, Request, Uri};
-use skillbench_plugin_api::{Error, Result};
+use skillbench_plugin_api::{Error, Result, Why};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
@@ -60,7 +61,8 @@ impl Asker {
     ///
     /// # Errors
     /// Whatever went wrong. Nothing that was sent is sent again.
-    pub async fn ask(&self, kept: &mut Option<Open>, body: Bytes, now: impl Fn() -> u64) -> Result<Vec<u64>> {
+    pub async fn ask(&self, kept: &mut Option<Open>, asked: Drawn, now: impl Fn() -> u64) -> Result<Vec<u64>> {
+        let Drawn { body, tokens: wanted } = asked;
         let mut answer = Answer::new(&self.url, &self.question);
         match tokio::time::timeout(self.timeout, self.exchange(kept, body, &mut answer, &now)).await {
             Ok(exchanged) => exchanged?,
@@ -69,8 +71,20 @@ impl Asker {
             Err(_) => return Err(answer.late(self.timeout)),
         }
         let told = answer.end(now())?;
-        if told.tokens.is_some_and(|tokens| tokens != told.pieces.len() as u64) {
+        let pieces = told.pieces.len() as u64;
+        let tokens = told.tokens.unwrap_or(pieces);
+        if tokens != pieces {
             self.noticed.counts_otherwise.store(true, Relaxed);
+        }
+        if told.tokens.is_none() && tokens > wanted as u64 {
+            let text = format!(
+                "{} sends {pieces} pieces of text for at most {wanted} tokens, and does not say how many tokens they are (usage): no figure can be by token",
+                self.url
+            );
+            return Err(Error::invalid(text).because(Why::RUNTIME));
+        }
+        if self.question.ignore_eos && tokens < wanted as u64 {
+            self.noticed.ends_early.store(true, Relaxed);
         }
         Ok(told.pieces)
     }

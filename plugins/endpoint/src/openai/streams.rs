@@ -1,6 +1,6 @@
 //! The worker: one thread whose event loop has as many requests under way as it has room for, each over a connection of its own.
 
-use super::body::Bodies;
+use super::body::{Bodies, Drawn};
 use super::connection::Open;
 use super::exchange::Asker;
 use super::files;
@@ -8,7 +8,6 @@ use super::noticed::Noticed;
 use super::options::Question;
 use crate::settings::Settings;
 use futures_util::stream::{FuturesUnordered, StreamExt};
-use hyper::body::Bytes;
 use skillbench_load::board::Shift;
 use skillbench_load::session::Serve;
 use skillbench_load::sizes::Parts;
@@ -152,12 +151,12 @@ async fn closes(last: &mut Open) -> bool {
 async fn serve(
     asker: &Asker,
     mut open: Option<Open>,
-    body: Bytes,
+    asked: Drawn,
     number: usize,
     shift: &Shift<'_>,
 ) -> Result<Option<Open>> {
     let taken = shift.begin(number..number + 1);
-    let tokens = match asker.ask(&mut open, body, || shift.now()).await {
+    let tokens = match asker.ask(&mut open, asked, || shift.now()).await {
         Ok(tokens) => Some(tokens),
         Err(error) if shift.takes(&error) => None,
         Err(error) => return Err(error),

@@ -164,6 +164,25 @@ fn tokens_are_timed_as_they_come_and_requests_go_over_one_connection() {
 }
 
 #[test]
+fn answers_that_are_not_as_long_as_asked_are_noticed() {
+    let (url, _) = server(|stream, _| {
+        let _ = stream.write_all(HEAD);
+        (0..3).for_each(|_| event(stream, PIECE));
+        end(stream);
+        true
+    });
+    let told = |options: &[(&str, &str)]| {
+        let (streams, noticed) = streams(&url, 1, options);
+        session(streams, 3, 4, PATIENT).map(|_| noticed.told().collect::<Vec<_>>())
+    };
+    assert_eq!(told(&[("new_tokens", "3")]).unwrap(), Vec::<&str>::new());
+    assert!(told(&[("new_tokens", "4")]).unwrap().concat().contains("ends answers before"));
+    assert!(told(&[("new_tokens", "4"), ("ignore_eos", "off")]).unwrap().is_empty(), "it may end where it likes");
+    let error = told(&[("new_tokens", "2")]).unwrap_err();
+    assert!(error.message.contains("3 pieces of text for at most 2 tokens"), "{error}");
+}
+
+#[test]
 fn each_request_has_its_key_and_words_of_its_own() {
     let (url, asked) = hearing();
     session(streams(&url, 2, &[("new_tokens", "1")]).0, 5, 1, PATIENT).unwrap();

@@ -59,3 +59,15 @@ fn how_far_the_cache_was_off_is_told() {
     let record = run(&opened("none kept"), &Case::new(Kind::StateSpace));
     assert!(record.logs.iter().any(|log| log.contains("nothing to hold the cache against")), "{:?}", record.logs);
 }
+
+#[test]
+fn tokens_that_are_others_while_they_are_timed_are_found_out_afterwards() {
+    let record = run(&opened("in the middle"), &Case::new(Kind::Decoder));
+    let error = record.outcome.unwrap_err();
+    assert_eq!(error.code, Code::WrongOutput, "{error}");
+    assert!(error.message.contains("of a sequence that was timed is"), "{error}");
+    let well = run(&opened(""), &Case::new(Kind::Decoder));
+    well.outcome.as_ref().unwrap();
+    // Two of each of two sequences, four times.
+    assert_eq!(well.values("tokens_checked"), [16.0]);
+}

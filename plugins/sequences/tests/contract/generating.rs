@@ -49,7 +49,9 @@ fn first_token_and_gaps_add_up_to_the_whole() {
     fits(&record, 6);
     let items = ["end_to_end", "time_to_first_token", "time_per_output_token", "inter_token"].map(|n| record.items(n));
     assert_eq!(items, [Some(12.0), Some(10.0), Some(2.0), Some(2.0)]);
-    assert!(record.series.iter().all(|(info, _)| info.unit == "ns" || info.name == "cache_kept_by_backend"));
+    assert!(record.series.iter().all(
+        |(info, _)| info.unit == "ns" || ["cache_kept_by_backend", "tokens_checked"].contains(&info.name.as_str())
+    ));
 }
 
 #[test]

@@ -10,6 +10,7 @@ use skillbench_testkit::Quiet;
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// An instance of the proxy that does this to states.
 pub fn opened(fault: &str) -> Instance {
@@ -25,6 +26,7 @@ struct Proxy {
 struct ProxyModel {
     behind: &'static client::Model<'static>,
     fault: String,
+    runs: AtomicUsize,
 }
 
 struct ProxyRequest {
@@ -52,7 +54,11 @@ impl Backend for Proxy {
     }
 
     fn load(&self, load: &Load) -> Result<ProxyModel> {
-        Ok(ProxyModel { behind: Box::leak(Box::new(self.behind.load(load)?)), fault: self.fault.clone() })
+        Ok(ProxyModel {
+            behind: Box::leak(Box::new(self.behind.load(load)?)),
+            fault: self.fault.clone(),
+            runs: AtomicUsize::new(0),
+        })
     }
 }
 
@@ -94,6 +100,16 @@ impl ProxyRequest {
             elements.fill(1_i64.to_ne_bytes());
         }
         tensor
+    }
+
+    /// Whether a run finds another token than it should: where a server serves, or in the middle of a benchmark.
+    fn finds_another(&self) -> bool {
+        let run = self.model.runs.fetch_add(1, Ordering::SeqCst);
+        match self.model.fault.as_str() {
+            "in servers" => std::thread::current().name().is_some_and(|name| name.starts_with("server ")),
+            "in the middle" => (20..50).contains(&run),
+            _ => false,
+        }
     }
 
     /// What becomes of a state on its way from one run to the next.
@@ -142,6 +158,13 @@ impl Request for ProxyRequest {
         self.behind.run()?;
         let outputs = 0..self.model.outputs().len() as u32;
         self.made = outputs.map(|index| self.behind.take_output(index)?.to_host().map(Some)).collect::<Result<_>>()?;
+        if self.finds_another() {
+            let logits = self.made.iter_mut().flatten().filter(|output| output.shape().len() == 3);
+            for logits in logits {
+                let (elements, _) = logits.bytes_mut().as_chunks_mut::<4>();
+                elements.iter_mut().for_each(|element| *element = (-f32::from_ne_bytes(*element)).to_ne_bytes());
+            }
+        }
         Ok(Timing::default())
     }
 

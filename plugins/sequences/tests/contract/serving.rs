@@ -98,7 +98,7 @@ fn requests_of_one_token_have_no_time_after_it() {
 
 #[test]
 fn all_at_once_has_rates_and_no_time_from_when_it_was_due() {
-    let load = [("scenario", "offline"), ("budget_s", "0.3")];
+    let load = [("scenario", "offline"), ("budget_s", "0.9")];
     let record = serve(&rten(), &load, &Case { batch: 4, ..Case::new(Kind::Decoder) });
     record.outcome.as_ref().unwrap();
     for of_arrival in ["ttft", "ttft.from_issue", "tpot.of_all", "latency"] {
@@ -107,6 +107,13 @@ fn all_at_once_has_rates_and_no_time_from_when_it_was_due() {
     assert!(!record.values("tpot").is_empty());
     let together = record.values("requests_per_run");
     assert!(together.iter().all(|mean| *mean > 2.0), "with all there, slots are full: {together:?}");
+    // A sequence is six tokens, and a run one of each.
+    let shortest = record.values("session").iter().copied().skip(1).reduce(f64::min).unwrap();
+    assert!(
+        shortest < 0.9e9,
+        "sessions after the first are a third of the budget, too: {:?}",
+        record.values("session")
+    );
 }
 
 #[test]
@@ -124,6 +131,19 @@ fn a_model_whose_sequences_cannot_lie_side_by_side_says_why_and_serves_each_alon
                 assert_eq!(together.rounds, 0);
             }
         }
+    }
+}
+
+#[test]
+fn an_engine_that_makes_other_tokens_while_it_serves_is_found_out_afterwards() {
+    for batch in [1, 3] {
+        let case = Case { batch, ..Case::new(Kind::Decoder) };
+        let error = serve(&opened("in servers"), &LOAD, &case).outcome.unwrap_err();
+        assert_eq!(error.code, Code::WrongOutput, "{error}");
+        assert!(error.message.contains("of a sequence that was timed is"), "{error}");
+        let well = serve(&opened(""), &LOAD, &case);
+        well.outcome.as_ref().unwrap();
+        assert_eq!(well.values("tokens_checked"), [8.0], "two of each of four sequences");
     }
 }
 

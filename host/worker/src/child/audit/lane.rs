@@ -355,6 +355,10 @@ impl Moment {
         Moment { at: Instant::now(), cpu_ns }
     }
 
+    pub fn instant(&self) -> Instant {
+        self.at
+    }
+
     /// The clock was read first.
     fn at(at: Instant, cpu: Cpu) -> Moment {
         Moment { at, cpu_ns: cpu_ns(cpu) }

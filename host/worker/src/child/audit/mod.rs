@@ -35,7 +35,7 @@ use stages::Stages;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// So many inputs that were never seen are held against the reference, where it has as many: a plugin that skips every other run passes
 /// each of them by chance in two.
@@ -46,6 +46,8 @@ const AUDITED_ROUNDS: u64 = 25;
 const RESERVED: usize = 1;
 /// More than one are run then only while so many are left for later series.
 const SPARED: usize = 2;
+/// In a round that is a large part of the measuring time, another run is held against the reference after each such share of that time, on average.
+const OFTEN: u32 = LEAST as u32;
 
 /// What happens around the rounds of a cell.
 pub(super) trait RoundWatch: Sync {
@@ -82,6 +84,8 @@ pub(super) struct Audit<'i> {
     lanes: Mutex<Vec<Weak<Lane<'i>>>>,
     /// There are requests of several sizes, each of which is audited for itself.
     of_sizes: bool,
+    /// How long it is in a round, on average, from one run that is held against the reference to the next.
+    often: Duration,
     stages: Stages,
     state: Mutex<State>,
 }
@@ -97,7 +101,9 @@ struct State {
     wrong: Option<Error>,
     /// The run of this round that gets an unseen input, counted from 0; of several sizes the first of each from there on.
     chosen: Option<usize>,
-    /// What got one in this round, and how many each had in all.
+    /// When another one of this round is to get one, if it is still going on.
+    again: Option<Instant>,
+    /// What got one in this round, and how many inputs of each were held against the reference in all.
     checked: BTreeSet<String>,
     checked_of: BTreeMap<String, u64>,
     begun: usize,
@@ -116,6 +122,12 @@ struct OpenRound {
     checked: bool,
 }
 
+/// A graph that is no part of several has no name.
+fn of_part((known_as, inputs): (&String, &u64)) -> (String, u64) {
+    let is_whole = known_as.is_empty() || known_as.starts_with(" at ");
+    (if is_whole { format!("model{known_as}") } else { known_as.clone() }, *inputs)
+}
+
 /// What a lane does around one run.
 struct Turn {
     /// Which contents its inputs get.
@@ -129,9 +141,16 @@ struct Turn {
 
 impl<'i> Audit<'i> {
     /// `epoch`: when the clock began that backends ask. `stages`: how often one inference runs each part; empty where each runs once.
-    pub fn new(epoch: Instant, stages: Vec<(String, u64)>, of_sizes: bool) -> Audit<'i> {
+    /// `budget`: how long all rounds may take.
+    pub fn new(epoch: Instant, stages: Vec<(String, u64)>, of_sizes: bool, budget: Duration) -> Audit<'i> {
         let (open, differs, furthest, shared, lanes, state) = Default::default();
-        Audit { epoch, open, differs, furthest, shared, lanes, of_sizes, stages: Stages(stages), state }
+        let often = budget / OFTEN;
+        Audit { epoch, open, differs, furthest, shared, lanes, of_sizes, often, stages: Stages(stages), state }
+    }
+
+    /// When another run is to be looked at: nobody can foresee it.
+    fn in_a_while(&self, random: &mut Random) -> Option<Instant> {
+        Instant::now().checked_add(self.often.mul_f64(0.5 + random.share()))
     }
 
     pub fn was_apart(&self, difference: f64) {
@@ -182,8 +201,14 @@ impl<'i> Audit<'i> {
             return None;
         }
         let mut state = lock(&self.state);
-        let State { random, round, chosen, checked, checked_of, begun, parts, .. } = &mut *state;
+        let State { random, round, chosen, again, checked, checked_of, begun, parts, .. } = &mut *state;
         let measured = round.as_ref().is_some_and(|round| round.measured);
+        // One run of a round that is a whole session would say little of thousands.
+        if measured && again.is_some_and(|again| again <= entered.instant()) {
+            *again = self.in_a_while(random);
+            *chosen = Some(*begun);
+            checked.clear();
+        }
         // A lane that cannot be checked passes the choice on to the next one.
         let is_chosen = measured && chosen.is_some_and(|chosen| chosen <= *begun) && !checked.contains(part);
         *begun += 1;
@@ -279,6 +304,7 @@ impl<'i> Audit<'i> {
         lane.check_now(self, turn, false)?;
         let mut state = lock(&self.state);
         state.report.inputs += 1;
+        *state.checked_of.entry(lane.known_as().into()).or_default() += 1;
         if let Some(round) = &mut state.round {
             round.checked = true;
         }
@@ -309,9 +335,10 @@ impl<'i> Audit<'i> {
             for again in 0..wanted {
                 let Some(turn) = self.unseen(lane.known_as(), if again == 0 { 0 } else { SPARED }) else { break };
                 let apart = lane.check_now(self, turn, again == 0)?;
-                let report = &mut lock(&self.state).report;
+                let State { report, checked_of, .. } = &mut *lock(&self.state);
                 report.inputs += 1;
                 report.after_last += 1;
+                *checked_of.entry(lane.known_as().into()).or_default() += 1;
                 report.repeat_difference = report.repeat_difference.into_iter().chain(apart).reduce(f64::max);
             }
         }
@@ -326,6 +353,7 @@ impl<'i> Audit<'i> {
         Record {
             movement: weakest.map(|(moves, _)| moves),
             furthest: (state.report.inputs > 0).then_some(furthest),
+            inputs_by_size: state.checked_of.iter().filter(|_| self.of_sizes).map(of_part).collect(),
             ..state.report.clone()
         }
     }
@@ -338,6 +366,7 @@ impl<'i> Audit<'i> {
         let is_early = !state.audited.contains(series) || state.report.inputs + (RESERVED as u64) < LEAST;
         let is_audited = measured && (for_counter || is_early || state.random.next() % 100 < AUDITED_ROUNDS);
         state.chosen = is_audited.then(|| (state.random.next() % runs as u64) as usize);
+        state.again = self.in_a_while(&mut state.random);
         state.begun = 0;
         state.checked.clear();
         state.seen = Seen { runs: Vec::with_capacity(runs), outside_ns: 0 };

@@ -23,6 +23,11 @@ impl Random {
         x ^ (x >> 31)
     }
 
+    /// From 0 to less than 1.
+    pub fn share(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
     /// A variant of inputs that nothing else has.
     pub fn variant(&mut self) -> u64 {
         self.next() | FIRST

@@ -1,11 +1,10 @@
-//! What a capacity is of. Hardware bears another load otherwise, so that only capacities of the same are ranked against each other.
+//! What a capacity is of. Hardware bears another load otherwise, so that only capacities of the same are held against each other.
 
-use skillbench_record::{Axes, options_text};
-use skillbench_store::database::StoredCell;
+use crate::{Axes, options_text};
 use std::collections::BTreeMap;
 
 /// The option that has the limits.
-pub(super) const SLO: &str = "slo";
+pub const SLO: &str = "slo";
 
 /// Options of a load, with the flag of those that have one. All others are the hardware's.
 const OPTIONS: [(&str, Option<&str>); 5] =
@@ -13,6 +12,10 @@ const OPTIONS: [(&str, Option<&str>); 5] =
 
 /// The only one that a search has is `server`, whether or not it was said.
 const SCENARIO: &str = "scenario";
+const OF_A_SEARCH: &str = "server";
+
+/// What else says how requests come.
+const OF_REQUESTS: [&str; 5] = [SLO, SCENARIO, "think_ms", "over_time", "mlperf"];
 
 /// What a load has that was asked for, as axes or options, and no search does.
 const RATES: [&str; 4] = ["rate", "rate_per_hour", "users", "trace"];
@@ -52,11 +55,7 @@ pub fn limits(text: &str) -> String {
 
 impl Load {
     /// The load of a search, and the options that are the hardware's. `None` of what was no search.
-    pub(super) fn of(cell: &StoredCell) -> Option<(Load, Option<String>)> {
-        Load::searched(&cell.benchmark, &cell.axes, cell.options.as_deref()?)
-    }
-
-    fn searched(benchmark: &str, axes: &Axes, options: &str) -> Option<(Load, Option<String>)> {
+    pub fn searched(benchmark: &str, axes: &Axes, options: &str) -> Option<(Load, Option<String>)> {
         let mut options = read(options);
         if RATES.iter().any(|rate| axes.contains_key(*rate) || options.contains_key(*rate)) {
             return None;
@@ -89,7 +88,7 @@ impl Load {
     }
 
     /// What `host run` takes to search the same.
-    pub(super) fn as_arguments(&self) -> String {
+    pub fn as_arguments(&self) -> String {
         // Of a generation all others follow from these.
         let is_asked = |axis: &str| !self.request.contains_key(TOKENS) || [PROMPT, TOKENS].contains(&axis);
         let axes = self.request.iter().filter(|(axis, _)| is_asked(axis)).map(|(axis, value)| {
@@ -107,6 +106,21 @@ impl Load {
         let all: Vec<String> = [format!("--slo \"{}\"", self.limits)].into_iter().chain(axes).chain(more).collect();
         all.join(" ")
     }
+}
+
+/// The options of a cell that say how requests come, which no backend has; whatever else is set.
+pub fn of_requests(options: Option<&str>) -> BTreeMap<String, String> {
+    let mut options = read(options.unwrap_or_default());
+    options.retain(|name, _| {
+        OPTIONS.iter().any(|(known, _)| known == name)
+            || RATES.contains(&name.as_str())
+            || OF_REQUESTS.contains(&name.as_str())
+    });
+    if options.get(SCENARIO).is_some_and(|scenario| scenario == OF_A_SEARCH) {
+        options.remove(SCENARIO);
+    }
+    options.entry(SLO.into()).and_modify(|text| *text = limits(text));
+    options
 }
 
 /// A batch is what a request asks for only where each request is one: not where they wait for each other, nor of sequences side by side.
@@ -157,6 +171,14 @@ mod tests {
         let found = read("cache=off slo=latency.p99 <= 20ms, latency.p50<=1ms threads=2");
         assert_eq!(found["slo"], "latency.p99 <= 20ms, latency.p50<=1ms");
         assert_eq!((found["cache"].as_str(), found["threads"].as_str(), found.len()), ("off", "2", 3));
+    }
+
+    #[test]
+    fn how_requests_come_is_known_among_other_options() {
+        let of = |text: &str| options_text(&of_requests(Some(text))).unwrap_or_default();
+        let found = of("arrivals=gamma:0.5 cache=off slo=tpot.p99 <= 1s, ttft.p99<=2s threads=2 users=3");
+        assert_eq!(found, "arrivals=gamma:0.5 slo=tpot.p99<=1s,ttft.p99<=2s users=3");
+        assert_eq!((of("cache=off"), of_requests(None).len()), (String::new(), 0));
     }
 
     #[test]
