@@ -155,8 +155,10 @@ fn partner(before: &[SideCell], new: &SideCell, across: Across) -> Partner {
         (None, []) => {}
         (None, _) => return Partner::Several,
     }
-    // The nearest: the same model on the same backend, but for one thing.
-    let near = |old: &SideCell| old.subject.model == new.subject.model && old.subject.plugin == new.subject.plugin;
+    // The nearest: the same model on the same backend, unless others are asked for, but for one thing.
+    let near = |old: &SideCell| {
+        old.subject.model == new.subject.model && (across.plugin || old.subject.plugin == new.subject.plugin)
+    };
     let nearest = (0..before.len()).find(|i| same_work(&before[*i]) && near(&before[*i]));
     match nearest.and_then(|index| Some((index, between(&before[index], new, across)?))) {
         Some((index, (code, why))) => Partner::Refused(index, code, why),
