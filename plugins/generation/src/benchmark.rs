@@ -3,7 +3,7 @@
 use skillbench_plugin_api::sdk::{Benchmark, Context, Reporter, Series};
 use skillbench_plugin_api::{Result, RoundKind, SeriesInfo, SeriesKind};
 use skillbench_sequences::decoder::Keeper;
-use skillbench_sequences::sampled::{Sampled, tell_checked};
+use skillbench_sequences::sampled::{Again, Sampled, tell_checked};
 use skillbench_sequences::sequence::{Sequence, Times};
 use skillbench_sequences::sizes::Sizes;
 use skillbench_sequences::{Loads, Work};
@@ -48,7 +48,9 @@ impl Benchmark for Generation {
         work.check(&mut sequence)?;
         let mut sampled = Sampled::default();
         measure(&context.reporter, &mut sequence, sizes, &mut sampled)?;
-        tell_checked(&context.reporter, work.check_sampled(&mut sampled, &mut sequence)?)?;
+        let mut again = Again::default();
+        work.check_sampled(&mut sampled, &mut sequence, &mut again)?;
+        tell_checked(&context.reporter, &again)?;
         work.check(&mut sequence)
     }
 }

@@ -243,7 +243,7 @@ impl Board {
         let place = &self.places[place];
         place.take();
         self.ready.wait();
-        let before = cpu_time().filter(|_| worker.room() > 1);
+        let before = cpu_time().filter(|_| worker.is_event_loop());
         let attended = catch_unwind(AssertUnwindSafe(|| worker.attend(&Shift { board: self, place })));
         if let Some((before, now)) = before.zip(cpu_time()) {
             let worked = now.saturating_sub(before).as_nanos() as f64;

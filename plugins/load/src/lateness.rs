@@ -9,23 +9,25 @@ const OF_MEDIAN: f64 = 0.05;
 const OF_P99: f64 = 0.25;
 /// No machine is asked for less.
 const LEAST: Duration = Duration::from_micros(20);
+/// An event loop is woken by others: none is asked for less than this.
+const LEAST_OF_LOOP: Duration = Duration::from_micros(200);
 /// Workers that work so much of their time are what latencies come from, whoever is late beside them.
 const SATURATED: f64 = 0.95;
 
-/// Nor an event loop, which others wake.
-const LEAST_OF_LOOP: Duration = Duration::from_micros(200);
 /// An event loop that works so much of the time is itself at its limit.
 const LOOP_AT_ITS_LIMIT: f64 = 0.9;
 
+/// Why a session says nothing of its target whose event loop was itself at its limit; `None`: it was not.
+pub fn at_its_limit(served: &Served, less: &str) -> Option<String> {
+    let share = served.event_loop.filter(|share| *share >= LOOP_AT_ITS_LIMIT)?;
+    Some(format!(
+        "void: the thread that has all requests under way worked {:.0}% of the time, so that what it saw may be its own limit: ask for {less}, or for shorter answers",
+        share * 100.0
+    ))
+}
+
 /// Why a session is void, with what to do, of which `less` is a part: how less load is asked for. `None`: it is not.
 pub fn too_late(served: &Served, workers: usize, limits: &[Limit], less: &str) -> Option<String> {
-    let of_loop = served.event_loop.unwrap_or_default();
-    if of_loop >= LOOP_AT_ITS_LIMIT {
-        return Some(format!(
-            "void: the thread that has all requests under way worked {:.0}% of the time, so that what it saw may be its own limit: ask for {less}, or for shorter answers",
-            of_loop * 100.0
-        ));
-    }
     if served.utilization(workers) >= SATURATED {
         return None;
     }
@@ -130,7 +132,8 @@ mod tests {
     fn an_event_loop_that_is_at_its_limit_or_sees_late_to_what_it_has_room_for_makes_a_session_void() {
         let of_loop = |share| Served { event_loop: Some(share), ..session(|_| 0, |_| false) };
         assert_eq!(too_late(&of_loop(0.5), 4, &[]), None);
-        assert!(too_late(&of_loop(0.95), 4, &[]).unwrap().contains("worked 95% of the time"));
+        assert_eq!(at_its_limit(&of_loop(0.5), "less"), None);
+        assert!(at_its_limit(&of_loop(0.95), "less").unwrap().contains("worked 95% of the time"));
         // Each is seen to 1 ms after it was due, and takes 1 ms more.
         let waiting = |room: usize| {
             let mut served = of_loop(0.5);

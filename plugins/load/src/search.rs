@@ -86,7 +86,7 @@ impl Search {
                 let next = match high < self.most {
                     true => "ask for a shorter time, or for a longer --budget",
                     false => {
-                        "sessions of this length have room for no more: ask for a shorter time, and for a --budget that is as much shorter"
+                        "no higher rate can be tried in sessions of this length: ask for a shorter time, and for a --budget that is as much shorter"
                     }
                 };
                 format!("every rate that was tried keeps the limit, up to {high:.4} requests a second: {next}")
@@ -208,7 +208,7 @@ mod tests {
         let told = |search: &Search| search.edges("latency.p99<=1ms").unwrap_err().message;
         assert!(told(&search).contains("every rate") && told(&search).contains("longer --budget"));
         search.saw(trial(1e6, 100, &[0]));
-        assert!(told(&search).contains("have room for no more"));
+        assert!(told(&search).contains("no higher rate can be tried"));
     }
 
     #[test]

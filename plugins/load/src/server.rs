@@ -418,6 +418,7 @@ impl<'c> Server<'c> {
     fn less(&self) -> &'static str {
         match self.asked.load {
             Load::Users(_) => "fewer users, or a longer think_ms",
+            Load::Offline => "fewer workers",
             _ => "a lower rate",
         }
     }
@@ -439,10 +440,15 @@ impl<'c> Server<'c> {
 
     /// A session whose requests were issued too late says more of the generator than of the target.
     fn refuse_late(&self, served: &Served) -> Result<()> {
-        if self.asked.load == Load::Offline || self.takes_late {
+        if self.takes_late {
             return Ok(());
         }
-        match lateness::too_late(served, self.crew.size(), &self.asked.limits, self.less()) {
+        let late = || match self.asked.load {
+            // All are there at once.
+            Load::Offline => None,
+            _ => lateness::too_late(served, self.crew.size(), &self.asked.limits, self.less()),
+        };
+        match lateness::at_its_limit(served, self.less()).or_else(late) {
             None => Ok(()),
             Some(text) => Err(Error::new(Code::FailedPrecondition, text)),
         }

@@ -24,6 +24,11 @@ pub trait Serve: Send {
         1
     }
 
+    /// Whether its thread sees to several requests at once, so that it may itself be what they wait for.
+    fn is_event_loop(&self) -> bool {
+        self.room() > 1
+    }
+
     /// Serves requests of a session until there are no more: batch after batch, unless a worker knows better.
     ///
     /// # Errors

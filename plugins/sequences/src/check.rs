@@ -1,7 +1,7 @@
 //! The cache against a run without it: a token's logits are the same, whether the tokens before it are in the cache or read again.
 
 use crate::greedy::{positions, rows};
-use crate::sequence::{Made, Prompts, Sequence};
+use crate::sequence::{Made, Prompts, Sequence, before};
 use crate::sizes::Sizes;
 use crate::slots::Slots;
 use skillbench_plugin_api::{Code, Error, Result};
@@ -19,12 +19,7 @@ pub fn against_reading(sequence: &mut Sequence<'_>, steps: usize, tolerance: f64
     // The last token made is what the logits say, and was not fed.
     let fed = &made.tokens[..steps];
     let length = sequence.prompt.len() / sequence.batch;
-    let all = |index: usize| {
-        let prompt = sequence.prompt[index * length..][..length].iter().copied();
-        prompt.chain(fed.iter().map(move |tokens| tokens[index])).collect::<Vec<i64>>()
-    };
-    let all: Vec<i64> = (0..sequence.batch).flat_map(all).collect();
-    let read = sequence.read(&all)?;
+    let read = sequence.read(&before(&sequence.prompt, fed, sequence.batch))?;
     // Some graphs give the logits of the last token alone.
     let known = positions(&read, sequence.batch)?;
     let mut most = 0.0_f64;
@@ -192,7 +187,7 @@ fn difference(found: &[f32], expected: &[f32]) -> f64 {
     if found.len() != expected.len() {
         return f64::INFINITY;
     }
-    let apart = found.iter().zip(expected).map(|(one, other)| f64::from((one - other).abs())).fold(0.0, largest);
+    let apart = found.iter().zip(expected).map(|(one, other)| f64::from((one - other).abs())).fold(0.0, larger);
     let magnitude = magnitude(expected);
     match magnitude > 0.0 {
         true => apart / magnitude,
@@ -203,10 +198,10 @@ fn difference(found: &[f32], expected: &[f32]) -> f64 {
 
 /// The largest magnitude; no number where one of them is none.
 pub(crate) fn magnitude(logits: &[f32]) -> f64 {
-    logits.iter().map(|value| f64::from(value.abs())).fold(0.0, largest)
+    logits.iter().map(|value| f64::from(value.abs())).fold(0.0, larger)
 }
 
-fn largest(most: f64, next: f64) -> f64 {
+fn larger(most: f64, next: f64) -> f64 {
     if next > most || next.is_nan() { next } else { most }
 }
 

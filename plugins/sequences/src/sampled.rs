@@ -1,8 +1,10 @@
 //! Sequences that were made while they were timed: a few are kept, by chance, and held against a run over all their tokens when the clock stands still.
-//! What a backend made by then it cannot take back, and while it made them it could not know which they would be.
+//! While a backend makes them it cannot know which they will be, and what it made it cannot take back. That run is its own, too: one that remembers all that
+//! it made, and says the same again, is not found out here.
 
 use crate::check::magnitude;
 use crate::largest;
+use crate::sequence::before;
 use fastrand::Rng;
 use skillbench_plugin_api::sdk::Reporter;
 use skillbench_plugin_api::{Code, Error, Result, SeriesInfo, SeriesKind};
@@ -12,8 +14,20 @@ use std::time::{Duration, Instant};
 /// So many are kept of all that were made.
 const KEPT: usize = 4;
 
-/// Once one was looked at, others are only while this is not over: a large model takes long to read.
+/// Once one was read again, others are only until this is over, of all workers together: a large model takes long.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Reading again: how many tokens were held against a run over all before them, and until when further ones are.
+pub struct Again {
+    pub checked: usize,
+    until: Instant,
+}
+
+impl Default for Again {
+    fn default() -> Again {
+        Again { checked: 0, until: Instant::now() + PATIENCE }
+    }
+}
 
 /// Each that was made is as likely to be kept as any other.
 pub struct Sampled {
@@ -45,15 +59,9 @@ impl Sample {
         self.tokens.push(tokens);
     }
 
-    /// What was read before a token was made, of all sequences.
-    fn before(&self, step: usize) -> Vec<i64> {
-        let batch = self.tokens[0].len();
-        let length = self.prompt.len() / batch;
-        let of_sequence = |index: usize| {
-            let prompt = self.prompt[index * length..][..length].iter().copied();
-            prompt.chain(self.tokens[..step].iter().map(move |tokens| tokens[index]))
-        };
-        (0..batch).flat_map(of_sequence).collect()
+    /// How many sequences lay in the batch.
+    fn batch(&self) -> usize {
+        self.tokens.first().map_or(1, Vec::len)
     }
 }
 
@@ -72,31 +80,38 @@ impl Sampled {
     }
 
     /// Holds the last token of each sequence, and another one by chance, against the logits of a run over all before it. `read` makes one: a row for each
-    /// sequence of the batch. Returns how many tokens were held against one.
+    /// sequence of the batch.
     ///
     /// # Errors
     /// `WrongOutput` for a token that another is more likely than by more than `tolerance` explains, as a share of the largest magnitude; and what `read` says.
-    pub fn check(&mut self, tolerance: f64, mut read: impl FnMut(&[i64]) -> Result<Vec<Vec<f32>>>) -> Result<usize> {
-        let (mut checked, start) = (0, Instant::now());
+    pub fn check(
+        &mut self,
+        tolerance: f64,
+        again: &mut Again,
+        mut read: impl FnMut(&[i64]) -> Result<Vec<Vec<f32>>>,
+    ) -> Result<()> {
         for sample in std::mem::take(&mut self.kept).into_iter().flatten() {
-            if checked > 0 && start.elapsed() > PATIENCE {
+            if again.checked > 0 && Instant::now() > again.until {
                 break;
             }
             let Some(last) = sample.tokens.len().checked_sub(1) else { continue };
             let other = (last > 0).then(|| self.rng.usize(0..last));
             for step in other.into_iter().chain([last]) {
-                let before = sample.before(step);
-                for (logits, token) in read(&before)?.iter().zip(&sample.tokens[step]) {
+                let all = before(&sample.prompt, &sample.tokens[..step], sample.batch());
+                for (logits, token) in read(&all)?.iter().zip(&sample.tokens[step]) {
                     says(logits, *token, tolerance).map_err(|text| {
-                        let read = before.len() / sample.tokens[0].len();
-                        Error::new(Code::WrongOutput, format!("token {step} of a sequence that was timed is {token}, and a run over all {read} tokens before it {text}"))
+                        let read = all.len() / sample.batch();
+                        let text = format!(
+                            "token {step} of a sequence that was timed is {token}, and a run over all {read} tokens before it {text}"
+                        );
+                        Error::new(Code::WrongOutput, text)
                     })?;
-                    checked += 1;
+                    again.checked += 1;
                 }
             }
         }
         self.seen = 0;
-        Ok(checked)
+        Ok(())
     }
 }
 
@@ -104,8 +119,8 @@ impl Sampled {
 ///
 /// # Errors
 /// What the host says.
-pub fn tell_checked(reporter: &Reporter, checked: usize) -> Result<()> {
-    if checked == 0 {
+pub fn tell_checked(reporter: &Reporter, again: &Again) -> Result<()> {
+    if again.checked == 0 {
         return Ok(());
     }
     let series = reporter.series(&SeriesInfo {
@@ -116,7 +131,7 @@ pub fn tell_checked(reporter: &Reporter, checked: usize) -> Result<()> {
         concurrent: false,
         items_per_sample: 1.0,
     })?;
-    reporter.single(series, checked as f64)
+    reporter.single(series, again.checked as f64)
 }
 
 /// Whether logits say a token, or one that is as likely as far as two runs may differ, each by the tolerance.
@@ -155,14 +170,25 @@ mod tests {
     fn tokens_are_what_a_run_over_all_before_them_says() {
         let mut sampled = Sampled::default();
         (0..2).for_each(|from| made(&mut sampled, from, None));
-        assert_eq!(sampled.check(1e-3, counting).unwrap(), 2 * 2 * 2);
+        let mut again = Again::default();
+        sampled.check(1e-3, &mut again, counting).unwrap();
+        assert_eq!(again.checked, 2 * 2 * 2);
         made(&mut sampled, 1, Some(2));
-        let error = sampled.check(1e-3, counting).unwrap_err();
+        let error = sampled.check(1e-3, &mut again, counting).unwrap_err();
         assert_eq!(error.code, Code::WrongOutput);
         assert!(
             error.message.contains("token 2 of a sequence that was timed is 7") && error.message.contains("says 54"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn one_is_read_again_however_long_that_takes_and_others_only_in_time() {
+        let mut sampled = Sampled::default();
+        (0..3).for_each(|from| made(&mut sampled, from, None));
+        let mut again = Again { checked: 0, until: Instant::now() - Duration::from_millis(1) };
+        sampled.check(1e-3, &mut again, counting).unwrap();
+        assert_eq!(again.checked, 2 * 2);
     }
 
     #[test]

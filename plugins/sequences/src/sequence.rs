@@ -42,6 +42,16 @@ impl Prompts {
     }
 }
 
+/// What is read for a token: all before it, those of a sequence after those of another. `tokens`: of each step one for each sequence.
+pub(crate) fn before(prompt: &[i64], tokens: &[Vec<i64>], batch: usize) -> Vec<i64> {
+    let length = prompt.len() / batch;
+    let of_sequence = |index: usize| {
+        let prompt = prompt[index * length..][..length].iter().copied();
+        prompt.chain(tokens.iter().map(move |tokens| tokens[index]))
+    };
+    (0..batch).flat_map(of_sequence).collect()
+}
+
 /// Nanoseconds of one sequence.
 #[derive(Default)]
 pub struct Times {

@@ -5,7 +5,7 @@ use crate::decoder::{Decoder, Keeper};
 use crate::greedy::rows;
 use crate::manifest::{Manifest, Plan};
 use crate::parts::{Loaded, Parts, loaded};
-use crate::sampled::Sampled;
+use crate::sampled::{Again, Sampled};
 use crate::sequence::{Prompts, Sequence};
 use crate::sizes::Sizes;
 use crate::slots::Slots;
@@ -157,24 +157,30 @@ impl<'m> Work<'_, 'm> {
         self.plan.before.is_empty() && self.plan.image.is_none() && !self.plan.state.is_empty()
     }
 
-    /// That those kept of the sequences which were timed have the tokens that a run over all before them says; how many tokens that was found of.
+    /// That those kept of the sequences which were timed have the tokens that a run over all before them says.
     ///
     /// # Errors
     /// `WrongOutput` with the token.
-    pub fn check_sampled(&self, sampled: &mut Sampled, sequence: &mut Sequence<'m>) -> Result<usize> {
+    pub fn check_sampled(&self, sampled: &mut Sampled, sequence: &mut Sequence<'m>, again: &mut Again) -> Result<()> {
         if !self.can_read_again() {
-            return Ok(0);
+            return Ok(());
         }
         let batch = sequence.batch;
-        sampled.check(self.tolerance()?, |all| of_rows(&sequence.read(all)?, batch))
+        sampled.check(self.tolerance()?, again, |all| of_rows(&sequence.read(all)?, batch))
     }
 
     /// The same of sequences that lay side by side, each on its own.
     ///
     /// # Errors
     /// As for [`Work::check_sampled`].
-    pub fn check_sampled_side_by_side(&self, sampled: &mut Sampled, slots: &mut Slots<'m>) -> Result<usize> {
-        sampled.check(self.tolerance()?, |all| {
+    pub fn check_sampled_side_by_side(
+        &self,
+        sampled: &mut Sampled,
+        slots: &mut Slots<'m>,
+        again: &mut Again,
+    ) -> Result<()> {
+        // As far as each may be from itself alone, and that from a run over all.
+        sampled.check(2.0 * self.tolerance()?, again, |all| {
             slots.clear();
             slots.begin(0, all).map(|logits| vec![logits])
         })

@@ -6,7 +6,7 @@ use skillbench_load::session::{Batching, Serve};
 use skillbench_plugin_api::Result;
 use skillbench_sequences::Work;
 use skillbench_sequences::decoder::Keeper;
-use skillbench_sequences::sampled::{Sample, Sampled};
+use skillbench_sequences::sampled::{Again, Sample, Sampled};
 use skillbench_sequences::sequence::{Prompts, Sequence};
 use skillbench_sequences::slots::Slots;
 use std::ops::Range;
@@ -115,14 +115,16 @@ impl<'m> Engine<'m> {
         }
     }
 
-    /// That a few of the sequences which it served have the tokens that they should; of how many tokens that was found.
+    /// That a few of the sequences which it served have the tokens that they should.
     ///
     /// # Errors
     /// `WrongOutput` with the token.
-    pub fn check_sampled(&mut self, work: &Work<'_, 'm>) -> Result<usize> {
+    pub fn check_sampled(&mut self, work: &Work<'_, 'm>, again: &mut Again) -> Result<()> {
         match self {
-            Engine::Alone(alone) => work.check_sampled(&mut alone.sampled, &mut alone.sequence),
-            Engine::Together(together) => work.check_sampled_side_by_side(&mut together.sampled, &mut together.slots),
+            Engine::Alone(alone) => work.check_sampled(&mut alone.sampled, &mut alone.sequence, again),
+            Engine::Together(together) => {
+                work.check_sampled_side_by_side(&mut together.sampled, &mut together.slots, again)
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use skillbench_load::server::{Server, Tokens};
 use skillbench_load::sizes::Lengths as TraceLengths;
 use skillbench_plugin_api::sdk::{Benchmark, Context};
 use skillbench_plugin_api::{Error, Result};
-use skillbench_sequences::sampled::tell_checked;
+use skillbench_sequences::sampled::{Again, tell_checked};
 use skillbench_sequences::{Loads, Work};
 use std::ffi::CStr;
 
@@ -56,8 +56,9 @@ impl Benchmark for GenerationServing {
             let crew = Crew::hire(scope, engines.iter_mut())?;
             Server::new(context, asked, tokens, crew, seed)?.serve()
         })?;
-        let checked = engines.iter_mut().map(|engine| engine.check_sampled(&work)).sum::<Result<usize>>()?;
-        tell_checked(&context.reporter, checked)?;
+        let mut again = Again::default();
+        engines.iter_mut().try_for_each(|engine| engine.check_sampled(&work, &mut again))?;
+        tell_checked(&context.reporter, &again)?;
         engines.iter_mut().try_for_each(|engine| engine.check(&work))
     }
 }

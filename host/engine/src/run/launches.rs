@@ -5,7 +5,7 @@ use skillbench_stats::{Launches, median, of_launches};
 use skillbench_worker::{CellReport, RoundRecord, SeriesRecord, append};
 use std::time::Duration;
 
-/// What each process tells alike; or has one of its own, which the initialization figures are made of.
+/// What each process tells alike, and what the initialization figures have of each.
 const OF_EACH: [&str; 5] =
     ["first_inference", "slo.allowed", "trial.allowed", "trial.stay_of_length", "cache_kept_by_backend"];
 /// When requests were due, since the first session of their process began.

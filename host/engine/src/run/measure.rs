@@ -196,7 +196,7 @@ impl Runner<'_, '_> {
         job.cache_dir = folder("main");
         // What a benchmark says of its budget is of this one's.
         let shares = |mut failure: Failure| {
-            if launches > 1 && failure.kind == FailureKind::Failed {
+            if launches > 1 && failure.reason.message.contains("--budget") {
                 failure.reason.message += &format!(" ({launches} launches share the budget)");
             }
             failure
@@ -209,7 +209,7 @@ impl Runner<'_, '_> {
             self.phases.enter(phases::START_WORKER);
             let cache_dir = folder(&format!("launch-{number}"));
             let again = CellJob { attachments: None, cache_dir, ..job.clone() };
-            let (report, seen, _) = self.launch(planned, again, None)?;
+            let (report, seen, _) = self.launch(planned, again, None).map_err(shares)?;
             launches::add(&mut main, &report, watched.rounds);
             watched.add(seen);
             others.push(report);

@@ -278,8 +278,10 @@ impl State {
         let wall_ns = wall.as_nanos() as f64 - audit_ns;
         let cpu_of_audit = Duration::from_nanos(corrected.audit_cpu_ns as u64);
         let cpu = cpu.zip(open.cpu).and_then(|(now, then)| Some(now.since(then)?.saturating_sub(cpu_of_audit)));
-        series.iteration_ns = Some(wall_ns / open.round.iterations as f64);
-        *(if measured { &mut series.spent_ns } else { &mut series.warm_ns }) += wall_ns;
+        // What is no time has the audit in it: requests came all the while.
+        let spent_ns = if duration { wall_ns } else { wall.as_nanos() as f64 };
+        series.iteration_ns = Some(spent_ns / open.round.iterations as f64);
+        *(if measured { &mut series.spent_ns } else { &mut series.warm_ns }) += spent_ns;
         if measured {
             self.measured += wall;
             let claimed = values.iter().sum::<f64>();

@@ -72,18 +72,18 @@ impl Asker {
         }
         let told = answer.end(now())?;
         let pieces = told.pieces.len() as u64;
-        let tokens = told.tokens.unwrap_or(pieces);
-        if tokens != pieces {
+        if told.tokens.is_some_and(|tokens| tokens != pieces) {
             self.noticed.counts_otherwise.store(true, Relaxed);
         }
-        if told.tokens.is_none() && tokens > wanted as u64 {
+        // One more may be what was held back until the end.
+        if told.tokens.is_none() && pieces > wanted as u64 + 1 {
             let text = format!(
                 "{} sends {pieces} pieces of text for at most {wanted} tokens, and does not say how many tokens they are (usage): no figure can be by token",
                 self.url
             );
             return Err(Error::invalid(text).because(Why::RUNTIME));
         }
-        if self.question.ignore_eos && tokens < wanted as u64 {
+        if self.question.ignore_eos && told.tokens.is_some_and(|tokens| tokens < wanted as u64) {
             self.noticed.ends_early.store(true, Relaxed);
         }
         Ok(told.pieces)

@@ -59,6 +59,10 @@ impl Serve for Streams {
         self.workers
     }
 
+    fn is_event_loop(&self) -> bool {
+        true
+    }
+
     fn serve(&mut self) -> Result<()> {
         self.asker.door.find()?;
         let Streams { workers, asker, bodies, idle, was_watched, runtime } = self;

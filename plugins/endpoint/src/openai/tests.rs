@@ -165,9 +165,12 @@ fn tokens_are_timed_as_they_come_and_requests_go_over_one_connection() {
 
 #[test]
 fn answers_that_are_not_as_long_as_asked_are_noticed() {
-    let (url, _) = server(|stream, _| {
+    let (url, _) = server(|stream, asked| {
         let _ = stream.write_all(HEAD);
         (0..3).for_each(|_| event(stream, PIECE));
+        if asked.contains("\"max_tokens\":4") {
+            event(stream, "data: {\"choices\":[],\"usage\":{\"completion_tokens\":3}}\n\n");
+        }
         end(stream);
         true
     });
@@ -178,8 +181,9 @@ fn answers_that_are_not_as_long_as_asked_are_noticed() {
     assert_eq!(told(&[("new_tokens", "3")]).unwrap(), Vec::<&str>::new());
     assert!(told(&[("new_tokens", "4")]).unwrap().concat().contains("ends answers before"));
     assert!(told(&[("new_tokens", "4"), ("ignore_eos", "off")]).unwrap().is_empty(), "it may end where it likes");
-    let error = told(&[("new_tokens", "2")]).unwrap_err();
-    assert!(error.message.contains("3 pieces of text for at most 2 tokens"), "{error}");
+    assert!(told(&[("new_tokens", "5")]).unwrap().is_empty(), "nobody says how many tokens the pieces are");
+    let error = told(&[("new_tokens", "1")]).unwrap_err();
+    assert!(error.message.contains("3 pieces of text for at most 1 tokens"), "{error}");
 }
 
 #[test]
