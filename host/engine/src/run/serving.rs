@@ -47,10 +47,10 @@ pub(super) fn is_by_mlperf(options: &PluginOptions) -> bool {
 
 /// Whether queries come one after the other: nothing says how else they come.
 pub(super) fn is_stream(options: &PluginOptions, axes: &Axes) -> bool {
-    let is_told = |name: &str| options.contains_key(name) || axes.contains_key(name);
+    let is_asked = |name: &str| options.contains_key(name) || axes.contains_key(name);
     match options.get(SCENARIO) {
         Some(scenario) => scenario.ends_with("-stream"),
-        None => ![RATE, RATE_PER_HOUR, "slo", "users", "trace"].into_iter().any(is_told),
+        None => ![RATE, RATE_PER_HOUR, "slo", "users", "trace"].into_iter().any(is_asked),
     }
 }
 
@@ -58,9 +58,7 @@ pub(super) fn is_stream(options: &PluginOptions, axes: &Axes) -> bool {
 pub(crate) fn usual_budget_s(options: &PluginOptions, is_told: bool) -> f64 {
     let (run, has) = (&defaults().run, |option: &str| options.contains_key(option));
     if is_told && is_by_mlperf(options) {
-        let is_stream = options.get(SCENARIO).is_none_or(|scenario| scenario.ends_with("-stream"));
-        let is_rate = [RATE, RATE_PER_HOUR].into_iter().any(has);
-        return mlperf::budget_s((is_rate || !is_stream).then_some(SESSIONS));
+        return mlperf::budget_s((!is_stream(options, &Axes::new())).then_some(SESSIONS));
     }
     match is_told {
         // A limit alone is searched for.
